@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import vm from 'node:vm';
+import { swcOptions } from './tools/swc-options.mjs';
+
+/**
+ * The Jest configuration of every project.
+ *
+ * Levels: `*.spec.ts` is fast and needs no server; `*.int.spec.ts` needs a real one and runs with TEST_LEVEL=int, or when
+ * named on the command line.
+ */
+
+// Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest -c <project>` work.
+if (typeof vm.SourceTextModule !== 'function') {
+  const flags = ['--experimental-vm-modules', '--no-warnings'];
+  const { status } = spawnSync(process.execPath, [...flags, ...process.argv.slice(1)], { stdio: 'inherit' });
+  process.exit(status ?? 1);
+}
+
+const integration = process.env.TEST_LEVEL === 'int' || process.argv.some((argument) => argument.includes('.int.spec'));
+
+export default {
+  testEnvironment: 'node',
+  // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
+  testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },
+  testMatch: [integration ? '<rootDir>/src/**/*.int.spec.ts' : '<rootDir>/src/**/*.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(integration ? [] : ['\\.int\\.spec\\.ts$'])],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+};

@@ -1,0 +1,36 @@
+// Gives Nx the targets of every project, so that no project has to repeat them. Caching and inputs stand in nx.json.
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { workspaceRoot } from './workspace.mjs';
+
+function hasFile(folder, ending) {
+  return existsSync(folder) && readdirSync(folder, { recursive: true }).some((name) => name.endsWith(ending));
+}
+
+function targetsOf(folder) {
+  const tools = relative(folder, 'tools');
+  const inFolder = (command) => ({ command, options: { cwd: '{projectRoot}' } });
+  const source = join(workspaceRoot, folder, 'src');
+  const targets = {
+    build: { command: `node tools/build.mjs ${folder}` },
+    typecheck: inFolder('tsc --noEmit -p tsconfig.json'),
+    lint: { command: `eslint --max-warnings=0 ${folder}` },
+  };
+  // The end-to-end suite starts whole engines; tools/test.mjs runs it by itself, once for each engine.
+  if (folder !== 'tests/e2e') targets.test = inFolder(`node ${tools}/jest.mjs fast`);
+  if (hasFile(source, '.int.spec.ts')) targets['test-int'] = inFolder(`node ${tools}/jest.mjs int`);
+  return targets;
+}
+
+export const name = 'conclave-targets';
+
+export const createNodesV2 = [
+  '{libs,apps,tests,bench,deploy}/**/package.json',
+  (manifests) =>
+    manifests
+      .filter((manifest) => !/(^|\/)(node_modules|dist)\//.test(manifest))
+      .map((manifest) => {
+        const folder = dirname(manifest);
+        return [manifest, { projects: { [folder]: { root: folder, targets: targetsOf(folder) } } }];
+      }),
+];

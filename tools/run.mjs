@@ -1,0 +1,23 @@
+// Runs a built program of the workspace from any state of the checkout: installs if needed, builds, then becomes it.
+//   node tools/run.mjs apps/standalone/dist/main.js [arguments]
+// The program runs in this very process, so that signals and exit codes are its own.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureInstalled } from './ensure-installed.mjs';
+import { workspaceRoot } from './workspace.mjs';
+
+const [program, ...args] = process.argv.slice(2);
+ensureInstalled();
+const { status } = spawnSync(process.execPath, [join(workspaceRoot, 'tools/build.mjs')], { stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+
+const entry = resolve(workspaceRoot, program);
+if (!existsSync(entry)) {
+  console.error(`${program} does not exist after the build; is ${program.replace('/dist/', '/src/').replace(/\.js$/, '.ts')} there?`);
+  process.exit(1);
+}
+process.argv = [process.execPath, entry, ...args];
+process.setSourceMapsEnabled(true);
+await import(pathToFileURL(entry).href);

@@ -1,0 +1,11 @@
+/** How TypeScript becomes JavaScript, the same for the build and for Jest, so that tests run what ships. */
+export const swcOptions = {
+  jsc: {
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+    target: 'es2022',
+    keepClassNames: true,
+  },
+  module: { type: 'es6' },
+  sourceMaps: true,
+};

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { defineEvent, type EventOf } from '../event.js';
+import { Epoch, LocalTaskId, RunId } from '../ids.js';
+import { RunLimits, Template } from '../template.js';
+import { AnswerParameters, FailureNote, HistoryEntry, Memory, TextMessage, Timestamp, Usage } from '../values.js';
+
+export const Caller = z.object({
+  tenant: z.string().describe('tenant every id of this run belongs to'),
+  actor: z.string().describe('who asked: a key fingerprint, never the key'),
+});
+export type Caller = z.infer<typeof Caller>;
+
+export const PlanRequested = defineEvent({
+  type: 'PlanRequested',
+  topic: 'plan.requested',
+  key: 'run',
+  from: ['gateway'],
+  to: ['merger', 'planner'],
+  doc: 'A run was accepted: the immutable goal, the conversation and the resolved template it will use to its end.',
+  schema: z.object({
+    goal: z.string().min(1).describe("the user's words: text of the last user message"),
+    conversation: z.array(TextMessage).describe('earlier turns, oldest first, without system messages'),
+    system: z.string().nullable().describe("the client's system message, verbatim"),
+    template: Template,
+    limits: RunLimits.describe("the template's limits, lowered by the request"),
+    caller: Caller,
+    answer: AnswerParameters,
+    origin: z.enum(['chat', 'runs']).describe('endpoint it came in by; a chat run ends when its client leaves'),
+    requestedAt: Timestamp,
+  }),
+});
+export type PlanRequested = EventOf<typeof PlanRequested>;
+
+export const PlannedTask = z.object({
+  id: LocalTaskId,
+  capability: z.string().describe('`expert.<category>` or an evidence capability such as `research`'),
+  task: z.string().min(1).describe('instruction for whoever does it'),
+  query: z.string().nullable().describe('search query of a research task'),
+  needs: z.array(z.string()).describe('ids of tasks of the same plan whose results it waits for'),
+  metadata_filters: z.record(z.string(), z.string()).nullable(),
+});
+export type PlannedTask = z.infer<typeof PlannedTask>;
+
+export const PlanCreated = defineEvent({
+  type: 'PlanCreated',
+  topic: 'plan.created',
+  key: 'run',
+  from: ['planner'],
+  to: ['merger'],
+  doc: 'A plan for one round, or the reason why no plan was possible.',
+  schema: z.object({
+    epoch: Epoch,
+    complexity: z.enum(['trivial', 'moderate', 'complex']),
+    tasks: z.array(PlannedTask).describe('empty only where `failure` is set'),
+    searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
+    fallback: z.boolean().describe('true when every reply of the model was unusable and the single general task was taken'),
+    reAsks: z.int().nonnegative().describe('times the model was asked again with the validation error'),
+    failure: FailureNote.nullable(),
+    usage: Usage,
+  }),
+});
+export type PlanCreated = EventOf<typeof PlanCreated>;
+
+export const GapDetected = defineEvent({
+  type: 'GapDetected',
+  topic: 'gap.detected',
+  key: 'run',
+  from: ['merger'],
+  to: ['planner'],
+  doc: 'Something is still missing: the planner makes the plan of the next round. This event is the loop.',
+  schema: z.object({
+    epoch: Epoch.describe('round that left the gap; the new plan has epoch + 1'),
+    iteration: z.int().positive().describe('n of "iteration n of max", the first re-plan is 1'),
+    max: z.int().positive(),
+    gap: z.string(),
+    nextFocus: z.string(),
+    history: z.array(HistoryEntry),
+    memory: Memory,
+    forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
+    left: z.object({ model_calls: z.int(), tokens: z.int(), wall_time_s: z.number() }).describe('what is left of the budget'),
+  }),
+});
+export type GapDetected = EventOf<typeof GapDetected>;
+
+export const CommandIssued = defineEvent({
+  type: 'CommandIssued',
+  topic: 'run.commands',
+  key: 'run',
+  from: ['gateway', 'transport'],
+  to: ['merger'],
+  doc: 'Somebody steers a run: applied in the order of `seq`, acknowledged as accepted and then as applied or rejected.',
+  schema: z.object({
+    seq: z.int().nonnegative(),
+    actor: z.string(),
+    issuedAt: Timestamp,
+    command: z.discriminatedUnion('name', [
+      z.object({ name: z.literal('cancel'), reason: z.string() }),
+      z.object({ name: z.literal('pause') }),
+      z.object({ name: z.literal('resume') }),
+      z.object({ name: z.literal('steer'), text: z.string().min(1) }),
+      z.object({ name: z.literal('add_context'), text: z.string().min(1) }),
+      z.object({ name: z.literal('override_step'), skill: z.string(), input: z.string() }),
+      z.object({ name: z.literal('answer'), text: z.string().min(1) }),
+      z.object({ name: z.literal('detach') }),
+      z.object({ name: z.literal('attach') }),
+      z.object({ name: z.literal('abort'), reason: z.string().describe('why an engine or planner record of this run is a dead letter') }),
+    ]),
+  }),
+});
+export type CommandIssued = EventOf<typeof CommandIssued>;
+
+export const TimerFired = defineEvent({
+  type: 'TimerFired',
+  topic: 'run.timers',
+  key: 'run',
+  from: ['merger'],
+  to: ['merger'],
+  doc: 'A timer armed by a committed step is due. A timer that was armed again carries another arm number and is ignored.',
+  schema: z.object({
+    runId: RunId,
+    name: z.string().describe('`wall`, `planning`, `start:<task id>` or `task:<task id>`'),
+    arm: z.int().nonnegative(),
+    dueAt: Timestamp,
+    firedAt: Timestamp,
+    task: z
+      .object({ started: z.boolean().describe('a worker has begun it'), liveWorkers: z.int().nonnegative().describe('live leases of its class') })
+      .nullable(),
+  }),
+});
+export type TimerFired = EventOf<typeof TimerFired>;

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { defineEvent, type EventOf } from '../event.js';
+import { FailureNote, HistoryEntry, Insight, Outcome, RuleId, Source, Timestamp, Usage } from '../values.js';
+import { Caller } from './plan.js';
+
+export const RunCompleted = defineEvent({
+  type: 'RunCompleted',
+  topic: 'run.completed',
+  key: 'run',
+  from: ['merger'],
+  to: ['graph-ingest', 'learning'],
+  doc: 'The commit of a run: its only terminal event. Whatever is cached, learned or ingested starts from here.',
+  schema: z.object({
+    outcome: Outcome,
+    rule: RuleId.nullable().describe('row of the decision table that ended it; null for an abort'),
+    reason: z.string().describe('why it stopped, one sentence for people'),
+    reasonCode: z.string().describe('closed code, such as `sufficient`, `budget_calls`, `composer_failed`'),
+    question: z.string(),
+    answer: z.string().nullable().describe('null when cancelled or failed'),
+    cutShort: z.boolean(),
+    sources: z.array(Source),
+    insight: Insight.nullable(),
+    history: z.array(HistoryEntry),
+    rounds: z.int().nonnegative(),
+    usage: Usage.describe('sum over every hidden model call'),
+    caller: Caller,
+    template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
+    failure: FailureNote.nullable(),
+    startedAt: Timestamp,
+    completedAt: Timestamp,
+  }),
+});
+export type RunCompleted = EventOf<typeof RunCompleted>;
+
+export const KnowledgeProposed = defineEvent({
+  type: 'KnowledgeProposed',
+  topic: 'knowledge.ingest',
+  key: 'run',
+  from: ['gateway'],
+  to: ['graph-ingest'],
+  doc: 'Somebody offers knowledge: a document, a rating or a correction.',
+  schema: z.object({
+    kind: z.enum(['document', 'feedback', 'correction']),
+    tenant: z.string(),
+    actor: z.string(),
+    text: z.string(),
+    about: z.string().nullable().describe('id of the run or document it is about'),
+    proposedAt: Timestamp,
+  }),
+});
+export type KnowledgeProposed = EventOf<typeof KnowledgeProposed>;
+
+export const StepRecorded = defineEvent({
+  type: 'StepRecorded',
+  topic: 'audit',
+  key: 'run',
+  from: ['merger'],
+  to: ['replay'],
+  doc: 'One step of the engine: what came in, what the clock said, which rule decided, what went out, and the hash of the state after it.',
+  schema: z.object({
+    version: z.int().positive().describe('version of the state after the step'),
+    input: z.object({ id: z.string(), type: z.string(), data: z.unknown() }),
+    now: Timestamp,
+    rule: RuleId.nullable(),
+    ruleSentence: z.string().nullable(),
+    outputs: z.array(z.object({ id: z.string(), type: z.string() })),
+    stateHash: z.string().describe('SHA-256 of the canonical JSON of the state, first 32 hex digits'),
+  }),
+});
+export type StepRecorded = EventOf<typeof StepRecorded>;
+
+export const CallRecorded = defineEvent({
+  type: 'CallRecorded',
+  topic: 'audit',
+  key: 'run',
+  from: ['planner', 'experts', 'merger', 'gateway'],
+  to: ['replay'],
+  doc: 'One model or tool call, with what was asked and what came back.',
+  schema: z.object({
+    step: z.string().describe('journal step: task and call index'),
+    attempt: z.int().positive(),
+    purpose: z.string().describe('capability it was made for, such as `judge.gap`'),
+    model: z.string().describe('`model@provider`, or the name of the tool'),
+    reportedModel: z.string().nullable().describe('what the server says it used'),
+    status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
+    requestHash: z.string().describe('SHA-256 of the canonical request'),
+    request: z.unknown().describe('messages and parameters; null where `store_prompts` is not full'),
+    reply: z.unknown().describe('reply; null where `store_prompts` is not full'),
+    failure: FailureNote.nullable(),
+    usage: Usage,
+    startedAt: Timestamp,
+    durationMs: z.int().nonnegative(),
+    firstTokenMs: z.int().nonnegative().nullable(),
+  }),
+});
+export type CallRecorded = EventOf<typeof CallRecorded>;
+
+export const SettingChanged = defineEvent({
+  type: 'SettingChanged',
+  topic: 'audit',
+  key: 'run',
+  from: ['gateway'],
+  to: ['replay'],
+  doc: 'A setting was changed while the system ran.',
+  schema: z.object({
+    setting: z.string(),
+    actor: z.string(),
+    before: z.unknown(),
+    after: z.unknown(),
+    version: z.int().positive(),
+    changedAt: Timestamp,
+  }),
+});
+export type SettingChanged = EventOf<typeof SettingChanged>;

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { defineEvent, type EventOf } from '../event.js';
+import { Epoch } from '../ids.js';
+import { ModelRef } from '../template.js';
+import { AnswerParameters, Fact, FailureNote, Insight, Source, TextMessage, Timestamp, Usage, Verdict } from '../values.js';
+
+/** What a task works on. Structured, so that the worker renders the prompt and a recorded run survives a changed prompt. */
+export const TaskInput = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('expert'),
+    category: z.string(),
+    task: z.string(),
+    goal: z.string(),
+    conversation: z.array(TextMessage),
+    system: z.string().nullable().describe("the client's system message, to be quoted"),
+    prompt: z.string().describe('system prompt of the category'),
+    evidence: z.array(Fact).describe('results of the tasks it needs, as quoted data'),
+  }),
+  z.object({
+    kind: z.literal('research'),
+    task: z.string(),
+    query: z.string(),
+    limit: z.int().positive().describe('results wanted'),
+  }),
+  z.object({
+    kind: z.literal('gap'),
+    question: z.string(),
+    mode: z.enum(['answer', 'evidence']),
+    draft: z.string().nullable().describe('the draft answer in answer mode'),
+    facts: z.array(Fact),
+  }),
+  z.object({
+    kind: z.literal('synthesis'),
+    question: z.string(),
+    conversation: z.array(TextMessage),
+    system: z.string().nullable().describe("the client's system message, verbatim"),
+    facts: z.array(Fact),
+    answers: z.array(z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() })),
+    failed: z.array(z.object({ capability: z.string(), task: z.string(), reason: z.string() })).describe('tasks without a result, to be named'),
+    openGap: z.string().nullable().describe('what stays open, to be said in the answer'),
+    parameters: AnswerParameters,
+    startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
+  }),
+]);
+export type TaskInput = z.infer<typeof TaskInput>;
+
+export const Allowance = z.object({
+  calls: z.int().nonnegative(),
+  tokens: z.int().nonnegative().describe('prompt and completion tokens'),
+  cost: z.number().nonnegative().nullable(),
+});
+export type Allowance = z.infer<typeof Allowance>;
+
+export const TaskDispatched = defineEvent({
+  type: 'TaskDispatched',
+  topic: 'tasks.dispatched.<class>',
+  key: 'task',
+  from: ['merger'],
+  to: ['experts', 'merger'],
+  doc: 'One task of a committed plan is ready to run; any worker of its class may take it.',
+  schema: z.object({
+    taskId: z.string(),
+    epoch: Epoch,
+    capability: z.string(),
+    input: TaskInput,
+    models: z.array(ModelRef).describe('models to use, first one first; empty for capabilities without a model'),
+    prices: z.record(z.string(), z.object({ input: z.number(), output: z.number() })),
+    contexts: z.record(z.string(), z.int()),
+    strategy: z.string(),
+    tenant: z.string(),
+    startBy: Timestamp.describe('a worker that comes later answers without a call'),
+    timeoutS: z.number().positive().describe('seconds it may run once started'),
+    allowance: Allowance,
+    stream: z.enum(['live', 'held']).describe('whether its text may be shown while it is written'),
+  }),
+});
+export type TaskDispatched = EventOf<typeof TaskDispatched>;
+
+export const TaskOutput = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('answer'), text: z.string().describe('without the CONFIDENCE, GAPS and REFER markers'), finding: z.string().describe('core finding in one or two sentences') }),
+  z.object({ kind: z.literal('evidence'), facts: z.array(Fact) }),
+  z.object({ kind: z.literal('assessment'), assessment: Verdict }),
+  z.object({
+    kind: z.literal('synthesis'),
+    text: z.string().describe('what the user sees, sources included, insight stripped'),
+    insight: Insight.nullable(),
+    insightRejected: z.string().nullable().describe('why a block that was there was not valid'),
+    cutShort: z.boolean().describe('true when the model stopped at its token limit'),
+  }),
+]);
+export type TaskOutput = z.infer<typeof TaskOutput>;
+
+export const ResultReady = defineEvent({
+  type: 'ResultReady',
+  topic: 'results.ready',
+  key: 'run',
+  from: ['experts', 'merger'],
+  to: ['merger'],
+  doc: 'A task has an outcome. The first effective one wins; a later one adds nothing to the answer.',
+  schema: z.object({
+    taskId: z.string(),
+    epoch: Epoch,
+    status: z.enum(['ok', 'error', 'timeout', 'cancelled', 'unsupported', 'unavailable']),
+    output: TaskOutput.nullable().describe('set when status is ok'),
+    confidence: z.number().min(0).max(1).nullable(),
+    gaps: z.array(z.string()),
+    refer: z.array(z.string()).describe('categories the expert refers to'),
+    sources: z.array(Source),
+    failure: FailureNote.nullable(),
+    model: z.string().nullable().describe('model that answered, as `model@provider`'),
+    usage: Usage,
+    attempt: z.int().nonnegative().describe('attempt of the journal that made it, 0 where no call was made'),
+    durationMs: z.int().nonnegative(),
+  }),
+});
+export type ResultReady = EventOf<typeof ResultReady>;

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/**
+ * Every id is deterministic and semantic: it names what the event *is*, never the position it was made at,
+ * so a repeated handler makes the same ids again and every receiver can drop the repeat.
+ */
+export const RunId = z
+  .string()
+  .regex(/^run_[A-Za-z0-9]{8,64}$/)
+  .describe('run id, `run_` followed by 8 to 64 letters and digits');
+export type RunId = string;
+
+/** An id a planner may give a task: short, and never the prefix of the engine's own judge tasks. */
+export const LocalTaskId = z
+  .string()
+  .regex(/^(?!judge\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/)
+  .describe('task id inside its plan, 1 to 32 characters, must not begin with "judge."');
+
+export const Epoch = z.int().nonnegative().describe('number of the plan inside its run, from 0');
+
+export const planId = (runId: string, epoch: number): string => `${runId}/${epoch}/plan`;
+export const taskId = (runId: string, epoch: number, local: string): string => `${runId}/${epoch}/${local}`;
+export const judgeTaskId = (runId: string, epoch: number, name: string, n = 0): string =>
+  `${runId}/${epoch}/judge.${name}${n > 0 ? `.${n}` : ''}`;
+export const resultId = (task: string): string => `${task}/result`;
+export const gapId = (runId: string, epoch: number): string => `${runId}/${epoch}/gap`;
+export const timerId = (runId: string, name: string, arm: number): string => `${runId}/timer/${name}/${arm}`;
+export const commandId = (runId: string, seq: number): string => `${runId}/command/${seq}`;
+export const completedId = (runId: string): string => `${runId}/completed`;
+/** Journal step of the n-th model call of a task or plan: never a hash of the prompt, so a changed prompt is still the same step. */
+export const callStep = (owner: string, index: number): string => `${owner}/call/${index}`;
+
+export interface TaskAddress {
+  readonly runId: string;
+  readonly epoch: number;
+  readonly local: string;
+}
+
+/** Inverse of `taskId` and `judgeTaskId`; undefined for anything else. */
+export function parseTaskId(id: string): TaskAddress | undefined {
+  const match = /^(run_[A-Za-z0-9]+)\/(\d+)\/([^/]+)$/.exec(id);
+  return match ? { runId: match[1]!, epoch: Number(match[2]), local: match[3]! } : undefined;
+}

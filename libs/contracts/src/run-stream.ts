@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
+
+/** Entries the engine appends inside `commit`: facts of the run, in order. */
+export const EngineEntry = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('run.started'), template: z.string(), strategy: z.string(), maxRounds: z.int(), question: z.string() }),
+  z.object({ kind: z.literal('planning'), epoch: z.int(), iteration: z.int(), max: z.int() }),
+  z.object({
+    kind: z.literal('plan.ready'),
+    epoch: z.int(),
+    fallback: z.boolean(),
+    tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
+  }),
+  z.object({ kind: z.literal('task.dispatched'), taskId: z.string(), capability: z.string(), taskClass: z.string() }),
+  z.object({
+    kind: z.literal('task.settled'),
+    taskId: z.string(),
+    capability: z.string(),
+    status: z.string(),
+    confidence: z.number().nullable(),
+    facts: z.int().nonnegative(),
+    summary: z.string(),
+    durationMs: z.int(),
+  }),
+  z.object({ kind: z.literal('assessed'), epoch: z.int(), verdict: z.string(), gap: z.string(), nextFocus: z.string(), parsed: z.boolean() }),
+  z.object({ kind: z.literal('decided'), epoch: z.int(), rule: RuleId, sentence: z.string() }),
+  z.object({ kind: z.literal('replanning'), iteration: z.int(), max: z.int(), gap: z.string() }),
+  z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
+  z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
+  z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
+  z.object({
+    kind: z.literal('run.completed'),
+    outcome: Outcome,
+    rule: RuleId.nullable(),
+    reason: z.string(),
+    reasonCode: z.string(),
+    answer: z.string().nullable(),
+    cutShort: z.boolean(),
+    sources: z.array(Source),
+    usage: Usage,
+    rounds: z.int(),
+    failure: FailureNote.nullable(),
+  }),
+]);
+export type EngineEntry = z.infer<typeof EngineEntry>;
+
+/** Entries a worker appends while it works, idempotent by task, attempt and offset. */
+export const WorkerEntry = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('chunk'),
+    taskId: z.string(),
+    attempt: z.int().positive(),
+    offset: z.int().nonnegative().describe('characters (UTF-16 units) of this attempt before this chunk'),
+    text: z.string().min(1),
+  }),
+  z.object({
+    kind: z.literal('progress'),
+    taskId: z.string(),
+    attempt: z.int().positive(),
+    n: z.int().nonnegative().describe('number of this progress line inside its attempt'),
+    code: z.string().describe('stable code, such as `research.query`'),
+    text: z.string().describe('one line for people, no prompts'),
+  }),
+]);
+export type WorkerEntry = z.infer<typeof WorkerEntry>;
+
+/** Written by the stream itself. */
+export const StreamMark = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('superseded'),
+    taskId: z.string(),
+    attempt: z.int().positive().describe('attempt that takes over'),
+    discarded: z.int().nonnegative().describe('characters of the earlier attempt that no longer count'),
+  }),
+]);
+export type StreamMark = z.infer<typeof StreamMark>;
+
+export type StreamBody = EngineEntry | WorkerEntry | StreamMark;
+
+/** One entry of a run's stream. Ids are dense integers from 1, given by the append. */
+export type StreamEntry = StreamBody & { readonly id: number; readonly at: number };
+
+/** Sent once before the entries when a reader asks for an id the stream does not hold (any more). */
+export interface Snapshot {
+  readonly kind: 'snapshot';
+  readonly runId: string;
+  readonly first: number;
+  readonly last: number;
+  readonly status: string;
+  readonly text: string;
+}
+
+/** Shape of every entry as it goes over HTTP. */
+export const StreamEntryShape = z.intersection(
+  z.object({ id: z.int().positive(), at: Timestamp }),
+  z.union([EngineEntry, WorkerEntry, StreamMark]),
+);
+
+export const isTerminal = (entry: StreamBody): entry is Extract<EngineEntry, { kind: 'run.completed' }> => entry.kind === 'run.completed';

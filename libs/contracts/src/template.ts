@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+export const StrategyId = z.enum(['single-pass', 'agentic', 'waves', 'reasoning', 'reflective-rag', 'decompose', 'adaptive']);
+export type StrategyId = z.infer<typeof StrategyId>;
+
+export const ModelRef = z
+  .string()
+  .regex(/^[^\s@]+(@[A-Za-z0-9_.-]+)$/)
+  .describe('a model of a provider, written `model@provider`');
+
+/** What a run may use. Requests may lower a limit, never raise it. */
+export const RunLimits = z.object({
+  wall_time_s: z.number().positive().describe('seconds from acceptance to the terminal event'),
+  model_calls: z.int().positive().describe('model calls, failed ones too'),
+  prompt_tokens: z.int().positive().describe('context guard: prompt tokens summed over every model call of the run'),
+  tokens: z.int().positive().describe('prompt and completion tokens summed over every model call'),
+  cost: z.number().positive().nullable().describe('currency units, null where the models have no price'),
+  concurrent_tasks: z.int().positive().describe('tasks of one run that are open at the same time'),
+});
+export type RunLimits = z.infer<typeof RunLimits>;
+
+export const ExpertProfile = z.object({
+  t1: z.array(ModelRef).min(1).describe('models tried first, in this order'),
+  prompt: z.string().describe('system prompt of this category'),
+});
+export type ExpertProfile = z.infer<typeof ExpertProfile>;
+
+/** A template with every default filled in: what a run carries from its first event to its last. */
+export const Template = z.object({
+  id: z.string().describe('what a client sends as `model`'),
+  version: z.string().describe('hash of the resolved content'),
+  description: z.string(),
+  strategy: StrategyId,
+  max_agentic_rounds: z.int().min(0).max(4).describe('re-plans after the first pass'),
+  gap_check: z.enum(['answer', 'evidence']),
+  planner: z.object({ models: z.array(ModelRef).min(1), prompt: z.string().nullable().describe('replaces the shipped planner prompt') }),
+  judge: z.object({ models: z.array(ModelRef).min(1) }),
+  experts: z.record(z.string(), ExpertProfile).describe('category -> profile; `general` always exists'),
+  capabilities: z.array(z.string()).describe('evidence capabilities offered to the planner, such as `research`'),
+  classes: z.record(z.string(), z.string()).describe('capability (or its first word) -> task class'),
+  limits: RunLimits,
+  task_timeout_s: z.number().positive().describe('seconds a task may run once started'),
+  start_timeout_s: z.number().positive().describe('seconds a task may wait for a worker'),
+  planning_timeout_s: z.number().positive().describe('seconds the planner may take for one plan'),
+  progress: z.enum(['reasoning', 'think', 'status', 'none']),
+  prices: z
+    .record(z.string(), z.object({ input: z.number().nonnegative(), output: z.number().nonnegative() }))
+    .describe('model ref -> currency units per million tokens'),
+  contexts: z.record(z.string(), z.int().positive()).describe('model ref -> context length in tokens, where known'),
+});
+export type Template = z.infer<typeof Template>;

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+export const Timestamp = z.int().nonnegative().describe('milliseconds since 1970 by the clock of the state store');
+
+export const Usage = z.object({
+  calls: z.int().nonnegative().describe('model calls, failed ones too'),
+  prompt: z.int().nonnegative().describe('prompt tokens'),
+  completion: z.int().nonnegative().describe('completion tokens, reasoning included'),
+  reasoning: z.int().nonnegative().describe('completion tokens spent on reasoning'),
+  cost: z.number().nonnegative().describe('currency units; 0 where the model has no price'),
+  estimated: z.boolean().describe('true when a server sent no usage and tokens were counted here'),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const noUsage: Usage = { calls: 0, prompt: 0, completion: 0, reasoning: 0, cost: 0, estimated: false };
+
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  calls: a.calls + b.calls,
+  prompt: a.prompt + b.prompt,
+  completion: a.completion + b.completion,
+  reasoning: a.reasoning + b.reasoning,
+  cost: a.cost + b.cost,
+  estimated: a.estimated || b.estimated,
+});
+
+export const Source = z.object({
+  kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph']),
+  title: z.string(),
+  url: z.string().nullable().describe('address a person can open, or null'),
+});
+export type Source = z.infer<typeof Source>;
+
+/** A sourced item or an expert's core finding; prose does not count. Identity: source + text. */
+export const Fact = z.object({
+  text: z.string(),
+  source: Source,
+  taskId: z.string(),
+  epoch: z.int().nonnegative().describe('round it was found in'),
+  confidence: z.number().min(0).max(1).nullable(),
+});
+export type Fact = z.infer<typeof Fact>;
+
+export const HistoryEntry = z.object({
+  iteration: z.int().nonnegative().describe('0 = first pass'),
+  plan_summary: z.string(),
+  findings: z.string(),
+  gap: z.string().describe('what was still missing after the round, empty when nothing'),
+});
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
+
+export const TriedAction = z.object({
+  capability: z.string(),
+  argument: z.string().describe('normalised argument: query or instruction'),
+  outcome: z.enum(['open', 'facts', 'empty', 'failed', 'cancelled']),
+});
+export type TriedAction = z.infer<typeof TriedAction>;
+
+/** What the run knows. Immutable goal, append-only ledger; the audit keeps everything even where a prompt drops it. */
+export const Memory = z.object({
+  goal: z.string().describe("the user's words"),
+  searchQuestion: z.string().nullable().describe('standalone question written by the planner for follow-ups'),
+  facts: z.array(Fact),
+  tried: z.array(TriedAction),
+  userInputs: z.array(z.object({ seq: z.int().nonnegative(), text: z.string() })),
+});
+export type Memory = z.infer<typeof Memory>;
+
+export const Insight = z.object({
+  summary: z.string().min(1).max(500),
+  entities: z.array(z.string().min(1)).max(20),
+  insight_type: z.enum(['comparison', 'synthesis', 'inference']),
+});
+export type Insight = z.infer<typeof Insight>;
+
+export const ChatRole = z.enum(['system', 'developer', 'user', 'assistant', 'tool']);
+export const TextMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.string() });
+export type TextMessage = z.infer<typeof TextMessage>;
+
+/** Client parameters that act on the final call only. */
+export const AnswerParameters = z.object({
+  temperature: z.number().optional(),
+  top_p: z.number().optional(),
+  stop: z.array(z.string()).optional(),
+  max_tokens: z.int().positive().optional(),
+  seed: z.int().optional(),
+  response_format: z.record(z.string(), z.unknown()).optional(),
+});
+export type AnswerParameters = z.infer<typeof AnswerParameters>;
+
+export const Outcome = z.enum(['completed', 'limit_reached', 'stuck', 'stalled', 'cancelled', 'failed']);
+export type Outcome = z.infer<typeof Outcome>;
+
+export const RuleId = z.enum(['D1', 'D2', 'D3', 'D4', 'D5', 'D6', 'D7', 'D8', 'D9', 'D10', 'D11']);
+export type RuleId = z.infer<typeof RuleId>;
+
+export const Verdict = z.object({
+  verdict: z.enum(['complete', 'needs_more_info']),
+  gap: z.string(),
+  nextFocus: z.string(),
+  parsed: z.boolean().describe('false when the reply had not the asked format and the fallback COMPLETE was taken'),
+});
+export type Verdict = z.infer<typeof Verdict>;
+
+export const FailureNote = z.object({ code: z.string(), message: z.string(), retriable: z.boolean() });
+export type FailureNote = z.infer<typeof FailureNote>;

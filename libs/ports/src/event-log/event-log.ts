@@ -1,0 +1,151 @@
+import type { Event } from '@conclave/contracts';
+
+/**
+ * The log every step between two services goes over. Adapters: memory, embedded (SQLite), Kafka.
+ * All of them pass `event-log.contract.ts`; the delivery rules live once, in `delivery-pool.ts`.
+ */
+export interface EventLog {
+  /**
+   * Resolves when every event is durably accepted. Events may come twice to a consumer (same id).
+   * Throws Failure LOG_UNAVAILABLE (nothing or a part of them was accepted: publish again), STORE_FULL.
+   */
+  publish(events: readonly Event[]): Promise<void>;
+  /** One delivery per group, at least once. A group that is new starts from the beginning of its topics. */
+  subscribe(subscription: Subscription): Promise<Consumption>;
+  /** Records of the group's topics that it has not finished, by topic and partition. */
+  lag(group: string): Promise<readonly Lag[]>;
+  /** Reads a topic from its beginning to its present end, without a group; for replay and people. Undecodable records come with `event: null`. */
+  read(topic: string): AsyncIterable<StoredRecord>;
+  /** The mark that says which state store belongs to this log; null on a new log. */
+  readonly identity: { read(): Promise<StoreMark | null>; write(mark: StoreMark): Promise<void> };
+  /** Null while it can publish and fetch, otherwise a sentence that says what is wrong. */
+  health(): Promise<string | null>;
+  /** Drains: stops fetching, waits up to the grace of each subscription for running handlers, records what is done, disconnects. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface Subscription {
+  /** Consumer group: one per service and task class. */
+  readonly group: string;
+  readonly topics: readonly string[];
+  /** Handlers that run at the same time in this process. */
+  readonly concurrency: number;
+  readonly handle: (delivery: Delivery) => Promise<HandlerOutcome>;
+  /** Events to publish instead when a record is put aside as dead (its error result, an abort of its run). `event` is null when it could not be decoded. */
+  readonly onDead?: (event: Event | null, reason: DeadReason) => Promise<readonly Event[]> | readonly Event[];
+  readonly retry?: Partial<RetryPolicy>;
+  /** Milliseconds `close` waits for handlers that run; default 10,000. */
+  readonly graceMs?: number;
+}
+
+export interface RetryPolicy {
+  /** Deliveries of a failing record before it is dead-lettered; default 5. */
+  readonly attempts: number;
+  /** Milliseconds before the second delivery, doubled each time with jitter; default 200. */
+  readonly backoffMs: number;
+  /** Upper bound of the wait; default 10,000. */
+  readonly maxBackoffMs: number;
+  /** Deliveries that ended with the death of the process before the record is dead-lettered unrun; default 3. */
+  readonly processDeaths: number;
+}
+
+export interface Delivery {
+  readonly event: Event;
+  readonly group: string;
+  /** 1 for the first delivery. */
+  readonly attempt: number;
+  /** Milliseconds since 1970 when the log took the record. */
+  readonly appendedAt: number;
+  /** Aborted when the consumption is closing and its grace is over, or the record's partition was lost. */
+  readonly signal: AbortSignal;
+}
+
+/** Events to publish before the record counts as done, or a wish to be called again later (no attempt, no slot used while waiting). */
+export type HandlerOutcome = readonly Event[] | Deferred;
+export interface Deferred {
+  readonly deferMs: number;
+}
+export const defer = (ms: number): Deferred => ({ deferMs: ms });
+export const isDeferred = (outcome: HandlerOutcome): outcome is Deferred => 'deferMs' in outcome;
+
+export type DeadReason = 'undecodable' | 'failed' | 'killed_process';
+
+/** What a record that could not be handled looks like on the topic `dead`: the raw bytes as value, these as headers beside the original ones. */
+export interface DeadHeaders {
+  readonly 'dead-topic': string;
+  readonly 'dead-partition': string;
+  readonly 'dead-offset': string;
+  readonly 'dead-group': string;
+  readonly 'dead-reason': string;
+  readonly 'dead-attempts': string;
+  readonly 'dead-time': string;
+}
+
+export interface Consumption {
+  readonly group: string;
+  /** Null while it fetches; a sentence when no fetch round happened for too long or it is paused by an outage. */
+  health(): string | null;
+  /** Running handlers and records held in memory. */
+  load(): { readonly running: number; readonly held: number; readonly pausedPartitions: number };
+  close(): Promise<void>;
+}
+
+export interface Lag {
+  readonly topic: string;
+  readonly partition: number;
+  /** Records from the committed position to the end. */
+  readonly records: number;
+}
+
+export interface StoredRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly appendedAt: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly raw: Buffer;
+  readonly event: Event | null;
+}
+
+/** `generation` grows with every start of an owner of the store, in the store and beside the log: a smaller one means an older copy. */
+export interface StoreMark {
+  readonly storeId: string;
+  readonly generation: number;
+}
+
+/**
+ * Deliveries that began and did not end, counted durably, so that a record which kills its process is found out.
+ * An opener whose process lease is gone died with the record in its hands.
+ */
+export interface DeliveryLedger {
+  /** Notes that this process begins the record. `deaths` counts openers known dead; `suspects` those whose lease still lives but is not ours. Throws STORE_UNAVAILABLE. */
+  begin(delivery: DeliveryKey): Promise<{ readonly attempts: number; readonly deaths: number; readonly suspects: number }>;
+  /** The handler ended with an error; the attempt stays counted. */
+  failed(delivery: DeliveryKey): Promise<void>;
+  /** The handler asked to be called later: neither attempt nor opener stays. */
+  released(delivery: DeliveryKey): Promise<void>;
+  /** The record is finished: all counts go. */
+  done(delivery: DeliveryKey): Promise<void>;
+}
+export interface DeliveryKey {
+  readonly group: string;
+  /** `topic/partition/offset`, stable over redeliveries. */
+  readonly record: string;
+}
+
+/** Points of a delivery at which a test build may end the process; the hook is given by the platform. */
+export type DeliveryPoint = 'after-poll' | 'before-publish' | 'after-publish' | 'after-commit';
+export interface DeliveryHooks {
+  point?(point: DeliveryPoint, delivery: { readonly group: string; readonly event: Event | null }): void;
+  handled?(observation: DeliveryObservation): void;
+  outage?(group: string, paused: boolean, error: unknown): void;
+}
+export interface DeliveryObservation {
+  readonly group: string;
+  readonly topic: string;
+  readonly type: string | null;
+  readonly outcome: 'done' | 'retry' | 'deferred' | 'dead';
+  readonly queueMs: number;
+  readonly handleMs: number;
+  readonly error?: unknown;
+}

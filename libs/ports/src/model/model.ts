@@ -1,0 +1,71 @@
+import type { Usage } from '@conclave/contracts';
+
+/**
+ * Language models behind OpenAI-compatible servers, or the built-in demo model. A model is named `model@provider`.
+ */
+export interface Models {
+  /** Chat models that can be called now, configured and discovered. Never throws: an unreachable provider is in `providers()`. */
+  list(): Promise<readonly ModelInfo[]>;
+  providers(): Promise<readonly ProviderStatus[]>;
+  /**
+   * One call, streamed. `onDelta` gets text as it arrives, thinking text apart from content. Resolves with the whole reply.
+   * Throws Failure PROVIDER_*, CONTEXT_OVERFLOW, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the upstream connection is closed at once), MODEL_NOT_FOUND.
+   * Retries by itself, with jitter and honouring Retry-After, only while nothing was streamed; `onRetry` tells each one.
+   */
+  call(request: ModelCall, watch: CallWatch): Promise<ModelReply>;
+  close(): Promise<void>;
+}
+
+export interface ModelInfo {
+  /** `model@provider` */
+  readonly ref: string;
+  readonly model: string;
+  readonly provider: string;
+  /** Context length in tokens, where known. */
+  readonly context: number | null;
+  readonly price: { readonly input: number; readonly output: number } | null;
+  readonly local: boolean;
+  readonly demo: boolean;
+  /** Chat models answer; embedding models are never chosen as experts. */
+  readonly kind: 'chat' | 'embedding';
+}
+export interface ProviderStatus {
+  readonly name: string;
+  readonly reachable: boolean;
+  readonly local: boolean;
+  /** Whether calls cost money. */
+  readonly paid: boolean;
+  readonly note: string;
+  readonly maxConcurrency: number;
+}
+
+export interface CallMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+}
+export interface ModelCall {
+  readonly model: string;
+  readonly messages: readonly CallMessage[];
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly maxTokens?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  readonly responseFormat?: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+}
+export interface CallWatch {
+  readonly signal: AbortSignal;
+  readonly onDelta?: (delta: { readonly content?: string; readonly reasoning?: string }) => void;
+  readonly onRetry?: (retry: { readonly attempt: number; readonly afterMs: number; readonly code: string }) => void;
+}
+export interface ModelReply {
+  /** Answer text, thinking text taken out. */
+  readonly content: string;
+  readonly reasoning: string;
+  readonly finishReason: 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'unknown';
+  readonly usage: Usage;
+  readonly reportedModel: string | null;
+  readonly firstTokenMs: number | null;
+  readonly durationMs: number;
+}

@@ -1,0 +1,173 @@
+import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
+
+/**
+ * The state store: runs, journal, timers, leases, hints, deliveries and settings, behind one adapter and one atomic `commit`.
+ * Adapters: SQLite (embedded) and Redis. Every call throws Failure STORE_UNAVAILABLE when the store does not answer,
+ * STORE_REPLACED when it is empty or older than the log, STORE_FULL when it cannot grow. Every write is idempotent.
+ */
+export interface StateStore {
+  readonly runs: Runs;
+  readonly journal: Journal;
+  readonly timers: Timers;
+  readonly leases: Leases;
+  readonly hints: Hints;
+  readonly deliveries: import('../event-log/event-log.js').DeliveryLedger;
+  readonly settings: Settings;
+  /** The store's own mark; null on a new store. `start` makes one (`storeId` given) or raises the generation by one, and gives the result. */
+  readonly identity: {
+    read(): Promise<import('../event-log/event-log.js').StoreMark | null>;
+    start(storeId: string): Promise<import('../event-log/event-log.js').StoreMark>;
+  };
+  /** Milliseconds since 1970 by the store's clock. */
+  now(): Promise<number>;
+  /** Sentences about lost guarantees of this store (for example Redis without `appendfsync always`), for the start-up text. */
+  warnings(): Promise<readonly string[]>;
+  health(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+export interface Runs {
+  /**
+   * First durable trace of a run, set if absent: its header, its retry mapping, its place in the open set.
+   * Refused (nothing written) when `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`.
+   */
+  accept(request: Acceptance): Promise<Accepted>;
+  /** Run that an earlier equal request of the same caller made, by its retry key; null when none or expired. */
+  findRetry(retryKey: string): Promise<string | null>;
+  header(runId: string): Promise<PlanRequested | null>;
+  /** Headers older than `olderThanMs` whose run has no state yet: the gateway died before it published. */
+  unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]>;
+  /**
+   * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id,
+   * with compare-and-set on the version (the step is computed again on conflict, a bounded number of times, then COMMIT_CONFLICT).
+   * A repeated event id gives the stored outputs and calls no step.
+   * `step` is pure and may return null: nothing is stored and no outputs are given (the event does not concern the run).
+   */
+  commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>>;
+  read<S>(runId: string): Promise<StoredRun<S> | null>;
+  /** Newest first. `before` is the `acceptedAt` of the last one seen. */
+  list(query: { readonly tenant: string; readonly limit: number; readonly before?: number }): Promise<readonly RunSummary[]>;
+  openCount(): Promise<number>;
+  /** Level-triggered cancel flag of a run or task id; may precede its run. Publishes the hint `cancel`. */
+  cancel(id: string): Promise<void>;
+  /** Those of the ids that are flagged, or whose run is terminal. */
+  cancelled(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Next command sequence number of a run, from 1. */
+  nextCommandSeq(runId: string): Promise<number>;
+  /** Attached clients of a chat run: returns how many are attached afterwards. Idempotent by client id. */
+  attach(runId: string, clientId: string): Promise<number>;
+  detach(runId: string, clientId: string): Promise<number>;
+}
+
+export interface StepTime {
+  /** The store's clock in milliseconds since 1970; the same value when a step is computed again. */
+  readonly now: number;
+  readonly version: number;
+}
+
+export interface Acceptance {
+  readonly header: PlanRequested;
+  readonly retryKey: string | null;
+  /** Runs that may be open at the same time over all gateways. */
+  readonly openLimit: number;
+}
+export type Accepted = { readonly kind: 'accepted' } | { readonly kind: 'overloaded'; readonly open: number };
+
+export interface Step<S> {
+  readonly next: S;
+  readonly outputs: readonly Event[];
+  readonly entries: readonly EngineEntry[];
+  readonly arm: readonly TimerToArm[];
+  /** Names of timers. */
+  readonly disarm: readonly string[];
+  /** Task ids to flag as cancelled. */
+  readonly cancels: readonly string[];
+  /** Set on the step that ends the run. */
+  readonly terminal: boolean;
+  /** Status word for lists, such as `collecting` or the outcome. */
+  readonly status: string;
+}
+export interface Committed<S> {
+  readonly outputs: readonly Event[];
+  readonly repeated: boolean;
+  /** Null when the step gave null. */
+  readonly state: S | null;
+}
+export interface StoredRun<S> {
+  readonly version: number;
+  readonly state: S;
+  readonly status: string;
+  readonly terminal: boolean;
+}
+export interface RunSummary {
+  readonly runId: string;
+  readonly template: string;
+  readonly status: string;
+  readonly terminal: boolean;
+  readonly acceptedAt: number;
+  readonly question: string;
+}
+
+export interface TimerToArm {
+  readonly name: string;
+  readonly arm: number;
+  readonly dueAt: number;
+  /** Task the timer is about and its class, for what TimerFired reports. */
+  readonly task?: { readonly id: string; readonly taskClass: string };
+}
+export interface DueTimer extends TimerToArm {
+  readonly runId: string;
+}
+export interface Timers {
+  /** Timers that are due by the store's clock, earliest first. They stay until removed. */
+  due(limit: number): Promise<readonly DueTimer[]>;
+  /** Removes it if its arm number is still the same. */
+  remove(timer: DueTimer): Promise<void>;
+  /** Resolves when something may be due: no later than the next due time, on an armed earlier timer, or after `maxWaitMs`. No busy waiting. */
+  wait(maxWaitMs: number, signal: AbortSignal): Promise<void>;
+}
+
+/** What a model or tool call ended with; JSON. Failed calls are stored too: they were paid. */
+export type CallOutcome = { readonly ok: true; readonly reply: unknown } | { readonly ok: false; readonly failure: { readonly code: string; readonly message: string; readonly retriable: boolean } };
+
+export type Begun =
+  | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
+  | { readonly kind: 'busy'; readonly retryInMs: number }
+  | { readonly kind: 'begun'; readonly attempt: number; readonly repeated: boolean };
+
+export interface Journal {
+  /**
+   * `done`: the stored outcome. `busy`: another living process is at it. `begun`: go on, as attempt n (from 1);
+   * `repeated` when an earlier attempt was begun and its owner died. The same nonce gets the same answer again.
+   */
+  begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun>;
+  /** `refused` when a later attempt has begun: the outcome does not count. */
+  finish(call: { readonly runId: string; readonly step: string; readonly attempt: number }, outcome: CallOutcome): Promise<'stored' | 'refused'>;
+  /** Gives the step up without an outcome (cancelled before it cost anything). */
+  abandon(call: { readonly runId: string; readonly step: string; readonly attempt: number }): Promise<void>;
+  /** Whether any step of this task was begun. */
+  started(taskId: string): Promise<boolean>;
+}
+
+export interface Leases {
+  /** Registers or renews this process; call every 3 s. Expires after `ttlMs` (10,000). */
+  renewProcess(process: { readonly id: string; readonly service: string; readonly classes: readonly string[]; readonly ttlMs: number }): Promise<void>;
+  endProcess(id: string): Promise<void>;
+  alive(processId: string): Promise<boolean>;
+  liveWorkers(taskClass: string): Promise<number>;
+  /** Takes one of `limit` slots of a name (a provider), or null when all are taken. Renew it before `ttlMs`. Idempotent by holder. */
+  acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean>;
+  releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;
+}
+
+/** Best-effort messages between processes; a lost one costs a poll interval, never correctness. Channels: `stream`, `cancel`, `slot`. */
+export interface Hints {
+  publish(channel: string, payload: string): Promise<void>;
+  subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
+}
+
+export interface Settings {
+  read(name: string): Promise<{ readonly version: number; readonly value: unknown } | null>;
+  /** Compare-and-set on the version (0 = absent); false when somebody was faster. */
+  write(name: string, version: number, value: unknown): Promise<boolean>;
+}

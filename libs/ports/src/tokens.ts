@@ -1,0 +1,8 @@
+/** Injection tokens, one per port. */
+export const EVENT_LOG = Symbol('EventLog');
+export const STATE = Symbol('StateStore');
+export const RUN_STREAM = Symbol('RunStream');
+export const BLOBS = Symbol('Blobs');
+export const MODELS = Symbol('Models');
+export const SEARCH = Symbol('Search');
+export const GRAPH = Symbol('KnowledgeGraph');

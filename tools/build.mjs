@@ -10,7 +10,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 
 /** Contract suites and specs need Jest; what ships must not. */
 const testOnly = /(\.spec|\.contract|\.d)\.ts$|^suites\.ts$|(^|\/)__fixtures__\//;
-const importsTestOnly = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']*(?:\.spec|\.contract)\.js)["']/;
+const importsTestOnly = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']*(?:\.spec|\.contract)\.js|@conclave\/[^"']+\/suites)["']/;
 const compiler = createHash('sha256').update(JSON.stringify(swcOptions)).update(version).digest('hex');
 
 function filesUnder(folder) {
@@ -32,11 +32,20 @@ function writeWhole(path, content) {
 function compile(source, name, distFolder, sourcePath) {
   const output = name.replace(/\.ts$/, '.js');
   const outputFolder = dirname(join(distFolder, output));
-  const { code, map } = transformSync(source, { ...swcOptions, filename: sourcePath, sourceFileName: relative(outputFolder, sourcePath), configFile: false, swcrc: false });
+  const { code, map } = transformSync(source, {
+    ...swcOptions,
+    filename: sourcePath,
+    sourceFileName: relative(outputFolder, sourcePath),
+    configFile: false,
+    swcrc: false,
+  });
   const broken = importsTestOnly.exec(code);
   if (broken) throw new Error(`${relative(workspaceRoot, sourcePath)} ships but imports ${broken[1]}, which only tests may import.`);
   const mapName = `${output.split('/').at(-1)}.map`;
-  return [[output, `${code}//# sourceMappingURL=${mapName}\n`], [`${output}.map`, map]];
+  return [
+    [output, `${code}//# sourceMappingURL=${mapName}\n`],
+    [`${output}.map`, map],
+  ];
 }
 
 /** Builds one project; files whose source and compiler are unchanged are left alone. Returns how many files it wrote. */
@@ -53,7 +62,10 @@ function buildProject(folder) {
     if (testOnly.test(name)) continue;
     const isCode = name.endsWith('.ts');
     const source = readFileSync(join(sourceFolder, name));
-    const digest = createHash('sha256').update(isCode ? compiler : '').update(source).digest('hex');
+    const digest = createHash('sha256')
+      .update(isCode ? compiler : '')
+      .update(source)
+      .digest('hex');
     const names = isCode ? [name.replace(/\.ts$/, '.js'), name.replace(/\.ts$/, '.js.map')] : [name];
     record[name] = digest;
     for (const output of names) outputs.add(output);

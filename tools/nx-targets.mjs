@@ -7,10 +7,19 @@ function hasFile(folder, ending) {
   return existsSync(folder) && readdirSync(folder, { recursive: true }).some((name) => name.endsWith(ending));
 }
 
+/** The tools are plain scripts. They answer for the files of the root too, and their spec depends on every project's tags. */
+const rootFiles = ['{workspaceRoot}/*.mjs', '{workspaceRoot}/*.json'];
+const manifests = ['{workspaceRoot}/{apps,bench,deploy,libs,tests}/**/package.json'];
+const toolTargets = {
+  lint: { command: 'eslint --max-warnings=0 tools *.mjs', inputs: ['default', ...rootFiles] },
+  test: { command: 'node jest.mjs fast', options: { cwd: '{projectRoot}' }, inputs: ['default', ...rootFiles, ...manifests] },
+};
+
 function targetsOf(folder) {
   const tools = relative(folder, 'tools');
   const inFolder = (command) => ({ command, options: { cwd: '{projectRoot}' } });
   const source = join(workspaceRoot, folder, 'src');
+  if (folder === 'tools') return toolTargets;
   const targets = {
     build: { command: `node tools/build.mjs ${folder}` },
     typecheck: inFolder('tsc --noEmit -p tsconfig.json'),
@@ -25,7 +34,7 @@ function targetsOf(folder) {
 export const name = 'conclave-targets';
 
 export const createNodesV2 = [
-  '{libs,apps,tests,bench,deploy}/**/package.json',
+  '{apps,bench,deploy,libs,tests,tools}/**/package.json',
   (manifests) =>
     manifests
       .filter((manifest) => !/(^|\/)(node_modules|dist)\//.test(manifest))

@@ -1,0 +1,168 @@
+import eslint from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import boundaries from 'eslint-plugin-boundaries';
+import typescript from 'typescript-eslint';
+import { forSpecs, layers, packages } from './tools/layers.mjs';
+import { projects } from './tools/workspace.mjs';
+
+const specs = ['**/*.spec.ts', '**/*.contract.ts', '**/suites.ts', '**/__fixtures__/**'];
+const workspace = projects();
+const foldersOf = (...wanted) => workspace.filter(({ layer }) => wanted.includes(layer)).map(({ folder }) => `${folder}/src/**/*.ts`);
+
+/** Arrows between layers. */
+export const layerRules = {
+  files: ['**/src/**/*.ts'],
+  plugins: { boundaries },
+  settings: {
+    'boundaries/elements': workspace.map(({ folder, layer, name }) => ({ type: layer, pattern: folder, partialMatch: false, name })),
+    'boundaries/files': [{ category: 'spec', pattern: specs }],
+    'import/resolver': {
+      typescript: {
+        project: 'tsconfig.json',
+        conditionNames: ['@conclave/source', 'types', 'import', 'node', 'default'],
+        noWarnOnMultipleProjects: true,
+      },
+    },
+  },
+  rules: {
+    'boundaries/no-unknown-files': 'error',
+    'boundaries/no-unknown-dependencies': 'error',
+    'boundaries/dependencies': [
+      'error',
+      {
+        default: 'disallow',
+        message: 'A file of layer "{{from.element.type}}" may not import layer "{{to.element.type}}": see tools/layers.mjs.',
+        policies: [
+          ...Object.entries(layers).map(([from, to]) => ({
+            from: { element: { type: from } },
+            allow: { to: { element: { types: { anyOf: to } } } },
+          })),
+          { from: { file: { categories: 'spec' } }, allow: { to: { element: { types: { anyOf: forSpecs.layers } } } } },
+        ],
+      },
+    ],
+  },
+};
+
+const escaped = (name) => name.replaceAll('.', '\\.').replace(/\*$/, '.*');
+const importsOnly = (layer, allowed, message) => ({
+  paths: [],
+  patterns: [
+    { regex: `^(?!\\.{1,2}/|@conclave/${allowed.map((name) => `|${escaped(name)}(/|$)`).join('')})`, message },
+    wayIntoAnotherProject,
+  ],
+});
+const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another project by its package name.' };
+
+/** npm packages and Node modules that a layer may import. */
+const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
+  const message = `Layer "${layer}" may import only ${['workspace packages', ...allowed].join(', ')}: see tools/layers.mjs.`;
+  const files = foldersOf(layer);
+  return [
+    { files, ignores: specs, rules: { 'no-restricted-imports': ['error', importsOnly(layer, allowed, message)] } },
+    {
+      files: files.map((glob) => glob.replace('*.ts', '*.spec.ts')),
+      rules: { 'no-restricted-imports': ['error', importsOnly(layer, [...allowed, ...forSpecs.packages], message)] },
+    },
+  ];
+});
+
+const impure = 'The same input must give the same decision: time, chance and the outside world arrive in an event.';
+const forbiddenGlobals = [
+  'process', 'performance', 'crypto', 'fetch', 'console', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'require', 'globalThis',
+]; // prettier-ignore
+
+/** The loop and the strategies compute; they never look at a clock, a random number or the world. */
+const purity = {
+  files: foldersOf('loop', 'strategies'),
+  ignores: specs,
+  rules: {
+    'no-restricted-globals': ['error', ...forbiddenGlobals.map((name) => ({ name, message: impure }))],
+    'no-restricted-properties': [
+      'error',
+      { object: 'Date', property: 'now', message: impure },
+      { object: 'Math', property: 'random', message: impure },
+    ],
+    'no-restricted-syntax': [
+      'error',
+      { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: impure },
+      { selector: 'CallExpression[callee.name="Date"]', message: impure },
+      { selector: 'ImportExpression', message: 'Imports of a pure layer are static, so that lint can see them.' },
+      { selector: 'AwaitExpression', message: 'A pure layer waits for nothing.' },
+    ],
+  },
+};
+
+/** A configuration is read once, by the app, and handed on as a value. */
+const configuration = {
+  files: foldersOf('ports', 'calls', 'services', 'adapters', 'selection'),
+  ignores: specs,
+  rules: {
+    'no-restricted-properties': [
+      'error',
+      { object: 'process', property: 'env', message: 'Only an app reads the environment; take a value.' },
+    ],
+  },
+};
+
+const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
+  ['it', 'test', 'describe'].map((object) => ({ object, property, message: 'Every test runs, or is deleted.' })),
+);
+
+const testFiles = {
+  files: ['**/*.spec.ts', '**/*.contract.ts', '**/*.spec.mjs'],
+  rules: {
+    'no-restricted-properties': ['error', ...focused],
+    'no-restricted-globals': ['error', 'fit', 'xit', 'fdescribe', 'xdescribe', 'xtest'],
+    'max-lines': 'off',
+  },
+};
+
+export default defineConfig(
+  { ignores: ['**/dist/**', '**/.results/**', '**/.nx/**', '**/.stack/**', '**/coverage/**', 'node_modules/**'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  eslint.configs.recommended,
+  {
+    files: ['**/*.mjs'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          'process',
+          'console',
+          'URL',
+          'fetch',
+          'setTimeout',
+          'clearTimeout',
+          'setInterval',
+          'clearInterval',
+          'AbortController',
+          'AbortSignal',
+          'Buffer',
+          'performance',
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  { rules: { 'max-lines': ['error', 400], eqeqeq: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [typescript.configs.recommended],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      'no-restricted-imports': ['error', { patterns: [wayIntoAnotherProject] }],
+    },
+  },
+  layerRules,
+  ...packageRules,
+  purity,
+  configuration,
+  testFiles,
+);

@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { ESLint } from 'eslint';
+import { layerRules } from '../eslint.config.mjs';
+import typescript from 'typescript-eslint';
+import { layers } from './layers.mjs';
+import { projects, workspaceRoot } from './workspace.mjs';
+
+// A boundary rule whose resolver or whose patterns match nothing passes every file. So these tests hand lint forbidden
+// imports and expect it to refuse them.
+
+const workspace = projects().filter(({ folder }) => folder !== 'tools');
+const projectOf = (layer) => workspace.find((project) => project.layer === layer);
+const indexOf = (project) => `${project.folder}/src/index.ts`;
+
+const wholeConfiguration = new ESLint({ cwd: workspaceRoot });
+const layersAlone = new ESLint({
+  cwd: workspaceRoot,
+  overrideConfigFile: true,
+  overrideConfig: [{ files: ['**/*.ts'], languageOptions: { parser: typescript.parser } }, layerRules],
+});
+
+/** The ids of the rules that refuse `code` as the content of `filePath`; the file has to exist. */
+async function refusals(filePath, code, eslint = wholeConfiguration) {
+  const [result] = await eslint.lintText(code, { filePath });
+  const fatal = result.messages.find((message) => message.fatal);
+  if (fatal) throw new Error(`${filePath}: ${fatal.message}`);
+  return [...new Set(result.messages.map((message) => message.ruleId))];
+}
+
+describe('layer boundaries', () => {
+  it('has a project for every layer and a rule for the layer of every project', () => {
+    const used = new Set(workspace.map(({ layer }) => layer));
+    expect([...used].sort()).toEqual(Object.keys(layers).sort());
+  });
+
+  it('refuses every import between two projects that the table does not allow, and no other', async () => {
+    const wrong = [];
+    for (const from of workspace) {
+      for (const to of Object.keys(layers).map(projectOf)) {
+        if (to === from) continue;
+        const refused = (await refusals(indexOf(from), `import '${to.name}';`, layersAlone)).includes('boundaries/dependencies');
+        if (refused === layers[from.layer].includes(to.layer)) wrong.push(`${from.name} -> ${to.name} ${refused ? 'refused' : 'allowed'}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['a service that imports an adapter', 'libs/services/merger/src/index.ts', `import '@conclave/adapter-kafka';`],
+    ['a type import of an adapter by a service', 'libs/services/planner/src/index.ts', `import type {} from '@conclave/adapter-redis';`],
+    ['a re-export of an adapter by a service', 'libs/services/planner/src/index.ts', `export * from '@conclave/adapter-redis';`],
+    [
+      'a lazy import of an adapter by a service',
+      'libs/services/planner/src/index.ts',
+      `export const lazy = () => import('@conclave/adapter-redis');`,
+    ],
+    ['a service that imports another service', 'libs/services/merger/src/index.ts', `import '@conclave/service-planner';`],
+    ['an adapter that imports another adapter', 'libs/adapters/kafka/src/index.ts', `import '@conclave/adapter-sqlite';`],
+    ['the loop that imports a port', 'libs/loop/src/index.ts', `import '@conclave/ports';`],
+  ])('refuses %s', async (_name, filePath, code) => {
+    expect(await refusals(filePath, code)).toContain('boundaries/dependencies');
+  });
+
+  it('lets a spec import the test support, but not the code beside it', async () => {
+    const code = `import '@conclave/test-support';`;
+    expect(await refusals('libs/adapters/openai/src/any.spec.ts', code, layersAlone)).toEqual([]);
+    expect(await refusals('libs/adapters/openai/src/any.ts', code, layersAlone)).toEqual(['boundaries/dependencies']);
+  });
+
+  it('refuses a way round the package name', async () => {
+    const code = `import '../../../adapters/kafka/src/index.js';`;
+    expect(await refusals('libs/services/merger/src/index.ts', code)).toEqual(
+      expect.arrayContaining(['boundaries/dependencies', 'no-restricted-imports']),
+    );
+  });
+
+  it.each([
+    ['Nest in the loop', 'libs/loop/src/index.ts', `import '@nestjs/common';`, 'no-restricted-imports'],
+    ['kafkajs in a strategy', 'libs/strategies/src/index.ts', `import 'kafkajs';`, 'no-restricted-imports'],
+    ['the file system in the loop', 'libs/loop/src/index.ts', `import 'node:fs';`, 'no-restricted-imports'],
+    ['zod in the loop', 'libs/loop/src/index.ts', `import 'zod';`, 'no-restricted-imports'],
+    ['yaml in the contracts', 'libs/contracts/src/index.ts', `import 'yaml';`, 'no-restricted-imports'],
+    ['Jest in shipped code of the loop', 'libs/loop/src/index.ts', `import '@jest/globals';`, 'no-restricted-imports'],
+    ['the clock in the loop', 'libs/loop/src/index.ts', `export const now = Date.now();`, 'no-restricted-properties'],
+    ['a new Date in a strategy', 'libs/strategies/src/index.ts', `export const now = new Date();`, 'no-restricted-syntax'],
+    ['chance in a strategy', 'libs/strategies/src/index.ts', `export const draw = Math.random();`, 'no-restricted-properties'],
+    ['a timer in the loop', 'libs/loop/src/index.ts', `setTimeout(() => undefined, 1);`, 'no-restricted-globals'],
+    [
+      'the environment in a service',
+      'libs/services/merger/src/index.ts',
+      `export const port = process.env.PORT;`,
+      'no-restricted-properties',
+    ],
+  ])('refuses %s', async (_name, filePath, code, rule) => {
+    expect(await refusals(filePath, code)).toEqual([rule]);
+  });
+
+  it.each([
+    ['zod in the contracts', 'libs/contracts/src/index.ts', `import 'zod';`],
+    ['a given date in the loop', 'libs/loop/src/index.ts', `export const at = (now: number) => new Date(now);`],
+    ['an adapter in an app', 'apps/standalone/src/index.ts', `import '@conclave/adapter-selection';`],
+  ])('lets %s pass', async (_name, filePath, code) => {
+    expect(await refusals(filePath, code)).toEqual([]);
+  });
+});

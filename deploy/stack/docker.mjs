@@ -1,0 +1,47 @@
+import { run } from './processes.mjs';
+import { composeFile, neo4jPassword, portVariables } from './settings.mjs';
+
+/** A project of its own, so that the stack never touches containers of `docker compose up`. */
+const project = 'conclave-stack';
+
+/** Service of docker-compose.yml for each server of the stack; ChromaDB has none there yet. */
+export const services = { kafka: 'kafka', redis: 'redis', neo4j: 'neo4j', searx: 'searxng' };
+
+/**
+ * Is there an engine that answers, and a compose to drive it? A `docker` program alone proves nothing.
+ * Resolves to `{ available, reason, compose }` where `compose` is the command that worked.
+ */
+export async function dockerEngine() {
+  try {
+    await run('docker', ['info', '--format', '{{.ServerVersion}}'], { withinMs: 5_000 });
+  } catch (error) {
+    return { available: false, reason: `no Docker engine answers (${error.message.split('\n')[0]})` };
+  }
+  for (const compose of [['docker', 'compose'], ['docker-compose']]) {
+    try {
+      await run(compose[0], [...compose.slice(1), 'version', '--short'], { withinMs: 5_000 });
+      return { available: true, reason: '', compose };
+    } catch {
+      // Decided: the other spelling is tried, and having neither is the answer below.
+    }
+  }
+  return { available: false, reason: 'a Docker engine answers, but docker compose is not installed' };
+}
+
+function compose(engine, args, ports) {
+  const env = { NEO4J_PASSWORD: neo4jPassword };
+  for (const [name, [variable]] of Object.entries(portVariables)) env[variable] = String(ports[name]);
+  const [program, ...first] = engine.compose;
+  return run(program, [...first, '-p', project, '-f', composeFile, ...args], { env, withinMs: 900_000 });
+}
+
+/** Starts the services in the background and waits for their health checks. */
+export const composeUp = (engine, names, ports) => compose(engine, ['up', '-d', '--wait', ...names.map((name) => services[name])], ports);
+
+/** Removes the containers of these servers with their data. */
+export const composeRemove = async (engine, names, ports) => {
+  await compose(engine, ['rm', '--stop', '--force', '--volumes', ...names.map((name) => services[name])], ports);
+};
+
+/** Removes everything of the project, named volumes too. */
+export const composeDown = (engine, ports) => compose(engine, ['down', '--volumes', '--remove-orphans'], ports);

@@ -1,0 +1,151 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/**
+ * When the process with this id was started, as an opaque string; null when there is none or it only waits to be
+ * reaped. A process id alone is not an identity: the system gives it to another program later.
+ */
+export function startOf(pid) {
+  if (process.platform === 'linux') {
+    let stat;
+    try {
+      stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    } catch (error) {
+      if (error.code === 'ENOENT' || error.code === 'ESRCH') return null;
+      throw error;
+    }
+    // The name in brackets may hold spaces and brackets. After it: state is the 1st field, start time the 20th (proc(5)).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19];
+  }
+  try {
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');
+  } catch (error) {
+    if (error.status === 1) return null; // ps found no such process
+    throw error;
+  }
+}
+
+/** Identity of a running process: `{ pid, startedAt }`. Throws when there is none. */
+export function identify(pid) {
+  const startedAt = startOf(pid);
+  if (startedAt === null) throw new Error(`There is no process ${pid}.`);
+  return { pid, startedAt };
+}
+
+/** True while exactly this process runs; false for another one that was given its id. */
+export const isAlive = ({ pid, startedAt }) => startOf(pid) === startedAt;
+
+/** Sends the signal to exactly this process. Returns false when it is gone. */
+export function signalProcess(identity, signal) {
+  if (!isAlive(identity)) return false;
+  try {
+    return process.kill(identity.pid, signal);
+  } catch (error) {
+    if (error.code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+/** Resolves to true once the process is gone, to false after `withinMs` milliseconds. */
+export async function waitForExit(identity, withinMs) {
+  const end = Date.now() + withinMs;
+  while (isAlive(identity)) {
+    if (Date.now() > end) return false;
+    await pause(25);
+  }
+  return true;
+}
+
+/** SIGTERM, then SIGKILL after `withinMs`. Resolves to 'gone' | 'stopped' | 'killed'. */
+export async function stopProcess(identity, withinMs) {
+  if (!signalProcess(identity, 'SIGTERM')) return 'gone';
+  if (await waitForExit(identity, withinMs)) return 'stopped';
+  signalProcess(identity, 'SIGKILL');
+  if (!(await waitForExit(identity, 10_000))) throw new Error(`Process ${identity.pid} survived SIGKILL for 10 s.`);
+  return 'killed';
+}
+
+/**
+ * Starts a server with its output appended to `logFile`.
+ * @param lifetime 'detached': outlives us, stopped later by its identity; 'ours': ends with us, however we end.
+ * @returns `{ pid, startedAt }` plus `exited`, a promise of how it ended (never rejects).
+ */
+export async function startProcess({ file, args, env = {}, cwd }, logFile, lifetime) {
+  mkdirSync(path.dirname(logFile), { recursive: true });
+  const log = openSync(logFile, 'a');
+  const [program, programArguments] = lifetime === 'ours' ? boundToUs(file, args) : [file, args];
+  const child = spawn(program, programArguments, {
+    cwd,
+    env: { ...process.env, ...env },
+    detached: lifetime === 'detached',
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const exited = new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+  });
+  await new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(new Error(`${file} could not be started: ${error.message}`, { cause: error })));
+  });
+  child.unref();
+  if (lifetime === 'ours') {
+    const kill = () => child.kill('SIGKILL');
+    process.once('exit', kill);
+    void exited.then(() => process.off('exit', kill));
+  }
+  const startedAt = startOf(child.pid);
+  if (startedAt === null) throw new Error(`${file} ended at once (${await exited}).\n${lastLines(logFile)}`);
+  return { pid: child.pid, startedAt, exited };
+}
+
+/** On Linux the kernel itself ends the child when we die, even by SIGKILL; the program replaces setpriv, so the id is its own. */
+function boundToUs(file, args) {
+  if (process.platform !== 'linux' || !findOnPath('setpriv')) return [file, args];
+  return ['setpriv', ['--pdeathsig', 'KILL', '--', file, ...args]];
+}
+
+/** Absolute path of a program on PATH, or null. */
+export function findOnPath(program) {
+  try {
+    return execFileSync('sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).trim() || null;
+  } catch (error) {
+    if (typeof error.status === 'number') return null; // the shell answered: not found
+    throw error;
+  }
+}
+
+/** Runs a program to its end. Resolves to stdout; rejects with its last lines of output. */
+export async function run(file, args, { env = {}, cwd, input, withinMs = 600_000 } = {}) {
+  const child = spawn(file, args, { cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'], timeout: withinMs });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  // A program that ends without reading its input closes the pipe; its exit code below tells what happened.
+  child.stdin.on('error', () => undefined).end(input);
+  const [code, signal] = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (...ending) => resolve(ending));
+  });
+  if (code === 0) return stdout;
+  const said = tail(`${stdout}\n${stderr}`, 12);
+  throw new Error(`${path.basename(file)} ${args.slice(0, 3).join(' ')} failed (${signal ?? `exit code ${code}`}).\n${said}`);
+}
+
+const tail = (text, lines) => text.trimEnd().split('\n').slice(-lines).join('\n');
+
+/** The last lines of a log for a failure's sentence; says so when there is none. */
+export function lastLines(logFile, lines = 12) {
+  try {
+    return tail(readFileSync(logFile, 'utf8'), lines) || `(${logFile} is empty)`;
+  } catch (error) {
+    if (error.code === 'ENOENT') return `(there is no ${logFile})`;
+    throw error;
+  }
+}

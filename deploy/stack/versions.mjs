@@ -1,0 +1,53 @@
+/**
+ * Every version of the stack, once. The local servers are fetched by these numbers; docker-compose.yml carries the same
+ * values and `deploy/src/versions.spec.ts` compares them.
+ */
+export const versions = {
+  /** Scala build and release of the broker; 4.4.0 does not resolve from Maven Central. */
+  kafka: '4.3.1',
+  /** Main class and community server are in this one artifact. Runs on Java 17 and 21. */
+  neo4j: '5.26.30',
+  /** What Debian 12 ships. Other 7.x or Valkey servers found on PATH are used as they are. */
+  redis: '7.0.15',
+  /** SearXNG for Docker; without Docker its ancestor searx from Debian answers with the same JSON shape. */
+  searxng: '2026.9.25-12f8b6515',
+  searx: '1.1.0',
+  /** npm package; the server inside it is the native binding named in deploy/stack/chroma/package.json. */
+  chromadb: '3.5.0',
+};
+
+/** Image of each store service of docker-compose.yml. */
+export const images = {
+  kafka: `apache/kafka:${versions.kafka}`,
+  redis: `redis:${versions.redis}-bookworm`,
+  neo4j: `neo4j:${versions.neo4j}-community`,
+  searxng: `searxng/searxng:${versions.searxng}`,
+};
+
+/** Broker settings that decide behaviour and are therefore the same with and without Docker. */
+export const kafkaSettings = {
+  'auto.create.topics.enable': 'false',
+  'offsets.topic.replication.factor': '1',
+  'offsets.topic.num.partitions': '4',
+  'transaction.state.log.replication.factor': '1',
+  'transaction.state.log.min.isr': '1',
+  'share.coordinator.state.topic.replication.factor': '1',
+  'share.coordinator.state.topic.min.isr': '1',
+  'group.initial.rebalance.delay.ms': '0',
+  'group.min.session.timeout.ms': '1000',
+  // Without these two every restart of a single broker waits 12-16 s for its own old session to end.
+  'broker.session.timeout.ms': '3000',
+  'broker.heartbeat.interval.ms': '500',
+  'log.cleaner.dedupe.buffer.size': '4194304',
+  'num.network.threads': '2',
+  'num.io.threads': '4',
+  'background.threads': '2',
+};
+
+/** Redis keeps every acknowledged write and refuses new ones rather than dropping old ones. */
+export const redisArguments = [
+  '--appendonly', 'yes',
+  '--appendfsync', 'always',
+  '--save', '',
+  '--maxmemory-policy', 'noeviction',
+];

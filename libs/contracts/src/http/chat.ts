@@ -1,0 +1,146 @@
+import { z } from 'zod';
+
+/**
+ * Requests are read generously: a field that is not named here is ignored, and null means absent. A named field
+ * with the wrong type is refused, because guessing what was meant would change the answer.
+ */
+export const ContentPart = z.object({
+  type: z.string().describe('`text`; other kinds are refused by name'),
+  text: z.string().nullish(),
+});
+export type ContentPart = z.infer<typeof ContentPart>;
+
+export const ChatMessage = z.object({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function'], {
+    error: 'must be "system", "developer", "user", "assistant" or "tool"',
+  }),
+  content: z
+    .union([z.string(), z.array(ContentPart)], { error: 'must be a text or a list of parts {"type":"text","text":"..."}' })
+    .nullish()
+    .describe('text, or a list of text parts; null beside tool calls'),
+  name: z.unknown().optional(),
+});
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+const positive = z.int({ error: 'must be a whole number above 0' }).positive({ error: 'must be a whole number above 0' });
+
+/** Our own options; each may lower a limit of the template, never raise it. Equal headers: `x-conclave-rounds` and so on. */
+export const ConclaveOptions = z.object({
+  rounds: z.int({ error: 'must be a whole number from 0' }).nonnegative({ error: 'must be a whole number from 0' }).nullish().describe('re-plans at most'),
+  progress: z
+    .enum(['reasoning', 'think', 'status', 'none'], { error: 'must be "reasoning", "think", "status" or "none"' })
+    .nullish()
+    .describe('how progress is shown on a stream'),
+  wall_time_s: z.number().positive().nullish().describe('seconds from acceptance to the end'),
+  model_calls: positive.nullish().describe('model calls at most'),
+  prompt_tokens: positive.nullish().describe('prompt tokens at most, summed over all calls'),
+  tokens: positive.nullish().describe('tokens at most, summed over all calls'),
+  cost: z.number().positive().nullish().describe('currency units at most'),
+  concurrent_tasks: positive.nullish().describe('tasks at the same time at most'),
+});
+export type ConclaveOptions = z.infer<typeof ConclaveOptions>;
+
+/** Parameters that act on the final model call only, as clients send them. */
+export const answerFields = {
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  stop: z.union([z.string(), z.array(z.string())], { error: 'must be a text or a list of texts' }).nullish(),
+  max_tokens: positive.nullish(),
+  max_completion_tokens: positive.nullish().describe('wins over max_tokens'),
+  seed: z.int({ error: 'must be a whole number' }).nullish(),
+  response_format: z.looseObject({ type: z.string() }).nullish(),
+  reasoning_effort: z.string().nullish().describe('none and minimal: 0 re-plans, low: 1, medium: 2, high: as many as the template allows'),
+  conclave: ConclaveOptions.nullish(),
+};
+
+export const ChatCompletionRequest = z.object({
+  model: z.string({ error: 'must be the id of a template or `model@provider`' }).min(1, { error: 'must be the id of a template or `model@provider`' }),
+  messages: z.array(ChatMessage, { error: 'must be a list of messages' }).min(1, { error: 'must hold at least one message' }),
+  stream: z.boolean({ error: 'must be true or false' }).nullish(),
+  stream_options: z.object({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' }).nullish(),
+  n: z.int({ error: 'must be 1' }).nullish().describe('1; more answers per request are refused'),
+  ...answerFields,
+});
+export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
+
+export const ChatUsage = z.object({
+  prompt_tokens: z.int().describe('prompt tokens summed over every hidden model call'),
+  completion_tokens: z.int().describe('completion tokens summed over every hidden model call'),
+  total_tokens: z.int(),
+  completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+});
+export type ChatUsage = z.infer<typeof ChatUsage>;
+
+export const UrlCitation = z.object({
+  type: z.literal('url_citation'),
+  url_citation: z.object({
+    url: z.string(),
+    title: z.string(),
+    start_index: z.int().describe('characters before the mark `[n]` in the answer; its end where no mark stands'),
+    end_index: z.int(),
+  }),
+});
+export type UrlCitation = z.infer<typeof UrlCitation>;
+
+/** What stands behind an answer, beside the fields that OpenAI clients know. */
+export const AnswerFacts = z.object({
+  run_id: z.string(),
+  outcome: z.string().describe('outcome of the run'),
+  rule: z.string().nullable().describe('row of the decision table that ended it'),
+  reason: z.string().describe('why it stopped'),
+  rounds: z.int(),
+  calls: z.int().describe('model calls, failed ones too'),
+  cost: z.number().describe('currency units'),
+});
+export type AnswerFacts = z.infer<typeof AnswerFacts>;
+
+export const FinishReason = z.enum(['stop', 'length', 'content_filter']);
+export type FinishReason = z.infer<typeof FinishReason>;
+
+export const ChatCompletion = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  created: z.int().describe('seconds since 1970'),
+  model: z.string().describe('as it was asked for'),
+  choices: z.array(
+    z.object({
+      index: z.int(),
+      message: z.object({
+        role: z.literal('assistant'),
+        content: z.string(),
+        refusal: z.null(),
+        reasoning_content: z.string().optional(),
+        annotations: z.array(UrlCitation).optional(),
+      }),
+      logprobs: z.null(),
+      finish_reason: FinishReason,
+    }),
+  ),
+  usage: ChatUsage,
+  conclave: AnswerFacts.optional().describe('absent for a direct model'),
+});
+export type ChatCompletion = z.infer<typeof ChatCompletion>;
+
+export const ChatDelta = z.object({
+  role: z.literal('assistant').optional().describe('on the first chunk only'),
+  content: z.string().optional(),
+  reasoning_content: z.string().optional().describe('progress lines, or the thinking of a direct model'),
+  annotations: z.array(UrlCitation).optional().describe('on the last content delta only'),
+});
+export type ChatDelta = z.infer<typeof ChatDelta>;
+
+export const ChatCompletionChunk = z.object({
+  id: z.string(),
+  object: z.literal('chat.completion.chunk'),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(z.object({ index: z.int(), delta: ChatDelta, logprobs: z.null(), finish_reason: FinishReason.nullable() })).describe('empty on usage and status chunks'),
+  usage: ChatUsage.optional().describe('last chunk before [DONE], only with stream_options.include_usage'),
+  conclave: AnswerFacts.optional().describe('on the terminal chunk'),
+  event: z
+    .object({ type: z.literal('status'), data: z.object({ description: z.string(), done: z.boolean() }) })
+    .optional()
+    .describe('progress mode `status`: a line for Open WebUI'),
+});
+export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;
+

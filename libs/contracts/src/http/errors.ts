@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { type Failure, type FailureCode, failures } from '../failures.js';
+
+/** The only error shape this gateway sends, at every status and inside streams. */
+export const ErrorBody = z.object({
+  error: z.object({
+    message: z.string().describe('what happened and what to do, for people'),
+    type: z.string().describe('class of the failure, as OpenAI clients know it'),
+    param: z.string().nullable().describe('field of the request it is about, such as `messages[0].role`, or null'),
+    code: z.string().nullable().describe('code of the failure table, or the name OpenAI clients know'),
+  }),
+});
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+/** Codes that clients look for under the name OpenAI gave them; every other failure keeps its own. */
+const openAiCodes: Partial<Record<FailureCode, string>> = {
+  MODEL_NOT_FOUND: 'model_not_found',
+  UNAUTHENTICATED: 'invalid_api_key',
+  CONTEXT_OVERFLOW: 'context_length_exceeded',
+  PROVIDER_RATE_LIMITED: 'rate_limit_exceeded',
+};
+
+/** OpenAI error object of a failure. A 401 says nothing about the occurrence. */
+export function errorBody(failure: Failure): ErrorBody {
+  return {
+    error: {
+      message: failure.code === 'UNAUTHENTICATED' ? failures.UNAUTHENTICATED.message : failure.message,
+      type: failure.spec.type,
+      param: failure.options.param ?? null,
+      code: openAiCodes[failure.code] ?? failure.code,
+    },
+  };
+}

@@ -1,0 +1,18 @@
+export * from './errors.js';
+export {
+  AnswerFacts,
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  ChatDelta,
+  ChatMessage,
+  ChatUsage,
+  ConclaveOptions,
+  ContentPart,
+  FinishReason,
+  UrlCitation,
+} from './chat.js';
+export * from './health.js';
+export * from './models.js';
+export * from './routes.js';
+export * from './runs.js';

@@ -1,0 +1,94 @@
+import type { z } from 'zod';
+import { StreamEntryShape } from '../run-stream.js';
+import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
+import { Live, Readiness } from './health.js';
+import { ModelList, ModelObject } from './models.js';
+import { CommandAccepted, CommandRequest, RunAccepted, RunList, RunRequest, RunView } from './runs.js';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** OpenAPI path; `{id+}` takes slashes too. */
+  readonly path: string;
+  readonly summary: string;
+  readonly request?: { readonly name: string; readonly schema: z.ZodType };
+  readonly status: number;
+  readonly response: { readonly name: string; readonly schema: z.ZodType } | { readonly text: string };
+  /** Shape of each `data:` line where the route can answer with server-sent events. */
+  readonly events?: { readonly name: string; readonly schema: z.ZodType };
+  readonly query?: readonly { readonly name: string; readonly doc: string; readonly integer: boolean }[];
+  readonly headers?: readonly { readonly name: string; readonly doc: string }[];
+  /** Whether an API key is asked for where keys are configured. */
+  readonly open?: boolean;
+}
+
+const retryHeaders = [
+  { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
+  { name: 'x-conclave-rounds', doc: 're-plans at most' },
+  { name: 'x-conclave-progress', doc: 'reasoning, think, status or none' },
+] as const;
+
+/** Every endpoint there is: the OpenAPI document is printed from it, and a wrong method is recognised by it. */
+export const routes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    summary: 'Asks a template or a model; streamed with `stream: true`. The run ends when its last client leaves.',
+    request: { name: 'ChatCompletionRequest', schema: ChatCompletionRequest },
+    status: 200,
+    response: { name: 'ChatCompletion', schema: ChatCompletion },
+    events: { name: 'ChatCompletionChunk', schema: ChatCompletionChunk },
+    headers: retryHeaders,
+  },
+  { method: 'GET', path: '/v1/models', summary: 'Templates, aliases and models that can be asked.', status: 200, response: { name: 'ModelList', schema: ModelList } },
+  { method: 'GET', path: '/v1/models/{id+}', summary: 'One of them; the id may hold slashes.', status: 200, response: { name: 'ModelObject', schema: ModelObject } },
+  {
+    method: 'POST',
+    path: '/v1/runs',
+    summary: 'Starts a run that outlives its client.',
+    request: { name: 'RunRequest', schema: RunRequest },
+    status: 202,
+    response: { name: 'RunAccepted', schema: RunAccepted },
+    headers: retryHeaders,
+  },
+  {
+    method: 'GET',
+    path: '/v1/runs',
+    summary: 'Runs of the caller, newest first.',
+    status: 200,
+    response: { name: 'RunList', schema: RunList },
+    query: [
+      { name: 'limit', doc: 'runs per page, 1 to 100, 20 where absent', integer: true },
+      { name: 'before', doc: '`nextBefore` of the page before', integer: true },
+    ],
+  },
+  { method: 'GET', path: '/v1/runs/{id}', summary: 'A run: plan, tasks, decisions, usage, answer.', status: 200, response: { name: 'RunView', schema: RunView } },
+  {
+    method: 'GET',
+    path: '/v1/runs/{id}/events',
+    summary: "The run's stream as server-sent events, resumable by id. Ends after the terminal entry.",
+    status: 200,
+    response: { text: 'text/event-stream' },
+    events: { name: 'StreamEntry', schema: StreamEntryShape },
+    query: [{ name: 'after', doc: 'begin after this id; the header wins', integer: true }],
+    headers: [{ name: 'last-event-id', doc: 'begin after this id' }],
+  },
+  {
+    method: 'POST',
+    path: '/v1/runs/{id}/commands',
+    summary: 'Steers a run; accepted here, then applied or rejected on its stream.',
+    request: { name: 'CommandRequest', schema: CommandRequest },
+    status: 202,
+    response: { name: 'CommandAccepted', schema: CommandAccepted },
+  },
+  { method: 'GET', path: '/health/live', summary: 'Whether the process answers.', status: 200, response: { name: 'Live', schema: Live }, open: true },
+  { method: 'GET', path: '/health/ready', summary: 'Whether it can do work; 503 with a sentence for what it lacks.', status: 200, response: { name: 'Readiness', schema: Readiness }, open: true },
+  { method: 'GET', path: '/metrics', summary: 'Metrics for Prometheus.', status: 200, response: { text: 'text/plain' }, open: true },
+  { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' }, open: true },
+  { method: 'GET', path: '/asyncapi.json', summary: 'The events behind it.', status: 200, response: { text: 'application/json' }, open: true },
+];
+
+/** Methods that a path takes; empty for a path nobody serves. A route of fixed text is not matched by a pattern of a neighbour. */
+export function methodsOf(path: string): readonly string[] {
+  const matches = routes.filter((route) => new RegExp(`^${route.path.replaceAll('.', '\\.').replace('{id+}', '.+').replace('{id}', '[^/]+')}/?$`).test(path));
+  return [...new Set(matches.map((route) => route.method))];
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { RunId } from '../ids.js';
+import { RunLimits } from '../template.js';
+import { FailureNote, HistoryEntry, Outcome, RuleId, Source, Timestamp, Usage } from '../values.js';
+import { answerFields, ChatMessage } from './chat.js';
+
+/** Starts a run that outlives its client. `input` is short for one user message. */
+export const RunRequest = z.object({
+  model: z.string({ error: 'must be the id of a template' }).min(1, { error: 'must be the id of a template' }),
+  input: z.string({ error: 'must be a text' }).nullish().describe('the question; or send `messages`'),
+  messages: z.array(ChatMessage, { error: 'must be a list of messages' }).nullish(),
+  ...answerFields,
+});
+export type RunRequest = z.infer<typeof RunRequest>;
+
+export const RunAccepted = z.object({
+  object: z.literal('run'),
+  id: RunId,
+  status: z.literal('accepted'),
+  template: z.string(),
+  attached: z.boolean().describe('true when the request repeats an earlier one: this is its run'),
+  links: z.object({ self: z.string(), events: z.string(), commands: z.string() }),
+});
+export type RunAccepted = z.infer<typeof RunAccepted>;
+
+export const RunListItem = z.object({
+  object: z.literal('run'),
+  id: RunId,
+  template: z.string(),
+  status: z.string().describe('phase while it runs, then the outcome'),
+  terminal: z.boolean(),
+  acceptedAt: Timestamp,
+  question: z.string(),
+});
+export type RunListItem = z.infer<typeof RunListItem>;
+
+export const RunList = z.object({
+  object: z.literal('list'),
+  data: z.array(RunListItem).describe('newest first'),
+  nextBefore: Timestamp.nullable().describe('give it as `before` for the next page; null on the last one'),
+});
+export type RunList = z.infer<typeof RunList>;
+
+export const TaskView = z.object({
+  id: z.string(),
+  capability: z.string(),
+  task: z.string().describe('instruction; for tasks of the judge what it was for'),
+  needs: z.array(z.string()),
+  status: z.string().describe('`blocked`, `open`, or the status of its result'),
+  confidence: z.number().nullable(),
+  model: z.string().nullable().describe('model that answered, as `model@provider`'),
+  facts: z.int().nonnegative().describe('facts it added'),
+  gaps: z.array(z.string()),
+  usage: Usage,
+  durationMs: z.int().nonnegative().nullable(),
+  failure: FailureNote.nullable(),
+});
+export type TaskView = z.infer<typeof TaskView>;
+
+export const RoundView = z.object({
+  epoch: z.int().nonnegative().describe('0 = first pass, then the number of the re-plan'),
+  fallback: z.boolean().describe('true when the single general task stood in for an unusable plan'),
+  planUsage: Usage.describe("the planner's own calls"),
+  tasks: z.array(TaskView).describe("the plan's tasks and the judge's, in the order they were made"),
+});
+export type RoundView = z.infer<typeof RoundView>;
+
+export const DecisionView = z.object({ epoch: z.int().nonnegative(), rule: RuleId, sentence: z.string(), at: Timestamp });
+export type DecisionView = z.infer<typeof DecisionView>;
+
+/** A run as people read it: what was asked, what was planned, what came back, which rule decided, what it cost. */
+export const RunView = z.object({
+  object: z.literal('run'),
+  id: RunId,
+  template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
+  status: z.string().describe('`accepted`, the phase while it runs, then the outcome'),
+  terminal: z.boolean(),
+  outcome: Outcome.nullable(),
+  rule: RuleId.nullable(),
+  reason: z.string().nullable().describe('why it stopped, one sentence'),
+  reasonCode: z.string().nullable(),
+  question: z.string(),
+  answer: z.string().nullable(),
+  cutShort: z.boolean(),
+  sources: z.array(Source),
+  rounds: z.array(RoundView),
+  history: z.array(HistoryEntry),
+  decisions: z.array(DecisionView),
+  usage: z.object({
+    total: Usage,
+    items: z.array(z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage })),
+  }),
+  limits: RunLimits,
+  failure: FailureNote.nullable(),
+  acceptedAt: Timestamp,
+  startedAt: Timestamp.nullable(),
+  completedAt: Timestamp.nullable(),
+});
+export type RunView = z.infer<typeof RunView>;
+
+const text = z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' });
+export const CommandRequest = z.discriminatedUnion(
+  'command',
+  [
+    z.object({ command: z.literal('cancel'), reason: z.string().nullish() }),
+    z.object({ command: z.literal('pause') }),
+    z.object({ command: z.literal('resume') }),
+    z.object({ command: z.literal('steer'), text }),
+    z.object({ command: z.literal('add_context'), text }),
+    z.object({ command: z.literal('override_step'), skill: text, input: z.string({ error: 'must be a text' }) }),
+    z.object({ command: z.literal('answer'), text }),
+  ],
+  { error: 'must be "cancel", "pause", "resume", "steer", "add_context", "override_step" or "answer"' },
+);
+export type CommandRequest = z.infer<typeof CommandRequest>;
+
+export const CommandAccepted = z.object({
+  object: z.literal('run.command'),
+  runId: RunId,
+  seq: z.int().positive().describe('number of the command; the stream says under it whether it was applied or rejected'),
+  command: z.string(),
+  status: z.literal('accepted'),
+});
+export type CommandAccepted = z.infer<typeof CommandAccepted>;
+
+/** First event of `/v1/runs/{id}/events` when the reader asks for an id the stream does not hold. */
+export const SnapshotShape = z.object({
+  kind: z.literal('snapshot'),
+  runId: RunId,
+  first: z.int().nonnegative().describe('first id the stream holds, 0 when it has expired'),
+  last: z.int().nonnegative().describe('the snapshot stands for everything up to this id'),
+  status: z.string(),
+  text: z.string().describe('answer text so far'),
+});

@@ -1,20 +1,24 @@
-// Runs Jest in the current project: `node ../../tools/jest.mjs [fast|int] [jest arguments]`.
-// The outcome is also written as JSON to .results/<level>.json, where the whole-workspace run counts it.
+// Runs Jest in the current project: `node ../../tools/jest.mjs [fast|int|e2e-embedded|e2e-distributed] [jest arguments]`.
+// The outcome is also written as JSON to .results/<level>.json, where the run of the whole workspace counts it.
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-const [first, ...rest] = process.argv.slice(2);
-const known = first === 'fast' || first === 'int';
-const level = known ? first : 'fast';
-const extra = known ? rest : process.argv.slice(2);
-const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
+const levels = ['fast', 'int', 'e2e-embedded', 'e2e-distributed'];
+const [first] = process.argv.slice(2);
+const level = levels.includes(first) ? first : 'fast';
+const extra = process.argv.slice(levels.includes(first) ? 3 : 2);
+const environment = { ...process.env, TEST_LEVEL: level };
+if (level.startsWith('e2e-')) environment.ENGINE = level.slice('e2e-'.length);
 
+const outcome = `.results/${level}.json`;
 mkdirSync('.results', { recursive: true });
-const child = spawn(
-  process.execPath,
-  ['--experimental-vm-modules', '--no-warnings', jest, '--json', `--outputFile=.results/${level}.json`, '--passWithNoTests', ...extra],
-  { stdio: ['inherit', 'ignore', 'inherit'], env: { ...process.env, TEST_LEVEL: level } },
-);
+rmSync(outcome, { force: true });
+
+const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
+const flags = ['--experimental-vm-modules', '--no-warnings'];
+const options = ['--json', `--outputFile=${outcome}`, '--passWithNoTests', ...extra];
+// Jest reports on stderr; stdout would only carry the JSON once more.
+const child = spawn(process.execPath, [...flags, jest, ...options], { stdio: ['inherit', 'ignore', 'inherit'], env: environment });
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code) => process.exit(code ?? 1));

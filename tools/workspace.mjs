@@ -16,12 +16,13 @@ function projectFolders() {
   return folders.filter((folder) => existsSync(join(workspaceRoot, folder, 'package.json'))).sort();
 }
 
-/** Every project: its folder relative to the root, its package name, the value of its `layer:` tag, its package.json. */
+/** Every project: its folder relative to the root, its package name, its `layer:` tag, and the servers its integration tests need (`needs:` tags). */
 export function projects() {
   return projectFolders().map((folder) => {
     const manifest = JSON.parse(readFileSync(join(workspaceRoot, folder, 'package.json'), 'utf8'));
     const layer = manifest.nx?.tags?.find((tag) => tag.startsWith('layer:'))?.slice('layer:'.length);
     if (!layer) throw new Error(`${folder}/package.json has no layer tag: add "nx": { "tags": ["layer:<name>"] }.`);
-    return { folder, name: manifest.name, layer, manifest };
+    const needs = manifest.nx.tags.filter((tag) => tag.startsWith('needs:')).map((tag) => tag.slice('needs:'.length));
+    return { folder, name: manifest.name, layer, needs };
   });
 }

@@ -1,0 +1,57 @@
+// Runs a command in a process group of its own, so that whatever it started can be ended with it.
+import { spawn } from 'node:child_process';
+
+const running = new Set();
+
+function endGroup(child, signal) {
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    // The group is already gone, which is what was wanted.
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
+/**
+ * Runs `command` and collects what it prints. After `limit` seconds its whole process group gets SIGTERM and, five seconds
+ * later, SIGKILL. Never rejects.
+ *
+ * @returns {Promise<{ code: number, output: string, seconds: number, timedOut: boolean }>} `code` is 1 when it was ended.
+ */
+export function runInGroup(command, args, { cwd, env, limit }) {
+  const started = Date.now();
+  return new Promise((resolve) => {
+    const chunks = [];
+    let timedOut = false;
+    let killer;
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(child);
+    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.stderr.on('data', (chunk) => chunks.push(chunk));
+    const timer = setTimeout(() => {
+      timedOut = true;
+      endGroup(child, 'SIGTERM');
+      killer = setTimeout(() => endGroup(child, 'SIGKILL'), 5000);
+    }, limit * 1000);
+    const finish = (code) => {
+      clearTimeout(timer);
+      clearTimeout(killer);
+      running.delete(child);
+      resolve({ code, output: Buffer.concat(chunks).toString(), seconds: (Date.now() - started) / 1000, timedOut });
+    };
+    child.on('error', (error) => {
+      chunks.push(Buffer.from(`${error.message}\n`));
+      finish(1);
+    });
+    // 'exit', not 'close': a grandchild that kept the pipe open must not hold up the run. What is left of the group is ended.
+    child.on('exit', (code) => {
+      endGroup(child, 'SIGKILL');
+      setImmediate(() => finish(timedOut ? 1 : (code ?? 1)));
+    });
+  });
+}
+
+/** Ends every group that is still running, at once. */
+export function endAllGroups() {
+  for (const child of running) endGroup(child, 'SIGKILL');
+}

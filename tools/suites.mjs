@@ -1,0 +1,63 @@
+// The suites of `npm test`, in the order they run. The tasks inside lint, types and fast tests are Nx's, so unchanged
+// projects come from its cache.
+import { join } from 'node:path';
+import { specFiles } from './results.mjs';
+import { servers } from './servers.mjs';
+import { projects, workspaceRoot } from './workspace.mjs';
+
+const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
+const nxTask = (target) => [nx, 'run-many', '-t', target, '--output-style=stream'];
+const jest = join(workspaceRoot, 'tools/jest.mjs');
+const endToEnd = 'tests/e2e';
+
+/**
+ * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
+ * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole.
+ */
+export function suites() {
+  const all = projects();
+  const fast = all.filter(({ folder }) => folder !== endToEnd);
+  const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
+  return [
+    { name: 'lint', title: 'Lint', args: nxTask('lint'), limit: 480 },
+    { name: 'types', title: 'Types', args: nxTask('typecheck'), limit: 360 },
+    { name: 'docs', title: 'Printed docs', args: [join(workspaceRoot, 'tools/print-docs.mjs'), '--check'], limit: 60 },
+    { name: 'fast', title: 'Fast tests', args: nxTask('test'), limit: 480, level: 'fast', folders: fast.map(({ folder }) => folder) },
+    ...integration.map(({ folder, needs }) => ({
+      name: `int:${folder.split('/').at(-1)}`,
+      title: `Integration tests of ${folder}`,
+      args: [jest, 'int'],
+      cwd: folder,
+      limit: 300,
+      level: 'int',
+      folders: [folder],
+      needs,
+    })),
+    engineSuite('embedded', []),
+    engineSuite('distributed', ['kafka', 'redis', 'neo4j']),
+  ];
+}
+
+function engineSuite(engine, needs) {
+  const level = `e2e-${engine}`;
+  return {
+    name: level,
+    title: `End-to-end tests, ${engine}`,
+    args: [jest, level],
+    cwd: endToEnd,
+    limit: 420,
+    level,
+    folders: [endToEnd],
+    needs,
+  };
+}
+
+/** Why a suite cannot run, or undefined. */
+export function obstacle(suite, missingServers) {
+  const reasons = (suite.needs ?? [])
+    .filter((name) => missingServers.has(name))
+    .map((name) => `no ${servers[name].title}: ${missingServers.get(name)}`);
+  if (reasons.length > 0) return reasons.join('; ');
+  if (suite.level && suite.folders.every((folder) => specFiles(folder, suite.level).length === 0)) return 'there are no such tests';
+  return undefined;
+}

@@ -57,7 +57,11 @@ export interface EventAddress {
 export const topicOf = (spec: EventSpec, taskClass?: string): string => spec.topic.replace('<class>', taskClass ?? '');
 
 /** Makes an event of a declared type; the data is checked against its schema. Throws Failure EVENT_UNDECODABLE for wrong data. */
-export function makeEvent<T extends string, S extends z.ZodType>(spec: EventSpec<T, S>, at: EventAddress, data: z.infer<S>): Event<T, z.infer<S>> {
+export function makeEvent<T extends string, S extends z.ZodType>(
+  spec: EventSpec<T, S>,
+  at: EventAddress,
+  data: z.infer<S>,
+): Event<T, z.infer<S>> {
   const parsed = spec.schema.safeParse(data);
   if (!parsed.success) throw new Failure('EVENT_UNDECODABLE', `${spec.type} ${at.id}: ${z.prettifyError(parsed.error)}`);
   return {

@@ -38,5 +38,11 @@ export const taskTopic = (taskClass: string): string => `tasks.dispatched.${task
 /** Every topic for these task classes. */
 export const topicsFor = (classes: readonly string[] = shippedClasses): readonly TopicSpec[] => [
   ...fixed,
-  ...classes.map((name): TopicSpec => ({ name: taskTopic(name), key: 'task', retentionMs: runRetentionMs, compacted: false, doc: `tasks of the class ${name}` })),
+  ...classes.map((name): TopicSpec => ({
+    name: taskTopic(name),
+    key: 'task',
+    retentionMs: runRetentionMs,
+    compacted: false,
+    doc: `tasks of the class ${name}`,
+  })),
 ];

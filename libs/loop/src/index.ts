@@ -1,1 +1,9 @@
-export {};
+export * from './budget.js';
+export * from './decision-table.js';
+export * from './engine.js';
+export * from './evolve.js';
+export * from './memory.js';
+export * from './moves.js';
+export * from './plan-rules.js';
+export * from './state.js';
+export * from './strategy.js';

@@ -123,7 +123,10 @@ export const TimerFired = defineEvent({
     dueAt: Timestamp,
     firedAt: Timestamp,
     task: z
-      .object({ started: z.boolean().describe('a worker has begun it'), liveWorkers: z.int().nonnegative().describe('live leases of its class') })
+      .object({
+        started: z.boolean().describe('a worker has begun it'),
+        liveWorkers: z.int().nonnegative().describe('live leases of its class'),
+      })
       .nullable(),
   }),
 });

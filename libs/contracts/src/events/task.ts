@@ -36,7 +36,9 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, verbatim"),
     facts: z.array(Fact),
     answers: z.array(z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() })),
-    failed: z.array(z.object({ capability: z.string(), task: z.string(), reason: z.string() })).describe('tasks without a result, to be named'),
+    failed: z
+      .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
+      .describe('tasks without a result, to be named'),
     openGap: z.string().nullable().describe('what stays open, to be said in the answer'),
     parameters: AnswerParameters,
     startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
@@ -77,7 +79,11 @@ export const TaskDispatched = defineEvent({
 export type TaskDispatched = EventOf<typeof TaskDispatched>;
 
 export const TaskOutput = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('answer'), text: z.string().describe('without the CONFIDENCE, GAPS and REFER markers'), finding: z.string().describe('core finding in one or two sentences') }),
+  z.object({
+    kind: z.literal('answer'),
+    text: z.string().describe('without the CONFIDENCE, GAPS and REFER markers'),
+    finding: z.string().describe('core finding in one or two sentences'),
+  }),
   z.object({ kind: z.literal('evidence'), facts: z.array(Fact) }),
   z.object({ kind: z.literal('assessment'), assessment: Verdict }),
   z.object({

@@ -1,0 +1,331 @@
+import { describe, expect, it } from '@jest/globals';
+import { noUsage } from '@conclave/contracts';
+import { expert, oneCall, research, Scenario } from './testing/scenario.js';
+
+const twoHop = (): Scenario => {
+  const run = new Scenario();
+  run.requested();
+  run.planned(0, [research('r1', 'who founded it'), expert('x1', 'answer it', ['r1'])]);
+  run.found('r1', 'It was founded by A.');
+  run.answered('x1', 'A founded it.');
+  return run;
+};
+
+describe('the engine', () => {
+  it('walks the reference flow: plan, evidence, expert, gap, re-plan, synthesis, one terminal event', () => {
+    const run = twoHop();
+    expect(run.dispatched()).toEqual(['0/r1', '0/x1', '0/judge.gap']);
+    run.judged('needs_more_info', 'where A was born');
+    expect(run.types().at(-1)).toBe('GapDetected');
+    run.planned(1, [research('r1', 'birthplace of A')]);
+    run.found('r1', 'A was born in B.');
+    run.judged('complete');
+    expect(run.dispatched()).toEqual(['0/r1', '0/x1', '0/judge.gap', '1/r1', '1/judge.gap', '1/judge.synthesis']);
+    run.composed('B [1]');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'B [1]', rounds: 2 });
+    expect(run.state!.decisions.map((decision) => decision.rule)).toEqual(['D9', 'D3']);
+  });
+
+  it('arms the wall and planning timers in its first step and disarms everything in its last', () => {
+    const run = new Scenario();
+    expect(
+      run
+        .requested()!
+        .arm.map((timer) => timer.name)
+        .sort(),
+    ).toEqual(['planning', 'wall', 'wall.reserve']);
+    run.planned(0, [expert('x1', 'answer')]);
+    run.answered('x1', 'yes');
+    run.judged('complete');
+    run.composed('yes');
+    expect(Object.values(run.state!.timers).every((timer) => timer.dueAt === null)).toBe(true);
+  });
+
+  it('dispatches a task only when what it needs is settled, and also when that failed', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'q'), expert('x1', 'answer', ['r1'])]);
+    expect(run.dispatched()).toEqual(['0/r1']);
+    run.failed('r1');
+    expect(run.dispatched()).toEqual(['0/r1', '0/x1']);
+  });
+
+  it('takes a plan that came before its request', () => {
+    const run = new Scenario();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.requested();
+    expect(run.dispatched()).toEqual(['0/x1']);
+  });
+
+  it('ends cancelled without a call when the cancel came before the run', () => {
+    const run = new Scenario();
+    run.cancel();
+    run.requested();
+    expect(run.dispatched()).toEqual([]);
+    expect(run.completed()).toMatchObject({ outcome: 'cancelled', rule: 'D1', answer: null });
+  });
+
+  it('cancels what is open and gives nothing for what comes after the end', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'q')]);
+    expect(run.cancel()!.cancels).toEqual(['run_00000001/0/r1']);
+    expect(run.found('r1', 'late')).toBeNull();
+    expect(run.cancel(2)).toBeNull();
+    expect(run.completed()).toMatchObject({ outcome: 'cancelled' });
+  });
+
+  it('assesses nothing in a template without re-plans and completes by D6', () => {
+    const run = new Scenario({ strategy: 'single-pass', max_agentic_rounds: 0 });
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.answered('x1', 'yes');
+    expect(run.dispatched()).toEqual(['0/x1', '0/judge.synthesis']);
+    run.composed('yes');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D6' });
+  });
+
+  it('calls missing facts insufficient without asking the judge', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'q')]);
+    run.found('r1');
+    expect(run.types().at(-1)).toBe('GapDetected');
+    expect(run.dispatched()).toEqual(['0/r1']);
+  });
+
+  it('makes at most N re-plans and then ends limit_reached with the open gap', () => {
+    const run = new Scenario({ max_agentic_rounds: 1 });
+    run.requested();
+    run.planned(0, [research('r1', 'first query')]);
+    run.found('r1', 'a fact');
+    run.judged('needs_more_info', 'the rest');
+    run.planned(1, [research('r1', 'something else entirely')]);
+    run.found('r1', 'another fact');
+    expect(run.dispatched().at(-1)).toBe('1/judge.synthesis');
+    run.composed('partly');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D6', reasonCode: 'rounds' });
+    expect(run.types().filter((type) => type === 'GapDetected')).toHaveLength(1);
+  });
+
+  it('forbids what was tried after two rounds without a new fact', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'alpha')]);
+    run.found('r1');
+    run.planned(1, [research('r1', 'beta gamma')]);
+    run.found('r1');
+    const gap = run.outputs.findLast((event) => event.type === 'GapDetected')!.data as { forbidden: string[] };
+    expect(gap.forbidden).toEqual(['research: alpha', 'research: beta gamma']);
+    expect(run.state!.decisions.at(-1)!.rule).toBe('D7');
+  });
+
+  it('ends failed with the failure of the expert when nothing was found at all', () => {
+    const run = new Scenario({ max_agentic_rounds: 0 });
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.failed('x1');
+    expect(run.completed()).toMatchObject({ outcome: 'failed', answer: null, failure: { code: 'PROVIDER_FAILED' } });
+  });
+
+  it('is stuck after three failed rounds', () => {
+    const run = new Scenario();
+    run.requested();
+    for (const epoch of [0, 1, 2]) {
+      run.planned(epoch, [research('r1', `query number ${'abc'[epoch]} about ${'xyz'[epoch]}`)]);
+      run.failed('r1');
+    }
+    expect(run.completed()).toMatchObject({ outcome: 'failed', reasonCode: 'empty_ledger' });
+    expect(run.state!.decisions.at(-1)!.rule).toBe('D4');
+  });
+
+  it('takes the general task when the first plan never comes, and finishes stuck when a re-plan never comes', () => {
+    const run = new Scenario();
+    run.requested();
+    run.fired('planning');
+    expect(run.dispatched()).toEqual(['0/fallback']);
+    run.answered('fallback', 'maybe');
+    run.judged('needs_more_info', 'proof');
+    run.fired('planning');
+    run.composed('maybe');
+    expect(run.completed()).toMatchObject({ outcome: 'stuck', reasonCode: 'planner_failed' });
+  });
+
+  it('ignores the planner that answers after the fallback was taken, but counts its cost', () => {
+    const run = new Scenario();
+    run.requested();
+    run.fired('planning');
+    const before = run.state!.spent.calls;
+    run.planned(0, [expert('x9', 'late')]);
+    expect(run.dispatched()).toEqual(['0/fallback']);
+    expect(run.state!.spent.calls).toBe(before + 1);
+  });
+
+  it('gives the ledger with the outcome unchanged when the composer fails', () => {
+    const run = twoHop();
+    run.judged('complete');
+    run.failed('judge.synthesis');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', reasonCode: 'composer_failed' });
+    expect(run.completed()!['answer']).toContain('A founded it.');
+  });
+
+  it('treats a gap detector that cannot be read as complete and reports it', () => {
+    const run = twoHop();
+    run.failed('judge.gap');
+    expect(run.decisions.at(-1)!.entries.find((entry) => entry.kind === 'assessed')).toMatchObject({ verdict: 'complete', parsed: false });
+    expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
+  });
+
+  it('settles a task nobody started as unavailable when its class has no live worker, else as timed out', () => {
+    for (const [liveWorkers, status] of [
+      [0, 'unavailable'],
+      [2, 'timeout'],
+    ] as const) {
+      const run = new Scenario();
+      run.requested();
+      run.planned(0, [research('r1', 'q')]);
+      const decision = run.fired('start:run_00000001/0/r1', { started: false, liveWorkers });
+      expect(decision!.entries.find((entry) => entry.kind === 'task.settled')).toMatchObject({ status });
+      expect(decision!.cancels).toEqual(['run_00000001/0/r1']);
+    }
+  });
+
+  it('leaves a task that was started alone until its own deadline', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'q')]);
+    expect(run.fired('start:run_00000001/0/r1', { started: true, liveWorkers: 1 })!.outputs).toEqual([]);
+    run.fired('task:run_00000001/0/r1', { started: true, liveWorkers: 1 });
+    expect(run.state!.tasks['run_00000001/0/r1']!.result!.status).toBe('timeout');
+  });
+
+  it('adds nothing to the answer for a late result, but counts what it cost, once', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [expert('x1', 'one'), expert('x2', 'two different words')]);
+    run.fired('task:run_00000001/0/x1', { started: true, liveWorkers: 1 });
+    const spent = run.state!.spent.calls;
+    run.answered('x1', 'too late');
+    run.answered('x1', 'too late');
+    expect(run.state!.memory.facts).toEqual([]);
+    expect(run.state!.spent.calls).toBe(spent + 1);
+  });
+
+  it('ignores a timer that was armed again or disarmed', () => {
+    const run = new Scenario();
+    run.requested();
+    expect(run.fired('planning', null, 7)).toBeNull();
+    run.planned(0, [expert('x1', 'answer')]);
+    expect(run.fired('planning', null, 1)).toBeNull();
+  });
+
+  it('finishes with what is there at 85 % of the wall time and without a call at 100 %', () => {
+    const run = twoHop();
+    run.now += 256_000;
+    run.fired('wall.reserve');
+    expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
+    run.now += 60_000;
+    run.fired('wall');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_wall_time_s' });
+    expect(run.completed()!['answer']).toContain('A founded it.');
+  });
+
+  it('stops the loop when the context guard is reached but still writes the answer', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')], { ...oneCall, prompt: 80_001 });
+    run.answered('x1', 'yes');
+    expect(run.dispatched()).toEqual(['0/x1', '0/judge.synthesis']);
+    run.composed('yes');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_prompt_tokens' });
+  });
+
+  it('answers from the ledger without a model call when the call budget is spent', () => {
+    const run = new Scenario();
+    run.requested({ model_calls: 3 });
+    run.planned(0, [expert('x1', 'answer')]);
+    run.result('x1', { output: { kind: 'answer', text: 'yes', finding: 'A did it.' }, usage: { ...noUsage, calls: 2 } });
+    expect(run.dispatched()).toEqual(['0/x1']);
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_model_calls' });
+    expect(run.completed()!['answer']).toContain('A did it.');
+  });
+
+  it('answers an exact repeat from the ledger and drops a near one', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'founder of the observatory')]);
+    run.found('r1', 'a fact');
+    run.judged('needs_more_info', 'more');
+    run.planned(1, [research('r1', 'Founder of the Observatory?'), research('r2', 'the founder of the observatory')]);
+    expect(run.dispatched()).toEqual(['0/r1', '0/judge.gap', '1/judge.gap']);
+    expect(run.state!.tasks['run_00000001/1/r1']!.result!.status).toBe('repeated');
+  });
+
+  it('allows a failed action once more, not twice', () => {
+    const run = new Scenario({ max_agentic_rounds: 4 });
+    run.requested();
+    run.planned(0, [research('r1', 'alpha'), research('r2', 'beta')]);
+    run.failed('r1');
+    run.found('r2', 'a fact');
+    run.judged('needs_more_info', 'more');
+    run.planned(1, [research('r1', 'alpha')]);
+    run.failed('r1');
+    run.judged('needs_more_info', 'more');
+    run.planned(2, [research('r1', 'alpha')]);
+    expect(run.dispatched().filter((id) => id.endsWith('/r1'))).toEqual(['0/r1', '1/r1']);
+  });
+
+  it('writes the draft first in answer mode and sends the accepted draft out without another call', () => {
+    const run = new Scenario({ gap_check: 'answer' });
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.answered('x1', 'yes');
+    run.composed('a draft');
+    expect(run.dispatched()).toEqual(['0/x1', '0/judge.synthesis', '0/judge.gap']);
+    run.judged('complete');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'a draft' });
+  });
+
+  it('streams the last possible pass directly in answer mode', () => {
+    const run = new Scenario({ gap_check: 'answer', max_agentic_rounds: 1 });
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.answered('x1', 'yes');
+    run.composed('a draft');
+    run.judged('needs_more_info', 'more');
+    run.planned(1, [research('r1', 'something new')]);
+    run.found('r1', 'new fact');
+    const last = run.outputs.at(-1)!.data as { capability: string; stream: string };
+    expect(last).toMatchObject({ capability: 'judge.synthesis', stream: 'live' });
+  });
+
+  it('rejects a plan that names an unknown capability before anything runs', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [{ ...expert('x1', 'rm'), capability: 'shell' }]);
+    expect(run.dispatched()).toEqual(['0/fallback']);
+  });
+
+  it('ends failed with the reason when an engine record of the run is a dead letter', () => {
+    const run = new Scenario();
+    run.requested();
+    run.abort('merger record 12 failed five times');
+    expect(run.completed()).toMatchObject({ outcome: 'failed', rule: null, failure: { code: 'RECORD_DEAD' } });
+  });
+
+  it('takes the general task when the first planner says that it failed', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planFailed(0);
+    expect(run.dispatched()).toEqual(['0/fallback']);
+  });
+
+  it('never has more tasks open than the limit allows', () => {
+    const run = new Scenario();
+    run.requested({ concurrent_tasks: 2 });
+    run.planned(0, [research('r1', 'one'), research('r2', 'two'), research('r3', 'three')]);
+    expect(run.dispatched()).toEqual(['0/r1', '0/r2']);
+    run.found('r1', 'x');
+    expect(run.dispatched()).toEqual(['0/r1', '0/r2', '0/r3']);
+  });
+});

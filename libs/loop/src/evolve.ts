@@ -1,0 +1,119 @@
+import type { AnyEvent, ResultReady } from '@conclave/contracts';
+import { addUsage } from '@conclave/contracts';
+import { addFacts } from './memory.js';
+import { argumentOf } from './plan-rules.js';
+import { isJudge, unborn, type RunState, type TaskState } from './state.js';
+
+/** Inputs of the engine. */
+export type EngineInput = Extract<AnyEvent, { type: 'PlanRequested' | 'PlanCreated' | 'ResultReady' | 'TimerFired' | 'CommandIssued' }>;
+
+/** What is now true. Never decides; a copy is returned, the argument stays as it was. */
+export function evolve(current: RunState | null, event: EngineInput): RunState {
+  const run = structuredClone(current ?? unborn(event.runId));
+  if (run.phase === 'done') return run;
+  switch (event.type) {
+    case 'PlanRequested':
+      if (run.phase === 'unborn') {
+        const { data } = event;
+        run.goal = data.goal;
+        run.memory.goal = data.goal;
+        run.conversation = data.conversation;
+        run.system = data.system;
+        run.template = data.template;
+        run.limits = data.limits;
+        run.caller = data.caller;
+        run.parameters = data.answer;
+        run.origin = data.origin;
+        run.startedAt = data.requestedAt;
+      }
+      return run;
+    case 'PlanCreated':
+      if (event.data.epoch >= run.epoch && !run.plans.some((plan) => plan.epoch === event.data.epoch))
+        run.earlyPlans[event.data.epoch] = event.data;
+      else run.spent = addUsage(run.spent, event.data.usage);
+      return run;
+    case 'ResultReady': {
+      const task = run.tasks[event.data.taskId];
+      if (!task) run.earlyResults[event.data.taskId] = event.data;
+      else if (task.status === 'settled') noteLate(run, task, event.data);
+      else settle(run, event.data.taskId, task, event.data, event.time);
+      return run;
+    }
+    case 'CommandIssued':
+      run.commandSeq = Math.max(run.commandSeq, event.data.seq);
+      if (run.phase === 'unborn') run.earlyCommands.push(event.data);
+      return run;
+    case 'TimerFired':
+      return run;
+  }
+}
+
+/** A late result adds nothing to the answer; what it cost is counted all the same. */
+function noteLate(run: RunState, task: TaskState, data: ResultReady['data']): void {
+  if (task.lateUsage !== null || task.result?.attempt === data.attempt) return;
+  task.lateUsage = data.usage;
+  run.spent = addUsage(run.spent, data.usage);
+}
+
+/** First effective outcome of a task: it is settled, its facts join the ledger, its reservation is released. */
+export function settle(run: RunState, id: string, task: TaskState, data: ResultReady['data'], at: number): void {
+  const before = run.memory.facts.length;
+  const output = data.status === 'ok' ? data.output : null;
+  if (output?.kind === 'evidence') run.memory = addFacts(run.memory, output.facts);
+  if (output?.kind === 'answer' && output.finding.trim() !== '') {
+    const category = task.spec.capability.slice('expert.'.length);
+    run.memory = addFacts(run.memory, [
+      {
+        text: output.finding,
+        source: { kind: 'expert', title: category, url: null },
+        taskId: id,
+        epoch: task.epoch,
+        confidence: data.confidence,
+      },
+    ]);
+  }
+  task.status = 'settled';
+  task.allowance = null;
+  task.result = {
+    status: data.status,
+    text: textOf(output),
+    confidence: data.confidence,
+    facts: run.memory.facts.length - before,
+    gaps: data.gaps,
+    model: data.model,
+    failure: data.failure,
+    usage: data.usage,
+    attempt: data.attempt,
+    durationMs: data.durationMs,
+    settledAt: at,
+  };
+  run.spent = addUsage(run.spent, data.usage);
+  if (!isJudge(task)) noteTried(run, task, data.status, output !== null && run.memory.facts.length > before);
+  if (output?.kind === 'assessment') run.assessment = output.assessment;
+  if (output?.kind === 'synthesis')
+    run.draft = { text: output.text, sources: data.sources, insight: output.insight, cutShort: output.cutShort, epoch: task.epoch };
+}
+
+function textOf(output: ResultReady['data']['output']): string {
+  if (output === null) return '';
+  switch (output.kind) {
+    case 'answer':
+    case 'synthesis':
+      return output.text;
+    case 'evidence':
+      return output.facts.map((fact) => fact.text).join('\n');
+    case 'assessment':
+      return output.assessment.gap;
+  }
+}
+
+function noteTried(run: RunState, task: TaskState, status: ResultReady['data']['status'], foundFacts: boolean): void {
+  const plan = Object.values(run.tasks)
+    .filter((other) => other.epoch === task.epoch)
+    .map((other) => other.spec);
+  const outcome = status === 'ok' ? (foundFacts ? 'facts' : 'empty') : status === 'cancelled' ? 'cancelled' : 'failed';
+  run.memory = {
+    ...run.memory,
+    tried: [...run.memory.tried, { capability: task.spec.capability, argument: argumentOf(task.spec, plan), outcome }],
+  };
+}

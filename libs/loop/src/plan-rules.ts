@@ -1,0 +1,68 @@
+import type { PlannedTask, Template } from '@conclave/contracts';
+
+/** Most expert and evidence tasks of one moderate plan (moe.md, Planner). */
+export const maxExpertTasks = 4;
+export const maxEvidenceTasks = 4;
+
+export const isExpert = (capability: string): boolean => capability.startsWith('expert.');
+
+/** Capabilities a plan for this template may name. */
+export const capabilitiesOf = (template: Template): readonly string[] => [
+  ...Object.keys(template.experts).map((category) => `expert.${category}`),
+  ...template.capabilities,
+];
+
+/** Class whose workers serve a capability: the exact entry, else the one of its first word. */
+export function classOf(template: Template, capability: string): string {
+  const word = capability.split('.')[0]!;
+  return template.classes[capability] ?? template.classes[word] ?? (word === 'expert' || word === 'judge' ? word : 'evidence');
+}
+
+/** Everything that is wrong with a plan, as sentences a model can act on; empty for a plan that may run. */
+export function planFaults(tasks: readonly PlannedTask[], template: Template): readonly string[] {
+  const faults: string[] = [];
+  if (tasks.length === 0) faults.push('The plan has no task. Give at least one.');
+  const allowed = new Set(capabilitiesOf(template));
+  const ids = new Set<string>();
+  for (const task of tasks) {
+    if (ids.has(task.id)) faults.push(`The id "${task.id}" is used twice. Give every task its own id.`);
+    ids.add(task.id);
+    if (!allowed.has(task.capability))
+      faults.push(`Task "${task.id}" names the unknown capability "${task.capability}". Use one of: ${[...allowed].join(', ')}.`);
+    if (task.capability === 'research' && !task.query) faults.push(`Research task "${task.id}" has no search_query.`);
+  }
+  for (const task of tasks)
+    for (const need of task.needs) if (!ids.has(need)) faults.push(`Task "${task.id}" needs "${need}", which is not in the plan.`);
+  const experts = tasks.filter((task) => isExpert(task.capability)).length;
+  if (experts > maxExpertTasks) faults.push(`The plan has ${experts} expert tasks; at most ${maxExpertTasks} are allowed.`);
+  if (tasks.length - experts > maxEvidenceTasks)
+    faults.push(`The plan has ${tasks.length - experts} evidence tasks; at most ${maxEvidenceTasks} are allowed.`);
+  if (faults.length === 0 && hasCycle(tasks)) faults.push('The needs of the tasks form a circle. Remove one of them.');
+  return faults;
+}
+
+function hasCycle(tasks: readonly PlannedTask[]): boolean {
+  const waiting = new Map(tasks.map((task) => [task.id, new Set(task.needs)]));
+  for (let progress = true; progress;) {
+    progress = false;
+    for (const [id, needs] of waiting) {
+      if (needs.size > 0) continue;
+      waiting.delete(id);
+      for (const others of waiting.values()) others.delete(id);
+      progress = true;
+    }
+  }
+  return waiting.size > 0;
+}
+
+/** The plan taken when the planner gives none: one general task on the goal. */
+export const fallbackTasks = (goal: string): readonly PlannedTask[] => [
+  { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs: [], metadata_filters: null },
+];
+
+/** What an action is compared by: the query, or the instruction with the queries whose results it builds on. */
+export function argumentOf(task: PlannedTask, plan: readonly PlannedTask[]): string {
+  if (task.query) return task.query;
+  const evidence = plan.filter((other) => task.needs.includes(other.id)).map((other) => other.query ?? other.task);
+  return [task.task, ...evidence].join(' | ');
+}

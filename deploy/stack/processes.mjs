@@ -16,9 +16,11 @@ export function startOf(pid) {
       if (error.code === 'ENOENT' || error.code === 'ESRCH') return null;
       throw error;
     }
-    // The name in brackets may hold spaces and brackets. After it: state is the 1st field, start time the 20th (proc(5)).
+    // The name in brackets may hold spaces and brackets. After it: state, 18th the number of threads, 20th the start (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19];
+    // A killed Java is a zombie by its first thread while others still hold its ports: gone only when they are.
+    const ended = fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1);
+    return ended ? null : fields[19];
   }
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();

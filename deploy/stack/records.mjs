@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { identify, isAlive } from './processes.mjs';
 import { stateFolder } from './settings.mjs';
 
@@ -51,25 +52,40 @@ export function writeEnvironment() {
 /** Addresses of the shared stack, such as `{ KAFKA_BROKERS, REDIS_URL }`; null when `up` has not run. */
 export const readEnvironment = () => readJson(environmentFile);
 
-/** Runs the action while no other `up` or `down` runs. A lock whose holder died is taken over. */
-export async function withLock(action) {
+/** Runs the action while no other `up` or `down` runs; waits for another one first. A lock whose holder died is taken over. */
+export async function withLock(action, { say, waitMs = 600_000 }) {
   mkdirSync(stateFolder, { recursive: true });
-  const mine = JSON.stringify(identify(process.pid));
-  const take = () => writeFileSync(lockFile, mine, { flag: 'wx' });
-  try {
-    take();
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error;
-    const holder = readJson(lockFile);
-    if (holder !== null && isAlive(holder)) {
-      throw new Error(`Another stack command runs (process ${holder.pid}). Wait for its end, then try again.`, { cause: error });
-    }
-    rmSync(lockFile, { force: true });
-    take();
+  const end = Date.now() + waitMs;
+  let told = false;
+  for (let holder = takeLock(); holder !== null; holder = takeLock()) {
+    if (Date.now() > end) throw new Error(`Another stack command (process ${holder.pid}) has run for ${waitMs / 1000} s. Wait for its end, then try again.`);
+    if (!told) say(`Waiting for another stack command (process ${holder.pid}).`);
+    told = true;
+    await pause(250);
   }
   try {
     return await action();
   } finally {
+    rmSync(lockFile, { force: true });
+  }
+}
+
+/** Null when the lock is ours now, else its living holder. */
+function takeLock() {
+  for (;;) {
+    const claim = `${lockFile}.${process.pid}`;
+    try {
+      // Written whole under another name and then linked, so that nobody reads a half-written holder.
+      writeFileSync(claim, JSON.stringify(identify(process.pid)));
+      linkSync(claim, lockFile);
+      return null;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(claim, { force: true });
+    }
+    const holder = readJson(lockFile);
+    if (holder !== null && isAlive(holder)) return holder;
     rmSync(lockFile, { force: true });
   }
 }

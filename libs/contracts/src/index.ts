@@ -1,3 +1,4 @@
+export * from './configuration/index.js';
 export * from './event.js';
 export * from './events/index.js';
 export * from './failures.js';
@@ -8,3 +9,4 @@ export * from './run-stream.js';
 export * from './template.js';
 export * from './topics.js';
 export * from './values.js';
+export * from './prompt-marks.js';

@@ -152,11 +152,14 @@ function narrowed(tasks: readonly PlannedTask[]): PlannedTask[] {
     : [];
 }
 
+const isArmed = (run: RunState, timer: string): boolean => typeof run.timers[timer]?.dueAt === 'number';
+
+/** A result whose task the engine had settled before has no armed timer any more and moves nothing. */
 function takeResult(moves: Moves, strategy: Strategy, id: string): void {
   const { run } = moves;
   const task = run.tasks[id];
   if (!task || task.result === null) return;
-  if (run.timers[startTimer(id)]?.dueAt == null && run.timers[taskTimer(id)]?.dueAt == null) return;
+  if (!isArmed(run, startTimer(id)) && !isArmed(run, taskTimer(id))) return;
   noteSettled(moves, id, task);
   if (!isJudge(task)) return advance(moves, strategy);
   if (task.epoch !== run.epoch) return;

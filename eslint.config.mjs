@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config';
 import boundaries from 'eslint-plugin-boundaries';
 import typescript from 'typescript-eslint';
 import { forSpecs, layers, packages } from './tools/layers.mjs';
-import { projects } from './tools/workspace.mjs';
+import { projects, workspaceRoot } from './tools/workspace.mjs';
 
 const specs = ['**/*.spec.ts', '**/*.contract.ts', '**/suites.ts', '**/__fixtures__/**'];
 const workspace = projects();
@@ -16,9 +16,11 @@ export const layerRules = {
   settings: {
     'boundaries/elements': workspace.map(({ folder, layer, name }) => ({ type: layer, pattern: folder, partialMatch: false, name })),
     'boundaries/files': [{ category: 'spec', pattern: specs }],
+    // Without it the plugin starts from the folder it was called in.
+    'boundaries/root-path': workspaceRoot,
     'import/resolver': {
       typescript: {
-        project: 'tsconfig.json',
+        project: `${workspaceRoot}/tsconfig.json`,
         conditionNames: ['@conclave/source', 'types', 'import', 'node', 'default'],
         noWarnOnMultipleProjects: true,
       },
@@ -132,10 +134,10 @@ export default defineConfig(
           'URL',
           'fetch',
           'setImmediate',
-    'structuredClone',
-    'TextDecoder',
-    'TextEncoder',
-    'setTimeout',
+          'structuredClone',
+          'TextDecoder',
+          'TextEncoder',
+          'setTimeout',
           'clearTimeout',
           'setInterval',
           'clearInterval',

@@ -1,0 +1,259 @@
+import { Failure, isOutage, type Event } from '@conclave/contracts';
+import type { Blobs } from '../blobs/blobs.js';
+import type { Clock } from './clock.js';
+import {
+  isDeferred,
+  type DeadReason,
+  type DeliveryHooks,
+  type DeliveryLedger,
+  type DeliveryObservation,
+  type HandlerOutcome,
+  type RetryPolicy,
+  type Subscription,
+} from './event-log.js';
+import { deadRecord, decodeOrNull, decodeRecord, recordName, type DeadRecord, type RawRecord } from './record.js';
+import { backoff } from './retry.js';
+
+/** What an attempt needs from outside. */
+export interface AttemptContext {
+  readonly subscription: Subscription;
+  readonly retry: RetryPolicy;
+  readonly ledger: DeliveryLedger;
+  readonly blobs: Blobs;
+  readonly publish: (events: readonly Event[]) => Promise<void>;
+  readonly publishDead: (dead: DeadRecord) => Promise<void>;
+  readonly hooks: DeliveryHooks;
+  readonly clock: Clock;
+  /** Milliseconds between two looks at a record whose earlier owners may be dead. */
+  readonly suspectWaitMs: number;
+  /** Called when an attempt reaches a stage. */
+  readonly reached: (item: Item) => void;
+}
+
+/** Stages in the order an attempt passes them. */
+export const stages = ['begin', 'decode', 'handle', 'publish', 'bury', 'finish'] as const;
+export type Stage = (typeof stages)[number];
+
+/** A record in the pool, with what is already done about it, so that nothing is done twice after an outage. */
+export interface Item {
+  readonly record: RawRecord;
+  readonly offeredAt: number;
+  abort: AbortController;
+  stage: Stage;
+  /** Somebody else owns the record now: nothing is recorded for it any more. */
+  lost: boolean;
+  /** This process stands in the ledger as its opener. */
+  open: boolean;
+  /** Outputs or dead letter are out; only the ledger has to hear of it. */
+  settled: boolean;
+  grave: Grave | null;
+  observed: { type: string | null; startedAt: number; handleMs: number };
+}
+interface Grave {
+  readonly reason: DeadReason;
+  readonly attempts: number;
+  readonly error: unknown;
+  letterSent: boolean;
+  onDeadFailures: number;
+}
+
+export type Verdict =
+  | { readonly kind: 'finished' }
+  /** To be tried again after the time, without a slot. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'outage'; readonly error: unknown }
+  /** Not ours any more, or interrupted by the end of the consumption. */
+  | { readonly kind: 'handed_back' };
+
+/** Our own log, ledger or blobs did not do their part: no fault of the record. */
+class Outage extends Error {
+  constructor(override readonly cause: unknown) {
+    super('outage', { cause });
+  }
+}
+
+/** Brings a record one attempt further. Never rejects. */
+export async function attempt(item: Item, context: AttemptContext): Promise<Verdict> {
+  try {
+    if (item.settled) return await finish(item, context);
+    if (item.grave) return await bury(item, item.grave, context);
+    return await deliver(item, context);
+  } catch (error) {
+    return { kind: 'outage', error: error instanceof Outage ? error.cause : error };
+  }
+}
+
+async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
+  const { ledger, retry } = context;
+  const key = ledgerKey(item, context);
+  enter(item, 'begin', context);
+  item.observed = { type: null, startedAt: context.clock.now(), handleMs: 0 };
+  await release(item, context);
+  const { attempts, deaths, suspects } = await own(() => ledger.begin(key));
+  item.open = true;
+  if (deaths >= retry.processDeaths) return bury(item, grave('killed_process', attempts - 1, null), context);
+  if (deaths + suspects >= retry.processDeaths) {
+    // One more death would be the last one. Whether its other openers live is known when their leases have run out.
+    await release(item, context);
+    return { kind: 'wait', ms: context.suspectWaitMs };
+  }
+  try {
+    return await handle(item, attempts, context);
+  } catch (error) {
+    if (error instanceof Outage) throw error;
+    if (error instanceof Undecodable) return bury(item, grave('undecodable', attempts, error.cause), context);
+    return failed(item, attempts, error, context);
+  }
+}
+
+class Undecodable extends Error {
+  constructor(override readonly cause: unknown) {
+    super('undecodable', { cause });
+  }
+}
+
+async function handle(item: Item, attempts: number, context: AttemptContext): Promise<Verdict> {
+  const { subscription, hooks, clock } = context;
+  const { group } = subscription;
+  enter(item, 'decode', context);
+  const event = await decode(item, context);
+  item.observed.type = event.type;
+  hooks.point?.('after-poll', { group, event });
+  if (item.abort.signal.aborted) return handBack(item, context);
+  enter(item, 'handle', context);
+  const startedAt = clock.now();
+  let outcome: HandlerOutcome;
+  try {
+    outcome = await subscription.handle({ event, group, attempt: attempts, appendedAt: item.record.appendedAt, signal: item.abort.signal });
+  } catch (error) {
+    throw isOutage(error) ? new Outage(error) : error;
+  } finally {
+    item.observed.handleMs = clock.now() - startedAt;
+  }
+  if (isDeferred(outcome)) {
+    await release(item, context);
+    observe(item, 'deferred', context);
+    return { kind: 'wait', ms: Math.max(0, outcome.deferMs) };
+  }
+  if (!Array.isArray(outcome)) throw new TypeError(`The handler of ${group} returned neither events nor a deferral.`);
+  enter(item, 'publish', context);
+  hooks.point?.('before-publish', { group, event });
+  await publish(outcome, context);
+  hooks.point?.('after-publish', { group, event });
+  item.settled = true;
+  return finish(item, context);
+}
+
+async function decode(item: Item, context: AttemptContext): Promise<Event> {
+  try {
+    return await decodeRecord(item.record, context.blobs);
+  } catch (error) {
+    if (isOutage(error)) throw new Outage(error);
+    throw error instanceof Failure && error.code === 'EVENT_UNDECODABLE' ? new Undecodable(error) : error;
+  }
+}
+
+async function failed(item: Item, attempts: number, error: unknown, context: AttemptContext): Promise<Verdict> {
+  // A handler that was told to stop did not fail.
+  if (item.abort.signal.aborted) return handBack(item, context);
+  const { ledger, retry, clock } = context;
+  if (attempts >= retry.attempts) return bury(item, grave('failed', attempts, error), context);
+  await own(() => ledger.failed(ledgerKey(item, context)));
+  item.open = false;
+  observe(item, 'retry', context, error);
+  return { kind: 'wait', ms: backoff(retry, attempts, clock.random()) };
+}
+
+/** Dead letter, then the events that stand for the record, then done. A letter that cannot be written is tried again: nothing is skipped. */
+async function bury(item: Item, death: Grave, context: AttemptContext): Promise<Verdict> {
+  const { subscription, blobs, clock, retry } = context;
+  item.grave = death;
+  enter(item, 'bury', context);
+  if (!death.letterSent) {
+    const letter = deadRecord(item.record, {
+      group: subscription.group,
+      reason: death.reason,
+      attempts: death.attempts,
+      time: clock.now(),
+    });
+    await own(() => context.publishDead(letter));
+    death.letterSent = true;
+  }
+  let error = death.error;
+  if (subscription.onDead) {
+    try {
+      const event = await own(() => decodeOrNull(item.record, blobs));
+      await publish((await subscription.onDead(event, death.reason)) ?? [], context);
+    } catch (cause) {
+      if (cause instanceof Outage || isOutage(cause)) throw cause;
+      death.onDeadFailures += 1;
+      observe(item, 'retry', context, cause);
+      if (death.onDeadFailures < retry.attempts) return { kind: 'wait', ms: backoff(retry, death.onDeadFailures, clock.random()) };
+      // The letter is out; an `onDead` that never works must not block what comes behind it. The observer is told.
+      error = cause;
+    }
+  }
+  item.settled = true;
+  return finish(item, context, error);
+}
+
+async function finish(item: Item, context: AttemptContext, error?: unknown): Promise<Verdict> {
+  enter(item, 'finish', context);
+  if (item.lost) return handBack(item, context);
+  await own(() => context.ledger.done(ledgerKey(item, context)));
+  item.open = false;
+  observe(item, item.grave ? 'dead' : 'done', context, error ?? item.grave?.error);
+  return { kind: 'finished' };
+}
+
+async function handBack(item: Item, context: AttemptContext): Promise<Verdict> {
+  await release(item, context);
+  return { kind: 'handed_back' };
+}
+
+/** Takes back that this process opened the record: neither an attempt nor a possible death stays behind. */
+export async function release(item: Item, context: AttemptContext): Promise<void> {
+  if (!item.open) return;
+  await own(() => context.ledger.released(ledgerKey(item, context)));
+  item.open = false;
+}
+
+/** Events that cannot be written down are the handler's fault; anything else that goes wrong here is the log's. */
+async function publish(events: readonly Event[], context: AttemptContext): Promise<void> {
+  if (events.length === 0) return;
+  try {
+    await context.publish(events);
+  } catch (error) {
+    throw error instanceof Failure && !isOutage(error) ? error : new Outage(error);
+  }
+}
+
+async function own<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Outage(error);
+  }
+}
+
+function enter(item: Item, stage: Stage, context: AttemptContext): void {
+  item.stage = stage;
+  context.reached(item);
+}
+
+function observe(item: Item, outcome: DeliveryObservation['outcome'], { hooks, subscription }: AttemptContext, error?: unknown): void {
+  const { type, startedAt, handleMs } = item.observed;
+  const queueMs = Math.max(0, startedAt - item.offeredAt);
+  const seen: DeliveryObservation = { group: subscription.group, topic: item.record.topic, type, outcome, queueMs, handleMs };
+  hooks.handled?.(error === undefined || error === null ? seen : { ...seen, error });
+}
+
+const ledgerKey = (item: Item, { subscription }: AttemptContext) => ({ group: subscription.group, record: recordName(item.record) });
+
+const grave = (reason: DeadReason, attempts: number, error: unknown): Grave => ({
+  reason,
+  attempts,
+  error,
+  letterSent: false,
+  onDeadFailures: 0,
+});

@@ -1,0 +1,428 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure, type Event } from '@conclave/contracts';
+import { defer } from './event-log.js';
+import { settle } from './testing/manual-clock.js';
+import { Gates, PoolBench, type Handle } from './testing/pool-bench.js';
+import { input, nameOf, output } from './testing/sample-events.js';
+
+const answering: Handle = async ({ event }) => [output(nameOf(event))];
+const outage = () => new Failure('STORE_UNAVAILABLE');
+const begun = (bench: PoolBench, processId: string, offset = '0') =>
+  bench.deliveries.ledger(processId).begin({ group: 'group', record: `knowledge.ingest/0/${offset}` });
+
+describe('the delivery pool', () => {
+  it('publishes what the handler returns before the record counts as done', async () => {
+    const order: string[] = [];
+    const bench = new PoolBench(answering);
+    bench.pool.offer(await bench.record(input('a')), () => void order.push(`done after ${bench.published.map(nameOf).join()}`));
+    await settle();
+    expect(order).toEqual(['done after a']);
+    expect(bench.points).toEqual(['after-poll', 'before-publish', 'after-publish']);
+    expect(bench.deliveries.open).toBe(0);
+  });
+
+  it('says after-commit when the adapter says that the position is durable', async () => {
+    const bench = new PoolBench(answering);
+    let commit = () => {};
+    bench.pool.offer(await bench.record(input('a')), () => new Promise<void>((resolve) => (commit = resolve)));
+    await settle();
+    expect(bench.points).not.toContain('after-commit');
+    commit();
+    await settle();
+    expect(bench.points).toContain('after-commit');
+  });
+
+  it('runs no more handlers at once than asked', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []), { concurrency: 2 });
+    await bench.offer(input('a'), input('b'), input('c'));
+    expect(gates.waiting).toEqual(['a', 'b']);
+    expect(bench.pool.load()).toEqual({ running: 2, held: 3 });
+    await gates.open('a');
+    expect(gates.waiting).toEqual(['b', 'c']);
+  });
+
+  it('handles records of one key one after another and lets others go on', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []));
+    await bench.offer(input('1', 'run'), input('2', 'run'), input('other'));
+    expect(gates.waiting).toEqual(['1', 'other']);
+    await gates.open('1');
+    expect(gates.waiting).toEqual(['other', '2']);
+  });
+
+  it('orders records without a key with no other', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []));
+    for (const name of ['a', 'b']) bench.hand({ ...(await bench.record(input(name, 'run'))), key: null });
+    await settle();
+    expect(gates.waiting).toEqual(['a', 'b']);
+  });
+
+  it('keeps the order of a key while its first record waits for a retry', async () => {
+    const handled: string[] = [];
+    const bench = new PoolBench(async ({ event, attempt }) => {
+      handled.push(`${nameOf(event)}#${attempt}`);
+      if (nameOf(event) === '1' && attempt < 3) throw new Error('not yet');
+      return [];
+    });
+    await bench.offer(input('1', 'run'), input('2', 'run'), input('other'));
+    expect(handled).toEqual(['1#1', 'other#1']);
+    await bench.clock.advance(60_000);
+    expect(handled).toEqual(['1#1', 'other#1', '1#2', '1#3', '2#1']);
+    expect(bench.observed.map(({ outcome }) => outcome)).toEqual(['retry', 'done', 'retry', 'done', 'done']);
+  });
+
+  it('waits longer before each retry', async () => {
+    const at: number[] = [];
+    const bench = new PoolBench(
+      async () => {
+        at.push(bench.clock.now());
+        throw new Error('never');
+      },
+      { retry: { attempts: 4, backoffMs: 100, maxBackoffMs: 300 }, random: () => 0.999_999 },
+    );
+    await bench.offer(input('a'));
+    await bench.clock.advance(10_000);
+    expect(at.map((time) => time - at[0]!)).toEqual([0, 100, 300, 600]);
+  });
+
+  it('puts a record aside after its last attempt with its bytes, headers, reason and attempts, and publishes what stands for it', async () => {
+    const bench = new PoolBench(
+      async () => {
+        throw new TypeError('undefined is not a function');
+      },
+      { retry: { attempts: 3 }, onDead: (event, reason) => [output(`${nameOf(event!)} ${reason}`)] },
+    );
+    const record = await bench.record(input('a'));
+    bench.hand(record);
+    await bench.clock.advance(60_000);
+    expect(bench.dead).toHaveLength(1);
+    expect(bench.dead[0]!.raw!.equals(record.raw!)).toBe(true);
+    expect(bench.dead[0]!.headers).toMatchObject({
+      ...record.headers,
+      'dead-topic': 'knowledge.ingest',
+      'dead-partition': '0',
+      'dead-offset': '0',
+      'dead-group': 'group',
+      'dead-reason': 'failed',
+      'dead-attempts': '3',
+    });
+    expect(bench.published.map(nameOf)).toEqual(['a failed']);
+    expect(bench.done).toEqual(['0']);
+    expect(bench.observed.at(-1)).toMatchObject({ outcome: 'dead', type: 'KnowledgeProposed', error: expect.any(TypeError) });
+  });
+
+  it('counts attempts of earlier processes', async () => {
+    const bench = new PoolBench(async () => Promise.reject(new Error('never')), { retry: { attempts: 3 } });
+    const earlier = bench.deliveries.ledger('earlier');
+    for (let n = 0; n < 2; n += 1) {
+      await begun(bench, 'earlier');
+      await earlier.failed({ group: 'group', record: 'knowledge.ingest/0/0' });
+    }
+    await bench.offer(input('a'));
+    expect(bench.dead[0]!.headers['dead-attempts']).toBe('3');
+  });
+
+  it.each<[string, { raw?: Buffer | null; headers?: Record<string, string> }]>([
+    ['a value that is not JSON', { raw: Buffer.from('{"half":') }],
+    ['no value', { raw: null }],
+    ['an unknown type', { headers: { ce_type: 'NobodyKnows' } }],
+    ['data of another shape', { raw: Buffer.from('{"kind":7}') }],
+    ['a reference to nowhere', { headers: { ce_dataref: 'x' }, raw: Buffer.from('"x"') }],
+  ])('puts a record with %s aside at once and runs no handler', async (_what, broken) => {
+    const seen: (Event | null)[] = [];
+    const bench = new PoolBench(async () => Promise.reject(new Error('must not run')), { onDead: (event) => (seen.push(event), []) });
+    const good = await bench.record(input('a'));
+    bench.hand({ ...good, ...broken, headers: { ...good.headers, ...broken.headers } });
+    await settle();
+    expect(bench.dead.map(({ headers }) => [headers['dead-reason'], headers['dead-attempts']])).toEqual([['undecodable', '1']]);
+    expect(seen).toEqual([null]);
+    expect(bench.done).toEqual(['0']);
+  });
+
+  it.each(['ce_specversion', 'ce_id', 'ce_type', 'ce_source', 'ce_time', 'ce_runid'])(
+    'puts a record without the header %s aside at once',
+    async (name) => {
+      const bench = new PoolBench(answering);
+      const good = await bench.record(input('a'));
+      bench.hand({ ...good, headers: Object.fromEntries(Object.entries(good.headers).filter(([key]) => key !== name)) });
+      await settle();
+      expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['undecodable']);
+    },
+  );
+
+  it('puts a record that killed its process three times aside unrun', async () => {
+    const bench = new PoolBench(async () => Promise.reject(new Error('must not run')), {
+      onDead: (event, reason) => [output(`${nameOf(event!)} ${reason}`)],
+    });
+    for (const process of ['p1', 'p2', 'p3']) {
+      await begun(bench, process);
+      bench.deliveries.died(process);
+    }
+    await bench.clock.advance(10_000);
+    await bench.offer(input('a'));
+    expect(bench.dead.map(({ headers }) => [headers['dead-reason'], headers['dead-attempts']])).toEqual([['killed_process', '3']]);
+    expect(bench.published.map(nameOf)).toEqual(['a killed_process']);
+    expect(bench.done).toEqual(['0']);
+  });
+
+  it('waits without a slot until it is known whether earlier owners died, and never puts aside on suspicion', async () => {
+    const bench = new PoolBench(answering, { concurrency: 1 });
+    for (const process of ['p1', 'p2', 'p3']) await begun(bench, process);
+    bench.deliveries.died('p1');
+    bench.deliveries.died('p2');
+    await bench.offer(input('a'), input('b'));
+    expect(bench.published.map(nameOf)).toEqual(['b']);
+    await bench.clock.advance(30_000);
+    expect(bench.dead).toEqual([]);
+    expect(bench.published.map(nameOf)).toEqual(['b']);
+    await bench.deliveries.ledger('p3').done({ group: 'group', record: 'knowledge.ingest/0/0' });
+    await bench.clock.advance(2000);
+    expect(bench.published.map(nameOf)).toEqual(['b', 'a']);
+  });
+
+  it('puts aside once the last suspect turns out dead', async () => {
+    const bench = new PoolBench(answering);
+    for (const process of ['p1', 'p2', 'p3']) {
+      await begun(bench, process);
+      bench.deliveries.died(process);
+    }
+    await bench.offer(input('a'));
+    expect(bench.dead).toEqual([]);
+    await bench.clock.advance(12_000);
+    expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['killed_process']);
+  });
+
+  it('calls a deferred record again without using an attempt or a slot', async () => {
+    const attempts: number[] = [];
+    const bench = new PoolBench(
+      async ({ event, attempt }) => {
+        if (nameOf(event) === 'b') return [];
+        attempts.push(attempt);
+        return attempts.length < 9 ? defer(100) : [];
+      },
+      { concurrency: 1 },
+    );
+    await bench.offer(input('a'), input('b'));
+    expect(bench.done).toEqual(['1']);
+    expect(bench.pool.load()).toEqual({ running: 0, held: 1 });
+    await bench.clock.advance(900);
+    expect(attempts).toEqual(Array.from({ length: 9 }, () => 1));
+    expect(bench.done).toEqual(['1', '0']);
+  });
+
+  it('treats a handler that returns nothing as failing', async () => {
+    const bench = new PoolBench((async () => undefined) as unknown as Handle, { retry: { attempts: 1 } });
+    await bench.offer(input('a'));
+    expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['failed']);
+  });
+
+  it('blames the handler for outputs that have no JSON form', async () => {
+    const bench = new PoolBench(answering, { retry: { attempts: 1 } });
+    bench.logError = new Failure('EVENT_UNDECODABLE', 'circular');
+    bench.hand(await bench.record(input('a')));
+    await settle();
+    bench.logError = null;
+    await bench.clock.advance(10_000);
+    expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['failed']);
+  });
+
+  it('gives up an onDead that never works after as many tries as a record has, and tells the observer', async () => {
+    const bench = new PoolBench(async () => Promise.reject(new Error('never')), {
+      retry: { attempts: 2 },
+      onDead: () => Promise.reject(new Error('nor this')),
+    });
+    await bench.offer(input('a'));
+    await bench.clock.advance(60_000);
+    expect(bench.dead).toHaveLength(1);
+    expect(bench.done).toEqual(['0']);
+    expect(bench.observed.at(-1)).toMatchObject({ outcome: 'dead', error: expect.objectContaining({ message: 'nor this' }) });
+  });
+
+  it('asks the adapter to stop when it is full and tells it when half of it is free', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []), { maxHeld: 4 });
+    await bench.offer(input('a'), input('b'), input('c'));
+    expect(bench.pool.hasRoom()).toBe(true);
+    await bench.offer(input('d'));
+    expect(bench.pool.hasRoom()).toBe(false);
+    await gates.open('a');
+    expect(bench.rooms).toBe(0);
+    await gates.open('b');
+    expect(bench.rooms).toBe(1);
+    expect(bench.pool.hasRoom()).toBe(true);
+  });
+});
+
+describe('the delivery pool in an outage of our own stores', () => {
+  const stages: readonly [string, (bench: PoolBench, down: boolean) => void][] = [
+    ['the ledger', (bench, down) => (bench.deliveries.down = down)],
+    ['the log', (bench, down) => (bench.logError = down ? new Failure('LOG_UNAVAILABLE') : null)],
+    ['the log, with an error nobody named,', (bench, down) => (bench.logError = down ? new Error('socket closed') : null)],
+  ];
+
+  it.each(stages)('pauses while %s does not answer, blames no record, and goes on afterwards', async (_which, set) => {
+    const bench = new PoolBench(answering, { retry: { attempts: 1 } });
+    set(bench, true);
+    await bench.offer(input('a'), input('b'), input('c'));
+    await bench.clock.advance(120_000);
+    expect(bench.pauses).toEqual([true]);
+    expect(bench.pool.paused()).not.toBeNull();
+    expect(bench.done).toEqual([]);
+    set(bench, false);
+    await bench.clock.advance(10_000);
+    expect(bench.pauses).toEqual([true, false]);
+    expect(bench.dead).toEqual([]);
+    expect([...bench.done].sort()).toEqual(['0', '1', '2']);
+    expect(bench.pool.paused()).toBeNull();
+    expect(bench.deliveries.open).toBe(0);
+  });
+
+  it('runs one handler per probe, with growing waits, while the handler meets the outage', async () => {
+    const at: number[] = [];
+    let down = true;
+    const bench = new PoolBench(async ({ attempt }) => {
+      at.push(bench.clock.now());
+      expect(attempt).toBe(1);
+      if (down) throw outage();
+      return [];
+    });
+    await bench.offer(input('a'), input('b'));
+    await bench.clock.advance(60_000);
+    const waits = at.slice(2).map((time, index) => time - at[index + 1]!);
+    expect(waits.length).toBeGreaterThan(5);
+    expect(waits.length).toBeLessThan(30);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(5000);
+    expect(waits[1]!).toBeGreaterThan(waits[0]!);
+    down = false;
+    await bench.clock.advance(10_000);
+    expect([...bench.done].sort()).toEqual(['0', '1']);
+  });
+
+  it('does not wait for the end of a long task before it lets the others go on', async () => {
+    const gates = new Gates();
+    let down = true;
+    const bench = new PoolBench(async ({ event }) => {
+      if (down) throw outage();
+      if (nameOf(event) === 'long') await gates.wait('long');
+      return [];
+    });
+    await bench.offer(input('long'), input('b'));
+    down = false;
+    await bench.clock.advance(5000);
+    expect(bench.done).toEqual(['1']);
+    expect(gates.waiting).toEqual(['long']);
+  });
+
+  it('does not run a handler again whose outputs are out when only the ledger failed', async () => {
+    let runs = 0;
+    const bench = new PoolBench(async ({ event }) => {
+      runs += 1;
+      bench.deliveries.down = true;
+      return [output(nameOf(event))];
+    });
+    await bench.offer(input('a'));
+    expect(bench.done).toEqual([]);
+    bench.deliveries.down = false;
+    await bench.clock.advance(1000);
+    expect(bench.done).toEqual(['0']);
+    expect(runs).toBe(1);
+    expect(bench.published).toHaveLength(1);
+  });
+
+  it('does not skip a record whose dead letter cannot be written', async () => {
+    const bench = new PoolBench(async () => Promise.reject(new Error('never')), { retry: { attempts: 1 } });
+    bench.logError = new Failure('LOG_UNAVAILABLE');
+    await bench.offer(input('a'));
+    await bench.clock.advance(60_000);
+    expect(bench.done).toEqual([]);
+    bench.logError = null;
+    await bench.clock.advance(10_000);
+    expect(bench.dead).toHaveLength(1);
+    expect(bench.done).toEqual(['0']);
+  });
+});
+
+describe('the delivery pool when records are lost or the consumption ends', () => {
+  it('aborts the handler of a lost record, records nothing for it and uses no attempt', async () => {
+    const signals: AbortSignal[] = [];
+    const gates = new Gates();
+    const bench = new PoolBench(async ({ event, signal }) => {
+      signals.push(signal);
+      await gates.wait(nameOf(event));
+      return [output(nameOf(event))];
+    });
+    await bench.offer(input('a'), input('b', 'a'), input('c'));
+    bench.pool.forget(({ offset }) => offset !== '2');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    await gates.open('a');
+    await gates.open('c');
+    expect(bench.done).toEqual(['2']);
+    expect(bench.pool.load()).toEqual({ running: 0, held: 0 });
+    expect(await begun(bench, 'next')).toMatchObject({ attempts: 1, deaths: 0, suspects: 0 });
+  });
+
+  it('forgets records that wait for a retry or for the end of an outage', async () => {
+    const bench = new PoolBench(async ({ event }) => Promise.reject(nameOf(event) === 'a' ? new Error('again') : outage()));
+    await bench.offer(input('a'), input('b'));
+    bench.pool.forget(() => true);
+    await bench.clock.advance(60_000);
+    expect(bench.pool.load()).toEqual({ running: 0, held: 0 });
+    expect(bench.clock.pending).toBe(0);
+    expect(bench.pauses).toEqual([true, false]);
+    expect(bench.done).toEqual([]);
+  });
+
+  it('drains: waits for handlers that run and gives back what has not begun', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), [output(nameOf(event))]), { concurrency: 1 });
+    await bench.offer(input('a'), input('b'));
+    const drained = bench.pool.drain(5000);
+    await gates.open('a');
+    expect((await drained).map(({ offset }) => offset)).toEqual(['1']);
+    expect(bench.done).toEqual(['0']);
+    expect(bench.published.map(nameOf)).toEqual(['a']);
+    expect(bench.clock.pending).toBe(0);
+  });
+
+  it('aborts handlers after the grace and uses no attempt for them', async () => {
+    const bench = new PoolBench(
+      ({ signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    );
+    await bench.offer(input('a'));
+    const drained = bench.pool.drain(5000);
+    await bench.clock.advance(4999);
+    expect(bench.pool.load().running).toBe(1);
+    await bench.clock.advance(1);
+    expect((await drained).map(({ offset }) => offset)).toEqual(['0']);
+    expect(bench.done).toEqual([]);
+    expect(await begun(bench, 'next')).toMatchObject({ attempts: 1, suspects: 0 });
+  });
+
+  it('gives up a handler that does not react to the abort, and takes nothing from it afterwards', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async () => (await gates.wait('deaf'), []));
+    await bench.offer(input('a'));
+    const drained = bench.pool.drain(1000);
+    await bench.clock.advance(3000);
+    expect((await drained).map(({ offset }) => offset)).toEqual(['0']);
+    expect(await begun(bench, 'next')).toMatchObject({ attempts: 1, suspects: 0 });
+    await gates.open('deaf');
+    expect(bench.done).toEqual([]);
+  });
+
+  it('drains in the middle of an outage and leaves no timer', async () => {
+    const bench = new PoolBench(async () => Promise.reject(outage()));
+    await bench.offer(input('a'), input('b'));
+    expect(await bench.pool.drain(100)).toHaveLength(2);
+    expect(bench.clock.pending).toBe(0);
+  });
+
+  it('can be drained twice', async () => {
+    const bench = new PoolBench(answering);
+    await bench.offer(input('a'));
+    expect(await bench.pool.drain(10)).toEqual([]);
+    expect(await bench.pool.drain(10)).toEqual([]);
+  });
+});

@@ -1,0 +1,285 @@
+import type { Event } from '@conclave/contracts';
+import type { Blobs } from '../blobs/blobs.js';
+import { systemClock, type Clock } from './clock.js';
+import { attempt, release, stages, type AttemptContext, type Item, type Stage, type Verdict } from './delivery-attempt.js';
+import type { DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
+import { Lanes } from './lanes.js';
+import { OutageGate } from './outage-gate.js';
+import { recordName, type DeadRecord, type RawRecord } from './record.js';
+import { defaultRetry } from './retry.js';
+
+export interface DeliveryPoolOptions {
+  readonly subscription: Subscription;
+  readonly ledger: DeliveryLedger;
+  readonly blobs: Blobs;
+  /** Resolves when the outputs are durable. A Failure that is no outage blames the handler; anything else pauses the group. */
+  readonly publish: (events: readonly Event[]) => Promise<void>;
+  /** Resolves when the dead letter is durable. */
+  readonly publishDead: (dead: DeadRecord) => Promise<void>;
+  /** An outage of our own stores began (true) or ended (false): stop or resume handing over. */
+  readonly onPause?: (paused: boolean, error: unknown) => void;
+  /** There is room again after `hasRoom()` was false. */
+  readonly onRoom?: () => void;
+  readonly hooks?: DeliveryHooks;
+  /** Records held at most, running ones included, as far as the adapter asks `hasRoom()`; default four times the concurrency and at least 64. */
+  readonly maxHeld?: number;
+  readonly suspectWaitMs?: number;
+  /** Milliseconds before the first probe of an outage and the longest wait between two. */
+  readonly probe?: { readonly firstMs: number; readonly maxMs: number };
+  readonly clock?: Clock;
+}
+
+/** A probe that runs this long without meeting the outage has passed, although its handler is still at work. */
+const probePatienceMs = 1000;
+/** Milliseconds a handler has to react to its abort signal before `drain` gives it up. */
+const abortGraceMs = 1000;
+const defaultGraceMs = 10_000;
+
+/**
+ * The delivery rules, once for every adapter. An adapter hands records over and never waits for work; the pool runs
+ * handlers with bounded concurrency, one record of a key at a time, retries, defers, dead-letters, and calls `onDone`
+ * exactly once for each record that is finished and still ours.
+ */
+export class DeliveryPool {
+  readonly #context: AttemptContext;
+  readonly #lanes = new Lanes<Item>();
+  readonly #gate: OutageGate;
+  readonly #running = new Set<Item>();
+  /** Met the outage; each waits at the head of its lane. */
+  readonly #parked: Item[] = [];
+  readonly #timers = new Map<Item, () => void>();
+  readonly #onDone = new Map<Item, () => void | Promise<void>>();
+  readonly #handedBack: RawRecord[] = [];
+  readonly #releases = new Set<Promise<void>>();
+  readonly #maxHeld: number;
+  #wasFull = false;
+  #draining: Promise<readonly RawRecord[]> | null = null;
+  #idle: (() => void) | null = null;
+  #probe: { item: Item; failedAt: Stage; cancelPatience: () => void } | null = null;
+
+  constructor(private readonly options: DeliveryPoolOptions) {
+    const { subscription, ledger, blobs, publish, publishDead, hooks = {}, clock = systemClock, suspectWaitMs = 1000 } = options;
+    const retry = { ...defaultRetry, ...subscription.retry };
+    const reached = (item: Item) => this.#probeReached(item);
+    this.#context = { subscription, retry, ledger, blobs, publish, publishDead, hooks, clock, suspectWaitMs, reached };
+    this.#maxHeld = options.maxHeld ?? Math.max(64, subscription.concurrency * 4);
+    const turned = (shut: boolean, error: unknown) => {
+      hooks.outage?.(subscription.group, shut, error);
+      options.onPause?.(shut, error);
+      if (!shut) this.#resume();
+    };
+    this.#gate = new OutageGate(clock, options.probe ?? { firstMs: 250, maxMs: 5000 }, turned, () => this.#sendProbe());
+  }
+
+  /**
+   * Takes a record over, whatever room there is. `onDone` is called when it is finished; the promise it may return
+   * resolves when the new position is durable.
+   */
+  offer(record: RawRecord, onDone: () => void | Promise<void>): void {
+    if (this.#draining) return;
+    const item: Item = {
+      record,
+      offeredAt: this.#context.clock.now(),
+      abort: new AbortController(),
+      stage: 'begin',
+      lost: false,
+      open: false,
+      settled: false,
+      grave: null,
+      observed: { type: null, startedAt: 0, handleMs: 0 },
+    };
+    this.#onDone.set(item, onDone);
+    this.#lanes.add(record.key === null ? `record ${recordName(record)}` : `key ${record.key}`, item);
+    if (!this.hasRoom()) this.#wasFull = true;
+    this.#pump();
+  }
+
+  hasRoom(): boolean {
+    return !this.#draining && this.#lanes.size < this.#maxHeld;
+  }
+
+  load(): { readonly running: number; readonly held: number } {
+    return { running: this.#running.size, held: this.#lanes.size };
+  }
+
+  /** The outage that pauses the group, null when there is none. */
+  paused(): { readonly error: unknown } | null {
+    return this.#gate.shut ? { error: this.#gate.error } : null;
+  }
+
+  /** Drops records that belong to somebody else now: handlers that run are aborted and nothing is recorded for them. */
+  forget(isLost: (record: RawRecord) => boolean): void {
+    for (const item of this.#lanes.items()) {
+      if (!item.lost && isLost(item.record)) this.#lose(item);
+    }
+    this.#pump();
+    this.#tellRoom();
+  }
+
+  /**
+   * Takes nothing more, waits for the handlers that run, aborts those that are left after the grace, and gives back
+   * the records that are not finished. Safe to call twice.
+   */
+  drain(graceMs = this.options.subscription.graceMs ?? defaultGraceMs): Promise<readonly RawRecord[]> {
+    this.#draining ??= this.#drain(graceMs);
+    return this.#draining;
+  }
+
+  async #drain(graceMs: number): Promise<readonly RawRecord[]> {
+    this.#gate.stop();
+    for (const item of this.#lanes.items()) {
+      if (!this.#running.has(item)) this.#giveBack(item);
+    }
+    await this.#whenIdle(graceMs);
+    for (const item of this.#running) item.abort.abort(new Error('The consumption is closing.'));
+    await this.#whenIdle(abortGraceMs);
+    for (const item of [...this.#running]) {
+      this.#handedBack.push(item.record);
+      this.#lose(item);
+      this.#releaseSoon(item);
+    }
+    await Promise.allSettled(this.#releases);
+    return this.#handedBack;
+  }
+
+  /**
+   * Gives up the place in the ledger without making anybody wait. If the ledger does not answer, the place stays until
+   * this process' lease ends and then counts as one death, which alone never makes a dead letter.
+   */
+  #releaseSoon(item: Item): void {
+    const released = release(item, this.#context).catch((error: unknown) =>
+      this.#context.hooks.outage?.(this.options.subscription.group, this.#gate.shut, error),
+    );
+    this.#releases.add(released);
+    void released.finally(() => this.#releases.delete(released));
+  }
+
+  #lose(item: Item): void {
+    item.lost = true;
+    this.#onDone.delete(item);
+    if (this.#running.has(item)) item.abort.abort(new Error('The record belongs to another member now.'));
+    else this.#discard(item);
+  }
+
+  #giveBack(item: Item): void {
+    this.#handedBack.push(item.record);
+    this.#discard(item);
+  }
+
+  /** Takes an item that does not run out of the pool. */
+  #discard(item: Item): void {
+    this.#timers.get(item)?.();
+    this.#timers.delete(item);
+    const parked = this.#parked.indexOf(item);
+    if (parked >= 0) this.#parked.splice(parked, 1);
+    this.#onDone.delete(item);
+    this.#lanes.remove(item);
+    this.#releaseSoon(item);
+  }
+
+  #pump(): void {
+    while (!this.#draining && !this.#gate.shut && this.#running.size < this.options.subscription.concurrency) {
+      const lane = this.#lanes.take();
+      if (!lane) return;
+      this.#start(lane.head);
+    }
+  }
+
+  #start(item: Item): void {
+    this.#running.add(item);
+    void attempt(item, this.#context).then((verdict) => {
+      this.#running.delete(item);
+      const probed = this.#endProbe(item);
+      this.#apply(item, verdict, probed);
+      if (this.#running.size === 0) this.#idle?.();
+      this.#pump();
+      this.#tellRoom();
+    });
+  }
+
+  #apply(item: Item, verdict: Verdict, probed: boolean): void {
+    const gone = item.lost || verdict.kind === 'handed_back';
+    if (verdict.kind === 'outage' && !this.#draining) this.#gate.trip(verdict.error, probed);
+    else if (probed && !this.#draining) this.#gate.open();
+    if (gone || (this.#draining && verdict.kind !== 'finished')) {
+      if (!item.lost) this.#handedBack.push(item.record);
+      return this.#discard(item);
+    }
+    switch (verdict.kind) {
+      case 'finished':
+        return this.#complete(item);
+      case 'wait':
+        return this.#wait(item, verdict.ms);
+      case 'outage':
+        this.#parked.push(item);
+    }
+  }
+
+  #complete(item: Item): void {
+    const onDone = this.#onDone.get(item);
+    this.#onDone.delete(item);
+    this.#lanes.remove(item);
+    const recorded = onDone?.();
+    const { hooks, subscription } = this.#context;
+    if (!recorded) return;
+    void recorded.then(
+      () => hooks.point?.('after-commit', { group: subscription.group, event: null }),
+      (error: unknown) => hooks.outage?.(subscription.group, this.#gate.shut, error),
+    );
+  }
+
+  #wait(item: Item, ms: number): void {
+    const again = () => {
+      this.#timers.delete(item);
+      this.#lanes.ready(item);
+      this.#pump();
+    };
+    this.#timers.set(item, this.#context.clock.after(ms, again));
+  }
+
+  #sendProbe(): void {
+    if (this.#draining || this.#probe) return;
+    const item = this.#parked.shift();
+    // Whatever met the outage was lost to another member since: let the next record find out.
+    if (!item) return this.#gate.open();
+    const cancelPatience = this.#context.clock.after(probePatienceMs, () => this.#gate.open());
+    this.#probe = { item, failedAt: item.stage, cancelPatience };
+    this.#start(item);
+  }
+
+  #probeReached(item: Item): void {
+    if (this.#probe?.item === item && stages.indexOf(item.stage) > stages.indexOf(this.#probe.failedAt)) this.#gate.open();
+  }
+
+  /** Whether the item was the probe and the gate still waits for its verdict. */
+  #endProbe(item: Item): boolean {
+    if (this.#probe?.item !== item) return false;
+    this.#probe.cancelPatience();
+    this.#probe = null;
+    return this.#gate.shut;
+  }
+
+  #resume(): void {
+    for (const item of this.#parked.splice(0)) this.#lanes.ready(item);
+    this.#pump();
+  }
+
+  #tellRoom(): void {
+    if (!this.#wasFull || this.#draining || this.#lanes.size > this.#maxHeld / 2) return;
+    this.#wasFull = false;
+    this.options.onRoom?.();
+  }
+
+  #whenIdle(ms: number): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        this.#idle = null;
+        resolve();
+      };
+      const cancel = this.#context.clock.after(ms, end);
+      this.#idle = end;
+    });
+  }
+}

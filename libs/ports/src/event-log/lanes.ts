@@ -1,0 +1,69 @@
+/** Records of one key, in the order they came. Only the head may run. */
+export interface Lane<T> {
+  readonly head: T;
+}
+
+interface Queue<T> {
+  readonly name: string;
+  items: T[];
+}
+
+/**
+ * Queues by key. A lane whose head is free stands in the ready list; `take` gives lanes in the order in which they
+ * became ready, so no key starves another.
+ */
+export class Lanes<T extends object> {
+  readonly #queues = new Map<string, Queue<T>>();
+  readonly #queueOf = new Map<T, Queue<T>>();
+  readonly #ready = new Set<Queue<T>>();
+
+  get size(): number {
+    return this.#queueOf.size;
+  }
+
+  add(name: string, item: T): void {
+    let queue = this.#queues.get(name);
+    if (!queue) {
+      queue = { name, items: [] };
+      this.#queues.set(name, queue);
+    }
+    queue.items.push(item);
+    this.#queueOf.set(item, queue);
+    if (queue.items.length === 1) this.#ready.add(queue);
+  }
+
+  /** The next head that may run; it stays the head until it is removed or made ready again. */
+  take(): Lane<T> | undefined {
+    for (const queue of this.#ready) {
+      this.#ready.delete(queue);
+      return { head: queue.items[0]! };
+    }
+    return undefined;
+  }
+
+  /** Lets a head that was taken before run again. */
+  ready(item: T): void {
+    const queue = this.#queueOf.get(item);
+    if (queue && queue.items[0] === item) this.#ready.add(queue);
+  }
+
+  /** Takes an item out; the next one of its lane becomes ready when it was the head. */
+  remove(item: T): void {
+    const queue = this.#queueOf.get(item);
+    if (!queue) return;
+    this.#queueOf.delete(item);
+    const wasHead = queue.items[0] === item;
+    queue.items = wasHead ? queue.items.slice(1) : queue.items.filter((other) => other !== item);
+    if (queue.items.length === 0) {
+      this.#ready.delete(queue);
+      this.#queues.delete(queue.name);
+    } else if (wasHead) {
+      this.#ready.add(queue);
+    }
+  }
+
+  /** Every item, safe against changes while it is read. */
+  items(): readonly T[] {
+    return [...this.#queueOf.keys()];
+  }
+}

@@ -1,0 +1,78 @@
+import { Failure } from '@conclave/contracts';
+import type { DeliveryKey, DeliveryLedger } from './event-log.js';
+
+interface Entry {
+  attempts: number;
+  readonly openers: Set<string>;
+}
+
+/** What all processes share of the delivery ledger, in memory. A process is alive until its lease has run out after `died`. */
+export class MemoryDeliveries {
+  readonly #entries = new Map<string, Entry>();
+  readonly #deadSince = new Map<string, number>();
+  /** Makes every call fail as a store that does not answer. */
+  down = false;
+
+  constructor(private readonly options: { readonly leaseMs: number; readonly now: () => number } = { leaseMs: 0, now: Date.now }) {}
+
+  /** The process ends without a word: its lease is no longer renewed. */
+  died(processId: string): void {
+    this.#deadSince.set(processId, this.options.now());
+  }
+
+  /** Records that are begun and not finished. */
+  get open(): number {
+    return this.#entries.size;
+  }
+
+  ledger(processId: string): DeliveryLedger {
+    return {
+      begin: async (key) => {
+        const entry = this.#entry(key);
+        // The same process begins again only what it never closed: that is still the same attempt.
+        if (!entry.openers.has(processId)) entry.attempts += 1;
+        entry.openers.add(processId);
+        const others = [...entry.openers].filter((opener) => opener !== processId);
+        const deaths = others.filter((opener) => this.#leaseOver(opener)).length;
+        return { attempts: entry.attempts, deaths, suspects: others.length - deaths };
+      },
+      failed: async (key) => {
+        this.#check();
+        this.#entries.get(nameOf(key))?.openers.delete(processId);
+      },
+      released: async (key) => {
+        this.#check();
+        const entry = this.#entries.get(nameOf(key));
+        if (!entry?.openers.delete(processId)) return;
+        entry.attempts -= 1;
+        if (entry.attempts === 0) this.#entries.delete(nameOf(key));
+      },
+      done: async (key) => {
+        this.#check();
+        this.#entries.delete(nameOf(key));
+      },
+    };
+  }
+
+  #entry(key: DeliveryKey): Entry {
+    this.#check();
+    const name = nameOf(key);
+    let entry = this.#entries.get(name);
+    if (!entry) {
+      entry = { attempts: 0, openers: new Set() };
+      this.#entries.set(name, entry);
+    }
+    return entry;
+  }
+
+  #check(): void {
+    if (this.down) throw new Failure('STORE_UNAVAILABLE');
+  }
+
+  #leaseOver(processId: string): boolean {
+    const since = this.#deadSince.get(processId);
+    return since !== undefined && this.options.now() - since >= this.options.leaseMs;
+  }
+}
+
+const nameOf = ({ group, record }: DeliveryKey): string => JSON.stringify([group, record]);

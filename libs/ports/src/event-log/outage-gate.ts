@@ -1,0 +1,73 @@
+import type { Clock } from './clock.js';
+import { backoff } from './retry.js';
+
+export interface ProbePolicy {
+  /** Milliseconds before the first probe, doubled with jitter up to `maxMs`. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * Shut while our own stores do not answer. One probe at a time goes through; the gate opens when the owner says that
+ * it went well.
+ */
+export class OutageGate {
+  #error: unknown = null;
+  #shut = false;
+  #failedProbes = 0;
+  #cancelTimer: (() => void) | null = null;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly policy: ProbePolicy,
+    private readonly turned: (shut: boolean, error: unknown) => void,
+    private readonly probe: () => void,
+  ) {}
+
+  get shut(): boolean {
+    return this.#shut;
+  }
+
+  /** What shut it; null while it is open. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  /** Notes an outage. `byProbe` when it met the record that was sent to see whether it is over. */
+  trip(error: unknown, byProbe: boolean): void {
+    this.#error = error;
+    if (!this.#shut) {
+      this.#shut = true;
+      this.#failedProbes = 0;
+      this.turned(true, error);
+      this.#schedule();
+    } else if (byProbe) {
+      this.#failedProbes += 1;
+      this.#schedule();
+    }
+  }
+
+  open(): void {
+    if (!this.#shut) return;
+    const error = this.#error;
+    this.stop();
+    this.#shut = false;
+    this.#error = null;
+    this.turned(false, error);
+  }
+
+  /** No further probes; it stays as it is. */
+  stop(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+  }
+
+  #schedule(): void {
+    this.stop();
+    const wait = backoff({ backoffMs: this.policy.firstMs, maxBackoffMs: this.policy.maxMs }, this.#failedProbes + 1, this.clock.random());
+    this.#cancelTimer = this.clock.after(wait, () => {
+      this.#cancelTimer = null;
+      this.probe();
+    });
+  }
+}

@@ -1,0 +1,178 @@
+import { Failure, services, specOf, type Event, type Service } from '@conclave/contracts';
+import { blobThresholdBytes, type BlobRef, type Blobs } from '../blobs/blobs.js';
+import type { DeadHeaders, DeadReason, StoredRecord } from './event-log.js';
+
+/** Header values are text on every adapter; Kafka carries their UTF-8 bytes. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** What an event becomes on the log. */
+export interface EncodedRecord {
+  /** Topic without prefix. */
+  readonly topic: string;
+  readonly key: string;
+  readonly headers: Headers;
+  readonly raw: Buffer;
+}
+
+/** What comes back from the log, whoever wrote it: nothing about it is known to be right. */
+export interface RawRecord {
+  /** Topic without prefix. */
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  /** Milliseconds since 1970 when the log took it. */
+  readonly appendedAt: number;
+  /** Null where the writer gave none; such a record is ordered with no other. */
+  readonly key: string | null;
+  readonly headers: Headers;
+  /** Null is a record without a value, which no event has. */
+  readonly raw: Buffer | null;
+}
+
+/** A record for the topic `dead`. */
+export interface DeadRecord {
+  readonly key: string | null;
+  readonly headers: Headers;
+  readonly raw: Buffer | null;
+}
+
+/** `topic/partition/offset`: the name of a record in the delivery ledger. */
+export const recordName = ({ topic, partition, offset }: Pick<RawRecord, 'topic' | 'partition' | 'offset'>): string =>
+  `${topic}/${partition}/${offset}`;
+
+/**
+ * CloudEvents 1.0 in binary mode: attributes are headers, the body is the JSON of `data`. A body above 64 KB goes to the
+ * blobs; the record then holds its reference, and the header `ce_dataref` says so.
+ * Throws Failure EVENT_UNDECODABLE when the data has no JSON form, and whatever `blobs.put` throws.
+ */
+export async function encodeEvent(event: Event, blobs: Blobs): Promise<EncodedRecord> {
+  const body = jsonOf(event);
+  const byReference = body.byteLength > blobThresholdBytes;
+  const reference = byReference ? await blobs.put(body) : null;
+  return {
+    topic: event.topic,
+    key: event.key,
+    headers: {
+      ce_specversion: '1.0',
+      ce_id: event.id,
+      ce_type: event.type,
+      ce_source: event.source,
+      ce_time: new Date(event.time).toISOString(),
+      ce_partitionkey: event.key,
+      ce_runid: event.runId,
+      'content-type': 'application/json',
+      ...(event.traceparent ? { traceparent: event.traceparent } : {}),
+      ...(reference ? { ce_dataref: `sha256:${reference.sha256}` } : {}),
+    },
+    raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
+  };
+}
+
+/** Reads a record back. Fields that today's schema does not know are dropped. Throws Failure EVENT_UNDECODABLE, and outages of the blobs. */
+export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Event> {
+  const { headers, raw } = record;
+  if (raw === null) throw undecodable(record, 'it has no value');
+  if (headers['ce_specversion'] !== '1.0') throw undecodable(record, 'ce_specversion is not 1.0');
+  const type = required(record, 'ce_type');
+  const spec = specOf(type);
+  if (!spec) throw undecodable(record, `no event has the type "${type}"`);
+  const source = required(record, 'ce_source');
+  if (!isService(source)) throw undecodable(record, `no service is called "${source}"`);
+  const time = Date.parse(required(record, 'ce_time'));
+  if (Number.isNaN(time)) throw undecodable(record, 'ce_time is not a time');
+  const data = spec.schema.safeParse(parseJson(record, headers['ce_dataref'] === undefined ? raw : await referenced(record, raw, blobs)));
+  if (!data.success) {
+    const faults = data.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);
+    throw undecodable(record, `its data does not fit ${type} (${faults.join('; ')})`);
+  }
+  return {
+    id: required(record, 'ce_id'),
+    type,
+    runId: required(record, 'ce_runid'),
+    // A dead letter is still the event of its own topic.
+    topic: headers['dead-topic'] ?? record.topic,
+    key: headers['ce_partitionkey'] ?? record.key ?? required(record, 'ce_partitionkey'),
+    source,
+    time,
+    data: data.data,
+    ...(headers['traceparent'] ? { traceparent: headers['traceparent'] } : {}),
+  };
+}
+
+/** A record as `read` gives it: what cannot be decoded has no event. Throws outages of the blobs. */
+export async function storedRecord(record: RawRecord, blobs: Blobs): Promise<StoredRecord> {
+  const { topic, partition, offset, appendedAt, headers, raw } = record;
+  return { topic, partition, offset, appendedAt, headers, raw: raw ?? Buffer.alloc(0), event: await decodeOrNull(record, blobs) };
+}
+
+/** Null for a record that is no event. Throws outages of the blobs. */
+export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Event | null> {
+  try {
+    return await decodeRecord(record, blobs);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'EVENT_UNDECODABLE') return null;
+    throw error;
+  }
+}
+
+/** The same bytes and headers, and beside them where the record comes from and why it is dead. `time` in milliseconds since 1970. */
+export function deadRecord(record: RawRecord, death: { group: string; reason: DeadReason; attempts: number; time: number }): DeadRecord {
+  const added: DeadHeaders = {
+    'dead-topic': record.topic,
+    'dead-partition': String(record.partition),
+    'dead-offset': record.offset,
+    'dead-group': death.group,
+    'dead-reason': death.reason,
+    'dead-attempts': String(death.attempts),
+    'dead-time': new Date(death.time).toISOString(),
+  };
+  return { key: record.key, headers: { ...record.headers, ...added }, raw: record.raw };
+}
+
+function jsonOf(event: Event): Buffer {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(event.data);
+  } catch (error) {
+    throw new Failure('EVENT_UNDECODABLE', `${event.type} ${event.id} has no JSON form.`, { cause: error });
+  }
+  if (text === undefined) throw new Failure('EVENT_UNDECODABLE', `${event.type} ${event.id} has no data.`);
+  return Buffer.from(text);
+}
+
+async function referenced(record: RawRecord, raw: Buffer, blobs: Blobs): Promise<Buffer> {
+  const reference = parseJson(record, raw);
+  if (!isBlobRef(reference)) throw undecodable(record, 'its reference to a stored body is not valid');
+  try {
+    return await blobs.get(reference);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'BLOB_CORRUPT') throw undecodable(record, 'its stored body is corrupt', error);
+    throw error;
+  }
+}
+
+function parseJson(record: RawRecord, raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString('utf8'));
+  } catch (error) {
+    throw undecodable(record, 'its value is not JSON', error);
+  }
+}
+
+function required(record: RawRecord, name: string): string {
+  const value = record.headers[name];
+  if (!value) throw undecodable(record, `the header ${name} is missing`);
+  return value;
+}
+
+function isBlobRef(value: unknown): value is BlobRef {
+  const { sha256, bytes } = (value ?? {}) as Partial<Record<keyof BlobRef, unknown>>;
+  return (
+    typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) && typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0
+  );
+}
+
+const isService = (name: string): name is Service => (services as readonly string[]).includes(name);
+
+const undecodable = (record: RawRecord, why: string, cause?: unknown): Failure =>
+  new Failure('EVENT_UNDECODABLE', `${recordName(record)}: ${why}.`, { cause });

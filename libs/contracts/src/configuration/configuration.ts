@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
+import { StoreSettings } from './stores.js';
+import { TemplateId, TemplateSettings } from './templates.js';
+
+const McpSettings = z.strictObject({
+  builtin: z.string().min(1).optional().describe('name of a server that comes with the product'),
+  url: Address.optional().describe('address of a server'),
+  command: z.string().min(1).optional().describe('program that is started and spoken to over stdio'),
+  args: z.array(z.string()).optional().describe('its arguments'),
+  env: z.record(z.string(), EnvName).optional().describe('its variable -> variable of ours it is taken from'),
+  allow: z.boolean().optional().describe('programs are started only with `allow: true`'),
+});
+
+const GatewaySettings = z.strictObject({
+  max_body_bytes: z.int().min(1_024).max(1_073_741_824).default(4 * 1024 * 1024).describe('largest request body'),
+  max_open_runs: z.int().min(1).max(1_000_000).default(64).describe('runs in flight over all gateways; beyond it 429 with Retry-After'),
+  heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
+});
+
+const TaskClassSettings = z.strictObject({
+  capabilities: z.array(z.string().min(1)).default([]).describe('capabilities (or their first word) that this class runs'),
+  concurrency: z.int().min(1).max(1000).optional().describe('tasks that one worker process runs at the same time'),
+});
+
+export const TaskClassName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,29}$/)
+  .meta({ expected: 'small letters, digits and `-`' });
+
+const AliasName = z.string().min(1).max(128);
+
+/** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs come from here. */
+export const Configuration = z.strictObject({
+  providers: z.record(ProviderName, ProviderSettings).default({}).describe('model servers'),
+  models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
+  templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
+  aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
+  mcp: z.record(ProviderName, McpSettings).default({}).describe('tool servers (later version: warned about)'),
+  search: z
+    .strictObject({
+      searxng: Address.optional().describe('address of a SearXNG server'),
+      corpus: z.string().min(1).optional().describe('folder of text and Markdown documents to search, relative to this file'),
+    })
+    .default({})
+    .describe('where `research` looks; one of the two'),
+  stores: StoreSettings.default({}).describe('absent = embedded'),
+  gateway: GatewaySettings.default(GatewaySettings.parse({})).describe('limits of the HTTP side'),
+  task_classes: z.record(TaskClassName, TaskClassSettings).default({}).describe('groups of workers; expert, evidence and judge exist'),
+  durability: z.enum(['process', 'power']).default('process').describe('embedded: survive the death of the process, or a power cut too'),
+  store_prompts: z.enum(['full', 'hash', 'none']).default('full').describe('what the audit keeps of prompts and replies'),
+});
+export type Configuration = z.infer<typeof Configuration>;

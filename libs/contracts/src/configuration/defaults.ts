@@ -1,0 +1,38 @@
+import type { RunLimits } from '../template.js';
+
+/** Limits of a template that does not say. The one place they stand; the table in the docs is printed from here. */
+export const defaultLimits: RunLimits = {
+  wall_time_s: 300,
+  model_calls: 60,
+  prompt_tokens: 80_000,
+  tokens: 200_000,
+  cost: null,
+  concurrent_tasks: 8,
+};
+
+/** Currency units a run of a shipped template may cost once it uses a paid model whose price is known. */
+export const paidCostCap = 0.5;
+
+export const defaultTimeouts = { task_timeout_s: 120, start_timeout_s: 30, planning_timeout_s: 60 } as const;
+
+/** Tasks of a class that one worker process runs at the same time. */
+export const defaultClassConcurrency = 8;
+
+/** Tokens assumed for a model whose context length nobody told. */
+export const unknownContextTokens = 8_192;
+
+/** Names under which local model servers are found when nothing is configured. */
+export const discoveredProviders = ['ollama', 'lmstudio', 'llamacpp', 'vllm'] as const;
+/** Provider made from OPENAI_BASE_URL and OPENAI_API_KEY. */
+export const environmentProvider = 'openai';
+/** Provider of the built-in demo model. */
+export const demoProvider = 'demo';
+
+/** Templates that exist without any file. */
+export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research'] as const;
+
+export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collections'] as const;
+/** Evidence capabilities that this version can run; the others are parsed and warned about. */
+export const availableCapabilities: readonly string[] = ['research'];
+/** Strategies that this version can run. */
+export const availableStrategies: readonly string[] = ['single-pass', 'agentic'];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { BrokerAddress } from './stores.js';
+import { TaskClassName } from './configuration.js';
+
+const list = <T extends z.ZodType<string, string>>(item: T) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean))
+    .pipe(z.array(item).min(1));
+const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected: 'a port number from 0 to 65535' });
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Points at which a process can be told to die, for tests of what the delivery promises. */
+export const crashPoints = [
+  'after-accept', 'after-poll', 'before-call', 'mid-stream', 'after-call', 'before-publish', 'after-publish', 'after-commit', 'engine-committed', 'timer-published',
+] as const; // prettier-ignore
+export type CrashPointName = (typeof crashPoints)[number];
+
+/** Environment variables that any of the programs reads. An empty value counts as absent. */
+export const Environment = z.object({
+  PORT: port.optional().describe('port of the gateway; 8080, and the next free one when that is taken'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address the gateway listens on'),
+  CONCLAVE_HOME: z.string().min(1).default('./.conclave').describe('data folder of the embedded mode'),
+  CONCLAVE_CONFIG: z.string().min(1).optional().describe('configuration file, instead of ./conclave.yaml and the data folder'),
+  CONCLAVE_URL: z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' }).describe('gateway that the command line talks to'),
+  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' }).describe('an OpenAI-compatible server, as provider `openai`'),
+  OPENAI_API_KEY: z.string().min(1).optional().describe('its key; alone it is never used without being named in conclave.yaml or asked for as model@openai'),
+  LOG_LEVEL: z.enum(logLevels).default('info').describe('least severity that is logged'),
+  CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
+  ADMIN_PORT: port.optional().describe('port for /health and /metrics of a service'),
+  ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
+  WORKER_CLASSES: list(TaskClassName).optional().describe('task classes this worker serves, with commas; expert and evidence'),
+  CRASH_AT: z
+    .string()
+    .regex(new RegExp(`^[a-z-]+:(${crashPoints.join('|')})(#[1-9]\\d*)?$`))
+    .optional()
+    .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` })
+    .describe('tests: the process kills itself when it reaches this point for the n-th time'),
+  HISTORY_FILE: z.string().min(1).optional().describe('tests: file that gets one JSON line for each thing that happened'),
+  KAFKA_BROKERS: list(BrokerAddress).optional().describe('replaces stores.kafka.brokers'),
+  KAFKA_TOPIC_PREFIX: z.string().regex(/^[A-Za-z0-9._-]{0,100}$/).optional().describe('replaces stores.kafka.topic_prefix'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional().meta({ expected: 'redis://host:port' }).describe('replaces stores.redis.url'),
+  NEO4J_URL: z.url({ protocol: /^(bolt|neo4j)(\+s|\+ssc)?$/ }).optional().meta({ expected: 'bolt://host:port' }).describe('replaces stores.neo4j.url'),
+  NEO4J_USER: z.string().min(1).optional().describe('user of Neo4j'),
+  NEO4J_PASSWORD: z.string().min(1).optional().describe('password of Neo4j'),
+  SEARXNG_URL: z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' }).describe('replaces search.searxng'),
+});
+export type Environment = z.infer<typeof Environment>;

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { defaultPartitions } from '../topics.js';
+import { Address, EnvName } from './providers.js';
+
+const Tls = z.union([
+  z.boolean(),
+  z.strictObject({
+    ca_file: z.string().min(1).optional().describe('PEM file of the authority that signed the server'),
+    cert_file: z.string().min(1).optional().describe('PEM file of our certificate'),
+    key_file: z.string().min(1).optional().describe('PEM file of our private key'),
+  }),
+]);
+
+export const BrokerAddress = z
+  .string()
+  .regex(/^[^\s:/]+:\d{1,5}$/)
+  .meta({ expected: 'host:port, such as 127.0.0.1:9092' });
+
+export const KafkaSettings = z.strictObject({
+  brokers: z.array(BrokerAddress).min(1).describe('addresses of brokers'),
+  ssl: Tls.default(false).describe('TLS: true, or files'),
+  sasl: z
+    .strictObject({
+      mechanism: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional().describe('SASL mechanism; absent = no authentication'),
+      user_env: EnvName.optional().describe('environment variable that holds the user'),
+      password_env: EnvName.optional().describe('environment variable that holds the password'),
+    })
+    .default({})
+    .describe('authentication'),
+  client_id: z.string().min(1).default('conclave').describe('client id shown by the broker'),
+  topic_prefix: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{0,100}$/)
+    .meta({ expected: 'letters, digits, `.`, `_` and `-`' })
+    .default('')
+    .describe('put before every topic and group'),
+  partitions: z.int().min(1).max(1000).default(defaultPartitions).describe('partitions of every run-keyed topic; chosen once'),
+  replication: z.int().min(1).max(9).default(1).describe('copies of each record'),
+  session_timeout_ms: z.int().min(1_000).max(300_000).default(10_000).describe('milliseconds after which a silent consumer loses its partitions'),
+});
+
+export const RedisSettings = z.strictObject({
+  url: z
+    .url({ protocol: /^rediss?$/ })
+    .meta({ expected: 'redis://host:port or rediss://host:port' })
+    .describe('address; rediss:// for TLS'),
+  tls: Tls.default(false).describe('TLS: true, or files'),
+  user_env: EnvName.optional().describe('environment variable that holds the user'),
+  password_env: EnvName.optional().describe('environment variable that holds the password'),
+  key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
+});
+
+export const Neo4jSettings = z.strictObject({
+  url: z
+    .url({ protocol: /^(bolt|neo4j)(\+s|\+ssc)?$/ })
+    .meta({ expected: 'bolt://host:port or neo4j://host:port, with +s for TLS' })
+    .describe('address; bolt+s:// for TLS'),
+  user_env: EnvName.default('NEO4J_USER').describe('environment variable that holds the user'),
+  password_env: EnvName.default('NEO4J_PASSWORD').describe('environment variable that holds the password'),
+  database: z.string().min(1).optional().describe('database; absent = the default one'),
+});
+
+export const ChromaSettings = z.strictObject({
+  url: Address.describe('address'),
+  token_env: EnvName.optional().describe('environment variable that holds the token'),
+});
+
+export const StoreSettings = z.strictObject({
+  kafka: KafkaSettings.optional().describe('event log; needs `redis` beside it'),
+  redis: RedisSettings.optional().describe('run state, journal, timers, run streams and blobs'),
+  neo4j: Neo4jSettings.optional().describe('knowledge graph'),
+  chroma: ChromaSettings.optional().describe('vectors (later version: warned about)'),
+});
+export type StoreSettings = z.infer<typeof StoreSettings>;
+export type TlsSettings = z.infer<typeof Tls>;

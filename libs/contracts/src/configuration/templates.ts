@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { StrategyId } from '../template.js';
+import { defaultTimeouts, evidenceCapabilities } from './defaults.js';
+import { ConfiguredModel } from './providers.js';
+
+/**
+ * What a client may send as `model`. Clients change their behaviour on names with `codex` and on names that begin like
+ * a reasoning model, so a template cannot be called that.
+ */
+export const TemplateId = z
+  .string()
+  .regex(/^(?!.*codex)(?!gpt-5)(?!o\d)[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/i)
+  .meta({ expected: 'up to 64 letters, digits, `_`, `.`, `:` and `-`, without `codex` and not beginning with `gpt-5` or `o` and a digit: clients behave differently with those names' });
+
+export const Category = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,39}$/)
+  .meta({ expected: 'a category of small letters, digits and `_`, such as legal_advisor' });
+
+const oneOrMany = {
+  model: ConfiguredModel.optional().describe('model to use'),
+  models: z.array(ConfiguredModel).min(1).optional().describe('models to use, first one first'),
+};
+
+const PlannerSettings = z.strictObject({
+  ...oneOrMany,
+  prompt: z.string().min(1).optional().describe('file (or text of several lines) that replaces the shipped planner prompt'),
+});
+const JudgeSettings = z.strictObject(oneOrMany);
+
+export const ExpertSettings = z.strictObject({
+  t1: z.array(ConfiguredModel).min(1).optional().describe('models tried first, in this order; absent: the default models'),
+  t2: z.array(ConfiguredModel).min(1).optional().describe('models for unsure answers (later version: warned about)'),
+  prompt: z.string().min(1).optional().describe('file (or text of several lines) with the system prompt of the category'),
+  always: z.boolean().optional().describe('always part of the plan (later version: warned about)'),
+});
+export type ExpertSettings = z.infer<typeof ExpertSettings>;
+
+const LimitSettings = z.strictObject({
+  wall_time_s: z.number().positive().max(86_400).optional().describe('seconds from acceptance to the terminal event'),
+  model_calls: z.int().min(1).max(10_000).optional().describe('model calls of a run, failed ones too'),
+  prompt_tokens: z.int().min(1_000).optional().describe('context guard: prompt tokens summed over every model call'),
+  tokens: z.int().min(1_000).optional().describe('prompt and completion tokens summed over every model call'),
+  cost: z.number().positive().nullable().optional().describe('currency units a run may cost'),
+  concurrent_tasks: z.int().min(1).max(100).optional().describe('tasks of one run that are open at the same time'),
+});
+
+const CacheSettings = z.strictObject({
+  answer: z.boolean().optional().describe('exact answer cache (later version: warned about)'),
+  semantic: z.boolean().optional().describe('answer cache by meaning (later version: warned about)'),
+  plan: z.boolean().optional().describe('plan cache (later version: warned about)'),
+});
+
+export const TemplateSettings = z.strictObject({
+  description: z.string().default('').describe('shown to clients and in lists'),
+  strategy: StrategyId.default('agentic').describe('kind of loop'),
+  max_agentic_rounds: z.int().min(0).max(4).default(0).describe('re-plans after the first pass; 0 = off'),
+  gap_check: z.enum(['answer', 'evidence']).default('answer').describe('assess the draft answer, or the evidence before anything is written'),
+  planner: PlannerSettings.default({}).describe('model that splits the question'),
+  judge: JudgeSettings.default({}).describe('model that checks for gaps and writes the final answer'),
+  experts: z.record(Category, ExpertSettings).default({}).describe('category -> models and prompt; `general` always exists'),
+  capabilities: z.array(z.enum(evidenceCapabilities)).default(['research']).describe('evidence the planner may ask for'),
+  caches: CacheSettings.default({}).describe('what may be answered from memory'),
+  limits: LimitSettings.default({}).describe('what one run may use'),
+  task_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.task_timeout_s).describe('seconds a task may run once started'),
+  start_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.start_timeout_s).describe('seconds a task may wait for a worker'),
+  planning_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.planning_timeout_s).describe('seconds the planner may take for one plan'),
+  progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
+  thinking: z.boolean().default(false).describe('thinking step for complex questions (later version: warned about)'),
+  critic: z.boolean().default(false).describe('review of safety-critical answers (later version: warned about)'),
+  client_tools: z.enum(['ask_first', 'pass_through', 'ignore']).default('ignore').describe('what happens to tools a client offers (later version: only `ignore`)'),
+  tool_model: ConfiguredModel.optional().describe('model that decides about client tools (later version: warned about)'),
+});
+export type TemplateSettings = z.infer<typeof TemplateSettings>;

@@ -1,0 +1,50 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { metricList, type CounterName, type GaugeName, type HistogramName, type LabelsOf, type MetricName, type MetricSpec } from './list.js';
+
+/** The metrics of one process. Names and labels are those of the list; anything else does not compile. */
+export interface Metrics {
+  count<N extends CounterName>(name: N, labels: LabelsOf<N>, by?: number): void;
+  set<N extends GaugeName>(name: N, labels: LabelsOf<N>, value: number): void;
+  /** Adds to a gauge; for things that open and close. */
+  add<N extends GaugeName>(name: N, labels: LabelsOf<N>, by: number): void;
+  observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, value: number): void;
+  /** Called before each exposition, for values that are read and not counted; what it throws is left out of the exposition. */
+  onCollect(collect: () => Promise<void> | void): void;
+  /** Prometheus text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Names that promtool refuses: counters by name, gauges by nature. */
+const refused = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+export function openMetrics(options: { readonly runtime?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  const counters = new Map<MetricName, Counter>();
+  const gauges = new Map<MetricName, Gauge>();
+  const histograms = new Map<MetricName, Histogram>();
+  for (const [key, spec] of Object.entries<MetricSpec>(metricList)) {
+    const name = key as MetricName;
+    const base = { name: `conclave_${name}`, help: `${spec.help} (${spec.unit})`, labelNames: [...spec.labels], registers: [registry] };
+    if (spec.kind === 'counter') counters.set(name, new Counter(base));
+    else if (spec.kind === 'gauge') gauges.set(name, new Gauge(base));
+    else histograms.set(name, new Histogram({ ...base, buckets: [...(spec.buckets ?? [])] }));
+  }
+  if (options.runtime ?? true) {
+    collectDefaultMetrics({ register: registry });
+    for (const name of refused) registry.removeSingleMetric(name);
+  }
+  const collectors: (() => Promise<void> | void)[] = [];
+  return {
+    count: (name, labels, by = 1) => counters.get(name)!.inc(labels, by),
+    set: (name, labels, value) => gauges.get(name)!.set(labels, value),
+    add: (name, labels, by) => gauges.get(name)!.inc(labels, by),
+    observe: (name, labels, value) => histograms.get(name)!.observe(labels, value),
+    onCollect: (collect) => void collectors.push(collect),
+    text: async () => {
+      await Promise.allSettled(collectors.map(async (collect) => collect()));
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,64 @@
+import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCode } from '@conclave/contracts';
+import type { Metrics } from './metrics.js';
+
+/** Event ids remembered so that a redelivery in the same process is not counted again. */
+const remembered = 20_000;
+
+/**
+ * Counts what handlers return: runs, decisions, tasks, plans and calls are all events, so the transport can measure them
+ * once and no service has to. A repeat after the death of a process may count in two processes; bills come from CallRecorded.
+ */
+export function observeEvents(metrics: Metrics): (input: Event, outputs: readonly Event[]) => void {
+  const seen = new Set<string>();
+  return (input, outputs) => {
+    for (const output of outputs) {
+      if (seen.has(output.id)) continue;
+      seen.add(output.id);
+      if (seen.size > remembered) seen.delete(seen.values().next().value!);
+      measure(metrics, input as AnyEvent, output as AnyEvent);
+    }
+  };
+}
+
+function measure(metrics: Metrics, input: AnyEvent, output: AnyEvent): void {
+  switch (output.type) {
+    case 'RunCompleted': {
+      const { template, outcome, rounds, startedAt, completedAt } = output.data;
+      metrics.count('runs_total', { template: template.id, strategy: template.strategy, outcome });
+      metrics.observe('run_rounds', { template: template.id }, rounds);
+      metrics.observe('run_seconds', { template: template.id, outcome }, Math.max(0, completedAt - startedAt) / 1000);
+      return;
+    }
+    case 'StepRecorded':
+      if (output.data.rule) metrics.count('decisions_total', { rule: output.data.rule });
+      return;
+    case 'GapDetected':
+      return metrics.count('gaps_total', {});
+    case 'PlanCreated':
+      return metrics.count('plans_total', { result: output.data.failure ? 'failed' : output.data.fallback ? 'fallback' : 'ok' });
+    case 'ResultReady':
+      if (input.type !== 'TaskDispatched') return;
+      metrics.count('tasks_total', { capability: input.data.capability, status: output.data.status });
+      metrics.observe('task_seconds', { capability: input.data.capability }, output.data.durationMs / 1000);
+      return;
+    case 'CallRecorded':
+      return measureCall(metrics, output);
+    default:
+  }
+}
+
+/** Counts one model or tool call; for callers outside the transport, such as a pass-through of the gateway. */
+export function measureCall(metrics: Metrics, { data: call }: CallRecorded): void {
+  const model = call.model;
+  metrics.count('model_calls_total', { model, purpose: call.purpose, status: call.status });
+  metrics.observe('model_call_seconds', { model }, call.durationMs / 1000);
+  if (call.firstTokenMs !== null) metrics.observe('model_first_token_seconds', { model }, call.firstTokenMs / 1000);
+  metrics.count('model_tokens_total', { model, kind: 'prompt' }, call.usage.prompt);
+  metrics.count('model_tokens_total', { model, kind: 'completion' }, call.usage.completion);
+  metrics.count('model_tokens_total', { model, kind: 'reasoning' }, call.usage.reasoning);
+  if (call.usage.cost > 0) metrics.count('model_cost_total', { model }, call.usage.cost);
+  if (call.failure) {
+    const errorType = failures[call.failure.code as FailureCode]?.errorType ?? '_other';
+    metrics.count('provider_errors_total', { provider: model.split('@').at(-1)!, error_type: errorType });
+  }
+}

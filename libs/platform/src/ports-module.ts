@@ -1,0 +1,62 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import {
+  BLOBS, EVENT_LOG, GRAPH, MODELS, RUN_STREAM, SEARCH, STATE,
+  type Blobs, type EventLog, type KnowledgeGraph, type Models, type RunStream, type Search, type StateStore,
+} from '@conclave/ports'; // prettier-ignore
+import type { Logger } from './logging/logger.js';
+import type { Metrics } from './metrics/metrics.js';
+import type { CrashPoints } from './process/crash-point.js';
+import type { History } from './process/history.js';
+import type { Readiness } from './process/readiness.js';
+import { CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS, READINESS, type ProcessIdentity } from './tokens.js';
+
+/** The outside of one process, opened. */
+export interface Ports {
+  readonly log: EventLog;
+  readonly state: StateStore;
+  readonly stream: RunStream;
+  readonly blobs: Blobs;
+  readonly models: Models;
+  /** Null where nothing to search was configured. */
+  readonly search: Search | null;
+  readonly graph: KnowledgeGraph;
+  /** Closes all of them, in an order that loses nothing. */
+  close(): Promise<void>;
+}
+
+/** What the platform gives to every service of a process. */
+export interface Observers {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly crashPoints: CrashPoints;
+  readonly history: History;
+  readonly readiness: Readiness;
+}
+
+/** Makes every port and observer injectable in every module of an application. */
+@Module({})
+export class PortsModule {
+  static register(ports: Ports, observers: Observers, process: ProcessIdentity): DynamicModule {
+    const values: readonly (readonly [symbol, unknown])[] = [
+      [EVENT_LOG, ports.log],
+      [STATE, ports.state],
+      [RUN_STREAM, ports.stream],
+      [BLOBS, ports.blobs],
+      [MODELS, ports.models],
+      [SEARCH, ports.search],
+      [GRAPH, ports.graph],
+      [LOGGER, observers.logger],
+      [METRICS, observers.metrics],
+      [CRASH_POINTS, observers.crashPoints],
+      [HISTORY, observers.history],
+      [READINESS, observers.readiness],
+      [PROCESS, process],
+    ];
+    return {
+      module: PortsModule,
+      global: true,
+      providers: values.map(([provide, useValue]) => ({ provide, useValue })),
+      exports: values.map(([provide]) => provide),
+    };
+  }
+}

@@ -1,0 +1,50 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Metrics } from '../metrics/metrics.js';
+import type { Readiness } from './readiness.js';
+
+export interface AdminServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const json = (response: ServerResponse, status: number, body: unknown): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+/** /health/live, /health/ready and /metrics of a process that has no other HTTP side. Rejects when the port is taken. */
+export async function openAdminServer(options: { readonly host: string; readonly port: number; readonly readiness: Readiness; readonly metrics: Metrics }): Promise<AdminServer> {
+  const { readiness, metrics } = options;
+  const server = createServer((request, response) => {
+    const answer = async (): Promise<void> => {
+      const path = (request.url ?? '/').split('?')[0];
+      if (request.method !== 'GET') return json(response, 405, { error: 'Only GET is answered here.' });
+      if (path === '/health/live') return json(response, 200, { status: 'live' });
+      if (path === '/health/ready') {
+        const problems = await readiness.problems();
+        return json(response, problems.length === 0 ? 200 : 503, { status: problems.length === 0 ? 'ready' : 'not ready', problems });
+      }
+      if (path === '/metrics') {
+        response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.text());
+        return;
+      }
+      json(response, 404, { error: 'Known paths: /health/live, /health/ready, /metrics.' });
+    };
+    answer().catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else json(response, 500, { error: error instanceof Error ? error.message : String(error) });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => resolve());
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { Leases } from '@conclave/ports';
+import type { Logger } from '../logging/logger.js';
+import type { HealthCheck } from './readiness.js';
+
+export interface ProcessLease {
+  /** Not well once the lease could have expired without being renewed: others may then take over our calls. */
+  readonly health: HealthCheck;
+  /** Ends the lease at once, so that nobody waits for a process that left in good order. */
+  end(): Promise<void>;
+}
+export const leaseTtlMs = 10_000;
+export const leaseRenewMs = 3_000;
+
+/** Tells the other processes that this one lives: renewed every 3 s, expired after 10 s. Throws STORE_UNAVAILABLE when it cannot be taken at all. */
+export async function holdProcessLease(
+  leases: Leases,
+  process: { readonly id: string; readonly service: string; readonly classes: readonly string[] },
+  logger: Logger,
+  renewMs: number = leaseRenewMs,
+): Promise<ProcessLease> {
+  const renew = (): Promise<void> => leases.renewProcess({ ...process, ttlMs: leaseTtlMs });
+  await renew();
+  let renewedAt = performance.now();
+  let failing = false;
+  let running: Promise<void> = Promise.resolve();
+  const timer = setInterval(() => {
+    running = renew().then(
+      () => {
+        renewedAt = performance.now();
+        failing = false;
+      },
+      (error: unknown) => {
+        if (!failing) logger.warn('The lease of this process could not be renewed.', { error });
+        failing = true;
+      },
+    );
+  }, renewMs);
+  return {
+    health: () => (performance.now() - renewedAt > leaseTtlMs ? 'the lease of this process has expired because the state store did not answer.' : null),
+    end: async () => {
+      clearInterval(timer);
+      await running;
+      await leases.endProcess(process.id).catch((error: unknown) => logger.warn('The lease of this process could not be ended; it expires by itself.', { error }));
+    },
+  };
+}

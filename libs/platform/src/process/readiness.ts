@@ -1,0 +1,44 @@
+/** Null when all is well, otherwise a sentence that says what is wrong. */
+export type HealthCheck = () => string | null | Promise<string | null>;
+
+export interface Readiness {
+  /** Adds a check under a name; a check that throws counts as not ready. */
+  add(name: string, check: HealthCheck): void;
+  /** What is wrong now, each as `name: sentence`; empty when ready. */
+  problems(): Promise<readonly string[]>;
+  /** Not ready from now on, whatever the checks say: the process is stopping. */
+  stopping(): void;
+}
+
+/** A check that does not answer within this many milliseconds counts as not ready. */
+const patienceMs = 2_000;
+
+export function openReadiness(): Readiness {
+  const checks = new Map<string, HealthCheck>();
+  let isStopping = false;
+  return {
+    add: (name, check) => void checks.set(name, check),
+    stopping: () => {
+      isStopping = true;
+    },
+    problems: async () => {
+      const found = await Promise.all([...checks].map(async ([name, check]) => ({ name, sentence: await ask(check) })));
+      const problems = found.filter(({ sentence }) => sentence !== null).map(({ name, sentence }) => `${name}: ${sentence}`);
+      return isStopping ? ['process: is shutting down.', ...problems] : problems;
+    },
+  };
+}
+
+async function ask(check: HealthCheck): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`did not answer within ${patienceMs / 1000} s.`), patienceMs);
+  });
+  try {
+    return await Promise.race([Promise.resolve(check()), late]);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+
+const digest = (text: string, hexDigits: number): string => {
+  const hex = createHash('sha256').update(text).digest('hex').slice(0, hexDigits);
+  return /^0+$/.test(hex) ? hex.replace(/.$/, '1') : hex;
+};
+
+const pattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+
+/** Trace id of a W3C `traceparent`; undefined when it is absent, malformed or all zeros. */
+export function traceIdOf(traceparent: string | undefined): string | undefined {
+  const match = traceparent ? pattern.exec(traceparent) : null;
+  return match && !/^0+$/.test(match[1]!) && !/^0+$/.test(match[2]!) ? match[1] : undefined;
+}
+
+/** Trace of a run that nobody gave one: made from its id, so that every process names the same trace. */
+export const traceIdOfRun = (runId: string): string => digest(`trace ${runId}`, 32);
+
+/**
+ * W3C `traceparent` for an event: the given trace, or the run's own, and a span id made from the event id, so that a
+ * repeated handler gives the same header again.
+ */
+export const traceparentFor = (event: { readonly id: string; readonly runId: string }, traceId?: string): string =>
+  `00-${traceId ?? traceIdOfRun(event.runId)}-${digest(`span ${event.id}`, 16)}-01`;

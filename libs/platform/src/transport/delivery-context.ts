@@ -1,0 +1,22 @@
+import { BaseRpcContext } from '@nestjs/microservices';
+import type { Delivery } from '@conclave/ports';
+import type { Logger } from '../logging/logger.js';
+
+/** What a handler gets beside its event (`@Ctx()`, or simply its second parameter). */
+export class DeliveryContext extends BaseRpcContext<[Delivery]> {
+  constructor(
+    readonly delivery: Delivery,
+    /** Logs with the run and trace id of the event. */
+    readonly logger: Logger,
+  ) {
+    super([delivery]);
+  }
+  /** Aborted when the process shuts down and its grace is over, or the record is no longer ours. */
+  get signal(): AbortSignal {
+    return this.delivery.signal;
+  }
+  /** 1 for the first delivery. */
+  get attempt(): number {
+    return this.delivery.attempt;
+  }
+}

@@ -1,0 +1,38 @@
+import type { DeliveryHooks } from '@conclave/ports';
+import type { Logger } from '../logging/logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import type { CrashPoints } from '../process/crash-point.js';
+import type { History } from '../process/history.js';
+import { serviceOfGroup } from './groups.js';
+
+/** What the delivery pool of every log tells, made into metrics, log lines, history and points to die at. */
+export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: Logger; readonly crashPoints: CrashPoints; readonly history: History }): DeliveryHooks {
+  const { metrics, logger, crashPoints, history } = to;
+  return {
+    point: (point, { group, event }) => {
+      const service = serviceOfGroup(group);
+      const id = event?.id ?? 'undecodable';
+      if (history.enabled) history.write({ actor: service, op: event?.type ?? 'record', phase: point, id });
+      crashPoints.reached(service, point, id);
+    },
+    handled: ({ group, topic, type, outcome, queueMs, handleMs, error }) => {
+      const service = serviceOfGroup(group);
+      const label = type ?? 'undecodable';
+      metrics.observe('event_handle_seconds', { type: label, service, outcome }, handleMs / 1000);
+      metrics.observe('event_queue_wait_seconds', { type: label, service }, Math.max(0, queueMs) / 1000);
+      if (outcome === 'dead') {
+        metrics.count('dead_letters_total', { topic, service });
+        logger.error('A record was put aside as a dead letter.', { service, topic, type: label, error });
+      } else if (outcome === 'retry') {
+        logger.warn('Handling a record failed; it is tried again.', { service, topic, type: label, error });
+      } else {
+        logger.debug('Handled.', { service, topic, type: label, outcome, queueMs, handleMs });
+      }
+    },
+    outage: (group, paused, error) => {
+      metrics.set('outage', { group }, paused ? 1 : 0);
+      if (paused) logger.warn('Consumption pauses until the log and the stores answer again.', { group, error });
+      else logger.info('Consumption goes on.', { group });
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { Server, type BaseRpcContext, type CustomTransportStrategy } from '@nestjs/microservices';
+import { defaultClassConcurrency, type Event } from '@conclave/contracts';
+import { isDeferred, type Consumption, type DeadReason, type Delivery, type EventLog, type HandlerOutcome, type RetryPolicy } from '@conclave/ports';
+import type { Logger } from '../logging/logger.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { observeEvents } from '../metrics/observe-events.js';
+import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-context.js';
+import { DeliveryContext } from './delivery-context.js';
+import { planSubscriptions } from './groups.js';
+import { settle } from './outcome.js';
+
+export interface LogTransportOptions {
+  readonly log: EventLog;
+  /** Name of the service, which is its consumer group too. */
+  readonly service: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Task classes to serve, where the service handles TaskDispatched. */
+  readonly classes?: readonly string[];
+  /** Handlers at the same time: for the service's own group, and for each task class. */
+  readonly concurrency?: { readonly events?: number; readonly tasks?: Readonly<Record<string, number>> };
+  readonly retry?: Partial<RetryPolicy>;
+  /** Milliseconds that closing waits for handlers. */
+  readonly graceMs?: number;
+}
+
+export type TransportStatus = 'connected' | 'disconnected';
+const defaultEventConcurrency = 16;
+
+/**
+ * Nest's handlers on our log. `@EventPattern('<type>')` takes an event and returns events (or `defer(ms)`), as a value,
+ * a promise or an observable; `@EventPattern('dead:<type>')` says what to publish when a record of the type is put aside
+ * as dead. Publishing, acknowledging, retrying and dead-lettering belong to the log's delivery pool.
+ */
+export class LogTransport extends Server<Record<string, never>, TransportStatus> implements CustomTransportStrategy {
+  /** We await every result and give its failure to the delivery pool. */
+  override readonly propagatesEventHandlerErrors = true;
+  private readonly consumptions: Consumption[] = [];
+  private readonly observe: ReturnType<typeof observeEvents>;
+
+  constructor(private readonly options: LogTransportOptions) {
+    super();
+    this.observe = observeEvents(options.metrics);
+  }
+
+  async listen(ready: (error?: unknown) => void): Promise<void> {
+    try {
+      await this.subscribeAll();
+      this.measureConsumption();
+      this._status$.next('connected');
+    } catch (error) {
+      ready(error);
+      return;
+    }
+    ready();
+  }
+
+  private async subscribeAll(): Promise<void> {
+    const { log, service, classes = [], concurrency, retry, graceMs } = this.options;
+    const types = [...this.messageHandlers.keys()].filter((pattern) => !pattern.startsWith('dead:'));
+    for (const { group, topics, taskClass } of planSubscriptions(service, types, classes)) {
+      const consumption = await log.subscribe({
+        group,
+        topics,
+        concurrency: taskClass ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency) : (concurrency?.events ?? defaultEventConcurrency),
+        handle: (delivery) => this.handle(delivery),
+        onDead: (event, reason) => this.onDead(event, reason, group),
+        ...(retry ? { retry } : {}),
+        ...(graceMs === undefined ? {} : { graceMs }),
+      });
+      this.consumptions.push(consumption);
+    }
+  }
+
+  private async handle(delivery: Delivery): Promise<HandlerOutcome> {
+    const { event } = delivery;
+    const handler = this.messageHandlers.get(event.type);
+    // A topic may carry types that this service has no interest in.
+    if (!handler) return [];
+    const outcome = await settle(handler(event, this.contextOf(delivery)), event.type);
+    if (isDeferred(outcome)) return outcome;
+    const outputs = this.traced(event, outcome);
+    this.observe(event, outputs);
+    return outputs;
+  }
+
+  private async onDead(event: Event | null, reason: DeadReason, group: string): Promise<readonly Event[]> {
+    const handler = event ? this.messageHandlers.get(`dead:${event.type}`) : undefined;
+    if (!event || !handler) return [];
+    const delivery: Delivery = { event, group, attempt: 0, appendedAt: event.time, signal: new AbortController().signal };
+    const outcome = await settle(handler({ event, reason }, this.contextOf(delivery)), `dead:${event.type}`);
+    if (isDeferred(outcome)) throw new TypeError(`The handler of dead:${event.type} returned defer(); a dead record is final.`);
+    const outputs = this.traced(event, outcome);
+    this.observe(event, outputs);
+    return outputs;
+  }
+
+  private contextOf(delivery: Delivery): BaseRpcContext {
+    const { event } = delivery;
+    const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
+    return new DeliveryContext(delivery, this.options.logger.child({ run: event.runId, trace, type: event.type }));
+  }
+
+  /** Outputs stay in the trace of what caused them, each with a span of its own. */
+  private traced(cause: Event, outputs: readonly Event[]): readonly Event[] {
+    const trace = traceIdOf(cause.traceparent) ?? traceIdOfRun(cause.runId);
+    return outputs.map((output) => (output.traceparent ? output : { ...output, traceparent: traceparentFor(output, trace) }));
+  }
+
+  private measureConsumption(): void {
+    const { metrics, log } = this.options;
+    metrics.onCollect(async () => {
+      for (const consumption of this.consumptions) {
+        const { group } = consumption;
+        const load = consumption.load();
+        metrics.set('paused_partitions', { group }, load.pausedPartitions);
+        metrics.set('held_records', { group }, load.held);
+        metrics.set('running_handlers', { group }, load.running);
+        const perTopic = new Map<string, number>();
+        for (const { topic, records } of await log.lag(group)) perTopic.set(topic, (perTopic.get(topic) ?? 0) + records);
+        for (const [topic, records] of perTopic) metrics.set('consumer_lag_records', { group, topic }, records);
+      }
+    });
+  }
+
+  /** Null while every group fetches, otherwise what is wrong. */
+  health(): string | null {
+    const sentences = this.consumptions.map((consumption) => consumption.health()).filter((sentence) => sentence !== null);
+    return sentences.length > 0 ? sentences.join(' ') : null;
+  }
+
+  /** Stops fetching and waits for running handlers; the log itself belongs to whoever opened it. */
+  async close(): Promise<void> {
+    await Promise.all(this.consumptions.splice(0).map((consumption) => consumption.close()));
+    this._status$.next('disconnected');
+  }
+
+  on(event: string): never {
+    throw new Error(`The transport has no event "${event}"; subscribe to \`status\` instead.`);
+  }
+
+  unwrap<T>(): T {
+    return this.options.log as T;
+  }
+}

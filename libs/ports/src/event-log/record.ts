@@ -47,26 +47,34 @@ export const recordName = ({ topic, partition, offset }: Pick<RawRecord, 'topic'
  */
 export async function encodeEvent(event: Event, blobs: Blobs): Promise<EncodedRecord> {
   const body = jsonOf(event);
-  const byReference = body.byteLength > blobThresholdBytes;
-  const reference = byReference ? await blobs.put(body) : null;
-  return {
-    topic: event.topic,
-    key: event.key,
-    headers: {
-      ce_specversion: '1.0',
-      ce_id: event.id,
-      ce_type: event.type,
-      ce_source: event.source,
-      ce_time: new Date(event.time).toISOString(),
-      ce_partitionkey: event.key,
-      ce_runid: event.runId,
-      'content-type': 'application/json',
-      ...(event.traceparent ? { traceparent: event.traceparent } : {}),
-      ...(reference ? { ce_dataref: `sha256:${reference.sha256}` } : {}),
-    },
-    raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
-  };
+  return recordOf(event, body, isLarge(body) ? await blobs.put(body) : null);
 }
+
+/** The same inside a synchronous write, for a log that shares its file with the blobs. */
+export function encodeEventNow(event: Event, putBlob: (body: Buffer) => BlobRef): EncodedRecord {
+  const body = jsonOf(event);
+  return recordOf(event, body, isLarge(body) ? putBlob(body) : null);
+}
+
+const isLarge = (body: Buffer): boolean => body.byteLength > blobThresholdBytes;
+
+const recordOf = (event: Event, body: Buffer, reference: BlobRef | null): EncodedRecord => ({
+  topic: event.topic,
+  key: event.key,
+  headers: {
+    ce_specversion: '1.0',
+    ce_id: event.id,
+    ce_type: event.type,
+    ce_source: event.source,
+    ce_time: new Date(event.time).toISOString(),
+    ce_partitionkey: event.key,
+    ce_runid: event.runId,
+    'content-type': 'application/json',
+    ...(event.traceparent ? { traceparent: event.traceparent } : {}),
+    ...(reference ? { ce_dataref: `sha256:${reference.sha256}` } : {}),
+  },
+  raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
+});
 
 /** Reads a record back. Fields that today's schema does not know are dropped. Throws Failure EVENT_UNDECODABLE, and outages of the blobs. */
 export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Event> {

@@ -119,6 +119,20 @@ export const failures = {
     errorType: 'own_store',
     message: 'The store has no room left. Free disk space; nothing that was acknowledged is lost.',
   },
+  DATA_FOLDER_IN_USE: {
+    status: 503,
+    type: 'server_error',
+    retriable: false,
+    errorType: 'caller_configuration',
+    message: 'Another process already uses this data folder. Stop it, or set CONCLAVE_HOME to another folder.',
+  },
+  DATA_FOLDER_NEWER: {
+    status: 503,
+    type: 'server_error',
+    retriable: false,
+    errorType: 'caller_configuration',
+    message: 'The data folder was written by a newer version of Conclave. Start that version, or set CONCLAVE_HOME to another folder.',
+  },
   LOG_UNAVAILABLE: {
     status: 503,
     type: 'server_error',

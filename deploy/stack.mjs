@@ -35,7 +35,8 @@ async function main() {
   if (values.help) return say(help);
   if (rest.length > 0 || !['up', 'down', 'status'].includes(command)) throw new Error(`Say what to do.\n\n${help}`);
   if (command === 'status') return (await status({ say })) > 0 ? 1 : 0;
-  if (command === 'down') return withLock(async () => ((await down(values.only && selectServers(values.only), { say })) > 0 ? 1 : 0), { say });
+  if (command === 'down')
+    return withLock(async () => ((await down(values.only && selectServers(values.only), { say })) > 0 ? 1 : 0), { say });
 
   const how = values.docker ? 'docker' : values.local ? 'local' : undefined;
   const options = values.corpus ? { searx: { documents: JSON.parse(readFileSync(values.corpus, 'utf8')) } } : {};

@@ -11,7 +11,10 @@ export const servers = [...usual, chroma];
 /** Servers named as in `--only kafka,redis`; the usual ones without names. Throws on a name that is not known. */
 export function selectServers(only) {
   if (only === undefined) return usual;
-  const names = only.split(',').map((name) => name.trim()).filter(Boolean);
+  const names = only
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
   return names.map((name) => {
     const server = servers.find((candidate) => candidate.name === name || (name === 'searxng' && candidate === searx));
     if (!server) throw new Error(`There is no server "${name}". Choose from ${servers.map((known) => known.name).join(', ')}.`);

@@ -38,8 +38,16 @@ export const chroma = {
   // Not through npx or the .bin link: those leave the real server running as an orphan.
   command: ({ folder, ports, installed }) => ({
     file: process.execPath,
-    args: [path.join(installed, 'node_modules/chromadb/dist/cli.mjs'), 'run', '--path', path.join(folder, 'data'),
-      '--host', '127.0.0.1', '--port', String(ports.chroma)],
+    args: [
+      path.join(installed, 'node_modules/chromadb/dist/cli.mjs'),
+      'run',
+      '--path',
+      path.join(folder, 'data'),
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(ports.chroma),
+    ],
     cwd: folder,
   }),
   stopped: () => undefined,

@@ -38,10 +38,11 @@ function compose(engine, args, ports) {
 /** Starts the services in the background and waits for their health checks. */
 export const composeUp = (engine, names, ports) => compose(engine, ['up', '-d', '--wait', ...names.map((name) => services[name])], ports);
 
-/** Removes the containers of these servers with their data. */
+/** Removes the containers of these servers; their data stays in named volumes. */
 export const composeRemove = async (engine, names, ports) => {
-  await compose(engine, ['rm', '--stop', '--force', '--volumes', ...names.map((name) => services[name])], ports);
+  await compose(engine, ['rm', '--stop', '--force', ...names.map((name) => services[name])], ports);
 };
 
-/** Removes everything of the project, named volumes too. */
-export const composeDown = (engine, ports) => compose(engine, ['down', '--volumes', '--remove-orphans'], ports);
+/** Removes every container of the project, with the data too when asked. */
+export const composeDown = (engine, ports, { data = false } = {}) =>
+  compose(engine, ['down', '--remove-orphans', ...(data ? ['--volumes'] : [])], ports);

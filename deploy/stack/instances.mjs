@@ -33,7 +33,8 @@ export async function startInstance(server, { folder, ports = {}, ...options } =
     async kill(signal = 'SIGKILL') {
       signalProcess(process, signal);
       if (signal === 'SIGSTOP' || signal === 'SIGCONT') return;
-      if (!(await waitForExit(process, server.stopWithinMs))) throw new Error(`${server.title} outlived ${signal} by ${server.stopWithinMs} ms.`);
+      if (!(await waitForExit(process, server.stopWithinMs)))
+        throw new Error(`${server.title} outlived ${signal} by ${server.stopWithinMs} ms.`);
     },
     async stop() {
       if ((await stopProcess(process, server.stopWithinMs)) === 'stopped') server.stopped(context);

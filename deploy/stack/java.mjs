@@ -43,8 +43,16 @@ export function jarsOf(name) {
     const incoming = mkdtempSync(path.join(cacheFolder, `${name}-incoming-`));
     try {
       const pom = path.join(deployFolder, 'stack', name, 'pom.xml');
-      await run('mvn', ['-q', '-B', '-f', pom, `-Dserver.version=${versions[name]}`, 'dependency:copy-dependencies',
-        '-DincludeScope=runtime', `-DoutputDirectory=${incoming}`]);
+      await run('mvn', [
+        '-q',
+        '-B',
+        '-f',
+        pom,
+        `-Dserver.version=${versions[name]}`,
+        'dependency:copy-dependencies',
+        '-DincludeScope=runtime',
+        `-DoutputDirectory=${incoming}`,
+      ]);
       adopt(incoming, folder);
     } finally {
       rmSync(incoming, { recursive: true, force: true });
@@ -75,7 +83,9 @@ const freshArchive = (folder) => path.join(folder, 'classes.jsa');
 export function classArchiveFlags(name, folder) {
   const archive = archiveOf(name);
   const quiet = ['-Xshare:auto', '-Xlog:cds=off', '-Xlog:cds+dynamic=off', '-Xlog:class+path=off'];
-  return existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, ...quiet] : [`-XX:ArchiveClassesAtExit=${freshArchive(folder)}`, ...quiet];
+  return existsSync(archive)
+    ? [`-XX:SharedArchiveFile=${archive}`, ...quiet]
+    : [`-XX:ArchiveClassesAtExit=${freshArchive(folder)}`, ...quiet];
 }
 
 /** To be called after a server stopped by SIGTERM: keeps the class archive it wrote, if it wrote one. */

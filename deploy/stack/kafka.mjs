@@ -50,16 +50,44 @@ export const kafka = {
   async prepare({ folder, ports, options, installed }) {
     mkdirSync(folder, { recursive: true });
     const settings = brokerSettings({ folder, ports, ...options });
-    writeFileSync(properties(folder), Object.entries(settings).map(([key, value]) => `${key}=${value}\n`).join(''));
+    writeFileSync(
+      properties(folder),
+      Object.entries(settings)
+        .map(([key, value]) => `${key}=${value}\n`)
+        .join(''),
+    );
     const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A'); // a leading minus reads as an option
-    await run('java', ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', path.join(installed, '*'), 'kafka.tools.StorageTool',
-      'format', '-t', clusterId, '-c', properties(folder), '--standalone', '--ignore-formatted']);
+    await run('java', [
+      '-Xmx128m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      '-cp',
+      path.join(installed, '*'),
+      'kafka.tools.StorageTool',
+      'format',
+      '-t',
+      clusterId,
+      '-c',
+      properties(folder),
+      '--standalone',
+      '--ignore-formatted',
+    ]);
   },
 
   command: ({ folder, installed }) => ({
     file: 'java',
-    args: ['-Xms64m', '-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', ...classArchiveFlags('kafka', folder),
-      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', path.join(installed, '*'), 'kafka.Kafka', properties(folder)],
+    args: [
+      '-Xms64m',
+      '-Xmx256m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      ...classArchiveFlags('kafka', folder),
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-cp',
+      path.join(installed, '*'),
+      'kafka.Kafka',
+      properties(folder),
+    ],
   }),
   stopped: ({ folder }) => keepClassArchive('kafka', folder),
 

@@ -42,5 +42,7 @@ export async function launch(server, context, { logFile, lifetime, started = () 
 async function requirePort(server, name, port) {
   if (await isPortFree(port)) return;
   const [variable] = portVariables[name];
-  throw new Error(`Port ${port} for ${server.name} is taken by another program. Stop that program, or choose another port with ${variable}.`);
+  throw new Error(
+    `Port ${port} for ${server.name} is taken by another program. Stop that program, or choose another port with ${variable}.`,
+  );
 }

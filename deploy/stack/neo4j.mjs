@@ -39,18 +39,45 @@ export const neo4j = {
     const configuration = path.join(folder, 'conf');
     mkdirSync(configuration, { recursive: true });
     const settings = serverSettings({ ports, ...options });
-    writeFileSync(path.join(configuration, 'neo4j.conf'), Object.entries(settings).map(([key, value]) => `${key}=${value}\n`).join(''));
-    await run('java', ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', path.join(installed, '*'),
-      'org.neo4j.server.startup.Neo4jAdminCommand', 'dbms', 'set-initial-password', neo4jPassword], {
-      env: { NEO4J_HOME: folder, NEO4J_CONF: configuration },
-    });
+    writeFileSync(
+      path.join(configuration, 'neo4j.conf'),
+      Object.entries(settings)
+        .map(([key, value]) => `${key}=${value}\n`)
+        .join(''),
+    );
+    await run(
+      'java',
+      [
+        '-Xmx128m',
+        '-XX:+UseSerialGC',
+        '-XX:TieredStopAtLevel=1',
+        '-cp',
+        path.join(installed, '*'),
+        'org.neo4j.server.startup.Neo4jAdminCommand',
+        'dbms',
+        'set-initial-password',
+        neo4jPassword,
+      ],
+      {
+        env: { NEO4J_HOME: folder, NEO4J_CONF: configuration },
+      },
+    );
   },
 
   command: ({ folder, installed }) => ({
     file: 'java',
-    args: ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', ...classArchiveFlags('neo4j', folder),
-      '-cp', path.join(installed, '*'), 'org.neo4j.server.CommunityEntryPoint', `--home-dir=${folder}`,
-      `--config-dir=${path.join(folder, 'conf')}`, '--console-mode'],
+    args: [
+      '-Xmx512m',
+      '-XX:+UseSerialGC',
+      '-XX:TieredStopAtLevel=1',
+      ...classArchiveFlags('neo4j', folder),
+      '-cp',
+      path.join(installed, '*'),
+      'org.neo4j.server.CommunityEntryPoint',
+      `--home-dir=${folder}`,
+      `--config-dir=${path.join(folder, 'conf')}`,
+      '--console-mode',
+    ],
     cwd: folder,
   }),
   stopped: ({ folder }) => keepClassArchive('neo4j', folder),

@@ -28,7 +28,9 @@ function writeJson(file, value) {
 /** `{ name, how: 'local' | 'docker', pid?, startedAt?, ports, folder?, log?, environment, since }` of each started server. */
 export function readRecords() {
   try {
-    return readdirSync(recordsFolder).filter((name) => name.endsWith('.json')).map((name) => readJson(path.join(recordsFolder, name)));
+    return readdirSync(recordsFolder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => readJson(path.join(recordsFolder, name)));
   } catch (error) {
     if (error.code === 'ENOENT') return [];
     throw error;
@@ -58,7 +60,8 @@ export async function withLock(action, { say, waitMs = 600_000 }) {
   const end = Date.now() + waitMs;
   let told = false;
   for (let holder = takeLock(); holder !== null; holder = takeLock()) {
-    if (Date.now() > end) throw new Error(`Another stack command (process ${holder.pid}) has run for ${waitMs / 1000} s. Wait for its end, then try again.`);
+    if (Date.now() > end)
+      throw new Error(`Another stack command (process ${holder.pid}) has run for ${waitMs / 1000} s. Wait for its end, then try again.`);
     if (!told) say(`Waiting for another stack command (process ${holder.pid}).`);
     told = true;
     await pause(250);

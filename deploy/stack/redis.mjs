@@ -22,8 +22,18 @@ export const redis = {
 
   command: ({ folder, ports, options, installed }) => ({
     file: installed,
-    args: ['--port', String(ports.redis), '--bind', '127.0.0.1', '--dir', path.join(folder, 'data'), '--daemonize', 'no',
-      ...redisArguments, ...(options.arguments ?? [])],
+    args: [
+      '--port',
+      String(ports.redis),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      path.join(folder, 'data'),
+      '--daemonize',
+      'no',
+      ...redisArguments,
+      ...(options.arguments ?? []),
+    ],
   }),
   stopped: () => undefined,
 

@@ -74,7 +74,10 @@ async function needsStart(server, { say, fail }) {
     return false;
   }
   if (state === 'silent') {
-    fail(server, new Error(`process ${record.pid} runs but does not answer; see ${record.log}, then npm run stack -- down --only ${server.name}`));
+    fail(
+      server,
+      new Error(`process ${record.pid} runs but does not answer; see ${record.log}, then npm run stack -- down --only ${server.name}`),
+    );
     return false;
   }
   say(line(server.name, 'was started before but is gone; starting it again'));
@@ -100,11 +103,25 @@ async function startLocally(server, { ports, keep, options, say }) {
       logFile: log,
       lifetime: 'detached',
       started: ({ pid, startedAt }) =>
-        writeRecord({ name: server.name, how: 'local', pid, startedAt, ports: own, folder, log,
-          environment: server.environment(own), since: new Date().toISOString() }),
+        writeRecord({
+          name: server.name,
+          how: 'local',
+          pid,
+          startedAt,
+          ports: own,
+          folder,
+          log,
+          environment: server.environment(own),
+          since: new Date().toISOString(),
+        }),
     });
-    say(line(server.name, `${server.title} answers at ${server.address(own)} after ${seconds(begun)} ` +
-      `(fetched ${installedAfter}, started ${seconds(starting)}, process ${process.pid})`));
+    say(
+      line(
+        server.name,
+        `${server.title} answers at ${server.address(own)} after ${seconds(begun)} ` +
+          `(fetched ${installedAfter}, started ${seconds(starting)}, process ${process.pid})`,
+      ),
+    );
   } catch (error) {
     removeRecord(server.name);
     throw error;
@@ -118,7 +135,7 @@ async function startInDocker(engine, toStart, { ports, keep, how, say }) {
   const begun = Date.now();
   const names = chosen.map((server) => server.name);
   try {
-    if (!keep && !readRecords().some((record) => record.how === 'docker')) await composeDown(engine, ports);
+    if (!keep && !readRecords().some((record) => record.how === 'docker')) await composeDown(engine, ports, { data: true });
     await composeUp(engine, names, ports);
     for (const server of chosen) {
       await waitUntilAnswers(() => server.probe(ports), { withinMs: server.readyWithinMs });
@@ -142,19 +159,26 @@ export async function down(chosen, { say }) {
   if (records.length === 0) say('Nothing that was asked for is up; nothing to do.');
   let failures = 0;
   await Promise.all(
-    records.filter((record) => record.how === 'local').map(async (record) => {
-      const server = serverOf(record);
-      const begun = Date.now();
-      try {
-        const how = await stopProcess(record, server.stopWithinMs);
-        if (how === 'stopped') server.stopped({ folder: record.folder });
-        removeRecord(record.name);
-        say(line(record.name, { gone: 'was gone already', stopped: `stopped after ${seconds(begun)}`, killed: `killed after ${seconds(begun)}` }[how]));
-      } catch (error) {
-        failures += 1;
-        say(line(record.name, `could not be stopped: ${error.message}`));
-      }
-    }),
+    records
+      .filter((record) => record.how === 'local')
+      .map(async (record) => {
+        const server = serverOf(record);
+        const begun = Date.now();
+        try {
+          const how = await stopProcess(record, server.stopWithinMs);
+          if (how === 'stopped') server.stopped({ folder: record.folder });
+          removeRecord(record.name);
+          say(
+            line(
+              record.name,
+              { gone: 'was gone already', stopped: `stopped after ${seconds(begun)}`, killed: `killed after ${seconds(begun)}` }[how],
+            ),
+          );
+        } catch (error) {
+          failures += 1;
+          say(line(record.name, `could not be stopped: ${error.message}`));
+        }
+      }),
   );
   const inDocker = records.filter((record) => record.how === 'docker').map((record) => record.name);
   if (inDocker.length > 0) await stopInDocker(inDocker, say);
@@ -179,7 +203,12 @@ export async function status({ say }) {
     const record = readRecord(server.name);
     const state = record === null ? 'off' : await stateOf(record);
     if (record !== null && state !== 'up') broken += 1;
-    const columns = [state.padEnd(8), (record?.how ?? '-').padEnd(7), String(record?.pid ?? '-').padEnd(8), record === null ? '-' : server.address(record.ports)];
+    const columns = [
+      state.padEnd(8),
+      (record?.how ?? '-').padEnd(7),
+      String(record?.pid ?? '-').padEnd(8),
+      record === null ? '-' : server.address(record.ports),
+    ];
     say(line(server.name, columns.join(' ')));
   }
   return broken;

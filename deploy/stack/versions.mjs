@@ -45,9 +45,4 @@ export const kafkaSettings = {
 };
 
 /** Redis keeps every acknowledged write and refuses new ones rather than dropping old ones. */
-export const redisArguments = [
-  '--appendonly', 'yes',
-  '--appendfsync', 'always',
-  '--save', '',
-  '--maxmemory-policy', 'noeviction',
-];
+export const redisArguments = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory-policy', 'noeviction'];

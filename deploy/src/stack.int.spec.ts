@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { freePorts, prerequisites, startKafka, startRedis } from '../stack/index.mjs';
+import { isPortFree, probeKafka, probeRedis } from '../stack/probes.mjs';
+import { run } from '../stack/processes.mjs';
+
+/** Sends one Redis command and resolves to the first bytes of the answer. */
+function redisCommand(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect({ host: '127.0.0.1', port }, () => socket.write(`${text}\r\n`));
+    socket.once('error', reject);
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString());
+    });
+  });
+}
+
+describe('a private instance', () => {
+  it('of Redis keeps an acknowledged write when it is killed, and its port over a restart', async () => {
+    await using redis = await startRedis();
+    const port = redis.ports.redis!;
+    const before = redis.pid;
+    expect(await redisCommand(port, 'SET fact kept')).toBe('+OK\r\n');
+    await redis.kill();
+    expect(await isPortFree(port)).toBe(true);
+    await redis.restart();
+    expect(redis.pid).not.toBe(before);
+    expect(await redisCommand(port, 'GET fact')).toBe('$4\r\nkept\r\n');
+    expect(await redisCommand(port, 'CONFIG GET maxmemory-policy')).toContain('noeviction');
+  }, 30_000);
+
+  it('of Kafka answers again after it was killed, and also on the listener for a proxy', async () => {
+    const [advertisedPort] = await freePorts(1);
+    await using kafka = await startKafka({ proxied: { advertisedPort: advertisedPort! } });
+    await kafka.kill();
+    await expect(probeKafka(kafka.ports.kafka!)).rejects.toThrow();
+    await kafka.restart();
+    expect(await probeKafka(kafka.ports.kafka!)).toBe(1);
+    expect(await probeKafka(kafka.proxiedPort!)).toBe(1);
+  }, 120_000);
+});
+
+it('prerequisites say that the servers of these tests can run here', async () => {
+  const { kafka, redis } = await prerequisites();
+  expect([kafka.local, redis.local]).toEqual([true, true]);
+});
+
+describe('up, status and down', () => {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'conclave-stack-int-'));
+  const command = path.resolve(import.meta.dirname, '../stack.mjs');
+  let port = 0;
+  const stack = (...args: string[]) =>
+    run(process.execPath, [command, ...args], { env: { CONCLAVE_STACK_HOME: home, CONCLAVE_STACK_REDIS_PORT: String(port) } });
+  const up = (...args: string[]) => stack('up', '--local', '--only', 'redis', ...args);
+
+  afterAll(async () => {
+    await stack('down');
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  it('start once, give fresh data unless told to keep it, and leave nothing behind', async () => {
+    [port] = (await freePorts(1)) as [number];
+    expect(await up()).toContain(`answers at redis://127.0.0.1:${port}`);
+    expect(JSON.parse(readFileSync(path.join(home, 'env.json'), 'utf8'))).toEqual({ REDIS_URL: `redis://127.0.0.1:${port}` });
+    await redisCommand(port, 'SET fact kept');
+    expect(await up()).toContain('nothing to do');
+    expect(await stack('status')).toMatch(/redis +up +local/);
+
+    expect(await stack('down')).toContain('stopped');
+    expect(await isPortFree(port)).toBe(true);
+    await up('--keep');
+    expect(await redisCommand(port, 'GET fact')).toBe('$4\r\nkept\r\n');
+
+    await stack('down');
+    await up();
+    expect(await redisCommand(port, 'GET fact')).toBe('$-1\r\n');
+    await stack('down');
+  }, 60_000);
+
+  it('refuse a port that another program holds, and leave that program alone', async () => {
+    await using other = await startRedis();
+    port = other.ports.redis!;
+    await expect(up()).rejects.toThrow(`Port ${port} for redis is taken by another program.`);
+    expect(await probeRedis(port)).toBe(true);
+  }, 30_000);
+});

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { images, kafkaSettings, redisArguments, versions } from '../stack/versions.mjs';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const compose = read('docker-compose.yml');
+const apps = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'];
+
+/** Lines of one service of docker-compose.yml, up to the next service or section. */
+function service(name: string): string {
+  const found = new RegExp(`^ {2}${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose);
+  if (!found?.[1]) throw new Error(`docker-compose.yml has no service ${name}.`);
+  return found[1];
+}
+
+describe('docker-compose.yml', () => {
+  it.each(Object.entries(images))('runs %s from the image of the local stack', (name, image) => {
+    expect(/^ {4}image: (.*)$/m.exec(service(name))?.[1]).toBe(image);
+  });
+
+  it.each(Object.entries(kafkaSettings))('gives the broker %s = %s as the local stack does', (setting, value) => {
+    const variable = `KAFKA_${setting.toUpperCase().replaceAll('.', '_')}`;
+    expect(new RegExp(`^ {6}${variable}: '?([^'\\n]*)'?$`, 'm').exec(service('kafka'))?.[1]).toBe(value);
+  });
+
+  it('starts Redis with the arguments of the local stack', () => {
+    const list = /^ {4}command: \[redis-server, (.*)\]$/m.exec(service('redis'))?.[1] ?? '';
+    expect(list.split(', ').map((word) => word.replace(/^'(.*)'$/, '$1'))).toEqual(redisArguments);
+  });
+
+  it('lets experts be scaled: no fixed name, no published port', () => {
+    expect(service('experts')).not.toMatch(/container_name|ports:/);
+  });
+
+  it.each(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])('builds %s from its own Dockerfile, with init', (name) => {
+    expect(service(name)).toContain(`dockerfile: apps/${name}/Dockerfile`);
+    expect(service(name)).toContain('<<: *service');
+  });
+
+  it('publishes ports on this machine only', () => {
+    const published = compose.match(/^ {4}ports: .*$/gm) ?? [];
+    expect(published.length).toBeGreaterThan(0);
+    expect(published.filter((line) => !line.includes("['127.0.0.1:"))).toEqual([]);
+  });
+});
+
+describe('the own lockfile of ChromaDB', () => {
+  it('asks for the version of the stack', () => {
+    const { dependencies } = JSON.parse(read('deploy/stack/chroma/package.json')) as { dependencies: { chromadb: string } };
+    expect(dependencies.chromadb).toBe(versions.chromadb);
+  });
+});
+
+describe('the Dockerfiles', () => {
+  it.each(apps)('of %s runs its own program, not as root, from a base that can be replaced', (app) => {
+    const dockerfile = read(`apps/${app}/Dockerfile`);
+    expect(dockerfile).toContain('ARG BASE=node:24-slim\n');
+    expect(dockerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
+    expect(dockerfile).toContain(`CMD ["node", "--enable-source-maps", "apps/${app}/dist/main.js"]`);
+    expect(dockerfile).not.toMatch(/^# *syntax=/m);
+  });
+
+  it('share the text of their first stage, so that it is built once', () => {
+    const stages = apps.map((app) => /^FROM .* AS build\n([\s\S]*?)^FROM /m.exec(read(`apps/${app}/Dockerfile`))?.[1]);
+    expect(stages[0]).toContain('npm ci');
+    expect(new Set(stages).size).toBe(1);
+  });
+});

@@ -1,4 +1,5 @@
 import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
+import type { DeliveryLedger, StoreMark } from '../event-log/event-log.js';
 
 /**
  * The state store: runs, journal, timers, leases, hints, deliveries and settings, behind one adapter and one atomic `commit`.
@@ -11,12 +12,12 @@ export interface StateStore {
   readonly timers: Timers;
   readonly leases: Leases;
   readonly hints: Hints;
-  readonly deliveries: import('../event-log/event-log.js').DeliveryLedger;
+  readonly deliveries: DeliveryLedger;
   readonly settings: Settings;
   /** The store's own mark; null on a new store. `start` makes one (`storeId` given) or raises the generation by one, and gives the result. */
   readonly identity: {
-    read(): Promise<import('../event-log/event-log.js').StoreMark | null>;
-    start(storeId: string): Promise<import('../event-log/event-log.js').StoreMark>;
+    read(): Promise<StoreMark | null>;
+    start(storeId: string): Promise<StoreMark>;
   };
   /** Milliseconds since 1970 by the store's clock. */
   now(): Promise<number>;
@@ -128,7 +129,9 @@ export interface Timers {
 }
 
 /** What a model or tool call ended with; JSON. Failed calls are stored too: they were paid. */
-export type CallOutcome = { readonly ok: true; readonly reply: unknown } | { readonly ok: false; readonly failure: { readonly code: string; readonly message: string; readonly retriable: boolean } };
+export type CallOutcome =
+  | { readonly ok: true; readonly reply: unknown }
+  | { readonly ok: false; readonly failure: { readonly code: string; readonly message: string; readonly retriable: boolean } };
 
 export type Begun =
   | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
@@ -142,7 +145,10 @@ export interface Journal {
    */
   begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun>;
   /** `refused` when a later attempt has begun: the outcome does not count. */
-  finish(call: { readonly runId: string; readonly step: string; readonly attempt: number }, outcome: CallOutcome): Promise<'stored' | 'refused'>;
+  finish(
+    call: { readonly runId: string; readonly step: string; readonly attempt: number },
+    outcome: CallOutcome,
+  ): Promise<'stored' | 'refused'>;
   /** Gives the step up without an outcome (cancelled before it cost anything). */
   abandon(call: { readonly runId: string; readonly step: string; readonly attempt: number }): Promise<void>;
   /** Whether any step of this task was begun. */
@@ -151,7 +157,12 @@ export interface Journal {
 
 export interface Leases {
   /** Registers or renews this process; call every 3 s. Expires after `ttlMs` (10,000). */
-  renewProcess(process: { readonly id: string; readonly service: string; readonly classes: readonly string[]; readonly ttlMs: number }): Promise<void>;
+  renewProcess(process: {
+    readonly id: string;
+    readonly service: string;
+    readonly classes: readonly string[];
+    readonly ttlMs: number;
+  }): Promise<void>;
   endProcess(id: string): Promise<void>;
   alive(processId: string): Promise<boolean>;
   liveWorkers(taskClass: string): Promise<number>;

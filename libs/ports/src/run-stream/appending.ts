@@ -1,0 +1,61 @@
+import { Failure, type StreamBody, type WorkerEntry } from '@conclave/contracts';
+
+/** What a stream already holds of one task; plain JSON, kept by the adapter beside the stream. */
+export interface TaskProgress {
+  /** Newest attempt that appended anything. */
+  readonly attempt: number;
+  /** Characters (UTF-16 units) of that attempt in the stream. */
+  readonly shown: number;
+  /** Progress lines of that attempt in the stream: every n below `below`, and those of `beyond`. */
+  readonly lines: { readonly below: number; readonly beyond: readonly number[] };
+}
+
+export type AppendPlan =
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'append'; readonly bodies: readonly StreamBody[]; readonly progress: ReadonlyMap<string, TaskProgress> };
+
+/**
+ * Decides what an append of worker entries adds to a stream, for every adapter: repeats vanish, overlaps are cut, a higher
+ * attempt supersedes what the earlier one showed, a lower one refuses the whole append. Pure.
+ * `progress` gives the new progress of the tasks that changed. Throws Failure INTERNAL for a chunk that leaves a hole before it.
+ */
+export function planAppend(known: (taskId: string) => TaskProgress | null, entries: readonly WorkerEntry[]): AppendPlan {
+  const progress = new Map<string, TaskProgress>();
+  const bodies: StreamBody[] = [];
+  for (const entry of entries) {
+    const { taskId, attempt } = entry;
+    const held = progress.get(taskId) ?? known(taskId);
+    if (held && attempt < held.attempt) return { kind: 'refused' };
+    const isNew = !held || attempt > held.attempt;
+    if (isNew && held && held.shown > 0) bodies.push({ kind: 'superseded', taskId, attempt, discarded: held.shown });
+    const present: TaskProgress = isNew ? { attempt, shown: 0, lines: { below: 0, beyond: [] } } : held;
+    const added = entry.kind === 'chunk' ? addChunk(present, entry) : addLine(present, entry);
+    if (added) bodies.push(added.body);
+    if (added || isNew) progress.set(taskId, added?.progress ?? present);
+  }
+  return { kind: 'append', bodies, progress };
+}
+
+interface Added {
+  readonly body: StreamBody;
+  readonly progress: TaskProgress;
+}
+
+function addChunk(present: TaskProgress, chunk: Extract<WorkerEntry, { kind: 'chunk' }>): Added | null {
+  const { shown } = present;
+  if (chunk.offset > shown) {
+    throw new Failure('INTERNAL', `A chunk of ${chunk.taskId} begins at character ${chunk.offset}, but the stream holds ${shown}.`);
+  }
+  const end = chunk.offset + chunk.text.length;
+  if (end <= shown) return null;
+  return { body: { ...chunk, offset: shown, text: chunk.text.slice(shown - chunk.offset) }, progress: { ...present, shown: end } };
+}
+
+function addLine(present: TaskProgress, line: Extract<WorkerEntry, { kind: 'progress' }>): Added | null {
+  const { below, beyond } = present.lines;
+  if (line.n < below || beyond.includes(line.n)) return null;
+  const numbers = new Set([...beyond, line.n]);
+  let next = below;
+  while (numbers.delete(next)) next += 1;
+  return { body: line, progress: { ...present, lines: { below: next, beyond: [...numbers].sort((a, b) => a - b) } } };
+}

@@ -1,0 +1,28 @@
+/** A process lease is gone this many milliseconds after its last renewal. */
+export const leaseTtlMs = 10_000;
+/** How often a process renews its lease, in milliseconds: two renewals may get lost. */
+export const leaseRenewMs = 3_000;
+/** Upper bound of `retryInMs` of a `busy` journal: the owner may finish long before its lease could end. */
+export const busyRetryMs = 1_000;
+/** Times a step is computed before `Runs.commit` throws COMMIT_CONFLICT. */
+export const commitAttempts = 50;
+/** Status word of a run that was accepted and has no state yet. */
+export const acceptedStatus = 'accepted';
+
+const HOUR = 60 * 60 * 1000;
+
+/** How long a store keeps what is over, in milliseconds. Nothing of an open run expires. */
+export interface StoreTtl {
+  /**
+   * Applied ids, journal, cancel flags and delivery counts from their last use, and a run from its terminal step.
+   * At least the longest retention of run topics and dead letters.
+   */
+  readonly retentionMs: number;
+  /** Run stream, from its terminal entry. */
+  readonly streamMs: number;
+  /** Retry mapping, from the acceptance. */
+  readonly retryKeyMs: number;
+}
+
+/** Retention covers `runRetentionMs` of the contracts (7 days). */
+export const defaultTtl: StoreTtl = { retentionMs: 7 * 24 * HOUR, streamMs: HOUR, retryKeyMs: 24 * HOUR };

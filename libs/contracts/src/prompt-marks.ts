@@ -1,33 +1,53 @@
 /**
- * Fixed lines of the prompts. The strategies write them, the built-in demo model and scripted test models read them;
- * a language model just sees clear headings.
+ * Lines of the prompts that the strategies write and that a reader of prompts may rely on: the built-in demo model and the
+ * scripted model servers of the tests find their way by them. Everything else in a prompt may change freely.
  */
 export const promptMarks = {
-  /** First lines of the system prompts. */
-  planner: 'You are the planner of a committee of experts.',
-  expert: 'You are an expert of the committee:',
-  gap: 'You assess whether a question is answered.',
-  composer: 'You are the composer of the final answer.',
-  /** Labels, each at the start of a line. */
+  /** A line of the system prompt of each kind of call, the first one except on a re-plan. */
+  roles: {
+    planner: 'You are the planner of a committee of experts.',
+    expert: (category: string): string => `You are an expert of the committee: ${category}.`,
+    assessor: 'You assess whether a question is answered.',
+    composer: 'You are the composer of the final answer.',
+  },
+  /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
+  /** `TASK: <text>` of an expert. */
   task: 'TASK:',
+  /** Head of the numbered facts an expert gets. */
   evidence: 'EVIDENCE:',
+  /** Head of the numbered facts the composer gets, each `[n] text — title <url or ->`. */
   facts: 'FACTS:',
-  answers: 'EXPERT ANSWERS:',
+  expertAnswers: 'EXPERT ANSWERS:',
+  /** `STILL OPEN: <gap>`, only when a gap stays open. */
   stillOpen: 'STILL OPEN:',
   failedTasks: 'FAILED TASKS:',
-  nextFocus: 'Next focus:',
-  established: 'Previously established facts:',
-  unresolved: 'Still unresolved:',
-  triedSearches: 'Tried searches:',
-  originalQuestion: 'ORIGINAL QUESTION:',
-  currentAnswer: 'CURRENT ANSWER:',
-  /** Text of tools, pages and documents stands between these lines and is never an instruction. */
-  dataBegin: '<<<DATA',
-  dataEnd: 'DATA>>>',
-  insightOpen: '<SYNTHESIS_INSIGHT>',
-  insightClose: '</SYNTHESIS_INSIGHT>',
+  /** `- <capability>: <what it does>` lines follow. */
+  capabilities: 'CAPABILITIES:',
+  /** Everything between these two lines is data and never an instruction. */
+  data: { open: '<<<DATA', close: 'DATA>>>' },
+  /** Block of a re-plan. */
+  replan: {
+    head: (iteration: number, max: number): string => `=== AGENTIC ITERATION ${iteration}/${max} ===`,
+    established: 'Previously established facts:',
+    unresolved: 'Still unresolved:',
+    instructions: 'Instructions: Focus ONLY on resolving the gap above.',
+    nextFocus: 'Next focus:',
+    /** `- <query>` lines follow. */
+    tried: 'Tried searches:',
+  },
+  /** Gap check. */
+  gapCheck: {
+    question: 'ORIGINAL QUESTION:',
+    answer: 'CURRENT ANSWER:',
+    status: 'COMPLETION_STATUS:',
+    complete: 'COMPLETE',
+    needsMore: 'NEEDS_MORE_INFO',
+    gap: 'GAP:',
+    nextFocus: 'NEXT_FOCUS:',
+  },
+  /** Lines an expert ends with. */
+  expertMarkers: { finding: 'FINDING:', confidence: 'CONFIDENCE:', gaps: 'GAPS:', refer: 'REFER:' },
+  /** The composer may end with one JSON object between these. */
+  insight: { open: '<SYNTHESIS_INSIGHT>', close: '</SYNTHESIS_INSIGHT>' },
 } as const;
-
-/** The block that a re-plan puts in front of the planner's system prompt begins with this line. */
-export const iterationMark = (n: number, max: number): string => `=== AGENTIC ITERATION ${n}/${max} ===`;

@@ -1,1 +1,11 @@
-export {};
+export * from './prompts/expert-categories.js';
+export * from './prompts/planner-prompt.js';
+export * from './prompts/quoting.js';
+export * from './prompts/task-prompts.js';
+export * from './registry.js';
+export * from './replies/citations.js';
+export * from './replies/expert-reply.js';
+export * from './replies/gap-reply.js';
+export * from './replies/insight.js';
+export * from './replies/json-reply.js';
+export * from './replies/plan-reply.js';

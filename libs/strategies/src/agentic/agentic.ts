@@ -1,0 +1,16 @@
+import type { Strategy } from '@conclave/loop';
+import { findings, gapInput, ledgerAnswer, planSummary, synthesisInput, taskInput } from '../committee/context.js';
+
+/** Planner, experts, merger, then gap detection and up to `max_agentic_rounds` re-plans. */
+export const agentic: Strategy = {
+  id: 'agentic',
+  maxRounds: (template) => 1 + template.max_agentic_rounds,
+  assessment: (template) => (template.max_agentic_rounds === 0 ? 'none' : template.gap_check),
+  policy: { stuckThreshold: 3, stallLimit: 2 },
+  taskInput,
+  gapInput,
+  synthesisInput,
+  ledgerAnswer,
+  planSummary,
+  findings,
+};

@@ -1,0 +1,62 @@
+/** No marker means unsure, below the line at which a second tier is asked (moe.md, Experts). */
+export const unmarkedConfidence = 0.6;
+const wordConfidence: Readonly<Record<string, number>> = { high: 0.9, hoch: 0.9, medium: 0.6, mittel: 0.6, low: 0.3, niedrig: 0.3 };
+
+export interface ExpertReply {
+  /** Answer without the marker lines. */
+  readonly text: string;
+  readonly finding: string;
+  /** 0 to 1 */
+  readonly confidence: number;
+  readonly gaps: readonly string[];
+  readonly refer: readonly string[];
+}
+
+const marker = /^[\s>*_#-]*(FINDING|CONFIDENCE|GAPS?|REFER)[\s*_]*[:=][\s*_]*(.*?)[\s*_]*$/i;
+
+/** Reads an expert's answer with its markers; Markdown, casing, percent and decimal commas are tolerated. */
+export function readExpert(reply: string): ExpertReply {
+  const found = new Map<string, string>();
+  const kept: string[] = [];
+  for (const line of reply.split(/\r?\n/)) {
+    const match = marker.exec(line);
+    if (match) found.set(match[1]!.toUpperCase().replace(/^GAP$/, 'GAPS'), match[2]!);
+    else kept.push(line);
+  }
+  const text = kept.join('\n').trim();
+  const finding = found.get('FINDING') ?? '';
+  return {
+    text: text || finding,
+    finding: finding || firstSentences(text),
+    confidence: readConfidence(found.get('CONFIDENCE')),
+    gaps: listOf(found.get('GAPS')),
+    refer: listOf(found.get('REFER')).map((category) => category.toLowerCase().replaceAll(/[\s-]+/g, '_')),
+  };
+}
+
+/** 0 to 1 from `0.8`, `0,8`, `80 %`, `8/10`, `high`; `unmarkedConfidence` when there is none. */
+export function readConfidence(value: string | undefined): number {
+  if (value === undefined) return unmarkedConfidence;
+  const word = /[a-zäöü]+/i.exec(value)?.[0].toLowerCase();
+  const number = /(\d+(?:[.,]\d+)?)\s*(%|\/\s*(\d+))?/.exec(value);
+  if (!number) return (word !== undefined && wordConfidence[word]) || unmarkedConfidence;
+  const raw = Number(number[1]!.replace(',', '.'));
+  const share = number[2] === '%' ? raw / 100 : number[3] ? raw / Number(number[3]) : raw > 1 ? raw / 100 : raw;
+  return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : unmarkedConfidence;
+}
+
+const listOf = (value: string | undefined): readonly string[] =>
+  value === undefined || /^(none|no|keine?|-|n\/a)?\.?$/i.test(value.trim())
+    ? []
+    : value
+        .split(/[;|]/)
+        .map((part) => part.trim())
+        .filter(Boolean);
+
+/** The first two sentences, at most 400 characters: what the ledger keeps of prose. */
+export function firstSentences(text: string): string {
+  const flat = text.replace(/\s+/g, ' ').trim();
+  const sentences = flat.match(/[^.!?]+(?:[.!?]+(?=\s|$)|$)/g) ?? [flat];
+  const joined = sentences.slice(0, 2).join('').trim();
+  return joined.length <= 400 ? joined : `${joined.slice(0, 399)}…`;
+}

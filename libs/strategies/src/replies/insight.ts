@@ -1,0 +1,62 @@
+import { Insight, promptMarks } from '@conclave/contracts';
+import { z } from 'zod';
+import { jsonIn } from './json-reply.js';
+
+const open = promptMarks.insight.open;
+const close = promptMarks.insight.close;
+
+/** Longest end of `text` that may be the beginning of `tag`. */
+function heldBack(text: string, tag: string): number {
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) if (tag.startsWith(text.slice(-length))) return length;
+  return 0;
+}
+
+/**
+ * Takes the insight block out of a stream of text, wherever the chunks are cut. `push` gives what may be shown;
+ * `end` gives the rest and the block's content (null where there was none). A block that never closes is not shown.
+ */
+export class InsightFilter {
+  private held = '';
+  private block: string | null = null;
+  private inside = false;
+
+  push(text: string): string {
+    this.held += text;
+    let shown = '';
+    for (;;) {
+      const tag = this.inside ? close : open;
+      const at = this.held.indexOf(tag);
+      if (at >= 0) {
+        if (this.inside) this.block = (this.block ?? '') + this.held.slice(0, at);
+        else shown += this.held.slice(0, at);
+        this.held = this.held.slice(at + tag.length);
+        this.inside = !this.inside;
+        continue;
+      }
+      const keep = heldBack(this.held, tag);
+      const ready = this.held.slice(0, this.held.length - keep);
+      if (this.inside) this.block = (this.block ?? '') + ready;
+      else shown += ready;
+      this.held = this.held.slice(this.held.length - keep);
+      return shown;
+    }
+  }
+
+  /** A beginning of the tag that a token limit cut off is not shown either; a lone `<` is text. */
+  end(): { readonly shown: string; readonly block: string | null } {
+    const cutTag = !this.inside && this.held.length > 1;
+    const shown = this.inside || cutTag ? '' : this.held;
+    return { shown, block: this.inside ? (this.block ?? '') + this.held : this.block };
+  }
+}
+
+export type InsightReading = { readonly insight: Insight | null; readonly rejected: string | null };
+
+/** Validates the content of the block; a faulty one is named and dropped, the answer stays. */
+export function readInsight(block: string | null): InsightReading {
+  if (block === null) return { insight: null, rejected: null };
+  const value = jsonIn(block);
+  if (value === undefined) return { insight: null, rejected: 'The block is not JSON.' };
+  const parsed = Insight.safeParse(value);
+  return parsed.success ? { insight: parsed.data, rejected: null } : { insight: null, rejected: z.prettifyError(parsed.error) };
+}

@@ -1,0 +1,109 @@
+import type { PlannedTask, Template } from '@conclave/contracts';
+import { isExpert, planFaults } from '@conclave/loop';
+import { jsonIn } from './json-reply.js';
+
+export type PlanReply =
+  | { readonly ok: true; readonly tasks: PlannedTask[]; readonly searchQuestion: string | null }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+type Loose = Record<string, unknown>;
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = (...values: readonly unknown[]): string | null => {
+  const found = values.find((value) => (typeof value === 'string' && value.trim() !== '') || typeof value === 'number');
+  return found === undefined ? null : String(found).trim();
+};
+
+/** Other names under which models write the research capability. */
+const researchNames: ReadonlySet<string> = new Set(['research', 'web_researcher', 'web_research', 'web_search', 'search']);
+
+/** A planner's reply as tasks, or what is wrong with it in sentences that go back to the model. `question` feeds a bare `research_needed: true`. */
+export function readPlan(reply: string, template: Template, question: string): PlanReply {
+  const value = jsonIn(reply);
+  if (value === undefined) return { ok: false, faults: ['The reply contains no JSON. Reply with a JSON object {"tasks":[...]} only.'] };
+  const list = Array.isArray(value)
+    ? value
+    : isObject(value)
+      ? Array.isArray(value['tasks'])
+        ? value['tasks']
+        : Array.isArray(value['plan'])
+          ? value['plan']
+          : isObject(value) && text(value['task'])
+            ? [value]
+            : null
+      : null;
+  if (list === null) return { ok: false, faults: ['The JSON has no list "tasks".'] };
+  const entries = list.filter(isObject);
+  if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
+  const wantsResearch =
+    (isObject(value) && value['research_needed'] === true) || entries.some((entry) => entry['research_needed'] === true);
+  const drafts = entries.map((entry, index) => readTask(entry, index));
+  const tasks = drafts.map((draft) => draft.task);
+  if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
+    tasks.unshift({
+      id: freshId(tasks),
+      capability: 'research',
+      task: `Find facts for: ${question}`,
+      query: question,
+      needs: [],
+      metadata_filters: null,
+    });
+  fillNeeds(tasks, new Set(drafts.filter((draft) => draft.saysNeeds).map((draft) => draft.task)));
+  const faults = [...drafts.flatMap((draft) => draft.faults), ...planFaults(tasks, template)];
+  return faults.length > 0
+    ? { ok: false, faults }
+    : { ok: true, tasks, searchQuestion: isObject(value) ? text(value['search_question'], value['standalone_question']) : null };
+}
+
+function readTask(entry: Loose, index: number): { task: PlannedTask; saysNeeds: boolean; faults: readonly string[] } {
+  const query = text(entry['search_query'], entry['query']);
+  const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
+  const capability = researchNames.has(named.toLowerCase())
+    ? 'research'
+    : named.includes('.') || named === 'research'
+      ? named
+      : `expert.${named.toLowerCase().replaceAll(/[\s-]+/g, '_')}`;
+  const instruction = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
+  const needs = entry['needs'] ?? entry['depends_on'];
+  const rawId = text(entry['id'], entry['name']);
+  return {
+    task: {
+      id: rawId === null ? `t${index + 1}` : localId(rawId),
+      capability,
+      task: instruction ?? '?',
+      query: capability === 'research' ? (query ?? instruction) : null,
+      needs: Array.isArray(needs) ? needs.map((need) => localId(String(need))) : [],
+      metadata_filters: filtersOf(entry['metadata_filters']),
+    },
+    saysNeeds: Array.isArray(needs),
+    faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],
+  };
+}
+
+/** Ids become part of event ids: letters, digits, `_`, `.`, `-`, at most 32, never the engine's own prefix. */
+function localId(raw: string): string {
+  const id = raw
+    .replace(/[^A-Za-z0-9_.-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 32);
+  return id === '' || id.startsWith('judge.') ? `t-${id.replace('judge.', '')}`.slice(0, 32) : id;
+}
+
+const freshId = (tasks: readonly PlannedTask[]): string => {
+  let n = 1;
+  while (tasks.some((task) => task.id === `r${n}`)) n += 1;
+  return `r${n}`;
+};
+
+function filtersOf(value: unknown): Record<string, string> | null {
+  if (!isObject(value)) return null;
+  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return entries.length > 0 ? Object.fromEntries(entries) : null;
+}
+
+/** Research of a round reaches every expert of that round unless the task says what it needs. */
+function fillNeeds(tasks: PlannedTask[], explicit: ReadonlySet<PlannedTask>): void {
+  const evidence = tasks.filter((task) => !isExpert(task.capability)).map((task) => task.id);
+  tasks.forEach((task, index) => {
+    if (isExpert(task.capability) && !explicit.has(task)) tasks[index] = { ...task, needs: evidence };
+  });
+}

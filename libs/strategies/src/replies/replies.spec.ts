@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Template } from '@conclave/contracts';
+import fc from 'fast-check';
+import { citedSources, sourceList } from './citations.js';
+import { readConfidence, readExpert } from './expert-reply.js';
+import { readGap } from './gap-reply.js';
+import { InsightFilter, readInsight } from './insight.js';
+import { jsonIn } from './json-reply.js';
+import { readPlan } from './plan-reply.js';
+
+const template = { experts: { general: {}, math: {} }, capabilities: ['research'] } as unknown as Template;
+const plan = (reply: string) => readPlan(reply, template, 'the question');
+
+describe('a plan reply', () => {
+  it.each([
+    ['bare JSON', '{"tasks":[{"id":"x1","task":"do","capability":"expert.general"}]}'],
+    ['a fence with prose around it', 'Sure!\n```json\n{"tasks":[{"id":"x1","task":"do","category":"general"}]}\n```\nDone.'],
+    ['a bare array', '[{"id":"x1","task":"do","capability":"expert.general"}]'],
+    ['trailing commas and a comment', '{"tasks":[{"id":"x1","task":"do","capability":"expert.general",},], // one\n}'],
+    ['other names of the fields', '{"plan":[{"name":"x1","description":"do","expert":"general"}]}'],
+    ['braces in prose before it', 'I use {braces}. {"tasks":[{"id":"x1","task":"do","category":"General"}]}'],
+  ])('is read from %s', (_what, reply) => {
+    expect(plan(reply)).toMatchObject({ ok: true, tasks: [{ id: 'x1', capability: 'expert.general', task: 'do' }] });
+  });
+
+  it('lets experts wait for all evidence of the plan unless they say what they need', () => {
+    const reply = plan(
+      '[{"id":"r1","capability":"research","search_query":"q","task":"t"},{"id":"a","task":"t","category":"general"},{"id":"b","task":"u","category":"math","needs":[]}]',
+    );
+    expect(reply).toMatchObject({ ok: true, tasks: [{ needs: [] }, { needs: ['r1'] }, { needs: [] }] });
+  });
+
+  it('turns research_needed into a research task', () => {
+    expect(plan('{"research_needed":true,"tasks":[{"id":"x1","task":"do","category":"general"}]}')).toMatchObject({
+      ok: true,
+      tasks: [{ capability: 'research', query: 'the question' }, { needs: ['r1'] }],
+    });
+  });
+
+  it.each([
+    ['no JSON', 'I would ask an expert.', 'no JSON'],
+    ['an unknown capability', '[{"id":"x","task":"t","capability":"shell.run"}]', 'unknown capability'],
+    [
+      'a circle',
+      '[{"id":"a","task":"t","category":"general","needs":["b"]},{"id":"b","task":"t","category":"math","needs":["a"]}]',
+      'circle',
+    ],
+    ['too many experts', JSON.stringify(['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, task: id, category: 'general' }))), 'at most 4'],
+    ['a need that is not there', '[{"id":"a","task":"t","category":"general","needs":["z"]}]', 'not in the plan'],
+    ['no task at all', '{"tasks":[]}', 'no task'],
+  ])('is refused with a sentence for %s', (_what, reply, sentence) => {
+    const read = plan(reply);
+    expect(read.ok).toBe(false);
+    expect(!read.ok && read.faults.join(' ')).toContain(sentence);
+  });
+
+  it('never throws and never lets a key reach a prototype', () => {
+    fc.assert(fc.property(fc.string(), (text) => void plan(text)));
+    expect(jsonIn('{"__proto__":{"polluted":1}}')).toBeDefined();
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('an expert reply', () => {
+  it('gives text, finding, confidence, gaps and referrals apart', () => {
+    expect(
+      readExpert('It is B.\n\n**Finding:** B is the place.\n**Confidence:** 85 %\n- GAPS: the year; the river\nREFER: Legal Advisor'),
+    ).toEqual({
+      text: 'It is B.',
+      finding: 'B is the place.',
+      confidence: 0.85,
+      gaps: ['the year', 'the river'],
+      refer: ['legal_advisor'],
+    });
+  });
+
+  it.each([
+    ['0.8', 0.8],
+    ['0,8', 0.8],
+    ['80%', 0.8],
+    ['8/10', 0.8],
+    ['High', 0.9],
+    ['medium.', 0.6],
+    ['low', 0.3],
+    ['95', 0.95],
+    ['2 / 0', 0.6],
+    [undefined, 0.6],
+  ])('reads the confidence %s as %d', (value, expected) => {
+    expect(readConfidence(value)).toBeCloseTo(expected);
+  });
+
+  it('takes the first two sentences as the finding where none is marked', () => {
+    expect(readExpert('One. Two! Three?').finding).toBe('One. Two!');
+  });
+});
+
+describe('a gap reply', () => {
+  it('is read in the exact format', () => {
+    expect(readGap('COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: birthplace of A\nNEXT_FOCUS: Where was A born?')).toEqual({
+      verdict: 'needs_more_info',
+      gap: 'birthplace of A',
+      nextFocus: 'Where was A born?',
+      parsed: true,
+    });
+  });
+  it.each([
+    'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none',
+    'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: none\nNEXT_FOCUS: x',
+    '**Completion_Status:** needs_more_info\n**Gap:** "none".',
+  ])('ends the loop for %j', (reply) => {
+    expect(readGap(reply)).toMatchObject({ verdict: 'complete', parsed: true });
+  });
+  it('falls back to complete, and says that it could not be read', () => {
+    expect(readGap('The answer looks good to me.')).toEqual({ verdict: 'complete', gap: '', nextFocus: '', parsed: false });
+  });
+});
+
+describe('the insight block', () => {
+  const whole =
+    'Both agree.<SYNTHESIS_INSIGHT>{"summary":"A equals B","entities":["A","B"],"insight_type":"comparison"}</SYNTHESIS_INSIGHT>';
+  it('is stripped and read wherever the stream is cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(whole.length), { maxLength: 12 }), (cuts) => {
+        const filter = new InsightFilter();
+        const points = [0, ...cuts.sort((a, b) => a - b), whole.length];
+        let shown = '';
+        for (let i = 1; i < points.length; i += 1) shown += filter.push(whole.slice(points[i - 1], points[i]));
+        const end = filter.end();
+        expect(shown + end.shown).toBe('Both agree.');
+        expect(readInsight(end.block).insight).toMatchObject({ summary: 'A equals B', entities: ['A', 'B'] });
+      }),
+    );
+  });
+  it('lets every text without the tag pass unchanged', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (chunks) => {
+        fc.pre(!chunks.join('').includes('<'));
+        const filter = new InsightFilter();
+        expect(chunks.map((chunk) => filter.push(chunk)).join('') + filter.end().shown).toBe(chunks.join(''));
+      }),
+    );
+  });
+  it('names what is wrong with a faulty block and shows none of it', () => {
+    const filter = new InsightFilter();
+    expect(filter.push('Text<SYNTHESIS_INSIGHT>{"summary":')).toBe('Text');
+    const end = filter.end();
+    expect(end.shown).toBe('');
+    expect(readInsight(end.block)).toMatchObject({ insight: null, rejected: expect.stringContaining('JSON') });
+  });
+});
+
+describe('citations', () => {
+  const fact = (title: string, url: string | null = null) => ({
+    text: title,
+    source: { kind: 'corpus' as const, title, url },
+    taskId: 't',
+    epoch: 0,
+    confidence: null,
+  });
+  it('lists each cited source once and ignores numbers without a fact', () => {
+    const cited = citedSources('A [2]. B [1, 3][9].', [fact('one'), fact('two', 'http://x'), fact('one')]);
+    expect(sourceList(cited)).toBe('\n\nSources:\n[1][3] one\n[2] two — http://x');
+  });
+  it('gives no list where nothing is cited', () => {
+    expect(sourceList(citedSources('Nothing.', [fact('one')]))).toBe('');
+  });
+});

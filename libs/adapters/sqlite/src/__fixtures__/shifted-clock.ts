@@ -1,0 +1,22 @@
+import { systemClock, type Clock } from '@conclave/ports';
+
+/** The real clock, moved forward by what a test asks for; waits take real time. */
+export class ShiftedClock implements Clock {
+  #shift = 0;
+
+  now(): number {
+    return systemClock.now() + this.#shift;
+  }
+
+  random(): number {
+    return systemClock.random();
+  }
+
+  after(ms: number, call: () => void): () => void {
+    return systemClock.after(ms, call);
+  }
+
+  shift(ms: number): void {
+    this.#shift += ms;
+  }
+}

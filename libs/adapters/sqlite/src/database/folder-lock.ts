@@ -1,0 +1,58 @@
+import { Failure } from '@conclave/contracts';
+import { isSqliteError } from './store-failure.js';
+import { Sql } from './sql.js';
+
+interface Owner {
+  readonly pid: number;
+  readonly started: string;
+}
+
+/**
+ * One process at a time owns a data folder. The owner holds a write lock of the operating system on `conclave.lock` for as
+ * long as it lives, so a process that died (however it died, and whoever has its pid now) leaves nothing stale behind;
+ * pid and start time stand in the file only for the sentence that a second process is told.
+ */
+export class FolderLock {
+  private constructor(private readonly sql: Sql) {}
+
+  /** Throws Failure DATA_FOLDER_IN_USE at once when another process, or this one, already has the folder open. */
+  static take(path: string, folder: string, startedAt: Date): FolderLock {
+    const sql = new Sql(path, 0);
+    try {
+      sql.exec('PRAGMA synchronous = OFF');
+      sql.exec('BEGIN IMMEDIATE');
+      sql.exec('CREATE TABLE IF NOT EXISTS owner (pid INTEGER NOT NULL, started TEXT NOT NULL) STRICT');
+      sql.exec('DELETE FROM owner');
+      sql.run('INSERT INTO owner (pid, started) VALUES (?, ?)', process.pid, startedAt.toISOString());
+      sql.exec('COMMIT');
+      // The lock that counts: a write transaction that stays open. It lets others read who owns the folder.
+      sql.exec('BEGIN IMMEDIATE');
+      return new FolderLock(sql);
+    } catch (error) {
+      const inUse = isSqliteError(error) && error.code.startsWith('SQLITE_BUSY');
+      const failure = inUse ? new Failure('DATA_FOLDER_IN_USE', sentence(folder, ownerOf(sql)), { cause: error }) : error;
+      sql.close();
+      throw failure;
+    }
+  }
+
+  release(): void {
+    if (!this.sql.open) return;
+    if (this.sql.inTransaction) this.sql.exec('ROLLBACK');
+    this.sql.close();
+  }
+}
+
+function ownerOf(sql: Sql): Owner | undefined {
+  try {
+    if (sql.inTransaction) sql.exec('ROLLBACK');
+    return sql.get<Owner>('SELECT pid, started FROM owner');
+  } catch (error) {
+    // The owner is just writing its name: the refusal stands, it only cannot say who it is.
+    if (isSqliteError(error)) return undefined;
+    throw error;
+  }
+}
+
+const sentence = (folder: string, owner: Owner | undefined): string =>
+  owner ? `Folder: ${folder}, process ${owner.pid}, running since ${owner.started}.` : `Folder: ${folder}.`;

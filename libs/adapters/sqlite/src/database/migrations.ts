@@ -1,0 +1,42 @@
+import { Failure } from '@conclave/contracts';
+import { firstSchema } from './schema.js';
+import type { Sql } from './sql.js';
+
+/** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
+export interface Migration {
+  readonly version: number;
+  readonly sql: string;
+}
+
+export const migrations: readonly Migration[] = [{ version: 1, sql: firstSchema }];
+
+/**
+ * Brings the tables to the newest version in one transaction. `backUp` is called with the old version before a folder that
+ * holds data is changed. Throws Failure DATA_FOLDER_NEWER for a folder of a newer program; nothing is changed then.
+ */
+export function migrate(sql: Sql, steps: readonly Migration[], now: number, backUp: (oldVersion: number) => void): void {
+  const present = versionOf(sql);
+  const newest = steps.at(-1)?.version ?? 0;
+  if (present > newest) throw new Failure('DATA_FOLDER_NEWER', `Its version is ${present}, this program reads up to ${newest}.`);
+  if (present === newest) return;
+  if (present > 0) backUp(present);
+  sql.exec('BEGIN IMMEDIATE');
+  try {
+    sql.exec('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT');
+    for (const step of steps.filter(({ version }) => version > present)) {
+      sql.exec(step.sql);
+      sql.run('INSERT INTO schema_version (version, applied_at) VALUES (?, ?)', step.version, now);
+    }
+    sql.exec('COMMIT');
+  } catch (error) {
+    if (sql.inTransaction) sql.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** 0 for a new file. */
+function versionOf(sql: Sql): number {
+  const table = sql.get(`SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'`);
+  if (!table) return 0;
+  return sql.get<{ version: number | null }>('SELECT MAX(version) AS version FROM schema_version')?.version ?? 0;
+}

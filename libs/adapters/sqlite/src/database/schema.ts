@@ -1,0 +1,182 @@
+/**
+ * Version 1. Times are milliseconds since 1970, JSON stands in TEXT columns, flags are 0 or 1.
+ * `log.seq` never repeats, also after the newest rows are pruned (AUTOINCREMENT).
+ */
+export const firstSchema = `
+CREATE TABLE identity (
+  side TEXT PRIMARY KEY CHECK (side IN ('state', 'log')),
+  store_id TEXT NOT NULL,
+  generation INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE log (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  topic TEXT NOT NULL,
+  key TEXT,
+  event_id TEXT NOT NULL,
+  headers TEXT NOT NULL,
+  body BLOB,
+  appended_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX log_event ON log (topic, event_id);
+CREATE INDEX log_topic ON log (topic, seq);
+
+CREATE TABLE log_cursor (
+  group_name TEXT NOT NULL,
+  topic TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  PRIMARY KEY (group_name, topic)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE log_finished (
+  group_name TEXT NOT NULL,
+  topic TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (group_name, topic, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE delivery (
+  group_name TEXT NOT NULL,
+  record TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  PRIMARY KEY (group_name, record)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE delivery_opener (
+  group_name TEXT NOT NULL,
+  record TEXT NOT NULL,
+  opener TEXT NOT NULL,
+  opening INTEGER NOT NULL,
+  PRIMARY KEY (group_name, record, opener, opening)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE opening (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE run (
+  run_id TEXT PRIMARY KEY,
+  tenant TEXT,
+  accepted_at INTEGER NOT NULL,
+  header TEXT,
+  version INTEGER NOT NULL DEFAULT 0,
+  state TEXT,
+  status TEXT NOT NULL,
+  terminal INTEGER NOT NULL DEFAULT 0,
+  ended_at INTEGER
+) STRICT;
+CREATE INDEX run_tenant ON run (tenant, accepted_at);
+CREATE INDEX run_accepted ON run (accepted_at);
+CREATE INDEX run_open ON run (accepted_at) WHERE terminal = 0;
+CREATE INDEX run_stateless ON run (accepted_at) WHERE version = 0;
+CREATE INDEX run_ended ON run (ended_at) WHERE terminal = 1;
+
+CREATE TABLE applied (
+  run_id TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  outputs TEXT NOT NULL,
+  PRIMARY KEY (run_id, event_id)
+) STRICT;
+CREATE TABLE retry (
+  retry_key TEXT PRIMARY KEY,
+  run_id TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE cancel (
+  id TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE command_seq (
+  run_id TEXT PRIMARY KEY,
+  seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attached (
+  run_id TEXT NOT NULL,
+  client_id TEXT NOT NULL,
+  PRIMARY KEY (run_id, client_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE timer (
+  run_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  arm INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  task_id TEXT,
+  task_class TEXT,
+  PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX timer_due ON timer (due_at);
+
+CREATE TABLE journal (
+  run_id TEXT NOT NULL,
+  step TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  owner TEXT,
+  opening INTEGER NOT NULL,
+  nonce TEXT NOT NULL,
+  repeated INTEGER NOT NULL,
+  outcome TEXT,
+  PRIMARY KEY (run_id, step)
+) STRICT;
+
+CREATE TABLE setting (
+  name TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  value TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE stream (
+  run_id TEXT PRIMARY KEY,
+  last INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stream_ended ON stream (ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE stream_entry (
+  run_id TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (run_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE stream_task (
+  run_id TEXT NOT NULL,
+  task_id TEXT NOT NULL,
+  progress TEXT NOT NULL,
+  PRIMARY KEY (run_id, task_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE blob (
+  sha256 TEXT PRIMARY KEY,
+  body BLOB NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE graph_synthesis (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  text TEXT NOT NULL,
+  insight_type TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE graph_synthesis_run (
+  tenant TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  synthesis_id TEXT NOT NULL,
+  PRIMARY KEY (tenant, run_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX graph_run_of ON graph_synthesis_run (tenant, synthesis_id);
+CREATE TABLE graph_entity (
+  tenant TEXT NOT NULL,
+  normal TEXT NOT NULL,
+  name TEXT NOT NULL,
+  PRIMARY KEY (tenant, normal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE graph_related (
+  tenant TEXT NOT NULL,
+  entity TEXT NOT NULL,
+  synthesis_id TEXT NOT NULL,
+  PRIMARY KEY (tenant, entity, synthesis_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX graph_entities_of ON graph_related (tenant, synthesis_id);
+`;

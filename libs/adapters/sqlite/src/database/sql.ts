@@ -1,0 +1,85 @@
+import Libsql from 'libsql';
+
+export type SqlValue = string | number | bigint | null | Uint8Array;
+export type Row = Readonly<Record<string, unknown>>;
+
+interface Statement {
+  run(parameters: readonly SqlValue[]): { readonly changes: number };
+  get(parameters: readonly SqlValue[]): unknown;
+  all(parameters: readonly SqlValue[]): unknown[];
+}
+
+interface Connection {
+  readonly inTransaction: boolean;
+  prepare(source: string): Statement;
+  exec(source: string): void;
+  close(): void;
+}
+
+/** One connection with its prepared statements. Everything is synchronous; errors are those of SQLite. */
+export class Sql {
+  readonly #connection: Connection;
+  readonly #statements = new Map<string, Statement>();
+  #open = true;
+
+  /** `busyTimeoutMs`: how long a call may wait for a lock that another process holds. */
+  constructor(path: string, busyTimeoutMs: number) {
+    this.#connection = new Libsql(path, { timeout: busyTimeoutMs }) as unknown as Connection;
+  }
+
+  get inTransaction(): boolean {
+    return this.#connection.inTransaction;
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  exec(source: string): void {
+    this.#connection.exec(source);
+  }
+
+  /** Number of rows changed. */
+  run(source: string, ...parameters: readonly SqlValue[]): number {
+    return this.#prepared(source).run(checked(source, parameters)).changes;
+  }
+
+  get<T = Row>(source: string, ...parameters: readonly SqlValue[]): T | undefined {
+    return (this.#prepared(source).get(checked(source, parameters)) as T | undefined) ?? undefined;
+  }
+
+  all<T = Row>(source: string, ...parameters: readonly SqlValue[]): T[] {
+    return this.#prepared(source).all(checked(source, parameters)) as T[];
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  /** A prepared statement outlives its connection, so the wrapper itself refuses use after `close`. */
+  #prepared(source: string): Statement {
+    if (!this.#open) throw new Error('The database is closed.');
+    let statement = this.#statements.get(source);
+    if (!statement) {
+      statement = this.#connection.prepare(source);
+      this.#statements.set(source, statement);
+    }
+    return statement;
+  }
+}
+
+/** The native binding ends the whole process when it is given a value it does not know, such as a boolean. */
+function checked(source: string, parameters: readonly SqlValue[]): readonly SqlValue[] {
+  for (const value of parameters as readonly unknown[]) {
+    const known =
+      value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || ArrayBuffer.isView(value);
+    if (!known) throw new TypeError(`A parameter of type ${typeof value} cannot be stored by: ${source}`);
+  }
+  return parameters;
+}
+
+/** A BLOB column: single rows carry it as a Buffer, lists as an ArrayBuffer. */
+export const bytesOf = (value: unknown): Buffer => (Buffer.isBuffer(value) ? value : Buffer.from(value as ArrayBuffer));

@@ -1,0 +1,75 @@
+import type { Begun, CallOutcome, Journal } from '@conclave/ports';
+import type { Store } from '../database/database.js';
+import type { ProcessLeases } from './leases.js';
+
+interface JournalRow {
+  readonly attempt: number;
+  readonly owner: string | null;
+  readonly opening: number;
+  readonly nonce: string;
+  readonly repeated: number;
+  readonly outcome: string | null;
+}
+
+/** The longest a caller is told to stay away from a step that somebody else is at: its owner may finish any moment. */
+const longestBusyMs = 1000;
+
+/** One row per step: its newest attempt. */
+export class SqliteJournal implements Journal {
+  constructor(
+    private readonly database: Store,
+    private readonly leases: ProcessLeases,
+  ) {}
+
+  begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
+    const { opening } = this.database;
+    return this.database.write(({ sql }): Begun => {
+      const row = sql.get<JournalRow>('SELECT * FROM journal WHERE run_id = ? AND step = ?', call.runId, call.step);
+      if (row?.outcome) return { kind: 'done', outcome: JSON.parse(row.outcome) as CallOutcome, attempt: row.attempt };
+      if (row && row.owner === call.owner && row.nonce === call.nonce)
+        return { kind: 'begun', attempt: row.attempt, repeated: row.repeated === 1 };
+      // An owner of an earlier opening of the file is dead, whatever name it had.
+      const leftMs = row?.owner && row.opening === opening ? this.leases.leftMs(row.owner) : 0;
+      if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, longestBusyMs) };
+      const attempt = (row?.attempt ?? 0) + 1;
+      const repeated = row !== undefined && row.owner !== null;
+      sql.run(
+        'INSERT OR REPLACE INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)',
+        call.runId, call.step, attempt, call.owner, opening, call.nonce, repeated ? 1 : 0,
+      ); // prettier-ignore
+      return { kind: 'begun', attempt, repeated };
+    });
+  }
+
+  finish(
+    call: { readonly runId: string; readonly step: string; readonly attempt: number },
+    outcome: CallOutcome,
+  ): Promise<'stored' | 'refused'> {
+    const text = JSON.stringify(outcome);
+    return this.database.write(({ sql }) => {
+      const stored = sql.run(
+        'UPDATE journal SET outcome = coalesce(outcome, ?) WHERE run_id = ? AND step = ? AND attempt = ?',
+        text, call.runId, call.step, call.attempt,
+      ); // prettier-ignore
+      return stored > 0 ? 'stored' : 'refused';
+    });
+  }
+
+  abandon(call: { readonly runId: string; readonly step: string; readonly attempt: number }): Promise<void> {
+    return this.database.write(({ sql }) => {
+      sql.run(
+        'UPDATE journal SET owner = NULL WHERE run_id = ? AND step = ? AND attempt = ? AND outcome IS NULL',
+        call.runId, call.step, call.attempt,
+      ); // prettier-ignore
+    });
+  }
+
+  async started(taskId: string): Promise<boolean> {
+    const runId = taskId.split('/', 1)[0]!;
+    // '0' is the character behind '/', so the range holds every step below `<task>/`.
+    const row = this.database.read((sql) =>
+      sql.get('SELECT 1 AS found FROM journal WHERE run_id = ? AND step >= ? AND step < ? LIMIT 1', runId, `${taskId}/`, `${taskId}0`),
+    );
+    return row !== undefined;
+  }
+}

@@ -1,0 +1,227 @@
+import type { Event, PlanRequested } from '@conclave/contracts';
+import {
+  acceptedStatus,
+  type Acceptance,
+  type Accepted,
+  type Committed,
+  type Runs,
+  type RunSummary,
+  type Step,
+  type StepTime,
+  type StoredRun,
+} from '@conclave/ports';
+import type { Store, Tick } from '../database/database.js';
+import type { LogTable } from '../event-log/log-table.js';
+import type { SqliteRunStream } from '../run-stream.js';
+import type { ProcessHints } from './hints.js';
+import type { SqliteTimers } from './timers.js';
+
+interface RunRow {
+  readonly run_id: string;
+  readonly accepted_at: number;
+  readonly header: string | null;
+  readonly version: number;
+  readonly state: string | null;
+  readonly status: string;
+  readonly terminal: number;
+}
+
+export interface RunsParts {
+  readonly database: Store;
+  readonly log: LogTable;
+  readonly stream: SqliteRunStream;
+  readonly timers: SqliteTimers;
+  readonly hints: ProcessHints;
+  readonly now: () => number;
+  /** Milliseconds a retry mapping holds. */
+  readonly retryKeyMs: number;
+}
+
+const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
+
+export class SqliteRuns implements Runs {
+  constructor(private readonly parts: RunsParts) {}
+
+  accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
+    const { database, now, retryKeyMs } = this.parts;
+    return database.write((tick): Accepted => {
+      const { sql } = tick;
+      const known = sql.get('SELECT 1 AS found FROM run WHERE run_id = ?', header.runId) !== undefined;
+      const { open } = sql.get<{ open: number }>('SELECT COUNT(*) AS open FROM run WHERE terminal = 0')!;
+      if (!known && open >= openLimit) return { kind: 'overloaded', open };
+      this.#addHeader(tick, header);
+      if (retryKey !== null) {
+        sql.run(
+          `INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?)
+           ON CONFLICT DO UPDATE SET run_id = excluded.run_id, at = excluded.at WHERE at + ? <= excluded.at`,
+          retryKey, header.runId, now(), retryKeyMs,
+        ); // prettier-ignore
+      }
+      return { kind: 'accepted' };
+    });
+  }
+
+  async findRetry(retryKey: string): Promise<string | null> {
+    const { database, now, retryKeyMs } = this.parts;
+    const row = database.read((sql) =>
+      sql.get<{ run_id: string }>('SELECT run_id FROM retry WHERE retry_key = ? AND at + ? > ?', retryKey, retryKeyMs, now()),
+    );
+    return row?.run_id ?? null;
+  }
+
+  async header(runId: string): Promise<PlanRequested | null> {
+    const row = this.parts.database.read((sql) => sql.get<{ header: string | null }>('SELECT header FROM run WHERE run_id = ?', runId));
+    return row?.header ? (JSON.parse(row.header) as PlanRequested) : null;
+  }
+
+  async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
+    const { database, now } = this.parts;
+    const rows = database.read(
+      (sql) =>
+      sql.all<{ header: string }>(
+        'SELECT header FROM run WHERE version = 0 AND header IS NOT NULL AND accepted_at <= ? ORDER BY accepted_at LIMIT ?',
+        now() - olderThanMs, limit,
+      ), // prettier-ignore
+    );
+    return rows.map(({ header }) => JSON.parse(header) as PlanRequested);
+  }
+
+  /** There is one writer, so the compare-and-set of the version never meets a conflict: the step runs inside the write. */
+  commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
+    const { database, now } = this.parts;
+    return database.write((tick): Committed<S> => {
+      const { sql } = tick;
+      const row = sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ?`, event.runId);
+      const state = row?.state ? (JSON.parse(row.state) as S) : null;
+      const applied = sql.get<{ outputs: string }>('SELECT outputs FROM applied WHERE run_id = ? AND event_id = ?', event.runId, event.id);
+      if (applied) return { outputs: JSON.parse(applied.outputs) as Event[], repeated: true, state };
+      const result = step(state, { now: now(), version: row?.version ?? 0 });
+      if (result === null) return { outputs: [], repeated: false, state: null };
+      this.#store(tick, event, result);
+      return { outputs: result.outputs, repeated: false, state: result.next };
+    });
+  }
+
+  #store<S>(tick: Tick, event: Event, step: Step<S>): void {
+    const { log, stream, timers, now } = this.parts;
+    const { sql } = tick;
+    const { runId } = event;
+    // A log that is read again into an empty store brings runs that nobody accepted here.
+    if (event.type === 'PlanRequested') this.#addHeader(tick, event as PlanRequested);
+    sql.run(
+      `INSERT INTO run (run_id, accepted_at, version, state, status, terminal, ended_at) VALUES (?, ?, 1, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET version = version + 1, state = excluded.state, status = excluded.status,
+         terminal = max(terminal, excluded.terminal), ended_at = coalesce(ended_at, excluded.ended_at)`,
+      runId, now(), JSON.stringify(step.next), step.status, step.terminal ? 1 : 0, step.terminal ? now() : null,
+    ); // prettier-ignore
+    sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, event.id, JSON.stringify(step.outputs));
+    timers.change(tick, runId, step.disarm, step.arm);
+    for (const id of step.cancels) this.#flag(tick, id);
+    stream.write(tick, runId, step.entries);
+    // Appended here already, so that no death between the commit and the publishing can hold them back.
+    log.appendEvents(tick, step.outputs);
+  }
+
+  async read<S>(runId: string): Promise<StoredRun<S> | null> {
+    const row = this.parts.database.read((sql) => sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ? AND version > 0`, runId));
+    return row ? { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal === 1 } : null;
+  }
+
+  async list({
+    tenant,
+    limit,
+    before,
+  }: {
+    readonly tenant: string;
+    readonly limit: number;
+    readonly before?: number;
+  }): Promise<readonly RunSummary[]> {
+    const rows = this.parts.database.read(
+      (sql) =>
+      sql.all<RunRow>(
+        'SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?',
+        tenant, before ?? Number.MAX_SAFE_INTEGER, limit,
+      ), // prettier-ignore
+    );
+    return rows.map(summaryOf);
+  }
+
+  async openCount(): Promise<number> {
+    return this.parts.database.read((sql) => sql.get<{ open: number }>('SELECT COUNT(*) AS open FROM run WHERE terminal = 0'))!.open;
+  }
+
+  cancel(id: string): Promise<void> {
+    return this.parts.database.write((tick) => this.#flag(tick, id));
+  }
+
+  async cancelled(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.parts.database.read(
+      (sql) =>
+        new Set(
+          ids.filter((id) => {
+            const runId = id.split('/', 1)[0]!;
+            return sql.get(
+              'SELECT 1 AS found FROM cancel WHERE id = ? UNION ALL SELECT 1 FROM run WHERE run_id = ? AND terminal = 1',
+              id,
+              runId,
+            );
+          }),
+        ),
+    );
+  }
+
+  nextCommandSeq(runId: string): Promise<number> {
+    return this.parts.database.write(
+      ({ sql }) =>
+        sql.get<{ seq: number }>(
+          'INSERT INTO command_seq (run_id, seq) VALUES (?, 1) ON CONFLICT DO UPDATE SET seq = seq + 1 RETURNING seq',
+          runId,
+        )!.seq,
+    );
+  }
+
+  attach(runId: string, clientId: string): Promise<number> {
+    return this.parts.database.write((tick) => {
+      tick.sql.run('INSERT INTO attached (run_id, client_id) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, clientId);
+      return attachedTo(tick, runId);
+    });
+  }
+
+  detach(runId: string, clientId: string): Promise<number> {
+    return this.parts.database.write((tick) => {
+      tick.sql.run('DELETE FROM attached WHERE run_id = ? AND client_id = ?', runId, clientId);
+      return attachedTo(tick, runId);
+    });
+  }
+
+  /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
+  #addHeader({ sql }: Tick, header: PlanRequested): void {
+    const { newest } = sql.get<{ newest: number | null }>('SELECT MAX(accepted_at) AS newest FROM run')!;
+    const acceptedAt = Math.max(this.parts.now(), (newest ?? 0) + 1);
+    sql.run(
+      `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
+      header.runId, header.data.caller.tenant, acceptedAt, JSON.stringify(header), acceptedStatus,
+    ); // prettier-ignore
+  }
+
+  #flag(tick: Tick, id: string): void {
+    tick.sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, this.parts.now());
+    tick.afterCommit(() => this.parts.hints.send('cancel', id));
+  }
+}
+
+const attachedTo = ({ sql }: Tick, runId: string): number =>
+  sql.get<{ clients: number }>('SELECT COUNT(*) AS clients FROM attached WHERE run_id = ?', runId)!.clients;
+
+function summaryOf(row: RunRow): RunSummary {
+  const header = JSON.parse(row.header!) as PlanRequested;
+  return {
+    runId: row.run_id,
+    template: header.data.template.id,
+    status: row.status,
+    terminal: row.terminal === 1,
+    acceptedAt: row.accepted_at,
+    question: header.data.goal,
+  };
+}

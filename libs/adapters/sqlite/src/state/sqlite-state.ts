@@ -1,0 +1,84 @@
+import type { Clock, DeliveryLedger, Journal, Leases, Runs, Settings, StateStore, StoreTtl, Timers } from '@conclave/ports';
+import { DatabaseView, type Database } from '../database/database.js';
+import type { LogTable } from '../event-log/log-table.js';
+import { SqliteRunStream } from '../run-stream.js';
+import { SqliteDeliveries } from './deliveries.js';
+import { ProcessHints } from './hints.js';
+import { stateIdentity } from './identity.js';
+import { SqliteJournal } from './journal.js';
+import { ProcessLeases } from './leases.js';
+import { SqliteRuns } from './runs.js';
+import { SqliteSettings } from './settings.js';
+import { SqliteTimers, type TimerWaiters } from './timers.js';
+
+/** What all users of one database share inside the process. */
+export class SharedState {
+  readonly hints = new ProcessHints();
+  readonly leases: ProcessLeases;
+  readonly waiting: TimerWaiters = new Map();
+
+  constructor(
+    readonly database: Database,
+    readonly log: LogTable,
+    readonly clock: Clock,
+    readonly ttl: StoreTtl,
+  ) {
+    this.leases = new ProcessLeases(() => clock.now(), this.hints);
+  }
+
+  close(): void {
+    for (const wake of [...this.waiting.keys()]) wake();
+    this.hints.close();
+  }
+}
+
+/** The state store and the run stream as one process id sees them. Closing it leaves the database open. */
+export class SqliteState implements StateStore {
+  readonly runs: Runs;
+  readonly journal: Journal;
+  readonly timers: Timers;
+  readonly leases: Leases;
+  readonly hints: ProcessHints;
+  readonly deliveries: DeliveryLedger;
+  readonly settings: Settings;
+  readonly identity: StateStore['identity'];
+  readonly stream: SqliteRunStream;
+  readonly #view: DatabaseView;
+
+  constructor(
+    private readonly shared: SharedState,
+    processId: string,
+  ) {
+    const { clock, hints, leases, log, ttl } = shared;
+    const now = () => clock.now();
+    const database = new DatabaseView(shared.database);
+    const timers = new SqliteTimers(database, clock, shared.waiting);
+    this.#view = database;
+    this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
+    this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, now, retryKeyMs: ttl.retryKeyMs });
+    this.journal = new SqliteJournal(database, leases);
+    this.timers = timers;
+    this.leases = leases;
+    this.hints = hints;
+    this.deliveries = new SqliteDeliveries(database, leases, processId);
+    this.settings = new SqliteSettings(database);
+    this.identity = stateIdentity(database);
+  }
+
+  now(): Promise<number> {
+    return Promise.resolve(this.shared.clock.now());
+  }
+
+  warnings(): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
+  health(): Promise<string | null> {
+    return Promise.resolve(this.#view.health());
+  }
+
+  close(): Promise<void> {
+    this.#view.close();
+    return Promise.resolve();
+  }
+}

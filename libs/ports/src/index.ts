@@ -4,6 +4,7 @@ export * from './event-log/clock.js';
 export * from './event-log/delivery-pool.js';
 export * from './event-log/event-log.js';
 export * from './event-log/memory-ledger.js';
+export * from './event-log/memory-log.js';
 export * from './event-log/record.js';
 export * from './event-log/retry.js';
 export * from './graph/graph.js';

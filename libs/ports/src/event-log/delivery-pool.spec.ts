@@ -3,9 +3,9 @@ import { Failure, type Event } from '@conclave/contracts';
 import { defer } from './event-log.js';
 import { settle } from './testing/manual-clock.js';
 import { Gates, PoolBench, type Handle } from './testing/pool-bench.js';
-import { input, nameOf, output } from './testing/sample-events.js';
+import { sampleInput, sampleName, sampleOutput } from './testing/sample-events.js';
 
-const answering: Handle = async ({ event }) => [output(nameOf(event))];
+const answering: Handle = async ({ event }) => [sampleOutput(sampleName(event))];
 const outage = () => new Failure('STORE_UNAVAILABLE');
 const begun = (bench: PoolBench, processId: string, offset = '0') =>
   bench.deliveries.ledger(processId).begin({ group: 'group', record: `knowledge.ingest/0/${offset}` });
@@ -14,7 +14,7 @@ describe('the delivery pool', () => {
   it('publishes what the handler returns before the record counts as done', async () => {
     const order: string[] = [];
     const bench = new PoolBench(answering);
-    bench.pool.offer(await bench.record(input('a')), () => void order.push(`done after ${bench.published.map(nameOf).join()}`));
+    bench.pool.offer(await bench.record(sampleInput('a')), () => void order.push(`done after ${bench.published.map(sampleName).join()}`));
     await settle();
     expect(order).toEqual(['done after a']);
     expect(bench.points).toEqual(['after-poll', 'before-publish', 'after-publish']);
@@ -24,7 +24,7 @@ describe('the delivery pool', () => {
   it('says after-commit when the adapter says that the position is durable', async () => {
     const bench = new PoolBench(answering);
     let commit = () => {};
-    bench.pool.offer(await bench.record(input('a')), () => new Promise<void>((resolve) => (commit = resolve)));
+    bench.pool.offer(await bench.record(sampleInput('a')), () => new Promise<void>((resolve) => (commit = resolve)));
     await settle();
     expect(bench.points).not.toContain('after-commit');
     commit();
@@ -34,8 +34,8 @@ describe('the delivery pool', () => {
 
   it('runs no more handlers at once than asked', async () => {
     const gates = new Gates();
-    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []), { concurrency: 2 });
-    await bench.offer(input('a'), input('b'), input('c'));
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []), { concurrency: 2 });
+    await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));
     expect(gates.waiting).toEqual(['a', 'b']);
     expect(bench.pool.load()).toEqual({ running: 2, held: 3 });
     await gates.open('a');
@@ -44,8 +44,8 @@ describe('the delivery pool', () => {
 
   it('handles records of one key one after another and lets others go on', async () => {
     const gates = new Gates();
-    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []));
-    await bench.offer(input('1', 'run'), input('2', 'run'), input('other'));
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []));
+    await bench.offer(sampleInput('1', 'run'), sampleInput('2', 'run'), sampleInput('other'));
     expect(gates.waiting).toEqual(['1', 'other']);
     await gates.open('1');
     expect(gates.waiting).toEqual(['other', '2']);
@@ -53,8 +53,8 @@ describe('the delivery pool', () => {
 
   it('orders records without a key with no other', async () => {
     const gates = new Gates();
-    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []));
-    for (const name of ['a', 'b']) bench.hand({ ...(await bench.record(input(name, 'run'))), key: null });
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []));
+    for (const name of ['a', 'b']) bench.hand({ ...(await bench.record(sampleInput(name, 'run'))), key: null });
     await settle();
     expect(gates.waiting).toEqual(['a', 'b']);
   });
@@ -62,11 +62,11 @@ describe('the delivery pool', () => {
   it('keeps the order of a key while its first record waits for a retry', async () => {
     const handled: string[] = [];
     const bench = new PoolBench(async ({ event, attempt }) => {
-      handled.push(`${nameOf(event)}#${attempt}`);
-      if (nameOf(event) === '1' && attempt < 3) throw new Error('not yet');
+      handled.push(`${sampleName(event)}#${attempt}`);
+      if (sampleName(event) === '1' && attempt < 3) throw new Error('not yet');
       return [];
     });
-    await bench.offer(input('1', 'run'), input('2', 'run'), input('other'));
+    await bench.offer(sampleInput('1', 'run'), sampleInput('2', 'run'), sampleInput('other'));
     expect(handled).toEqual(['1#1', 'other#1']);
     await bench.clock.advance(60_000);
     expect(handled).toEqual(['1#1', 'other#1', '1#2', '1#3', '2#1']);
@@ -82,7 +82,7 @@ describe('the delivery pool', () => {
       },
       { retry: { attempts: 4, backoffMs: 100, maxBackoffMs: 300 }, random: () => 0.999_999 },
     );
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     await bench.clock.advance(10_000);
     expect(at.map((time) => time - at[0]!)).toEqual([0, 100, 300, 600]);
   });
@@ -92,9 +92,9 @@ describe('the delivery pool', () => {
       async () => {
         throw new TypeError('undefined is not a function');
       },
-      { retry: { attempts: 3 }, onDead: (event, reason) => [output(`${nameOf(event!)} ${reason}`)] },
+      { retry: { attempts: 3 }, onDead: (event, reason) => [sampleOutput(`${sampleName(event!)} ${reason}`)] },
     );
-    const record = await bench.record(input('a'));
+    const record = await bench.record(sampleInput('a'));
     bench.hand(record);
     await bench.clock.advance(60_000);
     expect(bench.dead).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('the delivery pool', () => {
       'dead-reason': 'failed',
       'dead-attempts': '3',
     });
-    expect(bench.published.map(nameOf)).toEqual(['a failed']);
+    expect(bench.published.map(sampleName)).toEqual(['a failed']);
     expect(bench.done).toEqual(['0']);
     expect(bench.observed.at(-1)).toMatchObject({ outcome: 'dead', type: 'KnowledgeProposed', error: expect.any(TypeError) });
   });
@@ -120,7 +120,7 @@ describe('the delivery pool', () => {
       await begun(bench, 'earlier');
       await earlier.failed({ group: 'group', record: 'knowledge.ingest/0/0' });
     }
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     expect(bench.dead[0]!.headers['dead-attempts']).toBe('3');
   });
 
@@ -133,7 +133,7 @@ describe('the delivery pool', () => {
   ])('puts a record with %s aside at once and runs no handler', async (_what, broken) => {
     const seen: (Event | null)[] = [];
     const bench = new PoolBench(async () => Promise.reject(new Error('must not run')), { onDead: (event) => (seen.push(event), []) });
-    const good = await bench.record(input('a'));
+    const good = await bench.record(sampleInput('a'));
     bench.hand({ ...good, ...broken, headers: { ...good.headers, ...broken.headers } });
     await settle();
     expect(bench.dead.map(({ headers }) => [headers['dead-reason'], headers['dead-attempts']])).toEqual([['undecodable', '1']]);
@@ -145,7 +145,7 @@ describe('the delivery pool', () => {
     'puts a record without the header %s aside at once',
     async (name) => {
       const bench = new PoolBench(answering);
-      const good = await bench.record(input('a'));
+      const good = await bench.record(sampleInput('a'));
       bench.hand({ ...good, headers: Object.fromEntries(Object.entries(good.headers).filter(([key]) => key !== name)) });
       await settle();
       expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['undecodable']);
@@ -154,16 +154,16 @@ describe('the delivery pool', () => {
 
   it('puts a record that killed its process three times aside unrun', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Error('must not run')), {
-      onDead: (event, reason) => [output(`${nameOf(event!)} ${reason}`)],
+      onDead: (event, reason) => [sampleOutput(`${sampleName(event!)} ${reason}`)],
     });
     for (const process of ['p1', 'p2', 'p3']) {
       await begun(bench, process);
       bench.deliveries.died(process);
     }
     await bench.clock.advance(10_000);
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     expect(bench.dead.map(({ headers }) => [headers['dead-reason'], headers['dead-attempts']])).toEqual([['killed_process', '3']]);
-    expect(bench.published.map(nameOf)).toEqual(['a killed_process']);
+    expect(bench.published.map(sampleName)).toEqual(['a killed_process']);
     expect(bench.done).toEqual(['0']);
   });
 
@@ -172,14 +172,14 @@ describe('the delivery pool', () => {
     for (const process of ['p1', 'p2', 'p3']) await begun(bench, process);
     bench.deliveries.died('p1');
     bench.deliveries.died('p2');
-    await bench.offer(input('a'), input('b'));
-    expect(bench.published.map(nameOf)).toEqual(['b']);
+    await bench.offer(sampleInput('a'), sampleInput('b'));
+    expect(bench.published.map(sampleName)).toEqual(['b']);
     await bench.clock.advance(30_000);
     expect(bench.dead).toEqual([]);
-    expect(bench.published.map(nameOf)).toEqual(['b']);
+    expect(bench.published.map(sampleName)).toEqual(['b']);
     await bench.deliveries.ledger('p3').done({ group: 'group', record: 'knowledge.ingest/0/0' });
     await bench.clock.advance(2000);
-    expect(bench.published.map(nameOf)).toEqual(['b', 'a']);
+    expect(bench.published.map(sampleName)).toEqual(['b', 'a']);
   });
 
   it('puts aside once the last suspect turns out dead', async () => {
@@ -188,7 +188,7 @@ describe('the delivery pool', () => {
       await begun(bench, process);
       bench.deliveries.died(process);
     }
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     expect(bench.dead).toEqual([]);
     await bench.clock.advance(12_000);
     expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['killed_process']);
@@ -198,13 +198,13 @@ describe('the delivery pool', () => {
     const attempts: number[] = [];
     const bench = new PoolBench(
       async ({ event, attempt }) => {
-        if (nameOf(event) === 'b') return [];
+        if (sampleName(event) === 'b') return [];
         attempts.push(attempt);
         return attempts.length < 9 ? defer(100) : [];
       },
       { concurrency: 1 },
     );
-    await bench.offer(input('a'), input('b'));
+    await bench.offer(sampleInput('a'), sampleInput('b'));
     expect(bench.done).toEqual(['1']);
     expect(bench.pool.load()).toEqual({ running: 0, held: 1 });
     await bench.clock.advance(900);
@@ -214,14 +214,14 @@ describe('the delivery pool', () => {
 
   it('treats a handler that returns nothing as failing', async () => {
     const bench = new PoolBench((async () => undefined) as unknown as Handle, { retry: { attempts: 1 } });
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     expect(bench.dead.map(({ headers }) => headers['dead-reason'])).toEqual(['failed']);
   });
 
   it('blames the handler for outputs that have no JSON form', async () => {
     const bench = new PoolBench(answering, { retry: { attempts: 1 } });
     bench.logError = new Failure('EVENT_UNDECODABLE', 'circular');
-    bench.hand(await bench.record(input('a')));
+    bench.hand(await bench.record(sampleInput('a')));
     await settle();
     bench.logError = null;
     await bench.clock.advance(10_000);
@@ -233,7 +233,7 @@ describe('the delivery pool', () => {
       retry: { attempts: 2 },
       onDead: () => Promise.reject(new Error('nor this')),
     });
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     await bench.clock.advance(60_000);
     expect(bench.dead).toHaveLength(1);
     expect(bench.done).toEqual(['0']);
@@ -242,10 +242,10 @@ describe('the delivery pool', () => {
 
   it('asks the adapter to stop when it is full and tells it when half of it is free', async () => {
     const gates = new Gates();
-    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), []), { maxHeld: 4 });
-    await bench.offer(input('a'), input('b'), input('c'));
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []), { maxHeld: 4 });
+    await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));
     expect(bench.pool.hasRoom()).toBe(true);
-    await bench.offer(input('d'));
+    await bench.offer(sampleInput('d'));
     expect(bench.pool.hasRoom()).toBe(false);
     await gates.open('a');
     expect(bench.rooms).toBe(0);
@@ -265,7 +265,7 @@ describe('the delivery pool in an outage of our own stores', () => {
   it.each(stages)('pauses while %s does not answer, blames no record, and goes on afterwards', async (_which, set) => {
     const bench = new PoolBench(answering, { retry: { attempts: 1 } });
     set(bench, true);
-    await bench.offer(input('a'), input('b'), input('c'));
+    await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));
     await bench.clock.advance(120_000);
     expect(bench.pauses).toEqual([true]);
     expect(bench.pool.paused()).not.toBeNull();
@@ -288,7 +288,7 @@ describe('the delivery pool in an outage of our own stores', () => {
       if (down) throw outage();
       return [];
     });
-    await bench.offer(input('a'), input('b'));
+    await bench.offer(sampleInput('a'), sampleInput('b'));
     await bench.clock.advance(60_000);
     const waits = at.slice(2).map((time, index) => time - at[index + 1]!);
     expect(waits.length).toBeGreaterThan(5);
@@ -305,10 +305,10 @@ describe('the delivery pool in an outage of our own stores', () => {
     let down = true;
     const bench = new PoolBench(async ({ event }) => {
       if (down) throw outage();
-      if (nameOf(event) === 'long') await gates.wait('long');
+      if (sampleName(event) === 'long') await gates.wait('long');
       return [];
     });
-    await bench.offer(input('long'), input('b'));
+    await bench.offer(sampleInput('long'), sampleInput('b'));
     down = false;
     await bench.clock.advance(5000);
     expect(bench.done).toEqual(['1']);
@@ -320,9 +320,9 @@ describe('the delivery pool in an outage of our own stores', () => {
     const bench = new PoolBench(async ({ event }) => {
       runs += 1;
       bench.deliveries.down = true;
-      return [output(nameOf(event))];
+      return [sampleOutput(sampleName(event))];
     });
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     expect(bench.done).toEqual([]);
     bench.deliveries.down = false;
     await bench.clock.advance(1000);
@@ -334,7 +334,7 @@ describe('the delivery pool in an outage of our own stores', () => {
   it('does not skip a record whose dead letter cannot be written', async () => {
     const bench = new PoolBench(async () => Promise.reject(new Error('never')), { retry: { attempts: 1 } });
     bench.logError = new Failure('LOG_UNAVAILABLE');
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     await bench.clock.advance(60_000);
     expect(bench.done).toEqual([]);
     bench.logError = null;
@@ -350,10 +350,10 @@ describe('the delivery pool when records are lost or the consumption ends', () =
     const gates = new Gates();
     const bench = new PoolBench(async ({ event, signal }) => {
       signals.push(signal);
-      await gates.wait(nameOf(event));
-      return [output(nameOf(event))];
+      await gates.wait(sampleName(event));
+      return [sampleOutput(sampleName(event))];
     });
-    await bench.offer(input('a'), input('b', 'a'), input('c'));
+    await bench.offer(sampleInput('a'), sampleInput('b', 'a'), sampleInput('c'));
     bench.pool.forget(({ offset }) => offset !== '2');
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     await gates.open('a');
@@ -364,8 +364,8 @@ describe('the delivery pool when records are lost or the consumption ends', () =
   });
 
   it('forgets records that wait for a retry or for the end of an outage', async () => {
-    const bench = new PoolBench(async ({ event }) => Promise.reject(nameOf(event) === 'a' ? new Error('again') : outage()));
-    await bench.offer(input('a'), input('b'));
+    const bench = new PoolBench(async ({ event }) => Promise.reject(sampleName(event) === 'a' ? new Error('again') : outage()));
+    await bench.offer(sampleInput('a'), sampleInput('b'));
     bench.pool.forget(() => true);
     await bench.clock.advance(60_000);
     expect(bench.pool.load()).toEqual({ running: 0, held: 0 });
@@ -376,13 +376,15 @@ describe('the delivery pool when records are lost or the consumption ends', () =
 
   it('drains: waits for handlers that run and gives back what has not begun', async () => {
     const gates = new Gates();
-    const bench = new PoolBench(async ({ event }) => (await gates.wait(nameOf(event)), [output(nameOf(event))]), { concurrency: 1 });
-    await bench.offer(input('a'), input('b'));
+    const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), [sampleOutput(sampleName(event))]), {
+      concurrency: 1,
+    });
+    await bench.offer(sampleInput('a'), sampleInput('b'));
     const drained = bench.pool.drain(5000);
     await gates.open('a');
     expect((await drained).map(({ offset }) => offset)).toEqual(['1']);
     expect(bench.done).toEqual(['0']);
-    expect(bench.published.map(nameOf)).toEqual(['a']);
+    expect(bench.published.map(sampleName)).toEqual(['a']);
     expect(bench.clock.pending).toBe(0);
   });
 
@@ -390,7 +392,7 @@ describe('the delivery pool when records are lost or the consumption ends', () =
     const bench = new PoolBench(
       ({ signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
     );
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     const drained = bench.pool.drain(5000);
     await bench.clock.advance(4999);
     expect(bench.pool.load().running).toBe(1);
@@ -403,7 +405,7 @@ describe('the delivery pool when records are lost or the consumption ends', () =
   it('gives up a handler that does not react to the abort, and takes nothing from it afterwards', async () => {
     const gates = new Gates();
     const bench = new PoolBench(async () => (await gates.wait('deaf'), []));
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     const drained = bench.pool.drain(1000);
     await bench.clock.advance(3000);
     expect((await drained).map(({ offset }) => offset)).toEqual(['0']);
@@ -414,14 +416,14 @@ describe('the delivery pool when records are lost or the consumption ends', () =
 
   it('drains in the middle of an outage and leaves no timer', async () => {
     const bench = new PoolBench(async () => Promise.reject(outage()));
-    await bench.offer(input('a'), input('b'));
+    await bench.offer(sampleInput('a'), sampleInput('b'));
     expect(await bench.pool.drain(100)).toHaveLength(2);
     expect(bench.clock.pending).toBe(0);
   });
 
   it('can be drained twice', async () => {
     const bench = new PoolBench(answering);
-    await bench.offer(input('a'));
+    await bench.offer(sampleInput('a'));
     expect(await bench.pool.drain(10)).toEqual([]);
     expect(await bench.pool.drain(10)).toEqual([]);
   });

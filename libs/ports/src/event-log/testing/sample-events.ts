@@ -5,26 +5,26 @@ export const inputTopic = KnowledgeProposed.topic;
 export const outputTopic = SettingChanged.topic;
 
 /** An input event; events of one `run` name share a key. `text` is anything. */
-export const input = (id: string, run = id, text = id): Event =>
+export const sampleInput = (id: string, run = id, text = id): Event =>
   makeEvent(
     KnowledgeProposed,
-    { id: `${runIdOf(run)}/proposed/${id}`, runId: runIdOf(run), source: 'gateway', time: 1_700_000_000_000 },
+    { id: `${sampleRunId(run)}/proposed/${id}`, runId: sampleRunId(run), source: 'gateway', time: 1_700_000_000_000 },
     { kind: 'document', tenant: 'default', actor: 'test', text, about: id, proposedAt: 1_700_000_000_000 },
   );
 
 /** The event a handler answers `of` with; repeated handling makes the same id again. */
-export const output = (of: string, run = of): Event =>
+export const sampleOutput = (of: string, run = of): Event =>
   makeEvent(
     SettingChanged,
-    { id: `${runIdOf(run)}/changed/${of}`, runId: runIdOf(run), source: 'gateway', time: 1_700_000_000_000 },
+    { id: `${sampleRunId(run)}/changed/${of}`, runId: sampleRunId(run), source: 'gateway', time: 1_700_000_000_000 },
     { setting: of, actor: 'test', before: null, after: null, version: 1, changedAt: 1_700_000_000_000 },
   );
 
 /** The short name an event was made with. */
-export const nameOf = (event: Event): string => {
+export const sampleName = (event: Event): string => {
   const data = event.data as { about?: string; setting?: string };
   return data.about ?? data.setting ?? '';
 };
 
 /** A valid run id for a short name. */
-export const runIdOf = (name: string): string => `run_${Buffer.from(name).toString('hex').padStart(8, '0')}`;
+export const sampleRunId = (name: string): string => `run_${Buffer.from(name).toString('hex').padStart(8, '0')}`;

@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { deliveryPromises } from './testing/delivery.contract.js';
+import { failurePromises } from './testing/failure.contract.js';
+import { inputTopic, outputTopic } from './testing/sample-events.js';
+import { publishingPromises } from './testing/publishing.contract.js';
+import { runningPromises } from './testing/running.contract.js';
+import { Stage, type EventLogUnderTest } from './testing/event-log-world.js';
+
+export type { EventLogUnderTest, EventLogWorld } from './testing/event-log-world.js';
+
+/** A promise of the port, and the test that it is kept. */
+export interface LogPromise {
+  readonly sentence: string;
+  readonly partitions?: number;
+  readonly test: (stage: Stage) => Promise<void>;
+}
+
+export const logPromises: readonly LogPromise[] = [...publishingPromises, ...deliveryPromises, ...failurePromises, ...runningPromises];
+
+/** The promises of the port, run against an adapter. */
+export function describeEventLog(name: string, underTest: EventLogUnderTest): void {
+  const { open, patienceMs = 10_000, longTaskMs = 1500, heldBound = 200, gaps = {} } = underTest;
+  describe(`${name} is an event log that`, () => {
+    let stage: Stage | null = null;
+    afterEach(async () => {
+      await stage?.end();
+      stage = null;
+    });
+
+    for (const { sentence, partitions = 3, test } of logPromises) {
+      if (sentence in gaps) continue;
+      it(
+        sentence,
+        async () => {
+          stage = new Stage(await open({ topics: [inputTopic, outputTopic], partitions }), patienceMs, longTaskMs, heldBound);
+          await test(stage);
+        },
+        patienceMs * 6 + longTaskMs * 4,
+      );
+    }
+
+    it('names only promises of the port as gaps, each with a reason', () => {
+      const sentences = logPromises.map(({ sentence }) => sentence);
+      for (const [sentence, reason] of Object.entries(gaps)) {
+        expect(sentences).toContain(sentence);
+        expect(reason).not.toBe('');
+      }
+    });
+  });
+}

@@ -1,0 +1,82 @@
+import type { StreamBody } from '@conclave/contracts';
+
+type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+
+/** What an entry means for the text a client holds. */
+export type TextStep =
+  | { readonly kind: 'text'; readonly text: string }
+  /** The run is over; `rest` is what the client has not yet got of the answer. */
+  | { readonly kind: 'done'; readonly rest: string; readonly answer: string; readonly end: Completed }
+  /** What was sent is not the beginning of the answer any more. */
+  | { readonly kind: 'superseded' }
+  | { readonly kind: 'ended'; readonly end: Completed }
+  | { readonly kind: 'nothing' };
+
+/**
+ * Follows the answer through the entries of a run: live chunks as they come, the rest at the end. What was given
+ * out is always the beginning of the answer, or the step says that it is not.
+ */
+export class AnswerText {
+  /** Text given out so far. */
+  private given = '';
+  /** Text of the newest attempt of the task that writes the answer. */
+  private draft = '';
+  private task: string | null = null;
+  private live = false;
+  private attempt = 0;
+
+  /** All of the draft, also where it may not be shown yet. */
+  get soFar(): string {
+    return this.draft;
+  }
+  get shown(): string {
+    return this.given;
+  }
+
+  take(entry: StreamBody): TextStep {
+    switch (entry.kind) {
+      case 'composing':
+        this.task = entry.taskId;
+        this.live = entry.stream === 'live';
+        this.attempt = 0;
+        this.draft = '';
+        return { kind: 'nothing' };
+      case 'chunk':
+        return this.chunk(entry);
+      case 'superseded':
+        if (entry.taskId !== this.task) return { kind: 'nothing' };
+        this.attempt = entry.attempt;
+        this.draft = '';
+        return this.given === '' ? { kind: 'nothing' } : { kind: 'superseded' };
+      case 'run.completed':
+        return this.completed(entry);
+      default:
+        return { kind: 'nothing' };
+    }
+  }
+
+  private chunk(entry: Extract<StreamBody, { kind: 'chunk' }>): TextStep {
+    if (entry.taskId !== this.task || entry.attempt < this.attempt) return { kind: 'nothing' };
+    if (entry.attempt > this.attempt) {
+      this.attempt = entry.attempt;
+      this.draft = '';
+    }
+    // The stream cuts overlaps; a gap would put words together that never stood side by side, so the rest waits for the end.
+    if (entry.offset !== this.draft.length) return { kind: 'nothing' };
+    this.draft += entry.text;
+    if (!this.live || this.draft.length <= this.given.length || !this.draft.startsWith(this.given)) return { kind: 'nothing' };
+    const text = this.draft.slice(this.given.length);
+    this.given = this.draft;
+    return { kind: 'text', text };
+  }
+
+  private completed(end: Completed): TextStep {
+    if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') return { kind: 'ended', end };
+    const answer = end.answer;
+    // White space at the end of what was sent is not worth an error: the composer trims its final text.
+    const given = answer.startsWith(this.given) ? this.given : this.given.trimEnd();
+    if (!answer.startsWith(given)) return { kind: 'superseded' };
+    this.given = answer;
+    return { kind: 'done', rest: answer.slice(given.length), answer, end };
+  }
+}

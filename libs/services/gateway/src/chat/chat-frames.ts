@@ -1,0 +1,125 @@
+import { type AnswerFacts, type ChatCompletionChunk, errorBody, Failure, type FailureCode, failures, type FinishReason, type StreamBody } from '@conclave/contracts';
+import { AnswerText } from './answer-text.js';
+import type { ProgressMode } from './chat-request.js';
+import { citations, type ChunkFrame, deltaChunk, finishChunk, statusChunk, usageChunk } from './chat-shapes.js';
+import { progressText } from './progress-text.js';
+
+type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+
+/** What goes out for one entry. `end` is set when nothing follows. */
+export interface Frames {
+  readonly chunks: readonly ChatCompletionChunk[];
+  readonly end?: { readonly failure: Failure | null };
+  /** Whether answer text is among the chunks. */
+  readonly content: boolean;
+}
+
+export interface FrameOptions {
+  readonly frame: ChunkFrame;
+  readonly runId: string;
+  readonly mode: ProgressMode;
+  readonly includeUsage: boolean;
+}
+
+/** Entries of a run in, chunks of the OpenAI protocol out. Holds no connection and waits for nothing. */
+export class ChatFrames {
+  private readonly text = new AnswerText();
+  private thinkOpen = false;
+  private thinkClosed = false;
+
+  constructor(private readonly options: FrameOptions) {}
+
+  /** The first chunk: the role, once. */
+  opening(): ChatCompletionChunk {
+    return deltaChunk(this.options.frame, { role: 'assistant', content: '' });
+  }
+
+  take(entry: StreamBody): Frames {
+    const step = this.text.take(entry);
+    switch (step.kind) {
+      case 'text':
+        return { chunks: this.content(step.text), content: true };
+      case 'done':
+        return { chunks: this.finish(step.rest, step.answer, step.end), end: { failure: null }, content: step.rest !== '' };
+      case 'ended':
+        return this.fail(failureOf(step.end));
+      case 'superseded':
+        return this.fail(new Failure('ANSWER_SUPERSEDED'));
+      case 'nothing':
+        return { chunks: this.progress(entry), content: false };
+    }
+  }
+
+  /** The last frames of a stream that cannot go on: an open thinking block is closed first. */
+  fail(failure: Failure): Frames {
+    return { chunks: this.closeThinking(), end: { failure }, content: false };
+  }
+
+  private content(text: string): ChatCompletionChunk[] {
+    return [...this.closeThinking(), deltaChunk(this.options.frame, { content: text })];
+  }
+
+  private finish(rest: string, answer: string, end: Completed): ChatCompletionChunk[] {
+    const { frame, includeUsage, mode, runId } = this.options;
+    const annotations = [...citations(end.sources, answer)];
+    const last = rest !== '' || annotations.length > 0 ? [deltaChunk(frame, { content: rest, ...(annotations.length > 0 ? { annotations } : {}) })] : [];
+    return [
+      ...this.closeThinking(),
+      ...last,
+      ...(mode === 'status' ? [statusChunk(frame, end.reason, true)] : []),
+      finishChunk(frame, finishOf(end), factsOf(runId, end)),
+      ...(includeUsage ? [usageChunk(frame, end.usage)] : []),
+    ];
+  }
+
+  /** Progress is over once the answer has begun: a thinking block after it would split it in two. */
+  private progress(entry: StreamBody): ChatCompletionChunk[] {
+    const { frame, mode } = this.options;
+    if (mode === 'none' || this.text.shown !== '') return [];
+    const line = progressText(entry);
+    if (line === null) return [];
+    if (mode === 'status') return [statusChunk(frame, line, false)];
+    if (mode === 'reasoning') return [deltaChunk(frame, { reasoning_content: `${line}\n` })];
+    const opening = this.thinkOpen ? '' : '<think>\n';
+    this.thinkOpen = true;
+    return [deltaChunk(frame, { content: `${opening}${withoutTags(line)}\n` })];
+  }
+
+  private closeThinking(): ChatCompletionChunk[] {
+    if (!this.thinkOpen || this.thinkClosed) return [];
+    this.thinkClosed = true;
+    return [deltaChunk(this.options.frame, { content: '</think>\n\n' })];
+  }
+}
+
+/** Quoted model text must not close the block it stands in. */
+const withoutTags = (line: string): string => line.replace(/<(?=\/?think)/gi, '‹');
+
+export const finishOf = (end: Completed): FinishReason => (end.cutShort ? 'length' : 'stop');
+
+export const factsOf = (runId: string, end: Completed): AnswerFacts => ({
+  run_id: runId,
+  outcome: end.outcome,
+  rule: end.rule,
+  reason: end.reason,
+  rounds: end.rounds,
+  calls: end.usage.calls,
+  cost: end.usage.cost,
+});
+
+/** Why a run has no answer, as a failure of the table. */
+export function failureOf(end: Completed): Failure {
+  if (end.outcome === 'cancelled') return new Failure('RUN_CANCELLED', end.reason);
+  const code = end.failure?.code;
+  if (code !== undefined && code in failures) return new Failure(code as FailureCode, detailOf(end.failure!.message, code as FailureCode));
+  return new Failure('RUN_FAILED', end.failure?.message ?? end.reason);
+}
+
+/** A note may carry the sentence of the table already. */
+const detailOf = (message: string, code: FailureCode): string | undefined => {
+  const sentence = failures[code].message;
+  const rest = message.startsWith(sentence) ? message.slice(sentence.length).trim() : message;
+  return rest === '' ? undefined : rest;
+};
+
+export const errorLine = (failure: Failure): string => `data: ${JSON.stringify(errorBody(failure))}\n\n`;

@@ -1,0 +1,168 @@
+import {
+  AnswerParameters,
+  ChatCompletionRequest,
+  type ChatMessage,
+  ConclaveOptions,
+  Failure,
+  RunRequest,
+  type RunLimits,
+  type Template,
+  type TextMessage,
+} from '@conclave/contracts';
+import type { CallMessage } from '@conclave/ports';
+import { parseBody } from '../http/request-shape.js';
+import { withoutThinking } from './history-text.js';
+
+export type ProgressMode = Template['progress'];
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What a request asks, whichever endpoint it came by. */
+export interface Question {
+  readonly model: string;
+  readonly goal: string;
+  readonly conversation: readonly TextMessage[];
+  /** All system and developer messages, in order; null where there is none. */
+  readonly system: string | null;
+  /** Every message as text, for a direct model. */
+  readonly messages: readonly CallMessage[];
+  readonly answer: AnswerParameters;
+  readonly wishes: Wishes;
+}
+/** What the caller wants less of. */
+export interface Wishes {
+  /** Re-plans at most; null leaves it to the template. */
+  readonly rounds: number | null;
+  readonly limits: Partial<RunLimits>;
+  readonly progress: ProgressMode | null;
+}
+export interface ChatQuestion extends Question {
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** A program reads the content (`tools`, `response_format`, not streamed): nothing but the answer may stand in it. */
+  readonly answerOnly: boolean;
+}
+
+const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, low: 1, medium: 2 };
+const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
+
+/** Throws REQUEST_INVALID with the field and what to do about it. */
+export function readChatRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): ChatQuestion {
+  const request = parseBody(ChatCompletionRequest, body);
+  if (typeof request.n === 'number' && request.n !== 1) {
+    throw new Failure('REQUEST_INVALID', 'A template gives one answer: leave `n` out or set it to 1, and send the request again for another answer.', { param: 'n' });
+  }
+  const question = readQuestion(request.model, request.messages, request, headers, maxMessages);
+  const stream = request.stream ?? false;
+  const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
+  return {
+    ...question,
+    stream,
+    includeUsage: request.stream_options?.include_usage ?? false,
+    answerOnly: !stream || hasTools || question.answer.response_format !== undefined,
+  };
+}
+
+/** Throws REQUEST_INVALID. */
+export function readRunRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): Question {
+  const request = parseBody(RunRequest, body);
+  const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
+  if (messages === null) throw new Failure('REQUEST_INVALID', 'Send `input` with the question, or `messages`.', { param: 'input' });
+  return readQuestion(request.model, messages, request, headers, maxMessages);
+}
+
+type AnswerFields = Omit<RunRequest, 'model' | 'input' | 'messages'>;
+
+function readQuestion(model: string, messages: readonly ChatMessage[], request: AnswerFields, headers: Headers, maxMessages: number): Question {
+  if (messages.length > maxMessages) throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
+  const texts = messages.map((message, index) => ({ role: message.role, text: textOf(message, index) }));
+  const last = texts.findLastIndex(({ role }) => role === 'user');
+  if (last < 0) throw new Failure('REQUEST_INVALID', 'No message has the role "user": add the question as the last message.', { param: 'messages' });
+  const goal = texts[last]!.text;
+  if (goal.trim() === '') throw new Failure('REQUEST_INVALID', 'The last user message has no text: put the question there.', { param: `messages[${last}].content` });
+  const system = texts.filter(({ role }) => role === 'system' || role === 'developer').map(({ text }) => text);
+  const conversation = texts.slice(0, last).flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
+  return {
+    model,
+    goal,
+    conversation,
+    system: system.length > 0 ? system.join('\n\n') : null,
+    messages: texts.flatMap(({ role, text }): CallMessage[] => (role === 'function' ? [] : [{ role: role === 'developer' ? 'system' : role, content: text }])),
+    answer: answerParameters(request),
+    wishes: readWishes(request, headers),
+  };
+}
+
+const isTurn = (role: ChatMessage['role']): role is TextMessage['role'] => role === 'user' || role === 'assistant';
+
+function textOf(message: ChatMessage, index: number): string {
+  const { content } = message;
+  if (content === null || content === undefined) return '';
+  const text =
+    typeof content === 'string'
+      ? content
+      : content
+          .map((part, at) => {
+            if (part.type === 'text' || part.type === 'refusal') return part.text ?? '';
+            throw new Failure('REQUEST_INVALID', `Parts of the kind "${part.type.slice(0, 40)}" are not read yet: send text parts only.`, { param: `messages[${index}].content[${at}]` });
+          })
+          .join('');
+  return message.role === 'assistant' ? withoutThinking(text) : text;
+}
+
+function answerParameters(request: AnswerFields): AnswerParameters {
+  const stop = typeof request.stop === 'string' ? [request.stop] : request.stop;
+  const format = request.response_format;
+  const entries = {
+    temperature: request.temperature,
+    top_p: request.top_p,
+    stop: stop && stop.length > 0 ? stop : null,
+    max_tokens: request.max_completion_tokens ?? request.max_tokens,
+    seed: request.seed,
+    response_format: format && format.type !== 'text' ? format : null,
+  };
+  return AnswerParameters.parse(Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== null && value !== undefined)));
+}
+
+function readWishes(request: AnswerFields, headers: Headers): Wishes {
+  const options = { ...fromHeaders(headers), ...withoutAbsent(request.conclave ?? {}) };
+  const byEffort = typeof request.reasoning_effort === 'string' ? (effortRounds[request.reasoning_effort] ?? null) : null;
+  const limits = Object.fromEntries(limitNames.flatMap((name) => (typeof options[name] === 'number' ? [[name, options[name]]] : [])));
+  return { rounds: options.rounds ?? byEffort, limits, progress: options.progress ?? null };
+}
+
+/** `x-conclave-wall-time-s: 60` and its like; the body wins over a header. */
+function fromHeaders(headers: Headers): ConclaveOptions {
+  const options: Record<string, unknown> = {};
+  for (const name of ['rounds', 'progress', ...limitNames]) {
+    const header = `x-conclave-${name.replaceAll('_', '-')}`;
+    const value = headers[header];
+    if (typeof value !== 'string' || value.trim() === '') continue;
+    const read = ConclaveOptions.safeParse({ [name]: name === 'progress' ? value.trim() : Number(value) });
+    if (!read.success) throw new Failure('REQUEST_INVALID', `The header \`${header}\` ${headerMistake(read.error.issues[0]!.message)}.`, { param: header });
+    options[name] = read.data[name as keyof ConclaveOptions];
+  }
+  return options as ConclaveOptions;
+}
+
+const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
+
+const withoutAbsent = (options: ConclaveOptions): ConclaveOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== undefined)) as ConclaveOptions;
+
+/** The template and limits a run of this request carries: each wish lowers, none raises. */
+export function lowered(template: Template, wishes: Wishes): { readonly template: Template; readonly limits: RunLimits } {
+  const limits = { ...template.limits };
+  for (const name of limitNames) {
+    const wish = wishes.limits[name];
+    if (typeof wish === 'number') limits[name] = Math.min(limits[name] ?? Number.POSITIVE_INFINITY, wish);
+  }
+  const rounds = Math.min(template.max_agentic_rounds, wishes.rounds ?? template.max_agentic_rounds);
+  return { template: { ...template, max_agentic_rounds: rounds }, limits };
+}
+
+/** How progress is shown. Where nothing but the answer may stand in the content, the mode `think` becomes `none`. */
+export function progressMode(question: ChatQuestion, template: Template): ProgressMode {
+  const mode = question.wishes.progress ?? template.progress;
+  if (!question.stream) return 'none';
+  return mode === 'think' && question.answerOnly ? 'none' : mode;
+}

@@ -1,0 +1,142 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller, type ChatCompletionChunk, Failure, isTerminal, type StreamBody, type Template } from '@conclave/contracts';
+import { STATE, type StateStore } from '@conclave/ports';
+import type { Request, Response } from 'express';
+import { asFailure, sendFailure } from '../http/failure-response.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
+import { Acceptance, type AcceptedRun, repeatOf } from '../runs/acceptance.js';
+import { Commands } from '../runs/commands.js';
+import { Connections } from '../stream/connections.js';
+import { Sse } from '../stream/sse.js';
+import { type Following, StreamHub, type Viewer } from '../stream/stream-hub.js';
+import { ChatFrames, errorLine, factsOf, failureOf, finishOf } from './chat-frames.js';
+import { type ChatQuestion, progressMode } from './chat-request.js';
+import { type ChunkFrame, citations, completion } from './chat-shapes.js';
+import { ChatSession } from './chat-session.js';
+import { completedOf } from './completed-view.js';
+
+type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+
+/** Chat requests to a template: a run each, which ends when its last client leaves. */
+@Injectable()
+export class ChatRuns {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(Acceptance) private readonly acceptance: Acceptance,
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(Connections) private readonly connections: Connections,
+    @Inject(StreamHub) private readonly hub: StreamHub,
+  ) {}
+
+  /** Throws what acceptance throws, while nothing was written. */
+  async answer(request: Request, response: Response, question: ChatQuestion, template: Template, caller: Caller, raw: Buffer): Promise<void> {
+    const session = new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
+    const run = await session.accepting(this.acceptance.accept(question, template, caller, 'chat', repeatOf(request, caller, 'chat', raw), (accepted) => session.attach(accepted)));
+    if (!session.open) return;
+    response.setHeader('x-run-id', run.runId);
+    response.setHeader('link', `</v1/runs/${run.runId}>; rel="describedby"`);
+    const frame: ChunkFrame = { id: `chatcmpl-${run.runId.slice('run_'.length)}`, created: Math.floor(run.requestedAt / 1000), model: question.model };
+    if (question.stream) this.stream(response, session, run, question, template, frame);
+    else this.wait(response, session, run, frame);
+  }
+
+  private stream(response: Response, session: ChatSession, run: AcceptedRun, question: ChatQuestion, template: Template, frame: ChunkFrame): void {
+    const frames = new ChatFrames({ frame, runId: run.runId, mode: progressMode(question, template), includeUsage: question.includeUsage });
+    let following: Following | null = null;
+    let firstContent = true;
+    const close = (end: StreamEnd): void => {
+      following?.stop();
+      this.options.metrics.onStreamClose('chat', end);
+    };
+    const sse = new Sse(response, this.limits, {
+      drained: () => following?.wake(),
+      tooSlow: () => {
+        session.end('goes on');
+        close('slow');
+        this.options.logger.warn('dropped a client that did not read its stream', { runId: run.runId });
+      },
+    });
+    const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
+      session.end(after);
+      close(end);
+      sse.end(events + (failure ? errorLine(failure) : 'data: [DONE]\n\n'));
+      this.note(run.runId, failure);
+    };
+    const take = (entries: readonly StreamBody[]): void => {
+      let events = '';
+      for (const entry of entries) {
+        const { chunks, content, end } = frames.take(entry);
+        events += lines(chunks);
+        if (content && firstContent) {
+          firstContent = false;
+          this.options.metrics.onFirstContent('chat', performance.now() - session.began);
+        }
+        if (!end) continue;
+        return finish(events, end.failure, end.failure ? 'failed' : 'finished', end.failure?.code === 'ANSWER_SUPERSEDED' ? 'goes on' : 'is over');
+      }
+      if (events !== '') sse.send(events);
+      if (!firstContent) this.options.point?.('while-streaming');
+    };
+    session.onLeft = () => close('disconnected');
+    session.farewell = () => finish(lines(frames.fail(shuttingDown()).chunks), shuttingDown(), 'shutdown', 'goes on');
+    this.options.metrics.onStreamOpen('chat');
+    sse.open(lines([frames.opening()]));
+    const viewer: Viewer = {
+      cursor: 0,
+      ready: () => sse.ready,
+      take,
+      lost: (view) => take([completedOf(view)]),
+      failed: (error) => {
+        this.options.logger.error('a chat stream failed', { runId: run.runId, error: String(error) });
+        finish('', asFailure(error), 'failed', 'goes on');
+      },
+    };
+    following = this.hub.follow(run.runId, viewer, run.attached);
+  }
+
+  private wait(response: Response, session: ChatSession, run: AcceptedRun, frame: ChunkFrame): void {
+    const finish = (end: Completed): void => {
+      session.end('is over');
+      this.sendAnswer(response, run.runId, frame, end);
+    };
+    const viewer: Viewer = {
+      cursor: 0,
+      ready: () => session.open,
+      take: (entries) => {
+        const end = entries.find(isTerminal) as Completed | undefined;
+        if (end) finish(end);
+      },
+      lost: (view) => finish(completedOf(view)),
+      failed: (error) => {
+        this.options.logger.error('a chat answer failed', { runId: run.runId, error: String(error) });
+        session.end('goes on');
+        if (!response.headersSent) sendFailure(response, asFailure(error), this.limits.retryAfterS, true);
+      },
+    };
+    const following = this.hub.follow(run.runId, viewer, run.attached);
+    response.once('close', () => following.stop());
+  }
+
+  private sendAnswer(response: Response, runId: string, frame: ChunkFrame, end: Completed): void {
+    response.setHeader('x-conclave-cost', String(end.usage.cost));
+    response.setHeader('x-conclave-rounds', String(end.rounds));
+    response.setHeader('x-conclave-outcome', end.outcome);
+    if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') {
+      const failure = failureOf(end);
+      sendFailure(response, failure, this.limits.retryAfterS, true);
+      return this.note(runId, failure);
+    }
+    const annotations = citations(end.sources, end.answer);
+    response.json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
+    this.note(runId, null);
+  }
+
+  private note(runId: string, failure: Failure | null): void {
+    this.options.history?.({ what: failure ? 'failed' : 'finished', runId, at: Date.now(), ...(failure ? { detail: failure.code } : {}) });
+  }
+}
+
+const shuttingDown = (): Failure => new Failure('SHUTTING_DOWN');
+const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { type Caller, Failure } from '@conclave/contracts';
+import type { StateStore } from '@conclave/ports';
+import type { Response } from 'express';
+import { sendFailure } from '../http/failure-response.js';
+import type { AcceptedRun } from '../runs/acceptance.js';
+import type { Commands } from '../runs/commands.js';
+import type { Connections } from '../stream/connections.js';
+
+/** What a session needs from the gateway. */
+export interface SessionWorld {
+  readonly state: StateStore;
+  readonly commands: Commands;
+  readonly connections: Connections;
+}
+
+/**
+ * One client that waits for a run. Ends in exactly one way: `ended` by us (answered, failed, too slow, shutting
+ * down), or `left` by the client, which takes the run with it when it was the last one.
+ */
+export class ChatSession {
+  readonly clientId = randomUUID();
+  readonly began = performance.now();
+  /** Called once when the client leaves while the response is open. */
+  onLeft: () => void = () => undefined;
+  /** Ends the response because the gateway stops; before the head it is an ordinary error. */
+  farewell: () => void;
+
+  private phase: 'open' | 'left' | 'ended' = 'open';
+  private run: AcceptedRun | null = null;
+  private attaching: Promise<unknown> = Promise.resolve();
+  private acceptance: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly world: SessionWorld,
+    private readonly caller: Caller,
+    response: Response,
+  ) {
+    this.farewell = () => {
+      if (this.run) response.setHeader('x-run-id', this.run.runId);
+      sendFailure(response, new Failure('SHUTTING_DOWN'), 1);
+      this.end('goes on');
+    };
+    world.connections.watch(
+      response,
+      () => this.left(),
+      () => {
+        if (this.phase === 'open') this.farewell();
+      },
+    );
+  }
+
+  get open(): boolean {
+    return this.phase === 'open';
+  }
+
+  /** Counts this client among those of the run. Throws STORE_*; the run is then left at once, because nobody waits for it. */
+  async attach(run: AcceptedRun): Promise<void> {
+    this.run = run;
+    this.attaching = this.world.state.runs.attach(run.runId, this.clientId);
+    try {
+      await this.attaching;
+    } catch (error) {
+      if (this.phase === 'open') this.left();
+      throw error;
+    }
+  }
+
+  /** We end the response. `goes on`: the run does, without this client. */
+  end(run: 'is over' | 'goes on'): void {
+    if (this.phase !== 'open') return;
+    this.phase = 'ended';
+    if (run === 'goes on') this.afterAttaching((runId) => this.world.commands.release(runId, this.clientId));
+  }
+
+  private left(): void {
+    if (this.phase !== 'open') return;
+    this.phase = 'left';
+    this.onLeft();
+    this.afterAttaching((runId) => this.world.commands.leave(runId, this.clientId, this.caller));
+  }
+
+  /** The client may go before its run is known, or while the store is still being told about it. */
+  private afterAttaching(tell: (runId: string) => Promise<void>): void {
+    this.world.connections.track(this.settled().then((runId) => (runId === null ? undefined : tell(runId))));
+  }
+
+  /** The promise under which the run is being accepted: who leaves meanwhile is told about when it is known. */
+  accepting<T>(work: Promise<T>): Promise<T> {
+    this.acceptance = work;
+    return work;
+  }
+
+  private async settled(): Promise<string | null> {
+    // Whether acceptance failed is its caller's business; here only the run it may have made counts.
+    await this.acceptance.catch(() => undefined);
+    await this.attaching.catch(() => undefined);
+    return this.run?.runId ?? null;
+  }
+}

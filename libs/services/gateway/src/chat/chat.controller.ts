@@ -1,0 +1,31 @@
+import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Callers } from '../http/caller.js';
+import { readJsonBody } from '../http/json-body.js';
+import { ModelDirectory } from '../models/model-directory.js';
+import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
+import { readChatRequest } from './chat-request.js';
+import { ChatRuns } from './chat-runs.js';
+import { DirectCalls } from './direct-calls.js';
+
+@Controller('v1/chat/completions')
+export class ChatController {
+  constructor(
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
+    @Inject(ChatRuns) private readonly runs: ChatRuns,
+    @Inject(DirectCalls) private readonly direct: DirectCalls,
+  ) {}
+
+  /** Whatever can be refused is refused before the head of a stream. */
+  @Post()
+  async complete(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
+    const resolved = await this.directory.resolve(question.model);
+    if (resolved.kind === 'model') await this.direct.answer(response, question, resolved.ref, caller);
+    else await this.runs.answer(request, response, question, resolved.template, caller, body.raw);
+  }
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CallRecorded, type Caller, callStep, Failure, type FinishReason, makeEvent, noUsage } from '@conclave/contracts';
+import { EVENT_LOG, type EventLog, type ModelCall, type ModelReply, MODELS, type Models } from '@conclave/ports';
+import type { Response } from 'express';
+import { asFailure, sendFailure } from '../http/failure-response.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { randomRunId } from '../runs/acceptance.js';
+import { Connections } from '../stream/connections.js';
+import type { ChatQuestion } from './chat-request.js';
+import { type ChunkFrame, completion } from './chat-shapes.js';
+import { DirectStream } from './direct-stream.js';
+
+/** Requests to `model@provider`: one upstream model, no run. */
+@Injectable()
+export class DirectCalls {
+  private running = 0;
+
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(MODELS) private readonly models: Models,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(Connections) private readonly connections: Connections,
+  ) {}
+
+  /** Throws OVERLOADED, SHUTTING_DOWN before the model is asked. */
+  async answer(response: Response, question: ChatQuestion, ref: string, caller: Caller): Promise<void> {
+    if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
+    if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} direct calls are open.`);
+    this.running += 1;
+    try {
+      await this.call(response, question, ref, caller);
+    } finally {
+      this.running -= 1;
+    }
+  }
+
+  private async call(response: Response, question: ChatQuestion, ref: string, caller: Caller): Promise<void> {
+    const abort = new AbortController();
+    const callId = randomRunId();
+    const frame: ChunkFrame = { id: `chatcmpl-${callId.slice('run_'.length)}`, created: Math.floor(Date.now() / 1000), model: question.model };
+    let left = false;
+    const stream = question.stream ? new DirectStream(response, frame, this.limits, this.options.metrics, () => abort.abort()) : null;
+    this.connections.watch(
+      response,
+      () => {
+        left = true;
+        stream?.left();
+        abort.abort();
+      },
+      () => abort.abort(),
+    );
+    const request = callOf(question, ref, this.limits.directTimeoutMs);
+    const startedAt = Date.now();
+    try {
+      const reply = await this.models.call(request, { signal: abort.signal, ...(stream ? { onDelta: (delta) => stream.take(delta) } : {}) });
+      this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
+      if (stream) stream.finish(reply, finishReason(reply), question.includeUsage);
+      else if (!left) this.sendReply(response, frame, reply);
+    } catch (error) {
+      const failure = asFailure(error);
+      this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
+      if (left) return;
+      const shown = abort.signal.aborted && this.connections.shuttingDown ? new Failure('SHUTTING_DOWN', 'The call to the model was cut; send the request again.') : failure;
+      if (stream?.opened) stream.fail(shown);
+      else if (!response.headersSent && !response.destroyed) {
+        stream?.abandon();
+        sendFailure(response, shown, this.limits.retryAfterS);
+      }
+    }
+  }
+
+  private sendReply(response: Response, frame: ChunkFrame, reply: ModelReply): void {
+    response.setHeader('x-conclave-cost', String(reply.usage.cost));
+    response.json(completion(frame, { content: reply.content, reasoning: reply.reasoning, finish: finishReason(reply), usage: reply.usage }));
+  }
+
+  /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */
+  private async record(runId: string, call: ModelCall, startedAt: number, caller: Caller, reply: ModelReply | null, failure: Failure | null): Promise<void> {
+    const { timeoutMs: _, ...request } = call;
+    const keep = this.options.recordPrompts === true;
+    const step = callStep(`${runId}/direct`, 0);
+    const event = makeEvent(
+      CallRecorded,
+      { id: `${step}/1`, runId, source: 'gateway', time: startedAt },
+      {
+        step,
+        attempt: 1,
+        purpose: 'direct',
+        model: call.model,
+        reportedModel: reply?.reportedModel ?? null,
+        status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
+        requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
+        request: keep ? request : null,
+        reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
+        failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
+        usage: reply?.usage ?? { ...noUsage, calls: 1 },
+        startedAt,
+        durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
+        firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
+      },
+    );
+    try {
+      await this.log.publish([event]);
+    } catch (error) {
+      this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error: String(error) });
+    }
+  }
+}
+
+function callOf(question: ChatQuestion, ref: string, timeoutMs: number): ModelCall {
+  const { temperature, top_p: topP, max_tokens: maxTokens, stop, seed, response_format: responseFormat } = question.answer;
+  const parameters = { temperature, topP, maxTokens, stop, seed, responseFormat };
+  return { model: ref, messages: question.messages, ...Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)), timeoutMs };
+}
+
+const finishReason = ({ finishReason: reason }: ModelReply): FinishReason => (reason === 'length' || reason === 'content_filter' ? reason : 'stop');

@@ -1,0 +1,29 @@
+/** Pairs that clients leave in assistant messages they send back, with the thinking of the turn before between them. */
+const pairs: readonly (readonly [open: string, close: string])[] = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'],
+  ['<reasoning>', '</reasoning>'],
+  ['<details type="reasoning"', '</details>'],
+];
+
+/**
+ * An earlier answer without the thinking text around it. A block that was never closed at the very start goes to
+ * the end of the text (the answer was cut there). Linear in the length, whatever the text holds.
+ */
+export function withoutThinking(text: string): string {
+  return pairs.reduce((rest, [open, close]) => withoutPair(rest, open, close), text).trim();
+}
+
+function withoutPair(text: string, open: string, close: string): string {
+  const lower = text.toLowerCase();
+  let kept = '';
+  let from = 0;
+  for (;;) {
+    const start = lower.indexOf(open, from);
+    if (start < 0) return kept + text.slice(from);
+    const end = lower.indexOf(close, start + open.length);
+    if (end < 0) return text.slice(0, start).trim() === '' ? '' : kept + text.slice(from);
+    kept += text.slice(from, start);
+    from = end + close.length;
+  }
+}

@@ -1,0 +1,65 @@
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
+import { ChatController } from './chat/chat.controller.js';
+import { ChatRuns } from './chat/chat-runs.js';
+import { DirectCalls } from './chat/direct-calls.js';
+import { Callers } from './http/caller.js';
+import { FailureFilter } from './http/failure-response.js';
+import { ModelDirectory } from './models/model-directory.js';
+import { ModelsController } from './models/models.controller.js';
+import { Health } from './operations/health.js';
+import { OperationsController } from './operations/operations.controller.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
+import { Acceptance } from './runs/acceptance.js';
+import { Commands } from './runs/commands.js';
+import { RunDirectory } from './runs/run-directory.js';
+import { RunEvents } from './runs/run-events.js';
+import { RunsController } from './runs/runs.controller.js';
+import { Connections } from './stream/connections.js';
+import { StreamHub } from './stream/stream-hub.js';
+
+/** HTTP in, events out, the run stream back. */
+@Module({})
+export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
+  constructor(
+    @Inject(Connections) private readonly connections: Connections,
+    @Inject(StreamHub) private readonly hub: StreamHub,
+  ) {}
+
+  static register(options: GatewayOptions): DynamicModule {
+    return {
+      module: GatewayModule,
+      controllers: [ChatController, ModelsController, RunsController, OperationsController],
+      providers: [
+        { provide: GATEWAY_OPTIONS, useValue: options },
+        { provide: GATEWAY_LIMITS, useValue: limitsOf(options) },
+        { provide: EVENT_LOG, useValue: options.log },
+        { provide: STATE, useValue: options.state },
+        { provide: RUN_STREAM, useValue: options.stream },
+        { provide: MODELS, useValue: options.models },
+        Acceptance,
+        Callers,
+        ChatRuns,
+        Commands,
+        Connections,
+        DirectCalls,
+        FailureFilter,
+        Health,
+        ModelDirectory,
+        RunDirectory,
+        RunEvents,
+        StreamHub,
+      ],
+      exports: [Connections, Health],
+    };
+  }
+
+  /** Before the server stops listening: streams get their last words while their connections are whole. */
+  async onModuleDestroy(): Promise<void> {
+    await this.connections.shutdown();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.hub.close();
+  }
+}

@@ -1,0 +1,65 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
+import { errorBody, Failure, type FailureCode, methodsOf } from '@conclave/contracts';
+import type { Request, Response } from 'express';
+import { GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from '../options.js';
+
+/** Seconds clients obey at most: openai-node ignores a longer Retry-After. */
+const longestRetryAfterS = 60;
+
+/** Whatever was thrown, as a failure of the table. */
+export function asFailure(error: unknown, path = ''): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof HttpException) {
+    if (error.getStatus() === 404) return methodsOf(path).length > 0 ? new Failure('METHOD_NOT_ALLOWED') : new Failure('ROUTE_NOT_FOUND');
+    if (error.getStatus() < 500) return new Failure('REQUEST_INVALID', undefined, { cause: error });
+  }
+  return new Failure('INTERNAL', undefined, { cause: error });
+}
+
+/** Failures after which the work was paid for, so that an SDK's own retry would pay it again. */
+const paid: ReadonlySet<FailureCode> = new Set<FailureCode>(['RUN_FAILED', 'RUN_CANCELLED', 'CALL_TIMEOUT', 'PROVIDER_STREAM_BROKEN', 'ANSWER_SUPERSEDED']);
+
+/** Writes a failure as the response. Must be called before anything was written. `paidFor`: a retry would start the work anew. */
+export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
+  const { status } = failure.spec;
+  if (status === 429 || status === 503) {
+    const asked = failure.options.retryAfterMs === undefined ? retryAfterS : Math.ceil(failure.options.retryAfterMs / 1000);
+    response.setHeader('retry-after', String(Math.min(longestRetryAfterS, Math.max(1, asked))));
+  }
+  if (paidFor || paid.has(failure.code) || !failure.retriable) response.setHeader('x-should-retry', 'false');
+  const body = Buffer.from(JSON.stringify(errorBody(failure)));
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.setHeader('content-length', body.length);
+  // What is left of an unread body must not be taken for the next request of this connection.
+  if (!response.req.complete) response.setHeader('connection', 'close');
+  response.end(body);
+}
+
+/** Every exception of a handler ends here, and leaves in the OpenAI shape. */
+@Catch()
+export class FailureFilter implements ExceptionFilter {
+  constructor(@Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const failure = asFailure(error, request.path);
+    if (failure.spec.status >= 500) {
+      this.options.logger[failure.code === 'INTERNAL' ? 'error' : 'warn']('request failed', { code: failure.code, requestId: response.getHeader('x-request-id'), cause: causeOf(failure) });
+    }
+    if (response.headersSent || response.destroyed) {
+      // Handlers end their own streams; a head without an end here is a mistake of ours, and a cut connection says so.
+      if (!response.writableEnded) response.destroy();
+      return;
+    }
+    if (failure.code === 'METHOD_NOT_ALLOWED') response.setHeader('allow', methodsOf(request.path).join(', '));
+    this.options.metrics.onRefused(failure.code);
+    sendFailure(response, failure, limitsOf(this.options).retryAfterS);
+  }
+}
+
+const causeOf = (failure: Failure): string | undefined => {
+  const { cause } = failure.options;
+  return cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? undefined : String(cause);
+};

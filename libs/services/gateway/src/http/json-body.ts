@@ -1,0 +1,57 @@
+import { Failure } from '@conclave/contracts';
+import type { Request } from 'express';
+
+/** A body of more than this many times the limit is not even read to its end: the connection is closed instead. */
+const drainFactor = 16;
+
+export interface JsonBody {
+  readonly value: Record<string, unknown>;
+  /** The bytes as they came, for telling a repeat from a new request. */
+  readonly raw: Buffer;
+}
+
+/**
+ * Reads a JSON object. Too large a body is read to its end and thrown away first: a client that is still sending
+ * would otherwise meet a closed connection instead of the answer.
+ * Throws MEDIA_TYPE_UNSUPPORTED, REQUEST_TOO_LARGE, REQUEST_NOT_JSON, CALL_CANCELLED (the client left while sending).
+ */
+export async function readJsonBody(request: Request, maxBytes: number): Promise<JsonBody> {
+  const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  const readable = type === 'application/json' || type.endsWith('+json');
+  const encoding = request.headers['content-encoding'];
+  const raw = await collect(request, readable ? maxBytes : 0, maxBytes * drainFactor);
+  if (!readable) throw new Failure('MEDIA_TYPE_UNSUPPORTED', type === '' ? 'The request named no content type.' : undefined);
+  if (encoding !== undefined && encoding !== 'identity') throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the body without Content-Encoding.');
+  if (raw === null) throw new Failure('REQUEST_TOO_LARGE', `The limit is ${maxBytes} bytes.`);
+  return { value: parse(raw), raw };
+}
+
+/** The whole body, or null when it is longer than `keep`; gives up beyond `most`. */
+async function collect(request: Request, keep: number, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes <= keep) chunks.push(chunk);
+      else chunks.length = 0;
+      if (bytes > most) return null;
+    }
+  } catch (cause) {
+    throw new Failure('CALL_CANCELLED', 'The client left while it was sending.', { cause });
+  }
+  return bytes > keep ? null : Buffer.concat(chunks);
+}
+
+function parse(raw: Buffer): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
+  } catch (cause) {
+    // The parser quotes the text around the mistake; prompts must not travel in errors, so only its position is told.
+    const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1];
+    throw new Failure('REQUEST_NOT_JSON', raw.length === 0 ? 'The body is empty.' : position ? `The mistake is at byte ${position}.` : undefined);
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Failure('REQUEST_NOT_JSON', 'The body is JSON, but not an object.');
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,34 @@
+import { Failure } from '@conclave/contracts';
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+const pathOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`), '');
+
+/** Clients send null for "not set": on every named field it means absent. */
+function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== null));
+}
+
+const sentence = (issue: Issue): string => {
+  const field = pathOf(issue.path);
+  const text = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input: ') ? `must be ${issue.expected}` : issue.message;
+  return field === '' ? `The body ${text}.` : `\`${field}\` ${text.charAt(0).toLowerCase()}${text.slice(1)}.`;
+};
+
+/** The body as its schema says; the first mistake is named with its field. Throws REQUEST_INVALID. */
+export function parseBody<S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> {
+  const parsed = schema.safeParse(withoutNulls(body));
+  if (parsed.success) return parsed.data;
+  const issue = deepest(parsed.error.issues[0]!);
+  throw new Failure('REQUEST_INVALID', sentence(issue), { param: pathOf(issue.path) || undefined });
+}
+
+/** In a union, the branch that got furthest says best what is wrong (a part of a list, rather than "not a text"). */
+function deepest(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union') return issue;
+  const inner = issue.errors.flatMap((issues) => issues.slice(0, 1)).filter((candidate) => candidate.path.length > 0);
+  const best = inner.sort((a, b) => b.path.length - a.path.length)[0];
+  return best ? deepest({ ...best, path: [...issue.path, ...best.path] } as Issue) : issue;
+}

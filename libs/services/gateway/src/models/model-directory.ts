@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Failure, type ModelObject } from '@conclave/contracts';
+import { type DescribedModel, GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type Resolved } from '../options.js';
+
+/** Ids named in a 404. */
+const namedIds = 50;
+
+/** What can be asked, by the names clients use. */
+@Injectable()
+export class ModelDirectory {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+  ) {}
+
+  /** Throws MODEL_NOT_FOUND with the valid ids. */
+  async resolve(name: string): Promise<Resolved> {
+    const resolved = this.options.catalogue.resolve(name);
+    if (resolved) return resolved;
+    throw await this.unknown();
+  }
+
+  /** Answers within `modelListMs`, with the templates alone where a provider does not answer: clients give up on a slow list. */
+  async list(): Promise<readonly ModelObject[]> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), this.limits.modelListMs);
+    });
+    try {
+      const described = await Promise.race([Promise.resolve(this.options.catalogue.describeModels()), late]);
+      return (described ?? this.templatesAlone()).map(objectOf);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async find(id: string): Promise<ModelObject> {
+    const listed = (await this.list()).find((model) => model.id === id);
+    if (listed) return listed;
+    const resolved = this.options.catalogue.resolve(id);
+    if (!resolved) throw await this.unknown();
+    return objectOf({ id, created: 0, ownedBy: resolved.kind === 'template' ? 'conclave' : (resolved.ref.split('@').at(-1) ?? 'provider') });
+  }
+
+  private templatesAlone(): readonly DescribedModel[] {
+    return this.options.catalogue.templates().map((template) => ({ id: template.id, ownedBy: 'conclave', created: 0, description: template.description }));
+  }
+
+  private async unknown(): Promise<Failure> {
+    const ids = (await this.list()).map((model) => model.id);
+    const more = ids.length > namedIds ? ` and ${ids.length - namedIds} more` : '';
+    return new Failure('MODEL_NOT_FOUND', `Valid ids: ${ids.slice(0, namedIds).join(', ')}${more}.`, { param: 'model' });
+  }
+}
+
+const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({ id, object: 'model', created, owned_by: ownedBy, ...(description ? { description } : {}) });

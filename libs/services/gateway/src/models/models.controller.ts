@@ -1,0 +1,35 @@
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { Failure, type ModelList } from '@conclave/contracts';
+import type { Request, Response } from 'express';
+import { Callers } from '../http/caller.js';
+import { ModelDirectory } from './model-directory.js';
+
+@Controller('v1/models')
+export class ModelsController {
+  constructor(
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(ModelDirectory) private readonly directory: ModelDirectory,
+  ) {}
+
+  @Get()
+  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.callers.identify(request);
+    const list: ModelList = { object: 'list', data: [...(await this.directory.list())] };
+    response.json(list);
+  }
+
+  /** Ids hold slashes, colons and @, plain or percent-encoded: the rest of the path is the id. */
+  @Get('*id')
+  async one(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.callers.identify(request);
+    response.json(await this.directory.find(decoded(request.path.slice('/v1/models/'.length))));
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new Failure('REQUEST_INVALID', 'The id in the path is not valid percent-encoding.', { cause, param: 'id' });
+  }
+}

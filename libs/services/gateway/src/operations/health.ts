@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Failure } from '@conclave/contracts';
+import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { Connections } from '../stream/connections.js';
+
+/** Milliseconds a store may take to say how it is before that itself is the answer. */
+const answerMs = 2_000;
+
+/** Whether this gateway can do work, in sentences about what it lacks. */
+@Injectable()
+export class Health {
+  private stores: { readonly red: Promise<readonly string[]>; readonly until: number } | null = null;
+
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(Connections) private readonly connections: Connections,
+  ) {}
+
+  /** What is red, for people and load balancers. */
+  async red(): Promise<readonly string[]> {
+    const consumers = (this.options.consumers?.() ?? []).flatMap((consumer) => {
+      const sentence = consumer.health();
+      return sentence === null ? [] : [`Consumer ${consumer.group}: ${sentence}`];
+    });
+    const stopping = this.connections.shuttingDown ? ['The gateway is shutting down.'] : [];
+    return [...stopping, ...(await this.storesRed()), ...consumers];
+  }
+
+  /** Throws SHUTTING_DOWN or NOT_READY when a run accepted now could not be kept or sent on. */
+  async assertAccepting(): Promise<void> {
+    if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN', 'Nothing was accepted; send the request again.');
+    const red = await this.storesRed();
+    if (red.length > 0) throw new Failure('NOT_READY', red.join(' '));
+  }
+
+  private storesRed(): Promise<readonly string[]> {
+    if (!this.stores || Date.now() >= this.stores.until) {
+      const red = Promise.all([sentence('Event log', () => this.log.health()), sentence('State store', () => this.state.health())]).then((sentences) => sentences.filter((text) => text !== null));
+      this.stores = { red, until: Date.now() + this.limits.healthCacheMs };
+    }
+    return this.stores.red;
+  }
+}
+
+/** A store that throws or does not answer is as red as one that says so. */
+async function sentence(name: string, ask: () => Promise<string | null>): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`does not answer within ${answerMs} ms.`), answerMs);
+  });
+  try {
+    const said = await Promise.race([ask(), late]);
+    return said === null ? null : `${name}: ${said}`;
+  } catch (error) {
+    return `${name}: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,49 @@
+import { Controller, Get, Inject, Res } from '@nestjs/common';
+import type { Readiness } from '@conclave/contracts';
+import type { Response } from 'express';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { Health } from './health.js';
+
+/** What people and machines ask about the gateway itself. */
+@Controller()
+export class OperationsController {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(Health) private readonly health: Health,
+  ) {}
+
+  @Get('health/live')
+  live(@Res() response: Response): void {
+    response.json({ status: 'live' });
+  }
+
+  @Get('health/ready')
+  async ready(@Res() response: Response): Promise<void> {
+    const red = [...(await this.health.red())];
+    const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', red };
+    if (red.length > 0) response.status(503).setHeader('retry-after', String(Math.min(60, this.limits.retryAfterS)));
+    response.json(readiness);
+  }
+
+  @Get('metrics')
+  async metrics(@Res() response: Response): Promise<void> {
+    const { contentType, text } = await this.options.metricsText();
+    send(response, contentType, text);
+  }
+
+  @Get('openapi.json')
+  openApi(@Res() response: Response): void {
+    send(response, 'application/json; charset=utf-8', this.options.openApi);
+  }
+
+  @Get('asyncapi.json')
+  asyncApi(@Res() response: Response): void {
+    send(response, 'application/json; charset=utf-8', this.options.asyncApi);
+  }
+}
+
+const send = (response: Response, contentType: string, text: string): void => {
+  response.setHeader('content-type', contentType);
+  response.end(text);
+};

@@ -1,0 +1,150 @@
+import type { Caller, RunView, Template } from '@conclave/contracts';
+import type { EventLog, Models, RunStream, StateStore } from '@conclave/ports';
+
+/** What the name in `model` stands for; aliases are applied already. */
+export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
+
+export interface DescribedModel {
+  readonly id: string;
+  /** `conclave` for templates and aliases, else the name of the provider. */
+  readonly ownedBy: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly description?: string;
+}
+
+/** Templates, aliases and models by the names clients use. */
+export interface TemplateCatalogue {
+  templates(): readonly Template[];
+  resolve(modelName: string): Resolved | null;
+  /** Everything a client may name, templates first. May be slow while a provider is down; the gateway then lists the templates alone. */
+  describeModels(): readonly DescribedModel[] | Promise<readonly DescribedModel[]>;
+}
+
+/** Configured API keys. */
+export interface ApiKeys {
+  /** Who owns this key; null for an unknown or missing one. Throws STORE_UNAVAILABLE when it cannot know. */
+  identify(key: string | null): Promise<Caller | null>;
+}
+
+/** A consumption of this process, for readiness. */
+export interface ConsumerHealth {
+  readonly group: string;
+  health(): string | null;
+}
+
+export type StreamKind = 'chat' | 'direct' | 'events';
+export type StreamEnd = 'finished' | 'disconnected' | 'slow' | 'shutdown' | 'failed';
+
+/** What the gateway reports; the platform maps it to its metrics. Every label is bounded. */
+export interface GatewayMetrics {
+  onRequest(request: { readonly method: string; /** path of the route table, or `other` */ readonly route: string; readonly status: number; readonly ms: number }): void;
+  onAccepted(run: { readonly template: string; readonly origin: 'chat' | 'runs' }): void;
+  onRefused(code: string): void;
+  onAttached(origin: 'chat' | 'runs'): void;
+  onStreamOpen(kind: StreamKind): void;
+  onStreamClose(kind: StreamKind, end: StreamEnd): void;
+  /** Milliseconds from the request to the first content of its answer. */
+  onFirstContent(kind: StreamKind, ms: number): void;
+  onCancel(reason: 'disconnect' | 'command'): void;
+}
+
+export interface GatewayLogger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface GatewayLimits {
+  /** Bytes of a request body. */
+  readonly maxBodyBytes: number;
+  readonly maxMessages: number;
+  /** Runs open at the same time over all gateways. */
+  readonly openRuns: number;
+  /** Calls to direct models (`model@provider`) open at the same time in this process. */
+  readonly directCalls: number;
+  /** Milliseconds of silence before the first heartbeat of a stream, and before every later one. */
+  readonly firstHeartbeatMs: number;
+  readonly heartbeatMs: number;
+  /** Milliseconds a client may leave written bytes unread before it is dropped. */
+  readonly slowClientMs: number;
+  /** Milliseconds between two looks at a run whose hints may be lost. */
+  readonly pollMs: number;
+  /** Milliseconds a request may take to arrive. */
+  readonly requestTimeoutMs: number;
+  /** Milliseconds a direct model may take. */
+  readonly directTimeoutMs: number;
+  /** Milliseconds a direct stream waits for the first token or a failure before its head goes out. */
+  readonly directHeadMs: number;
+  /** Milliseconds `GET /v1/models` waits for the list of the providers. */
+  readonly modelListMs: number;
+  /** Seconds in Retry-After; at most 60, which clients obey. */
+  readonly retryAfterS: number;
+  /** Milliseconds a health answer may be reused. */
+  readonly healthCacheMs: number;
+  /** Milliseconds shutdown waits for streams to take their last words. */
+  readonly shutdownGraceMs: number;
+}
+
+export const defaultLimits: GatewayLimits = {
+  maxBodyBytes: 1024 * 1024,
+  maxMessages: 2000,
+  openRuns: 200,
+  directCalls: 64,
+  firstHeartbeatMs: 10_000,
+  heartbeatMs: 15_000,
+  slowClientMs: 30_000,
+  pollMs: 1_000,
+  requestTimeoutMs: 30_000,
+  directTimeoutMs: 300_000,
+  directHeadMs: 1_000,
+  modelListMs: 3_000,
+  retryAfterS: 5,
+  healthCacheMs: 500,
+  shutdownGraceMs: 5_000,
+};
+
+/** Points at which a test build may end the process. */
+export type GatewayPoint = 'after-accept' | 'after-publish' | 'while-streaming';
+
+/** One line of what clients saw, for checks of whole histories. */
+export interface HistoryLine {
+  readonly what: 'accepted' | 'refused' | 'attached' | 'published' | 'disconnected' | 'cancelled' | 'finished' | 'failed';
+  readonly runId: string | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly detail?: string;
+}
+
+export interface GatewayOptions {
+  readonly catalogue: TemplateCatalogue;
+  readonly log: EventLog;
+  readonly state: StateStore;
+  readonly stream: RunStream;
+  readonly models: Models;
+  readonly limits?: Partial<GatewayLimits>;
+  /** Null: any key is accepted, as tenant `default`. */
+  readonly keys: ApiKeys | null;
+  readonly logger: GatewayLogger;
+  readonly metrics: GatewayMetrics;
+  /** A run as people read it, from the state the engine stored. Pure. */
+  readonly describeRun: (state: unknown) => RunView;
+  /** Consumptions of this process; readiness is red when one of them is. */
+  readonly consumers?: () => readonly ConsumerHealth[];
+  /** Text of GET /metrics and its content type. */
+  readonly metricsText: () => Promise<{ readonly contentType: string; readonly text: string }>;
+  /** JSON texts of GET /openapi.json and GET /asyncapi.json. */
+  readonly openApi: string;
+  readonly asyncApi: string;
+  /** Whether the audit of direct calls keeps messages and replies; default false. */
+  readonly recordPrompts?: boolean;
+  readonly history?: (line: HistoryLine) => void;
+  readonly point?: (point: GatewayPoint) => void;
+}
+
+export const GATEWAY_OPTIONS = Symbol('GatewayOptions');
+export const GATEWAY_LIMITS = Symbol('GatewayLimits');
+
+/** Limits with every default filled in. */
+export const limitsOf = (options: GatewayOptions): GatewayLimits => ({ ...defaultLimits, ...options.limits });

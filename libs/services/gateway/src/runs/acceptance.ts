@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Caller, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import type { Request } from 'express';
+import { lowered, type Question } from '../chat/chat-request.js';
+import { Health } from '../operations/health.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+
+/** Runs of one retry key that may have ended without an answer before a new request is refused a further one. */
+const generations = 8;
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** What says that a request repeats an earlier one. */
+export interface Repeat {
+  /** SHA-256 over endpoint, caller, body and, where one was sent, the Idempotency-Key. */
+  readonly key: string;
+  readonly idempotent: boolean;
+  /** Whether this very request says that it may be a repeat. */
+  readonly mayAttach: boolean;
+}
+
+/** Equal requests without these headers are separate runs: a shared front-end key asks "Hello" many times. */
+export function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): Repeat {
+  const idempotencyKey = request.headers['idempotency-key'];
+  const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
+  const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
+  const hash = createHash('sha256');
+  for (const part of [endpoint, caller.tenant, caller.actor, idempotent ? idempotencyKey : '']) hash.update(`${part.length}:${part}`);
+  return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
+}
+
+export interface AcceptedRun {
+  readonly runId: string;
+  readonly attached: boolean;
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number;
+}
+
+/** Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both. */
+@Injectable()
+export class Acceptance {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(Health) private readonly health: Health,
+  ) {}
+
+  /**
+   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, STORE_*: nothing was accepted then.
+   * `accepted` is called as soon as the run is known and before its event is out, so that a client that leaves meanwhile is not forgotten.
+   */
+  async accept(question: Question, template: Template, caller: Caller, origin: 'chat' | 'runs', repeat: Repeat, accepted: (run: AcceptedRun) => Promise<void>): Promise<AcceptedRun> {
+    await this.health.assertAccepting();
+    for (let generation = 0; generation < generations; generation++) {
+      const retryKey = generation === 0 ? repeat.key : createHash('sha256').update(`${repeat.key}/${generation}`).digest('hex');
+      const earlier = repeat.mayAttach ? await this.repeated(retryKey, caller) : null;
+      if (earlier === 'over') continue;
+      if (earlier) {
+        this.options.metrics.onAttached(origin);
+        this.note('attached', earlier.runId);
+        await accepted(earlier);
+        return earlier;
+      }
+      // With an Idempotency-Key the id follows from it: two gateways that get the same request at the same moment make the same run.
+      const runId = repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : randomRunId();
+      return this.begin(runId, retryKey, question, template, caller, origin, accepted);
+    }
+    throw new Failure('COMMAND_REJECTED', 'Every run of this Idempotency-Key has ended without an answer; use a new key.');
+  }
+
+  private async begin(runId: string, retryKey: string, question: Question, template: Template, caller: Caller, origin: 'chat' | 'runs', accepted: (run: AcceptedRun) => Promise<void>): Promise<AcceptedRun> {
+    const requestedAt = await this.state.now();
+    const { template: used, limits } = lowered(template, question.wishes);
+    const header = makeEvent(
+      PlanRequested,
+      { id: runId, runId, source: 'gateway', time: requestedAt },
+      { goal: question.goal, conversation: [...question.conversation], system: question.system, template: used, limits, caller, answer: question.answer, origin, requestedAt },
+    );
+    const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
+    if (outcome.kind === 'overloaded') {
+      this.note('refused', null, 'OVERLOADED');
+      throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
+    }
+    this.options.point?.('after-accept');
+    const run = { runId, attached: false, requestedAt };
+    this.options.metrics.onAccepted({ template: template.id, origin });
+    this.options.logger.info('run accepted', { runId, template: template.id, origin });
+    this.note('accepted', runId);
+    await accepted(run);
+    await this.publish(header);
+    this.options.point?.('after-publish');
+    return run;
+  }
+
+  /** A run that is accepted will run: what cannot be published now is published from its header by a sweep. */
+  private async publish(header: PlanRequested): Promise<void> {
+    try {
+      await this.log.publish([header]);
+      this.note('published', header.runId);
+    } catch (error) {
+      this.options.logger.warn('accepted run could not be published; the sweep will', { runId: header.runId, error: String(error) });
+    }
+  }
+
+  /** The run of this retry key where it can still give an answer; `over` where it ended without one. */
+  private async repeated(retryKey: string, caller: Caller): Promise<AcceptedRun | 'over' | null> {
+    const runId = await this.state.runs.findRetry(retryKey);
+    if (runId === null) return null;
+    const header = await this.state.runs.header(runId);
+    if (!header || header.data.caller.tenant !== caller.tenant) return null;
+    const stored = await this.state.runs.read(runId);
+    const over = stored?.terminal ? ['cancelled', 'failed'].includes(stored.status) : (await this.state.runs.cancelled([runId])).has(runId);
+    return over ? 'over' : { runId, attached: true, requestedAt: header.data.requestedAt };
+  }
+
+  private note(what: 'accepted' | 'attached' | 'published' | 'refused', runId: string | null, detail?: string): void {
+    this.options.history?.({ what, runId, at: Date.now(), ...(detail === undefined ? {} : { detail }) });
+  }
+}
+
+/** 24 letters and digits, about 143 bits. */
+export function randomRunId(): string {
+  let id = 'run_';
+  while (id.length < 28) {
+    const byte = randomBytes(1)[0]!;
+    if (byte < letters.length * 4) id += letters[byte % letters.length];
+  }
+  return id;
+}

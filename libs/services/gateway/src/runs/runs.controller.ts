@@ -1,0 +1,102 @@
+import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { type CommandAccepted, CommandRequest, Failure, type RunAccepted, type RunList } from '@conclave/contracts';
+import { STATE, type StateStore } from '@conclave/ports';
+import type { Request, Response } from 'express';
+import { readRunRequest } from '../chat/chat-request.js';
+import { Callers } from '../http/caller.js';
+import { readJsonBody } from '../http/json-body.js';
+import { parseBody } from '../http/request-shape.js';
+import { ModelDirectory } from '../models/model-directory.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { Acceptance, repeatOf } from './acceptance.js';
+import { Commands, commandOf } from './commands.js';
+import { RunDirectory } from './run-directory.js';
+import { RunEvents } from './run-events.js';
+
+const pageSize = { usual: 20, most: 100 };
+
+@Controller('v1/runs')
+export class RunsController {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(ModelDirectory) private readonly models: ModelDirectory,
+    @Inject(Acceptance) private readonly acceptance: Acceptance,
+    @Inject(Commands) private readonly commands: Commands,
+    @Inject(RunDirectory) private readonly runs: RunDirectory,
+    @Inject(RunEvents) private readonly events: RunEvents,
+  ) {}
+
+  @Post()
+  async start(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
+    const resolved = await this.models.resolve(question.model);
+    if (resolved.kind === 'model') throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', { param: 'model' });
+    const run = await this.acceptance.accept(question, resolved.template, caller, 'runs', repeatOf(request, caller, 'runs', body.raw), () => Promise.resolve());
+    const self = `/v1/runs/${run.runId}`;
+    const accepted: RunAccepted = {
+      object: 'run',
+      id: run.runId,
+      status: 'accepted',
+      template: resolved.template.id,
+      attached: run.attached,
+      links: { self, events: `${self}/events`, commands: `${self}/commands` },
+    };
+    response.status(202).setHeader('x-run-id', run.runId).setHeader('location', self).json(accepted);
+  }
+
+  @Get()
+  async list(@Req() request: Request, @Res() response: Response, @Query('limit') limit?: unknown, @Query('before') before?: unknown): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const size = Math.min(integer(limit, 'limit', 1) ?? pageSize.usual, pageSize.most);
+    const from = integer(before, 'before', 0);
+    const found = await this.state.runs.list({ tenant: caller.tenant, limit: size, ...(from === null ? {} : { before: from }) });
+    const list: RunList = {
+      object: 'list',
+      data: found.map(({ runId, template, status, terminal, acceptedAt, question }) => ({ object: 'run', id: runId, template, status, terminal, acceptedAt, question })),
+      nextBefore: found.length < size ? null : found.at(-1)!.acceptedAt,
+    };
+    response.json(list);
+  }
+
+  @Get(':id')
+  async one(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const view = await this.runs.view(id, caller);
+    response.setHeader('x-run-id', view.id).json(view);
+  }
+
+  @Get(':id/events')
+  async follow(@Req() request: Request, @Res() response: Response, @Param('id') id: string, @Query('after') after?: unknown): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const header = await this.runs.header(id, caller);
+    const lastEventId = request.headers['last-event-id'];
+    const cursor = lastEventId === undefined || lastEventId === '' ? integer(after, 'after', 0) : integer(lastEventId, 'last-event-id', 0);
+    await this.events.follow(response, header.runId, cursor ?? 0);
+  }
+
+  @Post(':id/commands')
+  async command(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
+    const caller = await this.callers.identify(request);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const { runId } = await this.runs.header(id, caller);
+    const wanted = parseBody(CommandRequest, body.value);
+    if ((await this.state.runs.read(runId))?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
+    const seq = await this.commands.issue(runId, caller.actor, commandOf(wanted));
+    if (wanted.command === 'cancel') this.options.metrics.onCancel('command');
+    const accepted: CommandAccepted = { object: 'run.command', runId, seq, command: wanted.command, status: 'accepted' };
+    response.status(202).setHeader('x-run-id', runId).json(accepted);
+  }
+}
+
+/** A whole number of a query or header, null where absent. Throws REQUEST_INVALID. */
+function integer(value: unknown, param: string, least: number): number | null {
+  if (value === undefined || value === '') return null;
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : Number.NaN;
+  if (Number.isNaN(number) || number < least) throw new Failure('REQUEST_INVALID', `\`${param}\` must be a whole number from ${least}.`, { param });
+  return number;
+}

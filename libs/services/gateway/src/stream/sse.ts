@@ -1,0 +1,105 @@
+import type { Response } from 'express';
+import type { GatewayLimits } from '../options.js';
+
+/** Headers of every stream: nothing between us and the client may hold text back, change it or keep it. */
+export const sseHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  connection: 'keep-alive',
+  'x-accel-buffering': 'no',
+} as const;
+
+export interface SseWatch {
+  /** The client reads again after it had fallen behind. */
+  readonly drained: () => void;
+  /** The client has left what we wrote unread for too long; the connection is cut already. */
+  readonly tooSlow: () => void;
+}
+
+/**
+ * One stream of server-sent events. Writes whole events only, so a heartbeat (a comment line) can stand between two
+ * events and never inside one. While the client has not taken what was written, `ready` is false and nobody should
+ * write more than what it holds already.
+ */
+export class Sse {
+  private heartbeat: NodeJS.Timeout | null = null;
+  private patience: NodeJS.Timeout | null = null;
+  private behind = false;
+  private done = false;
+
+  constructor(
+    private readonly response: Response,
+    private readonly limits: Pick<GatewayLimits, 'firstHeartbeatMs' | 'heartbeatMs' | 'slowClientMs'>,
+    private readonly watch: SseWatch,
+  ) {
+    response.once('close', () => this.stop());
+    response.on('drain', () => this.caughtUp());
+  }
+
+  /** Sends the head and the first events in one go. */
+  open(first: string): void {
+    this.response.statusCode = 200;
+    for (const [name, value] of Object.entries(sseHeaders)) this.response.setHeader(name, value);
+    this.response.socket?.setNoDelay(true);
+    this.response.flushHeaders();
+    if (first !== '') this.send(first);
+    this.beat(this.limits.firstHeartbeatMs);
+  }
+
+  get ready(): boolean {
+    return !this.behind && !this.done;
+  }
+
+  /** Writes whole events. */
+  send(events: string): void {
+    if (this.done || this.response.destroyed) return;
+    if (!this.response.write(events)) this.fellBehind();
+    this.heartbeat?.refresh();
+  }
+
+  /** Writes the last events and ends the stream. */
+  end(events: string): void {
+    if (this.done) return;
+    this.stop();
+    this.response.end(events);
+    // Whoever does not even take the last bytes is cut off by the same patience.
+    const patience = setTimeout(() => this.response.destroy(), this.limits.slowClientMs);
+    this.response.once('close', () => clearTimeout(patience));
+  }
+
+  /** Cuts the connection without an end, so that nobody takes what came for the whole. */
+  cut(): void {
+    this.stop();
+    this.response.destroy();
+  }
+
+  private beat(afterMs: number): void {
+    this.heartbeat = setTimeout(() => {
+      if (!this.behind && !this.response.write(': keep-alive\n\n')) this.fellBehind();
+      this.beat(this.limits.heartbeatMs);
+    }, afterMs);
+  }
+
+  private fellBehind(): void {
+    if (this.behind) return;
+    this.behind = true;
+    this.patience = setTimeout(() => {
+      this.stop();
+      this.watch.tooSlow();
+      this.response.destroy();
+    }, this.limits.slowClientMs);
+  }
+
+  private caughtUp(): void {
+    if (!this.behind || this.done) return;
+    this.behind = false;
+    if (this.patience) clearTimeout(this.patience);
+    this.watch.drained();
+  }
+
+  private stop(): void {
+    this.done = true;
+    if (this.heartbeat) clearTimeout(this.heartbeat);
+    if (this.patience) clearTimeout(this.patience);
+  }
+}

@@ -1,1 +1,5 @@
-export {};
+export { HistoryWriter, openOperations, readHistory, type HistoryEntry, type HistoryPhase } from './history.js';
+export { ScriptedModelServer, type RecordedCall, type ScriptedModelServerOptions } from './model-server/scripted-model-server.js';
+export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep, ScriptedUsage } from './model-server/script.js';
+export { Supervised, type Exit, type SupervisedOptions } from './supervisor.js';
+export { until } from './until.js';

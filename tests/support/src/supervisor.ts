@@ -1,0 +1,174 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { until } from './until.js';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface SupervisedOptions {
+  /** For messages. */
+  readonly name: string;
+  /** Arguments of node: flags, the script, its arguments. */
+  readonly args: readonly string[];
+  /** Added to the environment of the test process; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  /** A line of its output that says it is ready, or an address that answers with a 2xx status. */
+  readonly ready: RegExp | string;
+  /** Bound for becoming ready, 20 s. */
+  readonly readyTimeoutMs?: number;
+  /** Starts again when SIGKILL ended it, whoever sent that. Never for another end. */
+  readonly restartAfterKill?: boolean;
+  /** Environment of restarts on top of `env`, such as `{ CRASH_AT: undefined }`. */
+  readonly restartEnv?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Groups of processes that are still alive; a test run that dies takes them along. */
+const alive = new Set<number>();
+process.once('exit', () => {
+  for (const pid of alive) signalGroup(pid, 'SIGKILL');
+});
+
+const outputLimit = 1_000_000;
+
+/** A node process of a test, in a process group of its own: killing it takes its children along, and nothing else. */
+export class Supervised {
+  private child: ChildProcess | null = null;
+  private text = '';
+  private startedAt = 0;
+  private wanted = true;
+  private readonly ends: Exit[] = [];
+
+  private constructor(private readonly options: SupervisedOptions) {}
+
+  /** Resolves when the process is ready; throws with its output when it ends or stays silent before. */
+  static async start(options: SupervisedOptions): Promise<Supervised> {
+    const supervised = new Supervised(options);
+    supervised.spawn(options.env ?? {});
+    try {
+      await supervised.ready();
+    } catch (error) {
+      await supervised.stop();
+      throw error;
+    }
+    return supervised;
+  }
+
+  /** Everything the process and its predecessors wrote to stdout and stderr; the oldest part is dropped beyond 1 MB. */
+  output(): string {
+    return this.text;
+  }
+  get pid(): number | null {
+    return this.child?.pid ?? null;
+  }
+  /** Ends so far, oldest first: one more than the number of restarts once the process is gone. */
+  exits(): readonly Exit[] {
+    return this.ends;
+  }
+
+  /** Waits until the present process is ready. */
+  async ready(): Promise<void> {
+    const { name, ready, readyTimeoutMs = 20_000 } = this.options;
+    const ends = this.ends.length;
+    try {
+      await until(`${name} to be ready`, () => this.ends.length > ends || this.looksReady(ready), {
+        timeoutMs: readyTimeoutMs,
+        everyMs: 25,
+      });
+    } catch (error) {
+      throw new Error(`${name} did not become ready.\n${this.tail()}`, { cause: error });
+    }
+    if (this.ends.length > ends && !this.options.restartAfterKill)
+      throw new Error(`${name} ended before it was ready (${describe(this.ends.at(-1))}).\n${this.tail()}`);
+  }
+
+  /** Sends a signal to the whole group, SIGKILL unless said otherwise, and waits for the end of the process, at most 10 s. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Exit> {
+    const { child } = this;
+    if (!child?.pid) throw new Error(`${this.options.name} is not running.`);
+    const ends = this.ends.length;
+    signalGroup(child.pid, signal);
+    return until(`${this.options.name} to end after ${signal}`, () => this.ends[ends], { timeoutMs: 10_000 });
+  }
+
+  /** Waits for the n-th end of the process (1 = the first), such as the one a crash point causes. */
+  nextExit(n: number, timeoutMs = 20_000): Promise<Exit> {
+    return until(`end ${n} of ${this.options.name}`, () => this.ends[n - 1], { timeoutMs });
+  }
+
+  /** Starts the process again after it ended, and waits until it is ready. */
+  async restart(env: Readonly<Record<string, string | undefined>> = this.options.restartEnv ?? {}): Promise<void> {
+    if (this.child) throw new Error(`${this.options.name} is still running.`);
+    this.wanted = true;
+    this.spawn({ ...this.options.env, ...env });
+    await this.ready();
+  }
+
+  /** SIGTERM, after `graceMs` SIGKILL. Nothing is restarted any more. Safe to call twice. */
+  async stop(graceMs = 5_000): Promise<Exit | null> {
+    this.wanted = false;
+    const { child } = this;
+    if (!child?.pid) return this.ends.at(-1) ?? null;
+    const ended = once(child, 'exit');
+    signalGroup(child.pid, 'SIGTERM');
+    const timer = setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), graceMs);
+    await ended;
+    clearTimeout(timer);
+    // Children that outlive their parent belong to the group too.
+    signalGroup(child.pid, 'SIGKILL');
+    return this.ends.at(-1) ?? null;
+  }
+
+  private spawn(env: Readonly<Record<string, string | undefined>>): void {
+    this.startedAt = this.text.length;
+    const child = spawn(process.execPath, this.options.args, {
+      cwd: this.options.cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.child = child;
+    if (child.pid) alive.add(child.pid);
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => this.keep(text));
+    child.on('error', (error) => this.keep(`${String(error)}\n`));
+    child.once('exit', (code, signal) => {
+      if (child.pid) alive.delete(child.pid);
+      this.child = null;
+      const again = signal === 'SIGKILL' && this.wanted && this.options.restartAfterKill;
+      this.ends.push({ code, signal });
+      if (again) this.spawn({ ...this.options.env, ...this.options.restartEnv });
+    });
+  }
+
+  private keep(text: string): void {
+    this.text += text;
+    const excess = this.text.length - outputLimit;
+    if (excess <= 0) return;
+    this.text = this.text.slice(excess);
+    this.startedAt = Math.max(0, this.startedAt - excess);
+  }
+
+  private async looksReady(ready: RegExp | string): Promise<boolean> {
+    if (typeof ready !== 'string') return ready.test(this.text.slice(this.startedAt));
+    const response = await fetch(ready, { signal: AbortSignal.timeout(1_000) });
+    await response.body?.cancel();
+    return response.ok;
+  }
+
+  private tail(): string {
+    return this.text.slice(-4_000);
+  }
+}
+
+const describe = (exit: Exit | undefined): string => (exit?.signal ? `signal ${exit.signal}` : `code ${exit?.code}`);
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // ESRCH: the group is gone already, which is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -5,6 +5,12 @@ import typescript from 'typescript-eslint';
 import { forSpecs, layers, packages } from './tools/layers.mjs';
 import { projects, workspaceRoot } from './tools/workspace.mjs';
 
+/**
+ * Types for lint: for one project only its own program is loaded; for the whole workspace (LINT_SCOPE=workspace) one shared
+ * program is three times as fast as thirty.
+ */
+const programs = process.env.LINT_SCOPE === 'workspace' ? { project: 'tsconfig.json' } : { projectService: true };
+
 const specs = ['**/*.spec.ts', '**/*.contract.ts', '**/suites.ts', '**/__fixtures__/**'];
 const workspace = projects();
 const foldersOf = (...wanted) => workspace.filter(({ layer }) => wanted.includes(layer)).map(({ folder }) => `${folder}/src/**/*.ts`);
@@ -153,7 +159,7 @@ export default defineConfig(
   {
     files: ['**/*.ts'],
     extends: [typescript.configs.recommended],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { ...programs, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],

@@ -10,9 +10,19 @@ function hasFile(folder, ending) {
 /** The tools are plain scripts. They answer for the files of the root too, and their spec depends on every project's tags. */
 const rootFiles = ['{workspaceRoot}/*.mjs', '{workspaceRoot}/*.json'];
 const manifests = ['{workspaceRoot}/{apps,bench,deploy,libs,tests}/**/package.json'];
+const sources = ['{workspaceRoot}/{apps,bench,deploy,libs,tests,tools}/**/*.{ts,mjs,json}', ...rootFiles];
 const toolTargets = {
   lint: { command: 'eslint --max-warnings=0 tools *.mjs', inputs: ['default', ...rootFiles] },
   test: { command: 'node jest.mjs fast', options: { cwd: '{projectRoot}' }, inputs: ['default', ...rootFiles, ...manifests] },
+  // The whole workspace in one process: what `npm test` and `npm run check` use. The targets of single projects serve `nx affected`.
+  'lint-workspace': {
+    command: 'eslint --max-warnings=0 .',
+    options: { env: { LINT_SCOPE: 'workspace' } },
+    cache: true,
+    inputs: sources,
+    outputs: [],
+  },
+  'typecheck-workspace': { command: 'tsc --noEmit -p tsconfig.json', cache: true, inputs: sources, outputs: [] },
 };
 
 function targetsOf(folder) {
@@ -26,7 +36,9 @@ function targetsOf(folder) {
     lint: { command: `eslint --max-warnings=0 ${folder}` },
   };
   // The end-to-end suite starts whole engines; tools/test.mjs runs it by itself, once for each engine.
-  if (folder !== 'tests/e2e') targets.test = inFolder(`node ${tools}/jest.mjs fast`);
+  // Specs of these start built programs; all others run the sources.
+  const startsPrograms = /^(apps|bench|tests)/.test(folder) ? { dependsOn: ['build', '^build'] } : {};
+  if (folder !== 'tests/e2e') targets.test = { ...inFolder(`node ${tools}/jest.mjs fast`), ...startsPrograms };
   if (hasFile(source, '.int.spec.ts')) targets['test-int'] = inFolder(`node ${tools}/jest.mjs int`);
   return targets;
 }

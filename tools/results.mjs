@@ -38,5 +38,6 @@ export function projectOutcome(folder, level) {
   if (!existsSync(path)) {
     return { passed: 0, failures: expected === 0 ? [] : [`${folder}: its ${level} tests left no result.`], skipped: 0 };
   }
-  return countOutcome(JSON.parse(readFileSync(path, 'utf8')), expected);
+  const counted = countOutcome(JSON.parse(readFileSync(path, 'utf8')), expected);
+  return { ...counted, failures: counted.failures.map((failure) => `${folder}: ${failure}`) };
 }

@@ -6,7 +6,6 @@ import { servers } from './servers.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
-const nxTask = (target) => [nx, 'run-many', '-t', target, '--output-style=stream'];
 const jest = join(workspaceRoot, 'tools/jest.mjs');
 const endToEnd = 'tests/e2e';
 
@@ -19,10 +18,17 @@ export function suites() {
   const fast = all.filter(({ folder }) => folder !== endToEnd);
   const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
   return [
-    { name: 'lint', title: 'Lint', args: nxTask('lint'), limit: 480 },
-    { name: 'types', title: 'Types', args: nxTask('typecheck'), limit: 360 },
+    { name: 'lint', title: 'Lint', args: [nx, 'run', '@conclave/tools:lint-workspace'], limit: 480 },
+    { name: 'types', title: 'Types', args: [nx, 'run', '@conclave/tools:typecheck-workspace'], limit: 360 },
     { name: 'docs', title: 'Printed docs', args: [join(workspaceRoot, 'tools/print-docs.mjs'), '--check'], limit: 60 },
-    { name: 'fast', title: 'Fast tests', args: nxTask('test'), limit: 480, level: 'fast', folders: fast.map(({ folder }) => folder) },
+    {
+      name: 'fast',
+      title: 'Fast tests',
+      args: [nx, 'run-many', '-t', 'test', '--output-style=stream'],
+      limit: 480,
+      level: 'fast',
+      folders: fast.map(({ folder }) => folder),
+    },
     ...integration.map(({ folder, needs }) => ({
       name: `int:${folder.split('/').at(-1)}`,
       title: `Integration tests of ${folder}`,

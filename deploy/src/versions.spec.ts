@@ -27,7 +27,7 @@ describe('docker-compose.yml', () => {
 
   it('starts Redis with the arguments of the local stack', () => {
     const list = /^ {4}command: \[redis-server, (.*)\]$/m.exec(service('redis'))?.[1] ?? '';
-    expect(list.split(', ').map((word) => word.replace(/^'(.*)'$/, '$1'))).toEqual(redisArguments);
+    expect(list.split(', ').map((word) => word.replace(/^'(.*)'$/, '$1'))).toEqual([...redisArguments, '--protected-mode', 'no']);
   });
 
   it('lets experts be scaled: no fixed name, no published port', () => {

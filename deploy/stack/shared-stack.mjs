@@ -148,7 +148,7 @@ async function startInDocker(engine, toStart, { ports, keep, how, say }) {
     await composeRemove(engine, names, ports);
     if (how === 'docker') throw error;
     chosen.forEach((server) => removeRecord(server.name));
-    say(`Docker could not start the stack, so it is started without: ${error.message}`);
+    say(`Docker could not start the stack, so it is started without: ${error.message.trim().split('\n').at(-1)}`);
     return [];
   }
 }

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from '@jest/globals';
+import { runInGroup } from './process-group.mjs';
+
+const run = (script, limit = 20) => runInGroup(process.execPath, ['-e', script], { cwd: process.cwd(), env: process.env, limit });
+/** A process that starts another one, prints its id and then runs for ever, or ends if told so. */
+const parentOf = (ending) => `
+  const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  console.log(child.pid); child.unref(); ${ending}`;
+
+/** True as soon as the process is gone, or dead and merely not yet collected by its new parent; false after five seconds. */
+async function ends(pid) {
+  for (const until = Date.now() + 5000; Date.now() < until;) {
+    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+    if (/^(Z.*)?$/.test(stdout.trim())) return true;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return false;
+}
+
+describe('a command in its own process group', () => {
+  it('gives the exit code and what was printed', async () => {
+    expect(await run(`console.log('out'); console.error('err'); process.exit(3)`)).toMatchObject({
+      code: 3,
+      output: 'out\nerr\n',
+      timedOut: false,
+    });
+  });
+
+  it('is ended at its limit together with what it started', async () => {
+    const result = await run(parentOf('setInterval(() => {}, 1000)'), 1);
+    expect(result).toMatchObject({ code: 1, timedOut: true });
+    expect(await ends(Number(result.output))).toBe(true);
+  });
+
+  it('leaves nothing behind when it ends by itself', async () => {
+    const result = await run(parentOf(''));
+    expect(result).toMatchObject({ code: 0, timedOut: false });
+    expect(await ends(Number(result.output))).toBe(true);
+  });
+
+  it('says so when the command does not exist', async () => {
+    const result = await runInGroup('no-such-command', [], { cwd: process.cwd(), env: process.env, limit: 5 });
+    expect(result.code).toBe(1);
+    expect(result.output).toContain('ENOENT');
+  });
+});

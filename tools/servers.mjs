@@ -1,6 +1,7 @@
 // The real servers that integration and distributed tests need, started through deploy/stack.mjs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stateFolder } from '../deploy/stack/settings.mjs';
 import { runInGroup } from './process-group.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
@@ -13,7 +14,7 @@ export const servers = {
 };
 
 const stack = join(workspaceRoot, 'deploy/stack.mjs');
-const environmentFile = join(workspaceRoot, 'deploy/.stack/env.json');
+const environmentFile = join(stateFolder, 'env.json');
 /** Downloads and Debian packages included. */
 const startLimitSeconds = 600;
 

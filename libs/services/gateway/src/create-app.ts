@@ -5,6 +5,7 @@ import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { errorBody, Failure } from '@conclave/contracts';
+import { nestLog } from '@conclave/platform';
 import { FailureFilter } from './http/failure-response.js';
 import { responseHeaders } from './http/response-headers.js';
 import { GatewayModule } from './gateway.module.js';
@@ -18,7 +19,7 @@ const keepAliveMs = 75_000;
  * taking that for clients that left. The stores stay open: whoever opened them closes them afterwards.
  */
 export async function createGatewayApp(options: GatewayOptions): Promise<INestApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.register(options), { logger: false, bodyParser: false, forceCloseConnections: true, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.register(options), { logger: nestLog(options.logger), bodyParser: false, forceCloseConnections: true, abortOnError: false });
   configureHttp(app, options);
   return app;
 }

@@ -2,6 +2,7 @@ export { configureHttp, createGatewayApp } from './create-app.js';
 export { GatewayModule } from './gateway.module.js';
 export { progressText } from './chat/progress-text.js';
 export { Connections } from './stream/connections.js';
+export { gatewayMetrics } from './operations/gateway-metrics.js';
 export { Health } from './operations/health.js';
 export {
   type ApiKeys,
@@ -11,11 +12,8 @@ export {
   GATEWAY_LIMITS,
   GATEWAY_OPTIONS,
   type GatewayLimits,
-  type GatewayLogger,
   type GatewayMetrics,
   type GatewayOptions,
-  type GatewayPoint,
-  type HistoryLine,
   type Resolved,
   type StreamEnd,
   type StreamKind,

@@ -1,4 +1,5 @@
 import type { Caller, RunView, Template } from '@conclave/contracts';
+import type { CrashPoints, History, Logger } from '@conclave/platform';
 import type { EventLog, Models, RunStream, StateStore } from '@conclave/ports';
 
 /** What the name in `model` stands for; aliases are applied already. */
@@ -47,13 +48,6 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
-}
-
-export interface GatewayLogger {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 export interface GatewayLimits {
@@ -105,18 +99,6 @@ export const defaultLimits: GatewayLimits = {
   shutdownGraceMs: 5_000,
 };
 
-/** Points at which a test build may end the process. */
-export type GatewayPoint = 'after-accept' | 'after-publish' | 'while-streaming';
-
-/** One line of what clients saw, for checks of whole histories. */
-export interface HistoryLine {
-  readonly what: 'accepted' | 'refused' | 'attached' | 'published' | 'disconnected' | 'cancelled' | 'finished' | 'failed';
-  readonly runId: string | null;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly detail?: string;
-}
-
 export interface GatewayOptions {
   readonly catalogue: TemplateCatalogue;
   readonly log: EventLog;
@@ -126,12 +108,14 @@ export interface GatewayOptions {
   readonly limits?: Partial<GatewayLimits>;
   /** Null: any key is accepted, as tenant `default`. */
   readonly keys: ApiKeys | null;
-  readonly logger: GatewayLogger;
+  readonly logger: Logger;
   readonly metrics: GatewayMetrics;
   /** A run as people read it, from the state the engine stored. Pure. */
   readonly describeRun: (state: unknown) => RunView;
   /** Consumptions of this process; readiness is red when one of them is. */
   readonly consumers?: () => readonly ConsumerHealth[];
+  /** Whatever else this process needs to be ready, in sentences. */
+  readonly problems?: () => Promise<readonly string[]>;
   /** Text of GET /metrics and its content type. */
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly text: string }>;
   /** JSON texts of GET /openapi.json and GET /asyncapi.json. */
@@ -139,8 +123,8 @@ export interface GatewayOptions {
   readonly asyncApi: string;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
-  readonly history?: (line: HistoryLine) => void;
-  readonly point?: (point: GatewayPoint) => void;
+  readonly history?: History;
+  readonly crashPoints?: CrashPoints;
 }
 
 export const GATEWAY_OPTIONS = Symbol('GatewayOptions');

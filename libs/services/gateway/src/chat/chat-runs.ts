@@ -4,7 +4,7 @@ import { STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
-import { Acceptance, type AcceptedRun, repeatOf } from '../runs/acceptance.js';
+import { Acceptance, type AcceptedRun, askedBy } from '../runs/acceptance.js';
 import { Commands } from '../runs/commands.js';
 import { Connections } from '../stream/connections.js';
 import { Sse } from '../stream/sse.js';
@@ -33,7 +33,7 @@ export class ChatRuns {
   /** Throws what acceptance throws, while nothing was written. */
   async answer(request: Request, response: Response, question: ChatQuestion, template: Template, caller: Caller, raw: Buffer): Promise<void> {
     const session = new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
-    const run = await session.accepting(this.acceptance.accept(question, template, caller, 'chat', repeatOf(request, caller, 'chat', raw), (accepted) => session.attach(accepted)));
+    const run = await session.accepting(this.acceptance.accept(askedBy(request, question, template, caller, 'chat', raw), (known) => session.attach(known)));
     if (!session.open) return;
     response.setHeader('x-run-id', run.runId);
     response.setHeader('link', `</v1/runs/${run.runId}>; rel="describedby"`);
@@ -55,7 +55,7 @@ export class ChatRuns {
       tooSlow: () => {
         session.end('goes on');
         close('slow');
-        this.options.logger.warn('dropped a client that did not read its stream', { runId: run.runId });
+        this.options.logger.warn('dropped a client that did not read its stream', { run: run.runId });
       },
     });
     const finish = (events: string, failure: Failure | null, end: StreamEnd, after: 'is over' | 'goes on'): void => {
@@ -77,7 +77,7 @@ export class ChatRuns {
         return finish(events, end.failure, end.failure ? 'failed' : 'finished', end.failure?.code === 'ANSWER_SUPERSEDED' ? 'goes on' : 'is over');
       }
       if (events !== '') sse.send(events);
-      if (!firstContent) this.options.point?.('while-streaming');
+      if (!firstContent) this.options.crashPoints?.reached('gateway', 'mid-stream', run.runId);
     };
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown()).chunks), shuttingDown(), 'shutdown', 'goes on');
@@ -89,7 +89,7 @@ export class ChatRuns {
       take,
       lost: (view) => take([completedOf(view)]),
       failed: (error) => {
-        this.options.logger.error('a chat stream failed', { runId: run.runId, error: String(error) });
+        this.options.logger.error('a chat stream failed', { run: run.runId, error });
         finish('', asFailure(error), 'failed', 'goes on');
       },
     };
@@ -110,7 +110,7 @@ export class ChatRuns {
       },
       lost: (view) => finish(completedOf(view)),
       failed: (error) => {
-        this.options.logger.error('a chat answer failed', { runId: run.runId, error: String(error) });
+        this.options.logger.error('a chat answer failed', { run: run.runId, error });
         session.end('goes on');
         if (!response.headersSent) sendFailure(response, asFailure(error), this.limits.retryAfterS, true);
       },
@@ -134,7 +134,7 @@ export class ChatRuns {
   }
 
   private note(runId: string, failure: Failure | null): void {
-    this.options.history?.({ what: failure ? 'failed' : 'finished', runId, at: Date.now(), ...(failure ? { detail: failure.code } : {}) });
+    this.options.history?.write({ actor: 'gateway', op: 'client', phase: failure ? 'failed' : 'answered', id: runId, data: failure ? { code: failure.code } : undefined });
   }
 }
 

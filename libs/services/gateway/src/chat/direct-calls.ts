@@ -104,7 +104,7 @@ export class DirectCalls {
     try {
       await this.log.publish([event]);
     } catch (error) {
-      this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error: String(error) });
+      this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error });
     }
   }
 }

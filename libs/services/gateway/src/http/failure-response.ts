@@ -46,7 +46,7 @@ export class FailureFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const failure = asFailure(error, request.path);
     if (failure.spec.status >= 500) {
-      this.options.logger[failure.code === 'INTERNAL' ? 'error' : 'warn']('request failed', { code: failure.code, requestId: response.getHeader('x-request-id'), cause: causeOf(failure) });
+      this.options.logger[failure.code === 'INTERNAL' ? 'error' : 'warn']('request failed', { code: failure.code, requestId: response.getHeader('x-request-id'), error: failure.options.cause ?? failure });
     }
     if (response.headersSent || response.destroyed) {
       // Handlers end their own streams; a head without an end here is a mistake of ours, and a cut connection says so.
@@ -58,8 +58,3 @@ export class FailureFilter implements ExceptionFilter {
     sendFailure(response, failure, limitsOf(this.options).retryAfterS);
   }
 }
-
-const causeOf = (failure: Failure): string | undefined => {
-  const { cause } = failure.options;
-  return cause instanceof Error ? (cause.stack ?? cause.message) : cause === undefined ? undefined : String(cause);
-};

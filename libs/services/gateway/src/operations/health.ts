@@ -27,7 +27,7 @@ export class Health {
       return sentence === null ? [] : [`Consumer ${consumer.group}: ${sentence}`];
     });
     const stopping = this.connections.shuttingDown ? ['The gateway is shutting down.'] : [];
-    return [...stopping, ...(await this.storesRed()), ...consumers];
+    return [...stopping, ...(await this.storesRed()), ...consumers, ...((await this.options.problems?.()) ?? [])];
   }
 
   /** Throws SHUTTING_DOWN or NOT_READY when a run accepted now could not be kept or sent on. */

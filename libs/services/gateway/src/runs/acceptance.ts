@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
 import { lowered, type Question } from '../chat/chat-request.js';
@@ -20,8 +21,20 @@ export interface Repeat {
   readonly mayAttach: boolean;
 }
 
+/** A request that passed every check. */
+export interface Asked {
+  readonly question: Question;
+  readonly template: Template;
+  readonly caller: Caller;
+  /** Endpoint it came by; a chat run ends when its last client leaves. */
+  readonly origin: 'chat' | 'runs';
+  readonly repeat: Repeat;
+  /** Trace id of the client, where it sent a `traceparent`. */
+  readonly traceId?: string | undefined;
+}
+
 /** Equal requests without these headers are separate runs: a shared front-end key asks "Hello" many times. */
-export function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): Repeat {
+function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): Repeat {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
   const idempotent = typeof idempotencyKey === 'string' && idempotencyKey !== '';
@@ -29,6 +42,15 @@ export function repeatOf(request: Request, caller: Caller, endpoint: string, raw
   for (const part of [endpoint, caller.tenant, caller.actor, idempotent ? idempotencyKey : '']) hash.update(`${part.length}:${part}`);
   return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
 }
+
+/** Puts together what acceptance needs of a request that was checked. */
+export const askedBy = (request: Request, question: Question, template: Template, caller: Caller, origin: Asked['origin'], raw: Buffer): Asked => {
+  const { traceparent } = request.headers;
+  return { question, template, caller, origin, repeat: repeatOf(request, caller, origin, raw), traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) };
+};
+
+/** Called as soon as a run is known and before its event is out. */
+type OnKnown = (run: AcceptedRun) => Promise<void>;
 
 export interface AcceptedRun {
   readonly runId: string;
@@ -50,10 +72,11 @@ export class Acceptance {
 
   /**
    * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, STORE_*: nothing was accepted then.
-   * `accepted` is called as soon as the run is known and before its event is out, so that a client that leaves meanwhile is not forgotten.
+   * A client that leaves after `known` was called is not forgotten.
    */
-  async accept(question: Question, template: Template, caller: Caller, origin: 'chat' | 'runs', repeat: Repeat, accepted: (run: AcceptedRun) => Promise<void>): Promise<AcceptedRun> {
+  async accept(asked: Asked, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
+    const { repeat, caller, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {
       const retryKey = generation === 0 ? repeat.key : createHash('sha256').update(`${repeat.key}/${generation}`).digest('hex');
       const earlier = repeat.mayAttach ? await this.repeated(retryKey, caller) : null;
@@ -61,37 +84,39 @@ export class Acceptance {
       if (earlier) {
         this.options.metrics.onAttached(origin);
         this.note('attached', earlier.runId);
-        await accepted(earlier);
+        await known(earlier);
         return earlier;
       }
-      // With an Idempotency-Key the id follows from it: two gateways that get the same request at the same moment make the same run.
-      const runId = repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : randomRunId();
-      return this.begin(runId, retryKey, question, template, caller, origin, accepted);
+      // With an Idempotency-Key the id follows from it: two gateways that get one request at the same moment make one run.
+      return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : randomRunId(), retryKey, asked, known);
     }
     throw new Failure('COMMAND_REJECTED', 'Every run of this Idempotency-Key has ended without an answer; use a new key.');
   }
 
-  private async begin(runId: string, retryKey: string, question: Question, template: Template, caller: Caller, origin: 'chat' | 'runs', accepted: (run: AcceptedRun) => Promise<void>): Promise<AcceptedRun> {
+  private async begin(runId: string, retryKey: string, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
+    const { question, caller, origin } = asked;
     const requestedAt = await this.state.now();
-    const { template: used, limits } = lowered(template, question.wishes);
+    const { template, limits } = lowered(asked.template, question.wishes);
+    const { goal, system, answer } = question;
+    const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
     const header = makeEvent(
       PlanRequested,
-      { id: runId, runId, source: 'gateway', time: requestedAt },
-      { goal: question.goal, conversation: [...question.conversation], system: question.system, template: used, limits, caller, answer: question.answer, origin, requestedAt },
+      { id: runId, runId, source: 'gateway', time: requestedAt, traceparent },
+      { goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
     );
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
     if (outcome.kind === 'overloaded') {
-      this.note('refused', null, 'OVERLOADED');
+      this.note('refused', runId, { code: 'OVERLOADED' });
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
-    this.options.point?.('after-accept');
+    this.options.crashPoints?.reached('gateway', 'after-accept', runId);
     const run = { runId, attached: false, requestedAt };
     this.options.metrics.onAccepted({ template: template.id, origin });
-    this.options.logger.info('run accepted', { runId, template: template.id, origin });
+    this.options.logger.info('run accepted', { run: runId, template: template.id, origin });
     this.note('accepted', runId);
-    await accepted(run);
+    await known(run);
     await this.publish(header);
-    this.options.point?.('after-publish');
+    this.options.crashPoints?.reached('gateway', 'after-publish', runId);
     return run;
   }
 
@@ -101,7 +126,7 @@ export class Acceptance {
       await this.log.publish([header]);
       this.note('published', header.runId);
     } catch (error) {
-      this.options.logger.warn('accepted run could not be published; the sweep will', { runId: header.runId, error: String(error) });
+      this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error });
     }
   }
 
@@ -116,8 +141,8 @@ export class Acceptance {
     return over ? 'over' : { runId, attached: true, requestedAt: header.data.requestedAt };
   }
 
-  private note(what: 'accepted' | 'attached' | 'published' | 'refused', runId: string | null, detail?: string): void {
-    this.options.history?.({ what, runId, at: Date.now(), ...(detail === undefined ? {} : { detail }) });
+  private note(phase: 'accepted' | 'attached' | 'published' | 'refused', runId: string, data?: unknown): void {
+    this.options.history?.write({ actor: 'gateway', op: 'run', phase, id: runId, data });
   }
 }
 

@@ -23,13 +23,13 @@ export class Commands {
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
     await this.log.publish([makeEvent(CommandIssued, { id: commandId(runId, seq), runId, source: 'gateway', time: now }, { seq, actor, issuedAt: now, command })]);
-    if (command.name === 'cancel') this.options.history?.({ what: 'cancelled', runId, at: Date.now(), detail: command.reason });
+    if (command.name === 'cancel') this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
     return seq;
   }
 
   /** A client left its run. The last one takes the run with it. Never throws: there is nobody left to tell. */
   async leave(runId: string, clientId: string, caller: Caller): Promise<void> {
-    this.options.history?.({ what: 'disconnected', runId, at: Date.now() });
+    this.options.history?.write({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
     await this.insist(runId, async () => {
       if ((await this.state.runs.detach(runId, clientId)) > 0) return;
       await this.issue(runId, caller.actor, { name: 'cancel', reason: 'the client disconnected' });
@@ -49,7 +49,7 @@ export class Commands {
       try {
         return await tell();
       } catch (error) {
-        this.options.logger.warn('a client left and the stores could not be told', { runId, error: String(error), triesAgain: waitMs !== null });
+        this.options.logger.warn('a client left and the stores could not be told', { run: runId, error, triesAgain: waitMs !== null });
         if (waitMs === null) return;
         await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
       }

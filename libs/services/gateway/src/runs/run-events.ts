@@ -71,7 +71,7 @@ export class RunEvents {
         },
         lost: (view) => finish(eventOf(endOf(view)), 'finished'),
         failed: (error) => {
-          this.options.logger.error('an event stream failed', { runId, error: String(error) });
+          this.options.logger.error('an event stream failed', { run: runId, error });
           finish(`event: failure\ndata: ${JSON.stringify(errorBody(asFailure(error)))}\n\n`, 'failed');
         },
       },

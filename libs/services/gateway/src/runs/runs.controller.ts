@@ -8,7 +8,7 @@ import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-import { Acceptance, repeatOf } from './acceptance.js';
+import { Acceptance, askedBy } from './acceptance.js';
 import { Commands, commandOf } from './commands.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEvents } from './run-events.js';
@@ -36,7 +36,7 @@ export class RunsController {
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model);
     if (resolved.kind === 'model') throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', { param: 'model' });
-    const run = await this.acceptance.accept(question, resolved.template, caller, 'runs', repeatOf(request, caller, 'runs', body.raw), () => Promise.resolve());
+    const run = await this.acceptance.accept(askedBy(request, question, resolved.template, caller, 'runs', body.raw), () => Promise.resolve());
     const self = `/v1/runs/${run.runId}`;
     const accepted: RunAccepted = {
       object: 'run',

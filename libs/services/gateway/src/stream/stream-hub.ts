@@ -66,7 +66,7 @@ class Feed {
       const from = Math.min(...waiting.map((viewer) => viewer.cursor));
       try {
         const page = await this.hub.read(this.runId, from, pageSize);
-        if (this.outage) this.hub.options.logger.info('run stream is readable again', { runId: this.runId });
+        if (this.outage) this.hub.options.logger.info('run stream is readable again', { run: this.runId });
         this.outage = false;
         this.deliver(page, waiting);
         if (page.entries.length > 0) this.lastNews = Date.now();
@@ -74,7 +74,7 @@ class Feed {
         else if (Date.now() - this.lastNews > silenceMs || page.last < from) await this.checkEnd(waiting, page);
       } catch (error) {
         // The store is away for a moment: heartbeats go on and the next poll tries again. The run itself does not depend on it.
-        if (!this.outage) this.hub.options.logger.warn('run stream cannot be read', { runId: this.runId, error: String(error) });
+        if (!this.outage) this.hub.options.logger.warn('run stream cannot be read', { run: this.runId, error });
         this.outage = true;
         return;
       }

@@ -1,0 +1,250 @@
+import type { AddressInfo } from 'node:net';
+import { type Caller, type CommandIssued, type Event, noUsage, openApiText, type PlanRequested, RunView, type StreamBody, type Template } from '@conclave/contracts';
+import { type CrashPoints, type LogFields, openLogger } from '@conclave/platform';
+import { MemoryBroker, type MemoryLog, type ModelCall, type Models, type ModelReply, type CallWatch } from '@conclave/ports';
+import type { INestApplication } from '@nestjs/common';
+import { createGatewayApp } from '../create-app.js';
+import type { GatewayLimits, GatewayMetrics, GatewayOptions } from '../options.js';
+import { MemoryStores, type FakeRun } from './memory-state.js';
+
+type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+
+export const template: Template = {
+  id: 'conclave',
+  version: '0123456789abcdef',
+  description: 'Checks what is still missing and plans again.',
+  strategy: 'agentic',
+  max_agentic_rounds: 3,
+  gap_check: 'evidence',
+  planner: { models: ['m@fake'], prompt: null },
+  judge: { models: ['m@fake'] },
+  experts: { general: { t1: ['m@fake'], prompt: 'Answer.' } },
+  capabilities: ['research'],
+  classes: { expert: 'expert', research: 'evidence', judge: 'judge' },
+  limits: { wall_time_s: 300, model_calls: 60, prompt_tokens: 80_000, tokens: 200_000, cost: null, concurrent_tasks: 8 },
+  task_timeout_s: 60,
+  start_timeout_s: 30,
+  planning_timeout_s: 60,
+  progress: 'reasoning',
+  prices: {},
+  contexts: {},
+};
+
+export const usage = { calls: 5, prompt: 120, completion: 45, reasoning: 7, cost: 0.25, estimated: false };
+
+export const completed = (over: Partial<Completed> = {}): Completed => ({
+  kind: 'run.completed',
+  outcome: 'completed',
+  rule: 'D3',
+  reason: 'Nothing is missing.',
+  reasonCode: 'sufficient',
+  answer: 'It is blue [1].',
+  cutShort: false,
+  sources: [{ kind: 'web', title: 'Sky', url: 'http://127.0.0.1/sky' }],
+  usage,
+  rounds: 1,
+  failure: null,
+  ...over,
+});
+
+/** The record of a run in these specs, from the entries of its stream. */
+function describeRun(state: unknown): RunView {
+  const { runId, status, terminal, entries } = state as FakeRun;
+  const end = entries.find((entry): entry is Completed => entry.kind === 'run.completed');
+  return RunView.parse({
+    object: 'run',
+    id: runId,
+    template: { id: template.id, version: template.version, strategy: template.strategy },
+    status,
+    terminal,
+    outcome: end?.outcome ?? null,
+    rule: end?.rule ?? null,
+    reason: end?.reason ?? null,
+    reasonCode: end?.reasonCode ?? null,
+    question: 'Why is the sky blue?',
+    answer: end?.answer ?? null,
+    cutShort: end?.cutShort ?? false,
+    sources: end?.sources ?? [],
+    rounds: [],
+    history: [],
+    decisions: [],
+    usage: { total: end?.usage ?? noUsage, items: [] },
+    limits: template.limits,
+    failure: end?.failure ?? null,
+    acceptedAt: 1,
+    startedAt: 1,
+    completedAt: end ? 2 : null,
+  });
+}
+
+/** A direct model whose replies a spec writes, one after the other; an unscripted call fails. */
+export class ScriptedModels implements Models {
+  readonly calls: { readonly request: ModelCall; readonly signal: AbortSignal }[] = [];
+  private readonly script: ((watch: CallWatch) => Promise<ModelReply>)[] = [];
+
+  next(answer: (watch: CallWatch) => Promise<ModelReply>): void {
+    this.script.push(answer);
+  }
+  call(request: ModelCall, watch: CallWatch): Promise<ModelReply> {
+    this.calls.push({ request, signal: watch.signal });
+    const answer = this.script.shift();
+    if (!answer) throw new Error('unscripted model call');
+    return answer(watch);
+  }
+  list() {
+    return Promise.resolve([]);
+  }
+  providers() {
+    return Promise.resolve([]);
+  }
+  close() {
+    return Promise.resolve();
+  }
+}
+
+export const reply = (over: Partial<ModelReply> = {}): ModelReply => ({
+  content: 'Hello there',
+  reasoning: '',
+  finishReason: 'stop',
+  usage: { calls: 1, prompt: 3, completion: 2, reasoning: 0, cost: 0, estimated: false },
+  reportedModel: 'm',
+  firstTokenMs: 1,
+  durationMs: 2,
+  ...over,
+});
+
+export interface WorldOptions {
+  readonly limits?: Partial<GatewayLimits>;
+  readonly keys?: GatewayOptions['keys'];
+  readonly template?: Partial<Template>;
+  readonly crashPoints?: CrashPoints;
+  /** Other gateways look at the same stores and the same log. */
+  readonly share?: Pick<World, 'stores' | 'broker'>;
+  readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
+}
+
+/** One gateway on a free port, with stores in memory and nobody behind the log: the spec plays the engine. */
+export class World {
+  readonly stores: MemoryStores;
+  readonly broker: MemoryBroker;
+  readonly log: MemoryLog;
+  readonly models = new ScriptedModels();
+  readonly lines: { readonly message: string; readonly fields: LogFields }[] = [];
+  readonly seen: { readonly name: keyof GatewayMetrics; readonly values: readonly unknown[] }[] = [];
+  readonly history: { readonly op: string; readonly phase: string; readonly id: string; readonly data: unknown }[] = [];
+  consumer: string | null = null;
+  app!: INestApplication;
+  url = '';
+  publishFails = false;
+
+  private constructor(share?: WorldOptions['share']) {
+    this.stores = share?.stores ?? new MemoryStores();
+    this.broker = share?.broker ?? new MemoryBroker();
+    this.log = this.broker.connect();
+  }
+
+  static async open(options: WorldOptions = {}): Promise<World> {
+    const world = new World(options.share);
+    world.app = await createGatewayApp(world.options(options));
+    await world.app.listen(0, '127.0.0.1');
+    world.url = `http://127.0.0.1:${(world.app.getHttpServer().address() as AddressInfo).port}`;
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    await this.log.close();
+  }
+
+  private options({ limits, keys, template: changes, crashPoints, describeModels }: WorldOptions): GatewayOptions {
+    const used = { ...template, ...changes };
+    const metrics = new Proxy({} as GatewayMetrics, {
+      get: (_, name) => (...values: unknown[]) => void this.seen.push({ name: name as keyof GatewayMetrics, values }),
+    });
+    const publish = this.log.publish.bind(this.log);
+    this.log.publish = (events) => (this.publishFails ? Promise.reject(new Error('the log does not answer')) : publish(events));
+    return {
+      catalogue: {
+        templates: () => [used],
+        resolve: (name) => {
+          if (name === used.id || name === 'gpt-4o') return { kind: 'template', template: used };
+          return ['m@fake', 'org/m:8b@fake'].includes(name) ? { kind: 'model', ref: name } : null;
+        },
+        describeModels:
+          describeModels ??
+          (() => [
+            { id: used.id, ownedBy: 'conclave', created: 1, description: used.description },
+            { id: 'gpt-4o', ownedBy: 'conclave', created: 1 },
+            { id: 'm@fake', ownedBy: 'fake', created: 1 },
+            { id: 'org/m:8b@fake', ownedBy: 'fake', created: 1 },
+          ]),
+      },
+      log: this.log,
+      state: this.stores.state,
+      stream: this.stores.stream,
+      models: this.models,
+      limits: { directHeadMs: 50, healthCacheMs: 0, shutdownGraceMs: 2_000, ...limits },
+      keys: keys ?? null,
+      logger: openLogger({ level: 'debug', sinks: [{ write: ({ message, ...fields }) => void this.lines.push({ message, fields }), close: () => undefined }] }),
+      metrics,
+      describeRun,
+      consumers: () => [{ group: 'merger', health: () => this.consumer }],
+      metricsText: () => Promise.resolve({ contentType: 'text/plain; version=0.0.4', text: 'conclave_up 1\n' }),
+      openApi: openApiText('0.1.0'),
+      asyncApi: '{"asyncapi":"3.0.0"}',
+      history: { enabled: true, write: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }) },
+      ...(crashPoints ? { crashPoints } : {}),
+    };
+  }
+
+  async post(path: string, body: unknown, init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {}): Promise<Response> {
+    return fetch(this.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...init.headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(init.signal ? { signal: init.signal } : {}),
+    });
+  }
+
+  chat(over: Record<string, unknown> = {}, init: Parameters<World['post']>[2] = {}): Promise<Response> {
+    return this.post('/v1/chat/completions', { model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why is the sky blue?' }], ...over }, init);
+  }
+
+  /** Events of a topic, in the order they were published. */
+  events<T extends Event>(topic: string): T[] {
+    return this.broker.records(topic).map(({ raw, headers }) => ({ runId: headers.ce_runid, id: headers.ce_id, traceparent: headers.traceparent, data: JSON.parse(raw!.toString()) }) as unknown as T);
+  }
+  requested(): PlanRequested[] {
+    return this.events<PlanRequested>('plan.requested');
+  }
+  commands(): CommandIssued[] {
+    return this.events<CommandIssued>('run.commands');
+  }
+  /** Ids of accepted runs, oldest first. */
+  runs(): string[] {
+    return [...this.stores.headers.keys()];
+  }
+  /** The only run. */
+  run(): string {
+    const [runId, ...others] = this.runs();
+    if (!runId || others.length > 0) throw new Error(`expected one run, found ${this.runs().length}`);
+    return runId;
+  }
+  write(...entries: StreamBody[]): void {
+    this.stores.write(this.run(), entries);
+  }
+  async chunk(text: string, offset: number, attempt = 1): Promise<void> {
+    await this.stores.worker(this.run(), [{ kind: 'chunk', taskId: `${this.run()}/0/judge.synthesis`, attempt, offset, text }]);
+  }
+  compose(stream: 'live' | 'held' = 'live'): void {
+    this.write({ kind: 'composing', taskId: `${this.run()}/0/judge.synthesis`, stream });
+  }
+  metric(name: keyof GatewayMetrics): readonly (readonly unknown[])[] {
+    return this.seen.filter((call) => call.name === name).map(({ values }) => values);
+  }
+}
+
+/** Two tenants whose keys say who they are. */
+export const twoTenants: GatewayOptions['keys'] = {
+  identify: (key): Promise<Caller | null> => Promise.resolve(key === 'sk-a' ? { tenant: 'a', actor: 'key_a' } : key === 'sk-b' ? { tenant: 'b', actor: 'key_b' } : null),
+};

@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { StreamBody } from '@conclave/contracts';
+import { completed } from '../__fixtures__/world.js';
+import { AnswerText } from './answer-text.js';
+
+const task = 'run_12345678/0/judge.synthesis';
+const composing = (stream: 'live' | 'held' = 'live', taskId = task): StreamBody => ({ kind: 'composing', taskId, stream });
+const chunk = (text: string, offset: number, attempt = 1, taskId = task): StreamBody => ({ kind: 'chunk', taskId, attempt, offset, text });
+
+/** What a client holds after these entries, and how it ended. */
+function play(...entries: StreamBody[]): { readonly text: string; readonly ends: readonly string[] } {
+  const answer = new AnswerText();
+  let text = '';
+  const ends: string[] = [];
+  for (const entry of entries) {
+    const step = answer.take(entry);
+    if (step.kind === 'text') text += step.text;
+    else if (step.kind === 'done') text += step.rest;
+    if (['done', 'ended', 'superseded'].includes(step.kind)) ends.push(step.kind);
+  }
+  return { text, ends };
+}
+
+describe('the text of an answer', () => {
+  it('is given out as it comes, and the rest at the end', () => {
+    expect(play(composing(), chunk('It is ', 0), chunk('blue', 6), completed({ answer: 'It is blue [1].' }))).toEqual({ text: 'It is blue [1].', ends: ['done'] });
+  });
+
+  it('is held until the end where it may still change', () => {
+    const answer = new AnswerText();
+    answer.take(composing('held'));
+    expect(answer.take(chunk('It is', 0))).toEqual({ kind: 'nothing' });
+    expect(answer.soFar).toBe('It is');
+    expect(answer.take(completed({ answer: 'No.' }))).toMatchObject({ kind: 'done', rest: 'No.' });
+  });
+
+  it('ignores chunks of tasks that do not write the answer', () => {
+    expect(play(composing(), chunk('draft', 0, 1, 'run_12345678/0/x1'), completed({ answer: 'Yes.' })).text).toBe('Yes.');
+  });
+
+  it('is superseded when an attempt dies after its text was shown', () => {
+    expect(play(composing(), chunk('It', 0), { kind: 'superseded', taskId: task, attempt: 2, discarded: 2 }).ends).toEqual(['superseded']);
+  });
+
+  it('goes on when an attempt dies before any text was shown', () => {
+    expect(play(composing(), { kind: 'superseded', taskId: task, attempt: 2, discarded: 0 }, chunk('It is', 0, 2), completed({ answer: 'It is.' }))).toEqual({ text: 'It is.', ends: ['done'] });
+  });
+
+  it('is superseded when the answer is not what was shown', () => {
+    expect(play(composing(), chunk('It is', 0), completed({ answer: 'From the ledger: blue.' }))).toEqual({ text: 'It is', ends: ['superseded'] });
+  });
+
+  it('forgives white space that the composer trims at the end', () => {
+    expect(play(composing(), chunk('It is blue.\n\n', 0), completed({ answer: 'It is blue.' }))).toEqual({ text: 'It is blue.\n\n', ends: ['done'] });
+  });
+
+  it.each(['cancelled', 'failed'] as const)('has no end when the run is %s', (outcome) => {
+    expect(play(composing(), completed({ outcome, answer: null })).ends).toEqual(['ended']);
+  });
+
+  it('is always the answer itself, however it was cut and repeated', () => {
+    const cuts = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 40 }), cuts, fc.string({ maxLength: 10 }), (written, points, tail) => {
+        const sorted = [...new Set([0, ...points.filter((point) => point < written.length), written.length])].sort((a, b) => a - b);
+        const chunks = sorted.slice(0, -1).map((from, index) => chunk(written.slice(from, sorted[index + 1]), from));
+        const played = play(composing(), ...chunks, completed({ answer: written + tail }));
+        expect(played).toEqual({ text: written + tail, ends: ['done'] });
+      }),
+    );
+  });
+});

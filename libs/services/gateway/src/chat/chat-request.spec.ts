@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
+import { template } from '../__fixtures__/world.js';
+import { lowered, progressMode, readChatRequest, readRunRequest } from './chat-request.js';
+
+const ask = (over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  readChatRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }], ...over }, headers, 100);
+
+function refusal(over: Record<string, unknown>, headers: Record<string, string> = {}): { readonly param: string | undefined; readonly message: string } {
+  try {
+    ask(over, headers);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'REQUEST_INVALID') return { param: error.options.param, message: error.detail ?? '' };
+    throw error;
+  }
+  throw new Error('was not refused');
+}
+
+describe('a chat request', () => {
+  it('has the last user message as its goal and the turns before it as conversation', () => {
+    const question = ask({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: '<think>hm</think>Hi', reasoning_content: 'ignored' },
+        { role: 'developer', content: [{ type: 'text', text: 'Use ' }, { type: 'text', text: 'English.' }] },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'x' }] },
+        { role: 'tool', content: '42', tool_call_id: 'x' },
+        { role: 'user', content: [{ type: 'text', text: 'Why?' }] },
+      ],
+    });
+    expect(question.goal).toBe('Why?');
+    expect(question.system).toBe('Be brief.\n\nUse English.');
+    expect(question.conversation).toEqual([
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Hi' },
+    ]);
+  });
+
+  it('is never refused for fields nobody reads, nor for null', () => {
+    const nulls = Object.fromEntries(
+      ['temperature', 'top_p', 'stop', 'max_tokens', 'max_completion_tokens', 'seed', 'response_format', 'reasoning_effort', 'conclave', 'n', 'stream', 'stream_options', 'tools', 'user'].map((name) => [name, null]),
+    );
+    const question = ask({ ...nulls, logprobs: 'odd', service_tier: 7, metadata: {}, api_base: 'http://10.0.0.1', api_key: 'sk-x', parallel_tool_calls: 'yes', tools: [{}] });
+    expect(question.answer).toEqual({});
+    expect(JSON.stringify(question)).not.toContain('10.0.0.1');
+  });
+
+  it('gives the parameters of the final call on', () => {
+    const { answer } = ask({ temperature: 0, top_p: 0.5, stop: 'END', max_tokens: 5, max_completion_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
+    expect(answer).toEqual({ temperature: 0, top_p: 0.5, stop: ['END'], max_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
+    expect(ask({ response_format: { type: 'text' }, stop: [] }).answer).toEqual({});
+  });
+
+  it.each([
+    [{ model: undefined }, 'model', /template/],
+    [{ model: 7 }, 'model', /template/],
+    [{ messages: [] }, 'messages', /at least one message/],
+    [{ messages: 'hello' }, 'messages', /list of messages/],
+    [{ messages: [{ role: 'assistant', content: 'x' }] }, 'messages', /role "user"/],
+    [{ messages: [{ role: 'user', content: '  ' }] }, 'messages[0].content', /no text/],
+    [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages[0].role', /must be "system"/],
+    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content', /text or a list/],
+    [{ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }] }, 'messages[0].content[0]', /image_url/],
+    [{ messages: [{ role: 'user', content: [{ text: 'no type' }] }] }, 'messages[0].content[0].type', /string/],
+    [{ n: 2 }, 'n', /set it to 1/],
+    [{ temperature: 'hot' }, 'temperature', /number/],
+    [{ temperature: 9 }, 'temperature', /2/],
+    [{ max_tokens: 0 }, 'max_tokens', /above 0/],
+    [{ stop: 5 }, 'stop', /list of texts/],
+    [{ stream: 'yes' }, 'stream', /true or false/],
+    [{ conclave: { rounds: -1 } }, 'conclave.rounds', /from 0/],
+    [{ conclave: { progress: 'loud' } }, 'conclave.progress', /reasoning/],
+  ])('is refused with the field and a remedy: %j', (over, param, sentence) => {
+    const refused = refusal(over);
+    expect(refused.param).toBe(param);
+    expect(refused.message).toMatch(sentence);
+  });
+
+  it('is refused when it holds more messages than are read', () => {
+    expect(refusal({ messages: Array.from({ length: 101 }, () => ({ role: 'user', content: 'x' })) }).param).toBe('messages');
+  });
+
+  it('names the header that cannot be read', () => {
+    expect(refusal({}, { 'x-conclave-rounds': 'many' })).toMatchObject({ param: 'x-conclave-rounds' });
+    expect(refusal({}, { 'x-conclave-progress': 'loud' })).toMatchObject({ param: 'x-conclave-progress' });
+  });
+});
+
+describe('what a caller wants less of', () => {
+  it('lowers rounds and limits', () => {
+    const { template: used, limits } = lowered(template, ask({ conclave: { rounds: 1, wall_time_s: 10, cost: 0.5 } }).wishes);
+    expect(used.max_agentic_rounds).toBe(1);
+    expect(used.version).toBe(template.version);
+    expect(limits).toEqual({ ...template.limits, wall_time_s: 10, cost: 0.5 });
+  });
+
+  it('never raises them', () => {
+    const { template: used, limits } = lowered(template, ask({ conclave: { rounds: 9, wall_time_s: 9_999, model_calls: 9_999, tokens: 9_999_999, prompt_tokens: 9_999_999, concurrent_tasks: 99 } }).wishes);
+    expect(used.max_agentic_rounds).toBe(template.max_agentic_rounds);
+    expect(limits).toEqual(template.limits);
+  });
+
+  it.each([
+    ['none', 0],
+    ['minimal', 0],
+    ['low', 1],
+    ['medium', 2],
+    ['high', 3],
+    ['something new', 3],
+  ])('reads reasoning_effort %s as %i re-plans', (effort, rounds) => {
+    expect(lowered(template, ask({ reasoning_effort: effort }).wishes).template.max_agentic_rounds).toBe(rounds);
+  });
+
+  it('may stand in headers, and the body wins', () => {
+    const headers = { 'x-conclave-rounds': '2', 'x-conclave-wall-time-s': '20', 'x-conclave-progress': 'status' };
+    expect(ask({}, headers).wishes).toEqual({ rounds: 2, limits: { wall_time_s: 20 }, progress: 'status' });
+    expect(ask({ conclave: { rounds: 0 } }, headers).wishes.rounds).toBe(0);
+  });
+});
+
+describe('the progress mode', () => {
+  const modeOf = (over: Record<string, unknown>, headers: Record<string, string> = {}) => progressMode(ask({ stream: true, ...over }, headers), template);
+
+  it('is the template\'s unless the request says otherwise', () => {
+    expect(modeOf({})).toBe('reasoning');
+    expect(modeOf({ conclave: { progress: 'think' } })).toBe('think');
+    expect(modeOf({}, { 'x-conclave-progress': 'none' })).toBe('none');
+  });
+
+  it('never puts thinking tags into content that a program reads', () => {
+    expect(modeOf({ conclave: { progress: 'think' }, response_format: { type: 'json_object' } })).toBe('none');
+    expect(modeOf({ conclave: { progress: 'think' }, tools: [{ type: 'function' }] })).toBe('none');
+    expect(modeOf({ conclave: { progress: 'think' }, stream: false })).toBe('none');
+  });
+});
+
+describe('a run request', () => {
+  it('takes one text or messages', () => {
+    expect(readRunRequest({ model: 'conclave', input: 'Why?' }, {}, 10).goal).toBe('Why?');
+    expect(readRunRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }] }, {}, 10).goal).toBe('Why?');
+    expect(() => readRunRequest({ model: 'conclave' }, {}, 10)).toThrow('Send `input`');
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { withoutThinking } from './history-text.js';
+
+describe('the thinking text of earlier turns', () => {
+  it.each([
+    ['<think>plan</think>\n\nIt is blue.', 'It is blue.'],
+    ['<THINK>plan</Think>It is blue.', 'It is blue.'],
+    ['<details type="reasoning" done="true">\n> steps\n</details>\nIt is blue.', 'It is blue.'],
+    ['<reasoning>x</reasoning>It is <think>y</think>blue.', 'It is blue.'],
+    ['<think>cut off before the answer', ''],
+    ['A tag <think> in prose stays.', 'A tag <think> in prose stays.'],
+    ['It is blue.', 'It is blue.'],
+  ])('is taken out of %j', (text, expected) => {
+    expect(withoutThinking(text)).toBe(expected);
+  });
+
+  it('is taken out in linear time', () => {
+    const text = `A${'<think>'.repeat(120_000)}`;
+    const began = performance.now();
+    expect(withoutThinking(text)).toBe(text);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});

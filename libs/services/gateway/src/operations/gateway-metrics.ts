@@ -1,0 +1,22 @@
+import { type FailureCode, failures } from '@conclave/contracts';
+import type { Metrics } from '@conclave/platform';
+import type { GatewayMetrics } from '../options.js';
+
+/** What the gateway reports, in the metrics of the platform's list. */
+export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
+  onRequest: ({ route, status }) => metrics.count('http_requests_total', { route, status: String(status) }),
+  onRefused: (code) => {
+    const row = failures[code as FailureCode] ?? failures.INTERNAL;
+    metrics.count('http_errors_total', { error_type: row.errorType });
+    if (refusals.has(code)) metrics.count('runs_refused_total', { reason: code.toLowerCase() });
+  },
+  onStreamOpen: (kind) => metrics.add('streams_open', { endpoint: kind }, 1),
+  onStreamClose: (kind) => metrics.add('streams_open', { endpoint: kind }, -1),
+  // Counted from the events themselves: runs by RunCompleted, calls by CallRecorded.
+  onAccepted: () => undefined,
+  onAttached: () => undefined,
+  onFirstContent: () => undefined,
+  onCancel: () => undefined,
+});
+
+const refusals: ReadonlySet<string> = new Set(['OVERLOADED', 'NOT_READY', 'SHUTTING_DOWN']);

@@ -47,7 +47,13 @@ export interface Item {
   /** Outputs or dead letter are out; only the ledger has to hear of it. */
   settled: boolean;
   grave: Grave | null;
+  /** Failed, which the ledger has not heard yet. */
+  fault: Fault | null;
   observed: { type: string | null; startedAt: number; handleMs: number };
+}
+interface Fault {
+  readonly attempts: number;
+  readonly error: unknown;
 }
 interface Grave {
   readonly reason: DeadReason;
@@ -77,6 +83,7 @@ export async function attempt(item: Item, context: AttemptContext): Promise<Verd
   try {
     if (item.settled) return await finish(item, context);
     if (item.grave) return await bury(item, item.grave, context);
+    if (item.fault) return await failed(item, item.fault, context);
     return await deliver(item, context);
   } catch (error) {
     return { kind: 'outage', error: error instanceof Outage ? error.cause : error };
@@ -102,7 +109,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
   } catch (error) {
     if (error instanceof Outage) throw error;
     if (error instanceof Undecodable) return bury(item, grave('undecodable', attempts, error.cause), context);
-    return failed(item, attempts, error, context);
+    return failed(item, { attempts, error }, context);
   }
 }
 
@@ -153,12 +160,15 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
   }
 }
 
-async function failed(item: Item, attempts: number, error: unknown, context: AttemptContext): Promise<Verdict> {
+async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<Verdict> {
+  const { attempts, error } = fault;
   // A handler that was told to stop did not fail.
   if (item.abort.signal.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
   if (attempts >= retry.attempts) return bury(item, grave('failed', attempts, error), context);
+  item.fault = fault;
   await own(() => ledger.failed(ledgerKey(item, context)));
+  item.fault = null;
   item.open = false;
   observe(item, 'retry', context, error);
   return { kind: 'wait', ms: backoff(retry, attempts, clock.random()) };

@@ -86,6 +86,7 @@ export class DeliveryPool {
       open: false,
       settled: false,
       grave: null,
+      fault: null,
       observed: { type: null, startedAt: 0, handleMs: 0 },
     };
     this.#onDone.set(item, onDone);

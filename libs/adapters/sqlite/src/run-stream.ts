@@ -22,7 +22,7 @@ export class SqliteRunStream implements RunStream {
   append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
     return this.database.write((tick) => {
       const { sql } = tick;
-      if (sql.get<StreamRow>('SELECT last, ended_at FROM stream WHERE run_id = ?', runId)?.ended_at != null) return 'refused';
+      if (sql.get<StreamRow>('SELECT last, ended_at FROM stream WHERE run_id = ?', runId)?.ended_at) return 'refused';
       const plan = planAppend((taskId) => {
         const row = sql.get<{ progress: string }>('SELECT progress FROM stream_task WHERE run_id = ? AND task_id = ?', runId, taskId);
         return row ? (JSON.parse(row.progress) as TaskProgress) : null;

@@ -114,6 +114,7 @@ CREATE TABLE journal (
   nonce TEXT NOT NULL,
   repeated INTEGER NOT NULL,
   outcome TEXT,
+  at INTEGER NOT NULL,
   PRIMARY KEY (run_id, step)
 ) STRICT;
 

@@ -22,6 +22,9 @@ export interface RecordToAppend {
   readonly raw: Buffer | null;
 }
 
+/** A record with its position. */
+export type LoggedRecord = RawRecord & { readonly seq: number };
+
 /** The one table all topics live in, ordered by its sequence. Those who wait for a topic are woken after the commit. */
 export class LogTable {
   readonly #wakers = new Map<string, Set<() => void>>();
@@ -48,7 +51,7 @@ export class LogTable {
   }
 
   /** Records of the topic behind a position, oldest first. */
-  page(topic: string, after: number, limit: number): readonly (RawRecord & { readonly seq: number })[] {
+  page(topic: string, after: number, limit: number): readonly LoggedRecord[] {
     const rows = this.database.read((sql) =>
       sql.all<LogRow>('SELECT * FROM log WHERE topic = ? AND seq > ? ORDER BY seq LIMIT ?', topic, after, limit),
     );

@@ -19,6 +19,7 @@ export class SqliteJournal implements Journal {
   constructor(
     private readonly database: Store,
     private readonly leases: ProcessLeases,
+    private readonly now: () => number,
   ) {}
 
   begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
@@ -34,8 +35,8 @@ export class SqliteJournal implements Journal {
       const attempt = (row?.attempt ?? 0) + 1;
       const repeated = row !== undefined && row.owner !== null;
       sql.run(
-        'INSERT OR REPLACE INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, NULL)',
-        call.runId, call.step, attempt, call.owner, opening, call.nonce, repeated ? 1 : 0,
+        'INSERT OR REPLACE INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)',
+        call.runId, call.step, attempt, call.owner, opening, call.nonce, repeated ? 1 : 0, this.now(),
       ); // prettier-ignore
       return { kind: 'begun', attempt, repeated };
     });

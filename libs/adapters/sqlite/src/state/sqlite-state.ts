@@ -56,7 +56,7 @@ export class SqliteState implements StateStore {
     this.#view = database;
     this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
     this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, now, retryKeyMs: ttl.retryKeyMs });
-    this.journal = new SqliteJournal(database, leases);
+    this.journal = new SqliteJournal(database, leases, now);
     this.timers = timers;
     this.leases = leases;
     this.hints = hints;

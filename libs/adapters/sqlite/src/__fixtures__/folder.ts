@@ -1,0 +1,19 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A new, empty folder. */
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'conclave-sqlite-'));
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+/**
+ * What a process leaves behind when it is killed in this moment: the data folder as it is on disk, without a goodbye of
+ * its owner. Its locks die with it, so they are not copied.
+ */
+export function copyAsKilled(home: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const file of ['conclave.db', 'conclave.db-wal']) {
+    if (existsSync(join(home, file))) copyFileSync(join(home, file), join(to, file));
+  }
+}

@@ -1,0 +1,189 @@
+import { deadTopic, Failure, type Event } from '@conclave/contracts';
+import {
+  storedRecord,
+  type Blobs,
+  type Clock,
+  type Consumption,
+  type DeadHeaders,
+  type DeadRecord,
+  type DeliveryHooks,
+  type DeliveryKey,
+  type DeliveryLedger,
+  type EventLog,
+  type Lag,
+  type StoredRecord,
+  type StoreMark,
+  type Subscription,
+} from '@conclave/ports';
+import type { Store } from '../database/database.js';
+import { forgetDelivery } from '../state/deliveries.js';
+import { markOf, writeMark } from '../state/identity.js';
+import { SqliteConsumption } from './consumption.js';
+import { Group } from './group.js';
+import type { LogTable } from './log-table.js';
+
+export interface SqliteLogParts {
+  readonly store: Store;
+  readonly table: LogTable;
+  readonly groups: Groups;
+  readonly blobs: Blobs;
+  readonly ledger: DeliveryLedger;
+  readonly clock: Clock;
+  readonly hooks?: DeliveryHooks;
+}
+
+/** The consumer groups of one database, shared by all its users inside the process. */
+export class Groups {
+  readonly #groups = new Map<string, Group>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly table: LogTable,
+    private readonly clock: Clock,
+  ) {}
+
+  named(name: string): Group {
+    const group = this.#groups.get(name) ?? new Group(name, this.store, this.table, this.clock);
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  close(): void {
+    for (const group of this.#groups.values()) group.close();
+    this.#groups.clear();
+  }
+}
+
+const readPage = 100;
+
+/** The embedded event log: no partitions, no polling; consumers are woken by the commit that appended for them. */
+export class SqliteLog implements EventLog {
+  readonly #consumptions = new Set<SqliteConsumption>();
+  readonly #ledger: DeliveryLedger;
+  #closing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(private readonly parts: SqliteLogParts) {
+    const { ledger } = parts;
+    this.#ledger = {
+      begin: (delivery) => ledger.begin(delivery),
+      failed: (delivery) => ledger.failed(delivery),
+      released: (delivery) => ledger.released(delivery),
+      done: (delivery) => this.#done(delivery),
+    };
+  }
+
+  async publish(events: readonly Event[]): Promise<void> {
+    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.#append(events);
+  }
+
+  async subscribe(subscription: Subscription): Promise<Consumption> {
+    if (this.#closing) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    const { groups, blobs, clock, hooks } = this.parts;
+    const consumption = new SqliteConsumption(
+      groups.named(subscription.group),
+      {
+        subscription,
+        ledger: this.#ledger,
+        blobs,
+        clock,
+        ...(hooks ? { hooks } : {}),
+        publish: (events) => this.#append(events),
+        publishDead: (dead) => this.#bury(dead),
+      },
+      (ended) => this.#consumptions.delete(ended),
+    );
+    this.#consumptions.add(consumption);
+    await logFailures(consumption.start());
+    return consumption;
+  }
+
+  async lag(group: string): Promise<readonly Lag[]> {
+    const rows = this.parts.store.read((sql) =>
+      sql.all<{ topic: string; records: number }>(
+        `SELECT topic,
+           (SELECT COUNT(*) FROM log WHERE log.topic = log_cursor.topic AND seq > position)
+           - (SELECT COUNT(*) FROM log_finished AS f WHERE f.group_name = log_cursor.group_name AND f.topic = log_cursor.topic AND seq > position) AS records
+         FROM log_cursor WHERE group_name = ? ORDER BY topic`,
+        group,
+      ),
+    );
+    return rows.map(({ topic, records }) => ({ topic, partition: 0, records }));
+  }
+
+  async *read(topic: string): AsyncIterable<StoredRecord> {
+    const { table, blobs } = this.parts;
+    const end = table.end(topic);
+    for (let position = 0; position < end;) {
+      const page = table.page(topic, position, readPage).filter(({ seq }) => seq <= end);
+      if (page.length === 0) return;
+      position = page.at(-1)!.seq;
+      for (const record of page) yield await storedRecord(record, blobs);
+    }
+  }
+
+  readonly identity = {
+    read: async (): Promise<StoreMark | null> => this.parts.store.read((sql) => markOf(sql, 'log')),
+    write: (mark: StoreMark): Promise<void> => this.parts.store.write(({ sql }) => writeMark(sql, 'log', mark)),
+  };
+
+  async health(): Promise<string | null> {
+    return this.#closed ? 'The event log was closed.' : this.parts.store.health();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#consumptions].map((consumption) => consumption.close()));
+    this.#closed = true;
+  }
+
+  async #append(events: readonly Event[]): Promise<void> {
+    if (events.length === 0) return;
+    await logFailures(this.parts.store.write((tick) => this.parts.table.appendEvents(tick, events)));
+  }
+
+  /** The same letter of the same group is written once. */
+  #bury({ key, headers, raw }: DeadRecord): Promise<void> {
+    const of = headers as unknown as DeadHeaders;
+    const id = `${of['dead-group']}:${of['dead-topic']}/${of['dead-partition']}/${of['dead-offset']}`;
+    return logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { topic: deadTopic, key, id, headers, raw })));
+  }
+
+  /** The counts of a delivery go and the position of its group moves in one transaction. */
+  async #done(delivery: DeliveryKey): Promise<void> {
+    const { store, groups } = this.parts;
+    const { topic, seq } = addressOf(delivery.record);
+    const group = groups.named(delivery.group);
+    try {
+      await store.write((tick) => {
+        forgetDelivery(tick, delivery);
+        group.finish(tick, topic, seq);
+      });
+    } catch (error) {
+      group.unfinish(topic, seq);
+      throw error;
+    }
+  }
+}
+
+/** `topic/partition/offset`; a topic holds no slash. */
+function addressOf(record: string): { readonly topic: string; readonly seq: number } {
+  const [topic, , offset] = record.split('/');
+  return { topic: topic!, seq: Number(offset) };
+}
+
+/** To those who publish, the store is the log. */
+async function logFailures<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'STORE_UNAVAILABLE')
+      throw new Failure('LOG_UNAVAILABLE', error.detail, { cause: error });
+    throw error;
+  }
+}

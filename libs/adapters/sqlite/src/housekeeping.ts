@@ -1,0 +1,90 @@
+import { runRetentionMs, topicsFor } from '@conclave/contracts';
+import { defaultTtl, type StoreTtl } from '@conclave/ports';
+import type { Store, Tick } from './database/database.js';
+
+const day = 24 * 60 * 60 * 1000;
+/** Rows that one transaction deletes at most: requests that wait for its tick wait a few milliseconds. */
+const batch = 200;
+
+const retentions: ReadonlyMap<string, number> = new Map(topicsFor().map(({ name, retentionMs }) => [name, retentionMs]));
+const retentionOf = (topic: string): number => retentions.get(topic) ?? runRetentionMs;
+const longestRetentionMs = Math.max(...retentions.values());
+
+/** Journal, applied ids and tombstones live as long as any record that can bring their run back, dead letters included. */
+export const embeddedTtl: StoreTtl = { ...defaultTtl, retentionMs: Math.max(defaultTtl.retentionMs, longestRetentionMs) };
+
+/** Deletes what has had its time, a batch per tick. Nothing of an open run and nothing a group has not finished is touched. */
+export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<void> {
+  for (const topic of topicsIn(store)) {
+    const keepMs = retentionOf(topic);
+    if (keepMs >= 0) await repeat(store, (tick) => pruneTopic(tick, topic, now - keepMs));
+  }
+  await repeat(store, (tick) => pruneStreams(tick, now - ttl.streamMs));
+  await repeat(store, (tick) => pruneRuns(tick, now - ttl.retentionMs));
+  await store.write(({ sql }) => {
+    sql.run('DELETE FROM retry WHERE at <= ?', now - ttl.retryKeyMs);
+    sql.run(
+      'DELETE FROM journal WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = journal.run_id)',
+      now - ttl.retentionMs,
+    );
+    sql.run(
+      `DELETE FROM cancel WHERE at <= ? AND NOT EXISTS
+         (SELECT 1 FROM run WHERE run.run_id = CASE instr(id, '/') WHEN 0 THEN id ELSE substr(id, 1, instr(id, '/') - 1) END)`,
+      now - ttl.retentionMs,
+    );
+    // A body outlives the last record that may name it.
+    sql.run('DELETE FROM blob WHERE at <= ?', now - Math.max(longestRetentionMs, ttl.retentionMs) - day);
+  });
+}
+
+const topicsIn = (store: Store): readonly string[] =>
+  store
+    .read((sql) =>
+      sql.all<{ topic: string }>(
+        `WITH RECURSIVE t (topic) AS (
+           SELECT MIN(topic) FROM log UNION ALL SELECT (SELECT MIN(topic) FROM log WHERE log.topic > t.topic) FROM t WHERE t.topic IS NOT NULL
+         ) SELECT topic FROM t WHERE topic IS NOT NULL`,
+      ),
+    )
+    .map(({ topic }) => topic);
+
+async function repeat(store: Store, deleteBatch: (tick: Tick) => number): Promise<void> {
+  while ((await store.write(deleteBatch)) === batch);
+}
+
+/** Records older than `before` that every known group has finished. */
+function pruneTopic({ sql }: Tick, topic: string, before: number): number {
+  const slowest = sql.get<{ position: number | null }>('SELECT MIN(position) AS position FROM log_cursor WHERE topic = ?', topic)?.position;
+  const oldest = sql.all<{ seq: number; appended_at: number }>(
+    'SELECT seq, appended_at FROM log WHERE topic = ? AND seq <= ? ORDER BY seq LIMIT ?',
+    topic, slowest ?? Number.MAX_SAFE_INTEGER, batch,
+  ); // prettier-ignore
+  const old = oldest.filter(({ appended_at }) => appended_at <= before);
+  for (const { seq } of old) sql.run('DELETE FROM log WHERE seq = ?', seq);
+  return old.length;
+}
+
+/** Entries only: that the stream ended stays known as long as the run. */
+function pruneStreams({ sql }: Tick, before: number): number {
+  const ended = sql.all<{ run_id: string }>(
+    'SELECT run_id FROM stream WHERE ended_at <= ? AND EXISTS (SELECT 1 FROM stream_entry WHERE stream_entry.run_id = stream.run_id) LIMIT ?',
+    before, batch,
+  ); // prettier-ignore
+  for (const { run_id } of ended) {
+    sql.run('DELETE FROM stream_entry WHERE run_id = ?', run_id);
+    sql.run('DELETE FROM stream_task WHERE run_id = ?', run_id);
+  }
+  return ended.length;
+}
+
+const tablesOfRun = ['applied', 'journal', 'timer', 'command_seq', 'attached', 'stream_entry', 'stream_task', 'stream', 'run'] as const;
+
+function pruneRuns({ sql }: Tick, before: number): number {
+  const over = sql.all<{ run_id: string }>('SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ? LIMIT ?', before, batch);
+  for (const { run_id } of over) {
+    // '0' is the character behind '/': the range holds the flags of all its tasks.
+    sql.run('DELETE FROM cancel WHERE id = ? OR (id > ? AND id < ?)', run_id, `${run_id}/`, `${run_id}0`);
+    for (const table of tablesOfRun) sql.run(`DELETE FROM ${table} WHERE run_id = ?`, run_id);
+  }
+  return over.length;
+}

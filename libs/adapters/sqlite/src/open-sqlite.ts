@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
+import { SqliteBlobs } from './blobs.js';
+import { Database, type StoreLogger } from './database/database.js';
+import { Groups, SqliteLog } from './event-log/sqlite-log.js';
+import { LogTable } from './event-log/log-table.js';
+import { SqliteGraph } from './graph/sqlite-graph.js';
+import { embeddedTtl, prune } from './housekeeping.js';
+import { CorpusSearch } from './search/corpus-search.js';
+import { SharedState, SqliteState } from './state/sqlite-state.js';
+
+export interface SqliteOptions {
+  /** Data folder, made when it is not there; `:memory:` keeps everything in the process. */
+  readonly home: string;
+  /** Id of this process in leases, journal and deliveries. */
+  readonly processId: string;
+  /** What an acknowledgement survives: the death of the process, or a power failure too. */
+  readonly durability: 'process' | 'power';
+  readonly clock?: Clock;
+  readonly hooks?: DeliveryHooks;
+  readonly logger?: StoreLogger;
+  readonly ttl?: Partial<StoreTtl>;
+}
+
+/** What one process id works with. */
+export interface SqliteConnection {
+  readonly log: EventLog;
+  readonly state: StateStore;
+  readonly stream: RunStream;
+}
+
+export interface Sqlite extends SqliteConnection {
+  readonly blobs: Blobs;
+  readonly graph: KnowledgeGraph;
+  /** Full-text search over a folder of documents; its index lies in the data folder. Closed with the rest. */
+  corpus(folder: string): Promise<Search>;
+  /** The same store under another process id, for services that live together and for tests. */
+  connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;
+  /** Deletes what has had its time; runs by itself at the start and every hour. */
+  prune(): Promise<void>;
+  /** Drains the log, then closes everything. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+const pruneEveryMs = 60 * 60 * 1000;
+
+/**
+ * Opens the embedded engine: event log, state, run streams, bodies and knowledge graph in one SQLite file.
+ * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, STORE_FULL, STORE_UNAVAILABLE.
+ */
+export function openSqlite(options: SqliteOptions): Sqlite {
+  const { home, clock = systemClock, logger } = options;
+  const now = () => clock.now();
+  const ttl = { ...embeddedTtl, ...options.ttl };
+  const database = Database.open({ home, durability: options.durability, now, ...(logger ? { logger } : {}) });
+  const table = new LogTable(database, now);
+  const groups = new Groups(database, table, clock);
+  const shared = new SharedState(database, table, clock, ttl);
+  const blobs = new SqliteBlobs(database, now);
+  const graph = new SqliteGraph(database);
+  const logs: EventLog[] = [];
+  const corpora: Search[] = [];
+
+  const connect = (processId: string, hooks?: DeliveryHooks): SqliteConnection => {
+    const state = new SqliteState(shared, processId);
+    const log = new SqliteLog({ store: database, table, groups, blobs, ledger: state.deliveries, clock, ...(hooks ? { hooks } : {}) });
+    logs.push(log);
+    return { log, state, stream: state.stream };
+  };
+
+  const pruneNow = () => prune(database, clock.now(), ttl);
+  const pruneQuietly = () =>
+    void pruneNow().catch((error: unknown) => logger?.warn('Old rows could not be deleted; it is tried again in an hour.', { error }));
+  const pruning = setInterval(pruneQuietly, pruneEveryMs);
+  pruning.unref();
+  pruneQuietly();
+
+  let closing: Promise<void> | null = null;
+  const close = async () => {
+    clearInterval(pruning);
+    await Promise.all(logs.map((log) => log.close()));
+    await Promise.all(corpora.map((corpus) => corpus.close()));
+    await graph.close();
+    groups.close();
+    shared.close();
+    await database.close();
+  };
+
+  return {
+    ...connect(options.processId, options.hooks),
+    blobs,
+    graph,
+    connect,
+    prune: pruneNow,
+    close: () => (closing ??= close()),
+    async corpus(folder) {
+      const corpus = await CorpusSearch.open({ folder, index: indexPath(home, folder) });
+      corpora.push(corpus);
+      return corpus;
+    },
+  };
+}
+
+/** One index per folder of documents. */
+function indexPath(home: string, folder: string): string {
+  if (home === ':memory:') return ':memory:';
+  mkdirSync(home, { recursive: true });
+  return join(home, `corpus-${createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)}.db`);
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { SearchHit } from '@conclave/ports';
+import { Sql } from '../database/sql.js';
+import { isSqliteError } from '../database/store-failure.js';
+import { parseDocument } from './document.js';
+
+/** Raised with every change of the tables or of how documents are read: an older index is made anew. */
+const indexVersion = 1;
+/** Weights of title, headings and text in the ranking (BM25 per column). */
+const ranking = 'bm25(passage, 4.0, 2.0, 1.0)';
+/** Passages of one document among the hits at most, so that a long document does not hide the others. */
+const passagesPerDocument = 2;
+
+export interface IndexedFile {
+  readonly path: string;
+  /** Time of change and size; equal stamps mean an unchanged file. */
+  readonly stamp: string;
+}
+
+/** Full-text index of documents, in a file of its own: it can be deleted at any time and is made again from the documents. */
+export class CorpusIndex {
+  private constructor(private readonly sql: Sql) {}
+
+  /** A file that is broken, or of another version, is replaced by an empty index. */
+  static open(path: string): CorpusIndex {
+    try {
+      return new CorpusIndex(prepared(path));
+    } catch (error) {
+      if (path === ':memory:' || !isSqliteError(error)) throw error;
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+      return new CorpusIndex(prepared(path));
+    }
+  }
+
+  files(): readonly IndexedFile[] {
+    return this.sql.all<IndexedFile>('SELECT path, stamp FROM document ORDER BY path');
+  }
+
+  /** Documents, as far as people count them. */
+  get size(): number {
+    return this.sql.get<{ size: number }>('SELECT COUNT(*) AS size FROM document')!.size;
+  }
+
+  /** Puts and removes documents in one transaction. */
+  update(changed: readonly (IndexedFile & { readonly source: string })[], gone: readonly string[]): void {
+    if (changed.length === 0 && gone.length === 0) return;
+    this.sql.exec('BEGIN IMMEDIATE');
+    try {
+      for (const path of gone) this.#remove(path);
+      for (const file of changed) this.#put(file);
+      this.sql.exec('COMMIT');
+    } catch (error) {
+      if (this.sql.inTransaction) this.sql.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Best first. `expression` as `matchExpression` makes it. */
+  find(expression: string, limit: number): readonly SearchHit[] {
+    return this.sql.all<{ title: string; url: string | null; snippet: string }>(
+      `WITH hit AS (SELECT rowid AS id, path, body, ${ranking} AS score FROM passage WHERE passage MATCH ? ORDER BY score LIMIT ?),
+         best AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY path ORDER BY score, id) AS place FROM hit)
+       SELECT document.title, document.url, best.body AS snippet FROM best JOIN document USING (path)
+       WHERE place <= ${passagesPerDocument} ORDER BY score, path, id LIMIT ?`,
+      expression, limit * 20, limit,
+    ); // prettier-ignore
+  }
+
+  close(): void {
+    this.sql.close();
+  }
+
+  #put({ path, stamp, source }: IndexedFile & { readonly source: string }): void {
+    const hash = createHash('sha256').update(source).digest('hex');
+    const known = this.sql.get<{ hash: string }>('SELECT hash FROM document WHERE path = ?', path);
+    if (known?.hash === hash) {
+      this.sql.run('UPDATE document SET stamp = ? WHERE path = ?', stamp, path);
+      return;
+    }
+    this.#remove(path);
+    const { title, url, passages } = parseDocument(source, path.split('/').at(-1)!);
+    this.sql.run('INSERT INTO document (path, stamp, hash, title, url) VALUES (?, ?, ?, ?, ?)', path, stamp, hash, title, url);
+    for (const { heading, text } of passages) {
+      this.sql.run('INSERT INTO passage (title, heading, body, path) VALUES (?, ?, ?, ?)', title, heading, text, path);
+      this.sql.run('INSERT INTO passage_of (path, id) VALUES (?, last_insert_rowid())', path);
+    }
+  }
+
+  #remove(path: string): void {
+    this.sql.run('DELETE FROM passage WHERE rowid IN (SELECT id FROM passage_of WHERE path = ?)', path);
+    this.sql.run('DELETE FROM passage_of WHERE path = ?', path);
+    this.sql.run('DELETE FROM document WHERE path = ?', path);
+  }
+}
+
+function prepared(path: string): Sql {
+  const sql = new Sql(path, 2000);
+  try {
+    sql.all('PRAGMA journal_mode = WAL');
+    sql.exec('PRAGMA synchronous = NORMAL');
+    const { user_version: version } = sql.get<{ user_version: number }>('PRAGMA user_version')!;
+    if (version === indexVersion) return sql;
+    sql.exec(`
+      BEGIN IMMEDIATE;
+      DROP TABLE IF EXISTS passage; DROP TABLE IF EXISTS passage_of; DROP TABLE IF EXISTS document;
+      CREATE TABLE document (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, hash TEXT NOT NULL, title TEXT NOT NULL, url TEXT) STRICT;
+      CREATE TABLE passage_of (path TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (path, id)) STRICT, WITHOUT ROWID;
+      CREATE VIRTUAL TABLE passage USING fts5 (title, heading, body, path UNINDEXED, tokenize = 'porter unicode61 remove_diacritics 2');
+      PRAGMA user_version = ${indexVersion};
+      COMMIT;
+    `);
+    return sql;
+  } catch (error) {
+    sql.close();
+    throw error;
+  }
+}

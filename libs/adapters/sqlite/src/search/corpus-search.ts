@@ -1,0 +1,138 @@
+import type { Stats } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join, relative, sep } from 'node:path';
+import { Failure } from '@conclave/contracts';
+import type { Search, SearchHit } from '@conclave/ports';
+import { CorpusIndex, type IndexedFile } from './corpus-index.js';
+import { matchExpression } from './match-expression.js';
+
+export interface CorpusOptions {
+  /** Folder of `.md` and `.txt` documents, with folders inside. Links out of it are not followed. */
+  readonly folder: string;
+  /** File of the index; `:memory:` builds it anew at each start. */
+  readonly index: string;
+  /** Milliseconds for which the folder is not looked at again; default 2,000. */
+  readonly refreshMs?: number;
+}
+
+const largestFileBytes = 8 * 1024 * 1024;
+const mostHits = 50;
+
+/** Full text over a folder of documents. Changed, new and deleted files are noticed before a query. */
+export class CorpusSearch implements Search {
+  readonly kind = 'corpus';
+  #refreshedAt = -Infinity;
+  #refreshing: Promise<void> | null = null;
+  #closed = false;
+
+  private constructor(
+    private readonly options: CorpusOptions,
+    private readonly index: CorpusIndex,
+  ) {}
+
+  /** Indexes the folder before it resolves. Throws Failure SEARCH_UNAVAILABLE when the folder cannot be read. */
+  static async open(options: CorpusOptions): Promise<CorpusSearch> {
+    let search: CorpusSearch | null = null;
+    try {
+      search = new CorpusSearch(options, CorpusIndex.open(options.index));
+      await search.#refresh();
+      return search;
+    } catch (error) {
+      await search?.close();
+      throw unavailable(options.folder, error);
+    }
+  }
+
+  get description(): string {
+    return this.#closed ? basename(this.options.folder) : `${this.index.size} documents in ${this.options.folder}`;
+  }
+
+  async query({
+    query,
+    limit,
+    signal,
+  }: {
+    readonly query: string;
+    readonly limit: number;
+    readonly signal: AbortSignal;
+  }): Promise<readonly SearchHit[]> {
+    signal.throwIfAborted();
+    try {
+      await this.#refresh();
+      signal.throwIfAborted();
+      const expression = matchExpression(query);
+      return expression === null || limit < 1 ? [] : this.index.find(expression, Math.min(Math.floor(limit), mostHits));
+    } catch (error) {
+      throw signal.aborted ? error : unavailable(this.options.folder, error);
+    }
+  }
+
+  async health(): Promise<string | null> {
+    if (this.#closed) return 'The corpus search is closed.';
+    try {
+      await readdir(this.options.folder);
+      return null;
+    } catch (error) {
+      return `The folder of documents cannot be read: ${(error as Error).message}`;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.index.close();
+    return Promise.resolve();
+  }
+
+  /** Looks at the folder at most once per `refreshMs`; queries that come meanwhile share the look. */
+  #refresh(): Promise<void> {
+    if (this.#closed) return Promise.reject(new Error('The corpus search is closed.'));
+    if (performance.now() - this.#refreshedAt < (this.options.refreshMs ?? 2000)) return Promise.resolve();
+    this.#refreshing ??= this.#readChanges().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #readChanges(): Promise<void> {
+    const present = await documentsIn(this.options.folder);
+    const known = new Map(this.index.files().map(({ path, stamp }) => [path, stamp]));
+    const changed: (IndexedFile & { source: string })[] = [];
+    for (const file of present) {
+      if (known.get(file.path) === file.stamp) continue;
+      changed.push({ ...file, source: await readFile(join(this.options.folder, file.path), 'utf8') });
+    }
+    const paths = new Set(present.map(({ path }) => path));
+    if (this.#closed) return;
+    this.index.update(changed, [...known.keys()].filter((path) => !paths.has(path))); // prettier-ignore
+    this.#refreshedAt = performance.now();
+  }
+}
+
+async function documentsIn(folder: string): Promise<readonly IndexedFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && /\.(md|txt)$/i.test(entry.name) && !entry.name.startsWith('.'));
+  const documents = await Promise.all(
+    files.map(async (entry): Promise<IndexedFile | null> => {
+      const path = join(entry.parentPath, entry.name);
+      const found = await statOf(path);
+      if (!found || found.size > largestFileBytes) return null;
+      return { path: relative(folder, path).split(sep).join('/'), stamp: `${found.mtimeMs}:${found.size}` };
+    }),
+  );
+  return documents.filter((document) => document !== null);
+}
+
+/** Null for a file that was deleted since the folder was listed. */
+async function statOf(path: string): Promise<Stats | null> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+const unavailable = (folder: string, error: unknown): Failure =>
+  error instanceof Failure
+    ? error
+    : new Failure('SEARCH_UNAVAILABLE', `The documents in ${folder} cannot be searched: ${(error as Error).message}`, { cause: error });

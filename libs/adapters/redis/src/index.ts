@@ -1,1 +1,2 @@
-export {};
+export type { CommitHooks } from './commit.js';
+export * from './open.js';

@@ -168,6 +168,14 @@ export function describeCommit({ open }: StoreHarness): void {
       expect(await runs.read(runId)).toMatchObject({ version: 2, status: 'completed', terminal: true });
     });
 
+    it('leaves a run terminal whatever a later step says', async () => {
+      const { runs } = under.store;
+      await runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), ending));
+      await runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2), { status: 'settled', terminal: false }));
+      expect(await runs.read(runId)).toMatchObject({ version: 2, status: 'settled', terminal: true });
+      expect(await runs.cancelled([runId])).toEqual(new Set([runId]));
+    });
+
     it('gives null for a run it does not know', async () => {
       expect(await under.store.runs.read(newRunId())).toBeNull();
     });

@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { Failure } from '@conclave/contracts';
+import type { BlobRef, Blobs } from '@conclave/ports';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+
+const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
+
+/** Bodies under their hash. Each put begins their time anew. */
+export class RedisBlobs implements Blobs {
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+    private readonly ttlMs: number,
+  ) {}
+
+  async put(body: Buffer): Promise<BlobRef> {
+    const ref = { sha256: hashOf(body), bytes: body.byteLength };
+    await this.connection.send('put blob', (redis) => redis.set(this.keys.blob(ref.sha256), body, 'PX', this.ttlMs));
+    return ref;
+  }
+
+  async get(ref: BlobRef): Promise<Buffer> {
+    const body = await this.connection.send('get blob', (redis) => redis.getBuffer(this.keys.blob(ref.sha256)));
+    const context = { sha256: ref.sha256 };
+    if (body === null) throw new Failure('BLOB_MISSING', undefined, { context });
+    if (body.byteLength !== ref.bytes || hashOf(body) !== ref.sha256) throw new Failure('BLOB_CORRUPT', undefined, { context });
+    return body;
+  }
+}

@@ -1,0 +1,107 @@
+import type { ConnectionOptions } from 'node:tls';
+import { Failure } from '@conclave/contracts';
+import type { StoreMark } from '@conclave/ports';
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Keys } from './keys.js';
+import type { Script } from './scripts/script.js';
+import { storeFailure } from './store-failure.js';
+
+export interface ConnectionSettings {
+  /** `redis://` or `rediss://`, with credentials and database number where needed. */
+  readonly url: string;
+  /** Certificates and names for TLS; TLS is used when this or `rediss://` is given. */
+  readonly tls?: ConnectionOptions;
+  /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
+  readonly commandTimeoutMs: number;
+}
+
+/** What scripts take and return. */
+type Argument = string | number | Buffer;
+
+/**
+ * The connection that all commands go over, with one way to run scripts. Commands in flight when it breaks are sent
+ * again after the reconnect (the client's default, which must stay: without it their promises never settle).
+ */
+export class Connection {
+  readonly #redis: Redis;
+  #mark: StoreMark | null = null;
+  /** When the connection was lost, by the process clock; null while it stands or was never there. */
+  #lostAt: number | null = null;
+  #closed = false;
+
+  constructor(
+    private readonly settings: ConnectionSettings,
+    private readonly keys: Keys,
+  ) {
+    this.#redis = new Redis(settings.url, clientOptions(settings));
+    this.#redis.on('ready', () => (this.#lostAt = null));
+    this.#redis.on('close', () => (this.#lostAt ??= performance.now()));
+    // Without a listener the client prints to the console; each command reports its own failure with the cause.
+    this.#redis.on('error', () => undefined);
+  }
+
+  /** Runs a script. `keys` and `parameters` become KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
+  async run<Reply>(script: Script<Reply>, keys: readonly string[], parameters: readonly Argument[]): Promise<Reply> {
+    const guard = this.#mark ? [this.#mark.storeId, this.#mark.generation] : ['', ''];
+    return this.runUnguarded(script, keys, parameters, guard);
+  }
+
+  /** The same on whatever store is there, also one that is not the store this process has seen: only to read or start its identity. */
+  async runUnguarded<Reply>(
+    script: Script<Reply>,
+    keys: readonly string[],
+    parameters: readonly Argument[],
+    guard: readonly Argument[] = ['', ''],
+  ): Promise<Reply> {
+    const all = [this.keys.identity, ...keys, ...guard, ...parameters];
+    return this.send(script.name, async (redis) => {
+      try {
+        return (await redis.evalsha(script.sha, keys.length + 1, ...all)) as Reply;
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+        return (await redis.eval(script.lua, keys.length + 1, ...all)) as Reply;
+      }
+    });
+  }
+
+  /** A plain command. `doing` names it in failures. */
+  async send<T>(doing: string, command: (redis: Redis) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Failure('STORE_UNAVAILABLE', 'The store was closed.');
+    // Nothing is queued during a long outage: what nobody waits for any more would be carried out at its end.
+    if (this.#lostAt !== null && performance.now() - this.#lostAt > this.settings.commandTimeoutMs) {
+      throw new Failure('STORE_UNAVAILABLE', 'The connection to Redis is lost.', { context: { doing } });
+    }
+    try {
+      return await command(this.#redis);
+    } catch (error) {
+      throw storeFailure(error, doing);
+    }
+  }
+
+  /** Remembers the store this process works on: from now on nothing runs on an empty, other or older one. */
+  remember(mark: StoreMark | null): void {
+    if (!mark) return;
+    if (!this.#mark || (this.#mark.storeId === mark.storeId && this.#mark.generation < mark.generation)) this.#mark = mark;
+  }
+
+  /** A connection of its own for subscriptions. */
+  subscriber(): Redis {
+    return new Redis(this.settings.url, clientOptions(this.settings));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#redis.disconnect();
+  }
+}
+
+const clientOptions = ({ tls, commandTimeoutMs }: ConnectionSettings): RedisOptions => ({
+  commandTimeout: commandTimeoutMs,
+  connectTimeout: commandTimeoutMs,
+  // A connection that takes commands and never answers is given up, so that a new one can be made.
+  socketTimeout: commandTimeoutMs,
+  // Commands wait for the reconnect until their own time is over, however many attempts that takes.
+  maxRetriesPerRequest: null,
+  retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000) * (0.5 + Math.random() / 2),
+  ...(tls ? { tls } : {}),
+});

@@ -1,0 +1,84 @@
+/** The run an id belongs to: its part before the first slash, as run and task ids are made. */
+export const runOf = (id: string): string => id.split('/', 1)[0]!;
+
+/** The keys of one run; its id is the hash tag, so that they share a slot. */
+export interface RunKeys {
+  readonly run: string;
+  readonly applied: string;
+  readonly stream: string;
+  readonly streamTasks: string;
+  readonly journal: string;
+  readonly started: string;
+  readonly cancelled: string;
+  readonly commands: string;
+  readonly clients: string;
+}
+
+/** Every key and channel of a store. All of them begin with its prefix, so that stores can share a server. */
+export class Keys {
+  readonly identity: string;
+  readonly health: string;
+  readonly open: string;
+  readonly unpublished: string;
+  readonly timers: string;
+  readonly timerData: string;
+  readonly leases: string;
+  readonly leaseClasses: string;
+  /** What stands before and after a run id in the key of its run. */
+  readonly aroundRun: readonly [string, string];
+  /** What stands before the name of a task class. */
+  readonly beforeClass: string;
+
+  constructor(private readonly prefix: string) {
+    this.identity = `${prefix}identity`;
+    this.health = `${prefix}health`;
+    this.open = `${prefix}runs:open`;
+    this.unpublished = `${prefix}runs:unpublished`;
+    this.timers = `${prefix}timers`;
+    this.timerData = `${prefix}timers:data`;
+    this.leases = `${prefix}leases`;
+    this.leaseClasses = `${prefix}leases:classes`;
+    this.aroundRun = [`${prefix}{`, '}:run'];
+    this.beforeClass = `${prefix}class:`;
+  }
+
+  of(runId: string): RunKeys {
+    const key = (name: string) => `${this.prefix}{${runId}}:${name}`;
+    return {
+      run: key('run'),
+      applied: key('applied'),
+      stream: key('stream'),
+      streamTasks: key('stream:tasks'),
+      journal: key('journal'),
+      started: key('started'),
+      cancelled: key('cancelled'),
+      commands: key('commands'),
+      clients: key('clients'),
+    };
+  }
+
+  tenant(tenant: string): string {
+    return `${this.prefix}tenant:${tenant}`;
+  }
+  retry(retryKey: string): string {
+    return `${this.prefix}retry:${retryKey}`;
+  }
+  workers(taskClass: string): string {
+    return `${this.beforeClass}${taskClass}`;
+  }
+  slots(name: string): string {
+    return `${this.prefix}slots:${name}`;
+  }
+  delivery(group: string, record: string): string {
+    return `${this.prefix}delivery:${JSON.stringify([group, record])}`;
+  }
+  setting(name: string): string {
+    return `${this.prefix}setting:${name}`;
+  }
+  blob(sha256: string): string {
+    return `${this.prefix}blob:${sha256}`;
+  }
+  channel(name: string): string {
+    return `${this.prefix}hint:${name}`;
+  }
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { topicsFor } from '@conclave/contracts';
+import { defaultTtl, type Blobs, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
+import { RedisBlobs } from './blobs.js';
+import type { CommitHooks } from './commit.js';
+import { Connection, type ConnectionSettings } from './connection.js';
+import { RedisDeliveries } from './deliveries.js';
+import { RedisHints } from './hints.js';
+import { RedisJournal } from './journal.js';
+import { Keys } from './keys.js';
+import { RedisLeases } from './leases.js';
+import { RedisRunStream } from './run-stream.js';
+import { RedisRuns } from './runs.js';
+import { probe, readClock, readIdentity, startIdentity } from './scripts/store.js';
+import { RedisSettings } from './settings.js';
+import { RedisTimers } from './timers.js';
+import { redisWarnings } from './warnings.js';
+
+export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls'> {
+  /** New with every start of a process: it owns the deliveries it begins. */
+  readonly processId: string;
+  /** Stands before every key and channel; default `conclave:`. */
+  readonly keyPrefix?: string;
+  /** How long what is over is kept, in milliseconds; `blobMs` defaults to the longest retention of a topic. */
+  readonly ttl?: Partial<StoreTtl & { readonly blobMs: number }>;
+  /** Milliseconds an unanswered command waits before it fails; default 5,000. */
+  readonly commandTimeoutMs?: number;
+  readonly hooks?: CommitHooks;
+}
+
+export interface RedisState {
+  readonly store: StateStore;
+  readonly stream: RunStream;
+  readonly blobs: Blobs;
+  /** The same as `store.close`. */
+  close(): Promise<void>;
+}
+
+const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
+
+/** Opens state, run streams and blobs on one Redis primary. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in. */
+export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
+  const keys = new Keys(options.keyPrefix ?? 'conclave:');
+  const ttl = { ...defaultTtl, blobMs: longestRetentionMs, ...options.ttl };
+  const connection = new Connection({ ...options, commandTimeoutMs: options.commandTimeoutMs ?? 5_000 }, keys);
+  const hints = new RedisHints(connection, keys);
+  const close = async (): Promise<void> => {
+    hints.close();
+    connection.close();
+  };
+  const now = (): Promise<number> => connection.run(readClock, [], []);
+  try {
+    await now();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const store: StateStore = {
+    runs: new RedisRuns(connection, keys, ttl, options.hooks ?? {}),
+    journal: new RedisJournal(connection, keys, ttl),
+    timers: new RedisTimers(connection, keys, hints),
+    leases: new RedisLeases(connection, keys),
+    hints,
+    deliveries: new RedisDeliveries(connection, keys, ttl, options.processId),
+    settings: new RedisSettings(connection, keys),
+    identity: identityOf(connection),
+    now,
+    warnings: () => redisWarnings(connection),
+    health: () => healthOf(connection, keys),
+    close,
+  };
+  return { store, stream: new RedisRunStream(connection, keys, ttl), blobs: new RedisBlobs(connection, keys, ttl.blobMs), close };
+}
+
+/** Whoever has read or started the identity works on that store alone from then on. */
+function identityOf(connection: Connection): StateStore['identity'] {
+  const remembered = ([storeId, generation]: [string | null, string | null]): StoreMark | null => {
+    const mark = storeId === null ? null : { storeId, generation: Number(generation) };
+    connection.remember(mark);
+    return mark;
+  };
+  return {
+    read: async () => remembered(await connection.runUnguarded(readIdentity, [], [])),
+    async start(storeId) {
+      const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID()]);
+      const mark = { storeId: id, generation: Number(generation) };
+      connection.remember(mark);
+      return mark;
+    },
+  };
+}
+
+async function healthOf(connection: Connection, keys: Keys): Promise<string | null> {
+  try {
+    await connection.run(probe, [keys.health], []);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

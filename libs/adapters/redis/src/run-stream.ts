@@ -1,0 +1,92 @@
+import type { StreamBody, StreamEntry, WorkerEntry } from '@conclave/contracts';
+import { planAppend, type RunStream, type StoreTtl, type StreamPage, type TaskProgress } from '@conclave/ports';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { appendEntries, readEntries } from './scripts/stream.js';
+
+/** Tasks whose progress a process remembers, so that an append usually needs one round trip. */
+const rememberedTasks = 10_000;
+
+/** A list per run: entry n has the id n + 1 and is written as its time, a blank, and its JSON. */
+export class RedisRunStream implements RunStream {
+  /** Progress records as the store last gave or took them, oldest use first; '' = none. */
+  readonly #known = new Map<string, string>();
+  /** Appends of one run follow each other, as they were called. */
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+    private readonly ttl: StoreTtl,
+  ) {}
+
+  async append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
+    const before = this.#tails.get(runId);
+    const mine = (async () => {
+      await before?.catch(() => undefined); // reported to the caller of that append
+      return this.#append(runId, entries);
+    })();
+    this.#tails.set(runId, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(runId) === mine) this.#tails.delete(runId);
+    }
+  }
+
+  async read(runId: string, after: number, limit: number): Promise<StreamPage> {
+    const { run, stream } = this.keys.of(runId);
+    const [last, ended, lines] = await this.connection.run(readEntries, [run, stream], [Math.max(0, after), limit]);
+    const entries = lines.map((line, n) => entryFrom(line, Math.max(0, after) + n + 1));
+    return { entries, first: last === 0 ? 0 : 1, last, ended: last > 0 && ended === '1' };
+  }
+
+  async #append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
+    const tasks = [...new Set(entries.map(({ taskId }) => taskId))];
+    if (tasks.length === 0) return 'appended';
+    for (;;) {
+      const known = tasks.map((task) => this.#known.get(task) ?? '');
+      const planned = attempt(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
+      // What is remembered may be old: a hole or a refusal counts only once the store has confirmed it.
+      const plan =
+        planned.ok && planned.value.kind === 'append' ? planned.value : { bodies: [], progress: new Map<string, TaskProgress>() };
+      const next = tasks.map((task, n) => (plan.progress.has(task) ? JSON.stringify(plan.progress.get(task)) : known[n]!));
+      const reply = await this.#write(runId, { tasks, known, next, bodies: plan.bodies.map((body: StreamBody) => JSON.stringify(body)) });
+      if (reply[0] === 'conflict') {
+        tasks.forEach((task, n) => this.#remember(task, reply[1][n] ?? ''));
+        continue;
+      }
+      if (reply[0] === 'refused') return 'refused';
+      tasks.forEach((task, n) => this.#remember(task, next[n]!));
+      if (!planned.ok) throw planned.error;
+      return planned.value.kind === 'refused' ? 'refused' : 'appended';
+    }
+  }
+
+  #write(runId: string, change: { tasks: string[]; known: string[]; next: string[]; bodies: string[] }) {
+    const { run, stream, streamTasks } = this.keys.of(runId);
+    const parameters = [runId, JSON.stringify(change), this.ttl.retentionMs, this.keys.channel('stream')];
+    return this.connection.run(appendEntries, [run, stream, streamTasks], parameters);
+  }
+
+  #remember(task: string, progress: string): void {
+    this.#known.delete(task);
+    this.#known.set(task, progress);
+    if (this.#known.size > rememberedTasks) this.#known.delete(this.#known.keys().next().value!);
+  }
+}
+
+const progressFrom = (record: string): TaskProgress | null => (record === '' ? null : (JSON.parse(record) as TaskProgress));
+
+function entryFrom(line: string, id: number): StreamEntry {
+  const blank = line.indexOf(' ');
+  return { ...(JSON.parse(line.slice(blank + 1)) as StreamBody), id, at: Number(line.slice(0, blank)) };
+}
+
+function attempt<T>(compute: () => T): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown } {
+  try {
+    return { ok: true, value: compute() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}

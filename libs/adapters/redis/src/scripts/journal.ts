@@ -1,0 +1,64 @@
+import { script } from './script.js';
+
+export type BeginReply = ['done', string, number] | ['busy', number] | ['begun', number, string];
+
+/**
+ * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned one keeps its attempt and has no owner.
+ * `repeated` stays once an owner died, whoever comes after.
+ */
+export const beginStep = script<BeginReply>(
+  'begin-step',
+  `
+local journal, started, run, leases = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local step, nonce, owner, busyRetry, ttl = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
+local function field(name) return name .. ':' .. step end
+local held = redis.call('HMGET', journal, field('attempt'), field('nonce'), field('owner'), field('repeated'), field('outcome'))
+local attempt, repeated = tonumber(held[1]) or 0, held[4] or '0'
+if held[5] then
+  keep(run, journal, ttl)
+  return { 'done', held[5], attempt }
+end
+if held[2] == nonce then return { 'begun', attempt, repeated } end
+if held[3] and held[3] ~= '' then
+  local expires = tonumber(redis.call('ZSCORE', leases, held[3]) or 0)
+  if expires > now then return { 'busy', math.min(expires - now, busyRetry) } end
+  repeated = '1'
+end
+attempt = attempt + 1
+redis.call('HSET', journal, field('attempt'), attempt, field('nonce'), nonce, field('owner'), owner, field('repeated'), repeated)
+for n = 8, #ARGV do redis.call('SADD', started, ARGV[n]) end
+keep(run, journal, ttl)
+keep(run, started, ttl)
+return { 'begun', attempt, repeated }
+`,
+);
+
+export const finishStep = script<'stored' | 'refused'>(
+  'finish-step',
+  `
+local journal, run = KEYS[2], KEYS[3]
+local step, attempt, outcome, ttl = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
+local newest = tonumber(held[1]) or 0
+if newest > attempt then return 'refused' end
+if newest < attempt or not held[2] then
+  redis.call('HSET', journal, 'attempt:' .. step, attempt, 'outcome:' .. step, outcome)
+end
+keep(run, journal, ttl)
+return 'stored'
+`,
+);
+
+export const abandonStep = script<number>(
+  'abandon-step',
+  `
+local journal = KEYS[2]
+local step, attempt = ARGV[3], tonumber(ARGV[4])
+local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
+if tonumber(held[1]) ~= attempt or held[2] then return 0 end
+redis.call('HSET', journal, 'nonce:' .. step, '', 'owner:' .. step, '')
+return 1
+`,
+);
+
+export const isStarted = script<number>('is-started', `return redis.call('SISMEMBER', KEYS[2], ARGV[3])`);

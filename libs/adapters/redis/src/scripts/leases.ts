@@ -1,0 +1,58 @@
+import { script } from './script.js';
+
+/** Takes a process out of the leases and out of every class it served. */
+const forget = `
+local leases, classesOf = KEYS[2], KEYS[3]
+local function forget(id, classPrefix)
+  for _, class in ipairs(cjson.decode(redis.call('HGET', classesOf, id) or '[]')) do redis.call('ZREM', classPrefix .. class, id) end
+  redis.call('HDEL', classesOf, id)
+  redis.call('ZREM', leases, id)
+end
+`;
+
+/** Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. */
+export const renewProcess = script<number>(
+  'renew-process',
+  `${forget}
+local id, ttl, classes, classPrefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+for _, gone in ipairs(redis.call('ZRANGEBYSCORE', leases, '-inf', text(now))) do forget(gone, classPrefix) end
+if redis.call('HGET', classesOf, id) ~= classes then forget(id, classPrefix) end
+redis.call('ZADD', leases, text(now + ttl), id)
+redis.call('HSET', classesOf, id, classes)
+for _, class in ipairs(cjson.decode(classes)) do redis.call('ZADD', classPrefix .. class, text(now + ttl), id) end
+return 1
+`,
+);
+
+export const endProcess = script<number>('end-process', `${forget} forget(ARGV[3], ARGV[4]) return 1`);
+
+export const isAlive = script<number>(
+  'is-alive',
+  `
+local expires = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[3]) or 0)
+return expires > now and 1 or 0
+`,
+);
+
+export const countWorkers = script<number>('count-workers', `return redis.call('ZCOUNT', KEYS[2], '(' .. text(now), '+inf')`);
+
+export const acquireSlot = script<number>(
+  'acquire-slot',
+  `
+local slots, holder, limit, ttl = KEYS[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+redis.call('ZREMRANGEBYSCORE', slots, '-inf', text(now))
+if not redis.call('ZSCORE', slots, holder) and redis.call('ZCARD', slots) >= limit then return 0 end
+redis.call('ZADD', slots, text(now + ttl), holder)
+return 1
+`,
+);
+
+export const releaseSlot = script<number>(
+  'release-slot',
+  `
+local slots, holder, hint, name = KEYS[2], ARGV[3], ARGV[4], ARGV[5]
+local released = redis.call('ZREM', slots, holder)
+if released == 1 then redis.call('PUBLISH', hint, name) end
+return released
+`,
+);

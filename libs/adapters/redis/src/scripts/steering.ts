@@ -1,0 +1,53 @@
+import { script } from './script.js';
+
+export const setCancel = script<number>(
+  'set-cancel',
+  `
+local cancelled, run = KEYS[2], KEYS[3]
+local id, ttl, hint = ARGV[3], ARGV[4], ARGV[5]
+redis.call('SADD', cancelled, id)
+keep(run, cancelled, ttl)
+redis.call('PUBLISH', hint, id)
+return 1
+`,
+);
+
+/** Those of the ids that are flagged or whose run is over; two keys an id: its flags and its run. */
+export const findCancelled = script<string[]>(
+  'find-cancelled',
+  `
+local found = {}
+for n = 3, #ARGV do
+  local cancelled, run = KEYS[2 * n - 4], KEYS[2 * n - 3]
+  if redis.call('SISMEMBER', cancelled, ARGV[n]) == 1 or redis.call('HGET', run, 'terminal') == '1' then
+    found[#found + 1] = ARGV[n]
+  end
+end
+return found
+`,
+);
+
+/** The number belongs to the nonce: the same request sent twice takes one number. */
+export const nextCommand = script<number>(
+  'next-command',
+  `
+local commands, run = KEYS[2], KEYS[3]
+local nonce, ttl = ARGV[3], ARGV[4]
+local given = redis.call('HGET', commands, 'nonce:' .. nonce)
+if given then return tonumber(given) end
+local seq = redis.call('HINCRBY', commands, 'seq', 1)
+redis.call('HSET', commands, 'nonce:' .. nonce, seq)
+keep(run, commands, ttl)
+return seq
+`,
+);
+
+const clients = (change: string) => `
+local clients, run = KEYS[2], KEYS[3]
+local client, ttl = ARGV[3], ARGV[4]
+redis.call('${change}', clients, client)
+keep(run, clients, ttl)
+return redis.call('SCARD', clients)
+`;
+export const attachClient = script<number>('attach-client', clients('SADD'));
+export const detachClient = script<number>('detach-client', clients('SREM'));

@@ -1,0 +1,47 @@
+import { script } from './script.js';
+
+export const readClock = script<number>('read-clock', 'return now');
+
+/** A small write: it fails where the store cannot grow, and on a store that is not ours. */
+export const probe = script<string>('probe', `redis.call('SET', KEYS[2], text(now), 'PX', 60000) return 'ok'`);
+
+/** [store id, generation] */
+export const readIdentity = script<[string | null, string | null]>(
+  'read-identity',
+  `return redis.call('HMGET', KEYS[1], 'storeId', 'generation')`,
+);
+
+/** The nonce keeps a start that is sent twice from raising the generation twice. The key never expires. */
+export const startIdentity = script<[string, string]>(
+  'start-identity',
+  `
+local storeId, nonce = ARGV[3], ARGV[4]
+redis.call('HSETNX', KEYS[1], 'storeId', storeId)
+if redis.call('HGET', KEYS[1], 'nonce') ~= nonce then
+  redis.call('HINCRBY', KEYS[1], 'generation', 1)
+  redis.call('HSET', KEYS[1], 'nonce', nonce)
+end
+return redis.call('HMGET', KEYS[1], 'storeId', 'generation')
+`,
+);
+
+/** [version, value] */
+export const readSetting = script<[string | null, string | null]>(
+  'read-setting',
+  `return redis.call('HMGET', KEYS[2], 'version', 'value')`,
+);
+
+/** The nonce tells a write that is sent twice from a write of somebody who was faster. */
+export const writeSetting = script<number>(
+  'write-setting',
+  `
+local setting = KEYS[2]
+local expected, value, nonce = tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local held = redis.call('HMGET', setting, 'version', 'nonce')
+if held[2] == nonce then return 1 end
+local version = tonumber(held[1]) or 0
+if version ~= expected then return 0 end
+redis.call('HSET', setting, 'version', version + 1, 'value', value, 'nonce', nonce)
+return 1
+`,
+);

@@ -1,0 +1,90 @@
+import type { DueTimer, Timers, TimerToArm } from '@conclave/ports';
+import type { Connection } from './connection.js';
+import type { RedisHints } from './hints.js';
+import type { Keys } from './keys.js';
+import { dueTimers, nextTimer, removeTimer } from './scripts/timers.js';
+
+/** A run id holds no bar, a timer's name may. */
+export const timerMember = (runId: string, name: string): string => `${runId}|${name}`;
+
+/** The arm number, a blank, and what the timer is about. */
+export const timerRecord = ({ arm, task }: TimerToArm): string => `${arm} ${task ? JSON.stringify(task) : ''}`;
+
+function timerFrom([member, dueAt, record]: [string, string, string]): DueTimer {
+  const bar = member.indexOf('|');
+  const blank = record.indexOf(' ');
+  const task = record.slice(blank + 1);
+  return {
+    runId: member.slice(0, bar),
+    name: member.slice(bar + 1),
+    arm: Number(record.slice(0, blank)),
+    dueAt: Number(dueAt),
+    ...(task ? { task: JSON.parse(task) as NonNullable<TimerToArm['task']> } : {}),
+  };
+}
+
+export class RedisTimers implements Timers {
+  readonly #waiters = new Set<(dueAt: number) => void>();
+  #subscribed: Promise<unknown> | null = null;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+    private readonly hints: RedisHints,
+  ) {}
+
+  async due(limit: number): Promise<readonly DueTimer[]> {
+    const { timers, timerData } = this.keys;
+    return (await this.connection.run(dueTimers, [timers, timerData], [limit])).map(timerFrom);
+  }
+
+  async remove({ runId, name, arm }: DueTimer): Promise<void> {
+    const { timers, timerData } = this.keys;
+    await this.connection.run(removeTimer, [timers, timerData], [timerMember(runId, name), arm]);
+  }
+
+  /** Sleeps until the earliest timer is due; a hint about an earlier one shortens the sleep. */
+  async wait(maxWaitMs: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const begun = performance.now();
+    await this.#subscribe();
+    let wake = (): void => undefined;
+    let shorten = (_dueAt: number): void => undefined;
+    const waiter = (dueAt: number): void => shorten(dueAt);
+    const early: number[] = [];
+    shorten = (dueAt) => void early.push(dueAt);
+    this.#waiters.add(waiter);
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const [now, next] = await this.connection.run(nextTimer, [this.keys.timers], []);
+      const readAt = performance.now();
+      let until = begun + maxWaitMs;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        shorten = (dueAt) => {
+          until = Math.min(until, readAt + (dueAt - now));
+          clearTimeout(timer);
+          timer = setTimeout(resolve, Math.max(0, until - performance.now()));
+        };
+        for (const dueAt of [Infinity, ...(next === null ? [] : [Number(next)]), ...early]) shorten(dueAt);
+        signal.addEventListener('abort', wake, { once: true });
+        if (signal.aborted) resolve();
+      });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  /** One subscription for all waiters of the process; tried again by the next waiter when it failed. */
+  async #subscribe(): Promise<void> {
+    this.#subscribed ??= this.hints.subscribe('timers', (dueAt) => this.#waiters.forEach((waiter) => waiter(Number(dueAt))));
+    try {
+      await this.#subscribed;
+    } catch (error) {
+      this.#subscribed = null;
+      throw error;
+    }
+  }
+}

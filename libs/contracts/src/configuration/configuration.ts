@@ -13,7 +13,12 @@ const McpSettings = z.strictObject({
 });
 
 const GatewaySettings = z.strictObject({
-  max_body_bytes: z.int().min(1_024).max(1_073_741_824).default(4 * 1024 * 1024).describe('largest request body'),
+  max_body_bytes: z
+    .int()
+    .min(1_024)
+    .max(1_073_741_824)
+    .default(4 * 1024 * 1024)
+    .describe('largest request body'),
   max_open_runs: z.int().min(1).max(1_000_000).default(64).describe('runs in flight over all gateways; beyond it 429 with Retry-After'),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
 });

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { BrokerAddress } from './stores.js';
 import { TaskClassName } from './configuration.js';
+import { BrokerAddress } from './stores.js';
 
 const list = <T extends z.ZodType<string, string>>(item: T) =>
   z
     .string()
-    .transform((text) => text.split(',').map((part) => part.trim()).filter(Boolean))
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+    )
     .pipe(z.array(item).min(1));
 const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected: 'a port number from 0 to 65535' });
 
@@ -24,14 +29,29 @@ export const Environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1').describe('address the gateway listens on'),
   CONCLAVE_HOME: z.string().min(1).default('./.conclave').describe('data folder of the embedded mode'),
   CONCLAVE_CONFIG: z.string().min(1).optional().describe('configuration file, instead of ./conclave.yaml and the data folder'),
-  CONCLAVE_URL: z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' }).describe('gateway that the command line talks to'),
-  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' }).describe('an OpenAI-compatible server, as provider `openai`'),
-  OPENAI_API_KEY: z.string().min(1).optional().describe('its key; alone it is never used without being named in conclave.yaml or asked for as model@openai'),
+  CONCLAVE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ expected: 'an http or https address' })
+    .describe('gateway that the command line talks to'),
+  OPENAI_BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ expected: 'an http or https address' })
+    .describe('an OpenAI-compatible server, as provider `openai`'),
+  OPENAI_API_KEY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('its key; alone it is never used without being named in conclave.yaml or asked for as model@openai'),
   LOG_LEVEL: z.enum(logLevels).default('info').describe('least severity that is logged'),
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port.optional().describe('port for /health and /metrics of a service'),
   ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
-  WORKER_CLASSES: list(TaskClassName).optional().describe('task classes this worker serves, with commas; expert and evidence'),
+  WORKER_CLASSES: list(TaskClassName)
+    .optional()
+    .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })
+    .describe('task classes this worker serves, with commas; expert and evidence'),
   CRASH_AT: z
     .string()
     .regex(new RegExp(`^[a-z-]+:(${crashPoints.join('|')})(#[1-9]\\d*)?$`))
@@ -39,12 +59,31 @@ export const Environment = z.object({
     .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` })
     .describe('tests: the process kills itself when it reaches this point for the n-th time'),
   HISTORY_FILE: z.string().min(1).optional().describe('tests: file that gets one JSON line for each thing that happened'),
-  KAFKA_BROKERS: list(BrokerAddress).optional().describe('replaces stores.kafka.brokers'),
-  KAFKA_TOPIC_PREFIX: z.string().regex(/^[A-Za-z0-9._-]{0,100}$/).optional().describe('replaces stores.kafka.topic_prefix'),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional().meta({ expected: 'redis://host:port' }).describe('replaces stores.redis.url'),
-  NEO4J_URL: z.url({ protocol: /^(bolt|neo4j)(\+s|\+ssc)?$/ }).optional().meta({ expected: 'bolt://host:port' }).describe('replaces stores.neo4j.url'),
+  KAFKA_BROKERS: list(BrokerAddress)
+    .optional()
+    .meta({ expected: 'host:port, several with commas between them' })
+    .describe('replaces stores.kafka.brokers'),
+  KAFKA_TOPIC_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{0,100}$/)
+    .optional()
+    .describe('replaces stores.kafka.topic_prefix'),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .meta({ expected: 'redis://host:port' })
+    .describe('replaces stores.redis.url'),
+  NEO4J_URL: z
+    .url({ protocol: /^(bolt|neo4j)(\+s|\+ssc)?$/ })
+    .optional()
+    .meta({ expected: 'bolt://host:port' })
+    .describe('replaces stores.neo4j.url'),
   NEO4J_USER: z.string().min(1).optional().describe('user of Neo4j'),
   NEO4J_PASSWORD: z.string().min(1).optional().describe('password of Neo4j'),
-  SEARXNG_URL: z.url({ protocol: /^https?$/ }).optional().meta({ expected: 'an http or https address' }).describe('replaces search.searxng'),
+  SEARXNG_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ expected: 'an http or https address' })
+    .describe('replaces search.searxng'),
 });
 export type Environment = z.infer<typeof Environment>;

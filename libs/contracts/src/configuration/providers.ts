@@ -14,10 +14,17 @@ export const ProviderName = z
   .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' });
 
 export const ProviderSettings = z.strictObject({
-  base_url: httpAddress.meta({ expected: 'an http or https address that ends in /v1 for most servers' }).describe('address of an OpenAI-compatible server'),
+  base_url: httpAddress
+    .meta({ expected: 'an http or https address that ends in /v1 for most servers' })
+    .describe('address of an OpenAI-compatible server'),
   api_key_env: EnvName.optional().describe('environment variable that holds the API key'),
   api_key_file: z.string().min(1).optional().describe('file that holds the API key, relative to this file'),
-  max_concurrency: z.int().min(1).max(1000).optional().describe('calls at the same time over all processes; 1 for a local server, 8 for others'),
+  max_concurrency: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('calls at the same time over all processes; 1 for a local server, 8 for others'),
   timeout_s: z.number().min(1).max(3600).default(120).describe('seconds one call may take'),
   paid: z.boolean().optional().describe('whether calls cost money; a server with a key outside this network counts as paid'),
 });

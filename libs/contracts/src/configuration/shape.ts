@@ -19,7 +19,8 @@ export interface Shape {
 }
 
 /** What a person may write, before defaults are filled in. */
-export const shapeOf = (schema: z.ZodType): Shape => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-7' }) as Shape;
+export const shapeOf = (schema: z.ZodType): Shape =>
+  z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-7' }) as Shape;
 
 const alternatives = (shape: Shape): readonly Shape[] => (shape.anyOf ? shape.anyOf.flatMap(alternatives) : [shape]);
 
@@ -51,7 +52,12 @@ function describeOne(shape: Shape): string {
     case 'integer':
     case 'number': {
       const word = shape.type === 'integer' ? 'a whole number' : 'a number';
-      const from = shape.exclusiveMinimum !== undefined ? ` above ${shape.exclusiveMinimum}` : shape.minimum === undefined ? '' : ` from ${shape.minimum}`;
+      const from =
+        shape.exclusiveMinimum !== undefined
+          ? ` above ${shape.exclusiveMinimum}`
+          : shape.minimum === undefined
+            ? ''
+            : ` from ${shape.minimum}`;
       const bounded = shape.maximum !== undefined && shape.maximum < Number.MAX_SAFE_INTEGER;
       return `${word}${from}${bounded ? ` to ${shape.maximum}` : from ? ' up' : ''}`.replace(/( above [^ ]+) up$/, '$1');
     }

@@ -36,7 +36,12 @@ export const KafkaSettings = z.strictObject({
     .describe('put before every topic and group'),
   partitions: z.int().min(1).max(1000).default(defaultPartitions).describe('partitions of every run-keyed topic; chosen once'),
   replication: z.int().min(1).max(9).default(1).describe('copies of each record'),
-  session_timeout_ms: z.int().min(1_000).max(300_000).default(10_000).describe('milliseconds after which a silent consumer loses its partitions'),
+  session_timeout_ms: z
+    .int()
+    .min(1_000)
+    .max(300_000)
+    .default(10_000)
+    .describe('milliseconds after which a silent consumer loses its partitions'),
 });
 
 export const RedisSettings = z.strictObject({

@@ -10,7 +10,10 @@ import { ConfiguredModel } from './providers.js';
 export const TemplateId = z
   .string()
   .regex(/^(?!.*codex)(?!gpt-5)(?!o\d)[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/i)
-  .meta({ expected: 'up to 64 letters, digits, `_`, `.`, `:` and `-`, without `codex` and not beginning with `gpt-5` or `o` and a digit: clients behave differently with those names' });
+  .meta({
+    expected:
+      'up to 64 letters, digits, `_`, `.`, `:` and `-`, without `codex` and not beginning with `gpt-5` or `o` and a digit: clients behave differently with those names',
+  });
 
 export const Category = z
   .string()
@@ -55,7 +58,10 @@ export const TemplateSettings = z.strictObject({
   description: z.string().default('').describe('shown to clients and in lists'),
   strategy: StrategyId.default('agentic').describe('kind of loop'),
   max_agentic_rounds: z.int().min(0).max(4).default(0).describe('re-plans after the first pass; 0 = off'),
-  gap_check: z.enum(['answer', 'evidence']).default('answer').describe('assess the draft answer, or the evidence before anything is written'),
+  gap_check: z
+    .enum(['answer', 'evidence'])
+    .default('answer')
+    .describe('assess the draft answer, or the evidence before anything is written'),
   planner: PlannerSettings.default({}).describe('model that splits the question'),
   judge: JudgeSettings.default({}).describe('model that checks for gaps and writes the final answer'),
   experts: z.record(Category, ExpertSettings).default({}).describe('category -> models and prompt; `general` always exists'),
@@ -64,11 +70,19 @@ export const TemplateSettings = z.strictObject({
   limits: LimitSettings.default({}).describe('what one run may use'),
   task_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.task_timeout_s).describe('seconds a task may run once started'),
   start_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.start_timeout_s).describe('seconds a task may wait for a worker'),
-  planning_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.planning_timeout_s).describe('seconds the planner may take for one plan'),
+  planning_timeout_s: z
+    .number()
+    .min(1)
+    .max(3600)
+    .default(defaultTimeouts.planning_timeout_s)
+    .describe('seconds the planner may take for one plan'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
   thinking: z.boolean().default(false).describe('thinking step for complex questions (later version: warned about)'),
   critic: z.boolean().default(false).describe('review of safety-critical answers (later version: warned about)'),
-  client_tools: z.enum(['ask_first', 'pass_through', 'ignore']).default('ignore').describe('what happens to tools a client offers (later version: only `ignore`)'),
+  client_tools: z
+    .enum(['ask_first', 'pass_through', 'ignore'])
+    .default('ignore')
+    .describe('what happens to tools a client offers (later version: only `ignore`)'),
   tool_model: ConfiguredModel.optional().describe('model that decides about client tools (later version: warned about)'),
 });
 export type TemplateSettings = z.infer<typeof TemplateSettings>;

@@ -11,7 +11,12 @@ const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60
 
 /** Every metric there is; exported with the prefix `conclave_`. Label values are bounded: never a path, a user or a run. */
 export const metricList = {
-  runs_total: { kind: 'counter', unit: 'runs', labels: ['template', 'strategy', 'outcome'], help: 'runs that reached their terminal event' },
+  runs_total: {
+    kind: 'counter',
+    unit: 'runs',
+    labels: ['template', 'strategy', 'outcome'],
+    help: 'runs that reached their terminal event',
+  },
   run_seconds: { kind: 'histogram', unit: 's', labels: ['template', 'outcome'], help: 'acceptance to terminal event', buckets: seconds },
   run_rounds: { kind: 'histogram', unit: 'rounds', labels: ['template'], help: 'rounds a run took', buckets: [1, 2, 3, 4, 5, 10, 15] },
   decisions_total: { kind: 'counter', unit: 'decisions', labels: ['rule'], help: 'decisions of the engine by row of the decision table' },
@@ -20,20 +25,52 @@ export const metricList = {
   tasks_total: { kind: 'counter', unit: 'tasks', labels: ['capability', 'status'], help: 'tasks answered by workers' },
   task_seconds: { kind: 'histogram', unit: 's', labels: ['capability'], help: 'time a worker spent on a task', buckets: seconds },
   model_calls_total: { kind: 'counter', unit: 'calls', labels: ['model', 'purpose', 'status'], help: 'model and tool calls' },
-  model_tokens_total: { kind: 'counter', unit: 'tokens', labels: ['model', 'kind'], help: 'tokens of calls: prompt, completion (reasoning included), reasoning' },
+  model_tokens_total: {
+    kind: 'counter',
+    unit: 'tokens',
+    labels: ['model', 'kind'],
+    help: 'tokens of calls: prompt, completion (reasoning included), reasoning',
+  },
   model_cost_total: { kind: 'counter', unit: 'currency units', labels: ['model'], help: 'cost of calls whose price is known' },
   model_call_seconds: { kind: 'histogram', unit: 's', labels: ['model'], help: 'duration of model calls', buckets: seconds },
   model_first_token_seconds: { kind: 'histogram', unit: 's', labels: ['model'], help: 'time to the first token', buckets: seconds },
-  duplicate_calls_total: { kind: 'counter', unit: 'calls', labels: ['purpose'], help: 'calls made again because the process that made them first died during them' },
-  provider_errors_total: { kind: 'counter', unit: 'errors', labels: ['provider', 'error_type'], help: 'failed calls by closed error type; `_other` must stay 0' },
-  event_handle_seconds: { kind: 'histogram', unit: 's', labels: ['type', 'service', 'outcome'], help: 'handling of one delivery', buckets: seconds },
-  event_queue_wait_seconds: { kind: 'histogram', unit: 's', labels: ['type', 'service'], help: 'append to the log until handling began', buckets: seconds },
+  duplicate_calls_total: {
+    kind: 'counter',
+    unit: 'calls',
+    labels: ['purpose'],
+    help: 'calls made again because the process that made them first died during them',
+  },
+  provider_errors_total: {
+    kind: 'counter',
+    unit: 'errors',
+    labels: ['provider', 'error_type'],
+    help: 'failed calls by closed error type; `_other` must stay 0',
+  },
+  event_handle_seconds: {
+    kind: 'histogram',
+    unit: 's',
+    labels: ['type', 'service', 'outcome'],
+    help: 'handling of one delivery',
+    buckets: seconds,
+  },
+  event_queue_wait_seconds: {
+    kind: 'histogram',
+    unit: 's',
+    labels: ['type', 'service'],
+    help: 'append to the log until handling began',
+    buckets: seconds,
+  },
   dead_letters_total: { kind: 'counter', unit: 'records', labels: ['topic', 'service'], help: 'records put aside as dead letters' },
   consumer_lag_records: { kind: 'gauge', unit: 'records', labels: ['group', 'topic'], help: 'records a group has not finished' },
   paused_partitions: { kind: 'gauge', unit: 'partitions', labels: ['group'], help: 'partitions paused for back-pressure or a retry' },
   held_records: { kind: 'gauge', unit: 'records', labels: ['group'], help: 'records held in memory' },
   running_handlers: { kind: 'gauge', unit: 'handlers', labels: ['group'], help: 'handlers that run now' },
-  outage: { kind: 'gauge', unit: 'boolean', labels: ['group'], help: '1 while consumption is paused because the log or a store does not answer' },
+  outage: {
+    kind: 'gauge',
+    unit: 'boolean',
+    labels: ['group'],
+    help: '1 while consumption is paused because the log or a store does not answer',
+  },
   streams_open: { kind: 'gauge', unit: 'streams', labels: ['endpoint'], help: 'server-sent event streams that are open' },
   http_requests_total: { kind: 'counter', unit: 'requests', labels: ['route', 'status'], help: 'HTTP requests by route pattern' },
   http_errors_total: { kind: 'counter', unit: 'responses', labels: ['error_type'], help: 'error responses by closed error type' },
@@ -50,7 +87,17 @@ export type HistogramName = NamesOf<'histogram'>;
 /** The list as a Markdown table for the docs. */
 export function metricsTable(): string {
   const rows = Object.entries<MetricSpec>(metricList).map(
-    ([name, { kind, unit, labels, help }]) => `| \`conclave_${name}\` | ${kind} | ${unit} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+    ([name, { kind, unit, labels, help }]) =>
+      `| \`conclave_${name}\` | ${kind} | ${unit} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
   );
-  return ['# Metrics', '', 'Printed from the list in `libs/platform/src/metrics/list.ts`.', '', '| Metric | Kind | Unit | Labels | Meaning |', '|---|---|---|---|---|', ...rows, ''].join('\n');
+  return [
+    '# Metrics',
+    '',
+    'Printed from the list in `libs/platform/src/metrics/list.ts`.',
+    '',
+    '| Metric | Kind | Unit | Labels | Meaning |',
+    '|---|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }

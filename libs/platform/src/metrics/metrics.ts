@@ -1,5 +1,13 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { metricList, type CounterName, type GaugeName, type HistogramName, type LabelsOf, type MetricName, type MetricSpec } from './list.js';
+import {
+  metricList,
+  type CounterName,
+  type GaugeName,
+  type HistogramName,
+  type LabelsOf,
+  type MetricName,
+  type MetricSpec,
+} from './list.js';
 
 /** The metrics of one process. Names and labels are those of the list; anything else does not compile. */
 export interface Metrics {

@@ -13,7 +13,12 @@ const json = (response: ServerResponse, status: number, body: unknown): void => 
 };
 
 /** /health/live, /health/ready and /metrics of a process that has no other HTTP side. Rejects when the port is taken. */
-export async function openAdminServer(options: { readonly host: string; readonly port: number; readonly readiness: Readiness; readonly metrics: Metrics }): Promise<AdminServer> {
+export async function openAdminServer(options: {
+  readonly host: string;
+  readonly port: number;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+}): Promise<AdminServer> {
   const { readiness, metrics } = options;
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {

@@ -23,7 +23,10 @@ export function openCrashPoints(at: string | undefined, history: History, kill: 
   if (!at) return noCrashPoints;
   const match = /^([a-z-]+):([a-z-]+)(?:#([1-9]\d*))?$/.exec(at);
   if (!match || !crashPoints.includes(match[2] as CrashPointName)) {
-    throw new Failure('CONFIGURATION_INVALID', `CRASH_AT is "${at}", expected <service>:<point>[#n] with a point of ${crashPoints.join(', ')}.`);
+    throw new Failure(
+      'CONFIGURATION_INVALID',
+      `CRASH_AT is "${at}", expected <service>:<point>[#n] with a point of ${crashPoints.join(', ')}.`,
+    );
   }
   const [, service, point] = match;
   let left = Number(match[3] ?? 1);

@@ -36,11 +36,14 @@ export async function holdProcessLease(
     );
   }, renewMs);
   return {
-    health: () => (performance.now() - renewedAt > leaseTtlMs ? 'the lease of this process has expired because the state store did not answer.' : null),
+    health: () =>
+      performance.now() - renewedAt > leaseTtlMs ? 'the lease of this process has expired because the state store did not answer.' : null,
     end: async () => {
       clearInterval(timer);
       await running;
-      await leases.endProcess(process.id).catch((error: unknown) => logger.warn('The lease of this process could not be ended; it expires by itself.', { error }));
+      await leases
+        .endProcess(process.id)
+        .catch((error: unknown) => logger.warn('The lease of this process could not be ended; it expires by itself.', { error }));
     },
   };
 }

@@ -29,7 +29,11 @@ export function openShutdown(logger: Logger): Shutdown {
  * Ends the process on SIGINT and SIGTERM after the steps ran: code 0, or 1 when they take longer than `limitMs`.
  * A second signal ends it at once with 130.
  */
-export function endOnSignals(shutdown: Shutdown, logger: Logger, options: { readonly limitMs: number; readonly onSignal?: (signal: string) => void }): void {
+export function endOnSignals(
+  shutdown: Shutdown,
+  logger: Logger,
+  options: { readonly limitMs: number; readonly onSignal?: (signal: string) => void },
+): void {
   let asked = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (asked) process.exit(130);

@@ -19,7 +19,10 @@ export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<S
     throw new Failure('STORE_REPLACED', `The log belongs to store ${beside.storeId}; this state store is ${own.storeId}.`);
   }
   if (beside && own && own.generation < beside.generation) {
-    throw new Failure('STORE_REPLACED', `This state store is an older copy: generation ${own.generation}, the log knows ${beside.generation}.`);
+    throw new Failure(
+      'STORE_REPLACED',
+      `This state store is an older copy: generation ${own.generation}, the log knows ${beside.generation}.`,
+    );
   }
   const mark = await state.identity.start(own?.storeId ?? randomUUID());
   await log.identity.write(mark);
@@ -33,6 +36,11 @@ export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<S
 export function checkRetention(topics: readonly { readonly name: string; readonly retentionMs: number }[], keptMs: number): void {
   const longer = topics.filter(({ retentionMs }) => retentionMs < 0 || retentionMs > keptMs);
   if (longer.length === 0) return;
-  const named = longer.map(({ name, retentionMs }) => `${name} (${retentionMs < 0 ? 'for ever' : `${Math.round(retentionMs / 3_600_000)} h`})`).join(', ');
-  throw new Failure('CONFIGURATION_INVALID', `The state store keeps journal entries for ${Math.round(keptMs / 3_600_000)} h, but these topics keep records longer: ${named}. Lower their retention.ms or raise what the store keeps.`);
+  const named = longer
+    .map(({ name, retentionMs }) => `${name} (${retentionMs < 0 ? 'for ever' : `${Math.round(retentionMs / 3_600_000)} h`})`)
+    .join(', ');
+  throw new Failure(
+    'CONFIGURATION_INVALID',
+    `The state store keeps journal entries for ${Math.round(keptMs / 3_600_000)} h, but these topics keep records longer: ${named}. Lower their retention.ms or raise what the store keeps.`,
+  );
 }

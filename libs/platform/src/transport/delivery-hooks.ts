@@ -6,7 +6,12 @@ import type { History } from '../process/history.js';
 import { serviceOfGroup } from './groups.js';
 
 /** What the delivery pool of every log tells, made into metrics, log lines, history and points to die at. */
-export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: Logger; readonly crashPoints: CrashPoints; readonly history: History }): DeliveryHooks {
+export function deliveryHooks(to: {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly crashPoints: CrashPoints;
+  readonly history: History;
+}): DeliveryHooks {
   const { metrics, logger, crashPoints, history } = to;
   return {
     point: (point, { group, event }) => {

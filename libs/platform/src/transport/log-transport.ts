@@ -1,6 +1,14 @@
 import { Server, type BaseRpcContext, type CustomTransportStrategy } from '@nestjs/microservices';
 import { defaultClassConcurrency, type Event } from '@conclave/contracts';
-import { isDeferred, type Consumption, type DeadReason, type Delivery, type EventLog, type HandlerOutcome, type RetryPolicy } from '@conclave/ports';
+import {
+  isDeferred,
+  type Consumption,
+  type DeadReason,
+  type Delivery,
+  type EventLog,
+  type HandlerOutcome,
+  type RetryPolicy,
+} from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
@@ -62,7 +70,9 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       const consumption = await log.subscribe({
         group,
         topics,
-        concurrency: taskClass ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency) : (concurrency?.events ?? defaultEventConcurrency),
+        concurrency: taskClass
+          ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
+          : (concurrency?.events ?? defaultEventConcurrency),
         handle: (delivery) => this.handle(delivery),
         onDead: (event, reason) => this.onDead(event, reason, group),
         ...(retry ? { retry } : {}),

@@ -38,8 +38,15 @@ export async function serve(options: ServeOptions): Promise<Served> {
     ...(options.retry ? { retry: options.retry } : {}),
     ...(options.graceMs === undefined ? {} : { graceMs: options.graceMs }),
   });
-  const root: DynamicModule = { module: ServiceRoot, imports: [PortsModule.register(ports, { ...observers, logger }, process), options.module] };
-  const app = await NestFactory.createMicroservice<MicroserviceOptions>(root, { strategy: transport, logger: nestLog(logger), abortOnError: false });
+  const root: DynamicModule = {
+    module: ServiceRoot,
+    imports: [PortsModule.register(ports, { ...observers, logger }, process), options.module],
+  };
+  const app = await NestFactory.createMicroservice<MicroserviceOptions>(root, {
+    strategy: transport,
+    logger: nestLog(logger),
+    abortOnError: false,
+  });
   app.useGlobalFilters(new RethrowFilter());
   await app.listen();
   observers.readiness.add(service, () => transport.health());

@@ -1,0 +1,216 @@
+import { describe, expect, it } from '@jest/globals';
+import { Configuration, Template } from '@conclave/contracts';
+import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
+import { resolveTemplates } from './resolve-templates.js';
+import { openCatalogue } from './template-catalogue.js';
+
+const expertPrompts = { general: 'You answer.', math: 'You calculate.' };
+const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
+  ref, model: ref.split('@')[0]!, provider: ref.split('@')[1]!, context: null, price: null, local: true, demo: false, kind: 'chat', ...more,
+}); // prettier-ignore
+const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderStatus => ({
+  name,
+  reachable: true,
+  local: true,
+  paid: false,
+  note: '',
+  maxConcurrency: 1,
+  ...more,
+});
+const demo = model('demo@demo', { demo: true });
+const demoProvider = provider('demo');
+
+const resolve = (yaml: object, models: readonly ModelInfo[], providers: readonly ProviderStatus[], canSearch = true) =>
+  resolveTemplates({ configuration: Configuration.parse(yaml), models, providers, expertPrompts, canSearch });
+
+describe('the shipped templates', () => {
+  it('exist without any file, on the demo model', () => {
+    const { templates, choice, warnings } = resolve({}, [demo], [demoProvider]);
+    expect(choice.because).toBe('demo');
+    expect(warnings).toEqual([]);
+    expect(templates.map(({ id, strategy, max_agentic_rounds, gap_check }) => [id, strategy, max_agentic_rounds, gap_check])).toEqual([
+      ['conclave-fast', 'single-pass', 0, 'evidence'],
+      ['conclave', 'agentic', 3, 'evidence'],
+      ['conclave-research', 'agentic', 4, 'evidence'],
+    ]);
+    for (const template of templates) {
+      expect(Template.parse(template)).toEqual(template);
+      expect(template.experts.general).toEqual({ t1: ['demo@demo'], prompt: 'You answer.' });
+      expect(template.limits).toEqual({
+        wall_time_s: 300,
+        model_calls: 60,
+        prompt_tokens: 80_000,
+        tokens: 200_000,
+        cost: null,
+        concurrent_tasks: 8,
+      });
+      expect(template).toMatchObject({
+        task_timeout_s: 120,
+        start_timeout_s: 30,
+        planning_timeout_s: 60,
+        capabilities: ['research'],
+        classes: { expert: 'expert', research: 'evidence', judge: 'judge' },
+      });
+    }
+  });
+
+  it('take a model found on this machine before the demo, and never an embedding model', () => {
+    const { choice } = resolve(
+      {},
+      [demo, model('embed@ollama', { kind: 'embedding' }), model('qwen@ollama')],
+      [provider('ollama'), demoProvider],
+    );
+    expect(choice).toMatchObject({ because: 'local', models: [{ ref: 'qwen@ollama' }] });
+  });
+
+  it('never take a paid model because a key lies in the environment', () => {
+    const { choice } = resolve(
+      {},
+      [model('big@openai', { local: false }), demo],
+      [provider('openai', { paid: true, local: false }), demoProvider],
+    );
+    expect(choice.because).toBe('demo');
+  });
+
+  it('take a local model before a configured paid one', () => {
+    const configured = { providers: { cloud: { base_url: 'https://models.example/v1' } } };
+    const { choice } = resolve(
+      configured,
+      [model('big@cloud', { local: false }), model('qwen@ollama')],
+      [provider('cloud', { paid: true, local: false }), provider('ollama')],
+    );
+    expect(choice).toMatchObject({ because: 'local', models: [{ ref: 'qwen@ollama' }] });
+  });
+
+  it('name a paid model and cap its cost when nothing else was configured', () => {
+    const configured = {
+      providers: { cloud: { base_url: 'https://models.example/v1' } },
+      models: { 'big@cloud': { price: { input: 1, output: 2 } } },
+    };
+    const { choice, templates, warnings } = resolve(
+      configured,
+      [model('big@cloud', { local: false, price: { input: 1, output: 2 } })],
+      [provider('cloud', { paid: true, local: false })],
+    );
+    expect(choice.because).toBe('paid');
+    expect(templates.map(({ limits }) => limits.cost)).toEqual([0.5, 0.5, 0.5]);
+    expect(warnings.join()).toContain('paid model big@cloud');
+  });
+
+  it('take the model that the file lists first', () => {
+    const configured = {
+      providers: { local: { base_url: 'http://127.0.0.1:1/v1' } },
+      models: { 'b@local': { context: 4096 }, 'a@local': {} },
+    };
+    const { templates } = resolve(configured, [model('a@local'), model('b@local')], [provider('local')]);
+    expect(templates[0]).toMatchObject({ planner: { models: ['b@local'] }, contexts: { 'b@local': 4096 } });
+  });
+
+  it('are not put on the demo model while a configured server is down', () => {
+    const configured = { providers: { local: { base_url: 'http://127.0.0.1:1/v1' } } };
+    const { templates, choice } = resolve(configured, [demo], [provider('local', { reachable: false }), demoProvider]);
+    expect(choice.because).toBe('nothing');
+    expect(templates).toEqual([]);
+  });
+
+  it('offer no research where there is nothing to search', () => {
+    const { templates, warnings } = resolve({}, [demo], [demoProvider], false);
+    expect(templates.every(({ capabilities }) => capabilities.length === 0)).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  it('have a version that follows the content and nothing else', () => {
+    const version = (yaml: object, prompts = expertPrompts) =>
+      resolveTemplates({
+        configuration: Configuration.parse(yaml),
+        models: [demo],
+        providers: [demoProvider],
+        expertPrompts: prompts,
+        canSearch: true,
+      }).templates.find(({ id }) => id === 'conclave')!.version;
+    expect(version({})).toBe(version({ store_prompts: 'none' }));
+    expect(version({})).not.toBe(version({}, { ...expertPrompts, general: 'You answer briefly.' }));
+  });
+});
+
+describe('templates of an operator', () => {
+  it('are warned about where they ask for what comes later', () => {
+    const { templates, warnings } = resolve(
+      {
+        mcp: { precision: { builtin: 'precision-tools' } },
+        templates: {
+          mine: {
+            experts: { general: { t2: ['x@ollama'] } },
+            capabilities: ['research', 'math'],
+            caches: { plan: true },
+            thinking: true,
+            critic: true,
+            client_tools: 'ask_first',
+          },
+          waves: { strategy: 'waves' },
+        },
+      },
+      [demo],
+      [demoProvider],
+    );
+    expect(templates.map(({ id }) => id)).toEqual(['mine', 'conclave-fast', 'conclave', 'conclave-research']);
+    expect(templates[0]?.capabilities).toEqual(['research']);
+    for (const word of [
+      'mcp:',
+      't2 models',
+      'caches (plan)',
+      'thinking step',
+      'critic',
+      'capabilities math',
+      'client_tools: ask_first',
+      'templates.waves: strategy waves',
+    ]) {
+      expect(warnings.filter((sentence) => sentence.includes(word))).toHaveLength(1);
+    }
+  });
+
+  it('replace a shipped template of the same name', () => {
+    const { templates } = resolve({ templates: { conclave: { max_agentic_rounds: 1 } } }, [demo], [demoProvider]);
+    expect(templates.filter(({ id }) => id === 'conclave').map((one) => [one.max_agentic_rounds, one.gap_check])).toEqual([[1, 'answer']]);
+  });
+
+  it('send capabilities to the class an operator made for them', () => {
+    const { templates } = resolve({ task_classes: { gpu: { capabilities: ['expert.math'] } } }, [demo], [demoProvider]);
+    expect(templates[0]?.classes).toMatchObject({ expert: 'expert', 'expert.math': 'gpu' });
+  });
+});
+
+describe('the catalogue', () => {
+  const models = (list: () => readonly ModelInfo[], providers: readonly ProviderStatus[]): Models => ({
+    list: async () => list(),
+    providers: async () => providers,
+    call: () => Promise.reject(new Error('not called here')),
+    close: async () => {},
+  });
+
+  it('resolves templates, aliases and models of known providers, and nothing else', async () => {
+    const configuration = Configuration.parse({ aliases: { 'gpt-4o': 'conclave-fast', small: 'qwen@ollama' } });
+    const found = [model('qwen@ollama'), model('embed@ollama', { kind: 'embedding' })];
+    const catalogue = await openCatalogue({
+      configuration,
+      expertPrompts,
+      canSearch: true,
+      models: models(() => found, [provider('ollama')]),
+    });
+    expect(catalogue.resolve('conclave')).toMatchObject({ kind: 'template', template: { id: 'conclave' } });
+    expect(catalogue.resolve('gpt-4o')).toMatchObject({ kind: 'template', template: { id: 'conclave-fast' } });
+    expect(catalogue.resolve('small')).toEqual({ kind: 'model', ref: 'qwen@ollama' });
+    expect(catalogue.resolve('qwen@ollama')).toEqual({ kind: 'model', ref: 'qwen@ollama' });
+    expect(catalogue.resolve('embed@ollama')).toBeNull();
+    expect(catalogue.resolve('qwen@nowhere')).toBeNull();
+    expect(catalogue.resolve('constructor')).toBeNull();
+    expect((await catalogue.describeModels()).map(({ id }) => id)).toEqual([
+      'conclave-fast',
+      'conclave',
+      'conclave-research',
+      'gpt-4o',
+      'small',
+      'qwen@ollama',
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import {
+  availableCapabilities, availableStrategies, defaultLimits, evidenceCapabilities, paidCostCap, Template, TemplateSettings,
+  type Configuration, type ExpertProfile, type RunLimits, type shippedTemplates,
+} from '@conclave/contracts'; // prettier-ignore
+import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { chooseModels, type ModelChoice } from './choose-models.js';
+import { laterFeatures } from './later-features.js';
+
+export interface TemplateInput {
+  readonly configuration: Configuration;
+  readonly models: readonly ModelInfo[];
+  readonly providers: readonly ProviderStatus[];
+  /** Category -> system prompt; `general` among them. */
+  readonly expertPrompts: Readonly<Record<string, string>>;
+  /** Whether `research` has anything to search. */
+  readonly canSearch: boolean;
+}
+export interface ResolvedTemplates {
+  readonly templates: readonly Template[];
+  /** Sentences for the start-up text. */
+  readonly warnings: readonly string[];
+  readonly choice: ModelChoice;
+}
+
+const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettings>> = {
+  'conclave-fast': TemplateSettings.parse({
+    strategy: 'single-pass',
+    gap_check: 'evidence',
+    description: 'One pass: plan, experts and research in parallel, one answer.',
+  }),
+  conclave: TemplateSettings.parse({
+    strategy: 'agentic',
+    max_agentic_rounds: 3,
+    gap_check: 'evidence',
+    description: 'Checks what is still missing and plans again, up to 3 times.',
+  }),
+  'conclave-research': TemplateSettings.parse({
+    strategy: 'agentic',
+    max_agentic_rounds: 4,
+    gap_check: 'evidence',
+    description: 'As conclave, up to 4 more rounds, for questions that need digging.',
+  }),
+};
+
+/** Class of a capability (or its first word) that no operator has mapped. */
+const defaultClasses: Readonly<Record<string, string>> = {
+  expert: 'expert',
+  judge: 'judge',
+  ...Object.fromEntries(evidenceCapabilities.map((name) => [name, 'evidence'])),
+};
+
+/** Every template with all defaults filled in. A template whose strategy or models this version cannot run is left out, with a warning. */
+export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
+  const { configuration } = input;
+  const choice = chooseModels(configuration, input.models, input.providers);
+  const warnings: string[] = laterFeatures(configuration);
+  const own = Object.entries(configuration.templates);
+  const standing = Object.entries(shipped).filter(([id]) => !(id in configuration.templates));
+  const templates: Template[] = [];
+  for (const [id, settings] of [...own, ...standing]) {
+    const isShipped = !(id in configuration.templates);
+    if (!availableStrategies.includes(settings.strategy)) continue;
+    const template = resolveOne(id, settings, isShipped, input, choice, warnings);
+    if (template) templates.push(template);
+  }
+  if (choice.because === 'paid') warnings.push(paidSentence(choice.models[0]!));
+  return { templates, warnings: [...new Set(warnings)], choice };
+}
+
+function resolveOne(
+  id: string,
+  settings: TemplateSettings,
+  isShipped: boolean,
+  input: TemplateInput,
+  choice: ModelChoice,
+  warnings: string[],
+): Template | null {
+  const { configuration, expertPrompts, canSearch } = input;
+  const chosen = choice.models.map(({ ref }) => ref);
+  const role = ({ model, models }: { model?: string | undefined; models?: readonly string[] | undefined }): string[] => [
+    ...(model ? [model] : (models ?? chosen)),
+  ];
+  const categories =
+    Object.keys(settings.experts).length > 0 ? [...new Set(['general', ...Object.keys(settings.experts)])] : Object.keys(expertPrompts);
+  const experts = Object.fromEntries(
+    categories.map((category): [string, ExpertProfile] => {
+      const expert = settings.experts[category];
+      return [
+        category,
+        { t1: [...(expert?.t1 ?? settings.experts.general?.t1 ?? chosen)], prompt: expert?.prompt ?? expertPrompts[category] ?? '' },
+      ];
+    }),
+  );
+  const planner = role(settings.planner);
+  const judge = role(settings.judge);
+  const used = [...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1 }) => t1)])];
+  if (used.length === 0 || planner.length === 0 || judge.length === 0 || Object.values(experts).some(({ t1 }) => t1.length === 0)) {
+    if (!isShipped) warnings.push(`Template ${id} is not offered: it names no model for every role, and no model was found.`);
+    return null;
+  }
+  const asked = settings.capabilities.filter((name) => availableCapabilities.includes(name));
+  if (!canSearch && !isShipped && asked.includes('research')) {
+    warnings.push(`Template ${id} asks for research, but nothing to search is configured: set search.searxng or search.corpus.`);
+  }
+  const content = {
+    id,
+    description: settings.description,
+    strategy: settings.strategy,
+    max_agentic_rounds: settings.strategy === 'single-pass' ? 0 : settings.max_agentic_rounds,
+    gap_check: settings.gap_check,
+    planner: { models: planner, prompt: settings.planner.prompt ?? null },
+    judge: { models: judge },
+    experts,
+    capabilities: asked.filter((name) => name !== 'research' || canSearch),
+    classes: classesOf(configuration),
+    limits: limitsOf(settings, isShipped, used, input),
+    task_timeout_s: settings.task_timeout_s,
+    start_timeout_s: settings.start_timeout_s,
+    planning_timeout_s: settings.planning_timeout_s,
+    progress: settings.progress,
+    prices: pick(used, (ref) => configuration.models[ref]?.price ?? input.models.find((model) => model.ref === ref)?.price ?? undefined),
+    contexts: pick(
+      used,
+      (ref) => configuration.models[ref]?.context ?? input.models.find((model) => model.ref === ref)?.context ?? undefined,
+    ),
+  };
+  return Template.parse({ ...content, version: createHash('sha256').update(canonical(content)).digest('hex').slice(0, 16) });
+}
+
+const classesOf = ({ task_classes: classes }: Configuration): Record<string, string> => ({
+  ...defaultClasses,
+  ...Object.fromEntries(
+    Object.entries(classes).flatMap(([name, { capabilities }]) => capabilities.map((capability) => [capability, name])),
+  ),
+});
+
+function limitsOf(
+  settings: TemplateSettings,
+  isShipped: boolean,
+  used: readonly string[],
+  { configuration, models, providers }: TemplateInput,
+): RunLimits {
+  const given = Object.fromEntries(Object.entries(settings.limits).filter(([, value]) => value !== undefined));
+  const paid = new Set(providers.filter((provider) => provider.paid).map(({ name }) => name));
+  const price = (ref: string) => configuration.models[ref]?.price ?? models.find((model) => model.ref === ref)?.price;
+  const costs = used.some((ref) => paid.has(ref.slice(ref.lastIndexOf('@') + 1)) && price(ref));
+  return { ...defaultLimits, ...(isShipped && costs ? { cost: paidCostCap } : {}), ...given };
+}
+
+function paidSentence(model: ModelInfo): string {
+  const cap = model.price
+    ? `a run may cost at most ${paidCostCap} (limits.cost)`
+    : `its price is not known, so its cost cannot be capped: add it under \`models\` in conclave.yaml (until then the limit is ${defaultLimits.tokens} tokens a run)`;
+  return `The shipped templates use the paid model ${model.ref}; ${cap}.`;
+}
+
+function pick<T>(refs: readonly string[], of: (ref: string) => T | undefined): Record<string, T> {
+  return Object.fromEntries(refs.flatMap((ref) => { const value = of(ref); return value === undefined ? [] : [[ref, value]]; })); // prettier-ignore
+}
+
+/** JSON with sorted keys, so that the same content has the same hash in every process. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+}

@@ -1,0 +1,37 @@
+import { Environment, expectation, shapeOf, type Shape } from '@conclave/contracts';
+import { refuse, type Mistake } from './mistakes.js';
+
+const shape: Shape = shapeOf(Environment);
+
+/** Variables as the process has them; an empty value counts as absent. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Mistakes and values of the environment, for a report together with the file's. */
+export function parseEnvironment(variables: Variables): {
+  readonly environment: Environment | null;
+  readonly mistakes: readonly Mistake[];
+} {
+  const present = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = Environment.safeParse(present);
+  if (parsed.success) return { environment: parsed.data, mistakes: [] };
+  const mistakes = parsed.error.issues.map((issue): Mistake => {
+    const name = String(issue.path[0]);
+    const secret = /KEY|PASSWORD|TOKEN|SECRET/.test(name);
+    const one = shape.properties?.[name];
+    return {
+      where: name,
+      line: 0,
+      setting: name,
+      problem: secret ? 'the value is not allowed.' : `"${String(present[name]).slice(0, 60)}" is not allowed.`,
+      remedy: `Set it to ${one ? expectation(one.anyOf ?? [one]) : 'another value'}, or unset it.`,
+    };
+  });
+  return { environment: null, mistakes };
+}
+
+/** The environment, or Failure CONFIGURATION_INVALID naming every bad variable. */
+export function readEnvironment(variables: Variables): Environment {
+  const { environment, mistakes } = parseEnvironment(variables);
+  if (!environment) throw refuse(mistakes);
+  return environment;
+}

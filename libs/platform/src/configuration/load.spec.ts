@@ -1,0 +1,217 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
+import { loadConfiguration } from './load.js';
+import { mistakesOf, type Mistake } from './mistakes.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'conclave-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (text: string, name = 'conclave.yaml'): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+const load = (variables: Record<string, string> = {}) =>
+  loadConfiguration(variables, folder, { categories: ['general', 'math', 'legal_advisor'] });
+
+function refused(variables: Record<string, string> = {}): { readonly mistakes: readonly Mistake[]; readonly text: string } {
+  try {
+    load(variables);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'CONFIGURATION_INVALID') return { mistakes: mistakesOf(error), text: error.message };
+    throw error;
+  }
+  throw new Error('The configuration was accepted.');
+}
+
+describe('a configuration file', () => {
+  it('may be absent: every default is filled in', () => {
+    const { configuration, environment, file, home } = load();
+    expect(file).toBeNull();
+    expect(home).toBe(join(folder, '.conclave'));
+    expect(environment).toMatchObject({ HOST: '127.0.0.1', LOG_LEVEL: 'info' });
+    expect(environment.PORT).toBeUndefined();
+    expect(configuration.store_prompts).toBe('full');
+    expect(configuration.stores).toEqual({});
+  });
+
+  it('reads everything that the guide shows', () => {
+    mkdirSync(join(folder, 'prompts'));
+    write('You are careful.', 'prompts/medical.md');
+    write(`
+providers:
+  local: { base_url: http://127.0.0.1:11434/v1 }
+  cloud: { base_url: https://api.openai.com/v1, api_key_env: OPENAI_API_KEY, max_concurrency: 8 }
+models:
+  qwen3:8b@local:   { context: 32768 }
+  gpt-5-mini@cloud: { context: 400000, price: { input: 0.25, output: 2.00 } }
+templates:
+  research:
+    description: Web research with re-planning
+    strategy: agentic
+    max_agentic_rounds: 3
+    gap_check: evidence
+    planner: { model: qwen3:8b@local }
+    judge: { model: gpt-5-mini@cloud }
+    experts:
+      general: { t1: [qwen3:8b@local], t2: [gpt-5-mini@cloud] }
+      medical_consult: { t1: [gpt-5-mini@cloud], prompt: prompts/medical.md }
+    capabilities: [research, math, mcp, graph, collections]
+    caches: { answer: true, semantic: true, plan: true }
+    limits: { wall_time_s: 300, model_calls: 60, prompt_tokens: 80000, cost: 0.50, concurrent_tasks: 8 }
+    progress: reasoning
+    thinking: true
+    client_tools: ask_first
+aliases: { gpt-4o: conclave-fast }
+mcp:
+  precision: { builtin: precision-tools }
+  files: { command: mcp-server-filesystem, args: [./shared-docs], allow: true }
+search: { searxng: http://127.0.0.1:8888 }
+stores:
+  kafka: { brokers: [127.0.0.1:9092], ssl: false, sasl: {}, topic_prefix: "", replication: 1 }
+  redis: { url: redis://127.0.0.1:6379 }
+  neo4j: { url: bolt://127.0.0.1:7687, user_env: NEO4J_USER, password_env: NEO4J_PASSWORD }
+  chroma: { url: http://127.0.0.1:8000 }
+`);
+    const { configuration, secrets } = load({ OPENAI_API_KEY: 'sk-test-123456', NEO4J_USER: 'neo4j', NEO4J_PASSWORD: 'word' });
+    expect(configuration.templates.research?.experts.medical_consult?.prompt).toBe('You are careful.');
+    expect(configuration.stores.kafka?.partitions).toBe(24);
+    expect(secrets.providerKeys).toEqual({ cloud: 'sk-test-123456' });
+    expect(JSON.stringify(configuration)).not.toContain('sk-test-123456');
+  });
+
+  it('is looked for in CONCLAVE_CONFIG, then here, then in the data folder', () => {
+    mkdirSync(join(folder, '.conclave'));
+    write('store_prompts: none\n', '.conclave/conclave.yaml');
+    expect(load().configuration.store_prompts).toBe('none');
+    write('store_prompts: hash\n');
+    expect(load().configuration.store_prompts).toBe('hash');
+    const named = write('store_prompts: full\n', 'other.yaml');
+    expect(load({ CONCLAVE_CONFIG: named })).toMatchObject({ file: named, configuration: { store_prompts: 'full' } });
+  });
+
+  it('is frozen once read', () => {
+    expect(() => Object.assign(load().configuration.stores, { kafka: {} })).toThrow(TypeError);
+  });
+});
+
+describe('mistakes in a configuration', () => {
+  const table: readonly (readonly [name: string, yaml: string, line: number, setting: string, words: readonly string[]])[] = [
+    ['an unknown key names the nearest known one', 'templates:\n  mine:\n    strateggy: agentic\n', 3, 'templates.mine.strateggy', ['not a known key', 'Did you mean `strategy`']],
+    ['an unknown top-level key too', 'provider: {}\n', 1, 'provider', ['Did you mean `providers`']],
+    ['a key like no other lists what is known', 'search:\n  zzzzzzzzzzzzzzzz: 1\n', 2, 'search.zzzzzzzzzzzzzzzz', ['Known keys here: searxng, corpus']],
+    ['too many rounds name the range', 'templates:\n  mine:\n    max_agentic_rounds: 5\n', 3, 'templates.mine.max_agentic_rounds', ['5 is not allowed', 'a whole number from 0 to 4']],
+    ['a negative number of rounds', 'templates: { mine: { max_agentic_rounds: -1 } }\n', 1, 'templates.mine.max_agentic_rounds', ['from 0 to 4']],
+    ['a word where a number belongs', 'templates:\n  mine:\n    limits:\n      model_calls: many\n', 4, 'templates.mine.limits.model_calls', ['"many" is not allowed', 'a whole number from 1 to 10000']],
+    ['an unknown strategy', 'templates:\n  mine:\n    strategy: agentik\n', 3, 'templates.mine.strategy', ['Did you mean `agentic`', 'single-pass']],
+    ['a template called like a coding model', 'templates:\n  my-codex:\n    strategy: agentic\n', 2, 'templates.my-codex', ['cannot be a name here', 'without `codex`']],
+    ['a template called like a new model', 'templates:\n  gpt-5-mine: {}\n', 2, 'templates.gpt-5-mine', ['cannot be a name here']],
+    ['a template called like a reasoning model', 'templates:\n  o3-mine: {}\n', 2, 'templates.o3-mine', ['cannot be a name here']],
+    ['a key in the file', 'providers:\n  cloud:\n    base_url: https://models.example/v1\n    api_key: sk-1\n', 4, 'providers.cloud.api_key', ['keys never stand in this file', 'api_key_env']],
+    ['a missing address', 'providers:\n  cloud: {}\n', 2, 'providers.cloud.base_url', ['is missing', 'http or https address']],
+    ['an address without a scheme', 'providers:\n  cloud: { base_url: 127.0.0.1:11434/v1 }\n', 2, 'providers.cloud.base_url', ['http or https address']],
+    ['an unknown provider', 'providers:\n  local: { base_url: "http://127.0.0.1:1/v1" }\ntemplates:\n  mine:\n    planner: { model: qwen@locale }\n', 5, 'templates.mine.planner.model', ['no provider is called `locale`', 'Did you mean `local`']],
+    ['a model without a provider', 'templates:\n  mine:\n    judge: { model: qwen }\n', 3, 'templates.mine.judge.model', ['model@provider']],
+    ['both model and models', 'templates:\n  mine:\n    judge:\n      model: a@ollama\n      models: [b@ollama]\n', 5, 'templates.mine.judge.models', ['Keep one of the two']],
+    ['re-plans of a single pass', 'templates:\n  mine:\n    strategy: single-pass\n    max_agentic_rounds: 2\n', 4, 'templates.mine.max_agentic_rounds', ['makes no re-plans']],
+    ['an alias of nothing', 'aliases:\n  gpt-4o: conclave-fest\n', 2, 'aliases.gpt-4o', ['Did you mean `conclave-fast`']],
+    ['Kafka without Redis', 'stores:\n  kafka: { brokers: [127.0.0.1:9092] }\n', 2, 'stores.kafka', ['needs Redis beside it']],
+    ['a broker without a port', 'stores:\n  kafka: { brokers: [127.0.0.1] }\n  redis: { url: redis://127.0.0.1 }\n', 2, 'stores.kafka.brokers[0]', ['host:port']],
+    ['SASL without a password', 'stores:\n  kafka: { brokers: ["a:1"], sasl: { mechanism: plain } }\n  redis: { url: redis://127.0.0.1 }\n', 2, 'stores.kafka.sasl', ['user and a password']],
+    ['a typo inside TLS files', 'stores:\n  kafka: { brokers: ["a:1"], ssl: { ca_fil: x } }\n  redis: { url: redis://127.0.0.1 }\n', 2, 'stores.kafka.ssl.ca_fil', ['Did you mean `ca_file`']],
+    ['a key variable that is not set', 'providers:\n  cloud: { base_url: "https://models.example/v1", api_key_env: NOT_SET_HERE }\n', 2, 'providers.cloud.api_key_env', ['NOT_SET_HERE is not set']],
+    ['a prompt file that is not there', 'templates:\n  mine:\n    experts:\n      general: { prompt: prompts/none.md }\n', 4, 'templates.mine.experts.general.prompt', ['no file prompts/none.md']],
+    ['a corpus folder that is not there', 'search:\n  corpus: ./none\n', 2, 'search.corpus', ['no folder ./none']],
+    ['two searches', 'search:\n  searxng: http://127.0.0.1:8888\n  corpus: .\n', 3, 'search.corpus', ['both set']],
+    ['a category without a prompt', 'templates:\n  mine:\n    experts:\n      legal_adviser: {}\n', 4, 'templates.mine.experts.legal_adviser', ['Did you mean `legal_advisor`', 'add `prompt:']],
+    ['a judge in another class', 'task_classes:\n  gpu: { capabilities: [judge.gap] }\n', 2, 'task_classes.gpu.capabilities[0]', ['belong to the process of the merger']],
+    ['the same key twice', 'search: {}\nsearch: {}\n', 2, '', ['Keep one of the two']],
+    ['a tab', 'search:\n\tcorpus: x\n', 2, '', ['spaces']],
+    ['a list instead of a section', '- a\n', 1, '', ['a section with keys']],
+    ['a section without a value', 'providers:\n  cloud:\n', 2, 'providers.cloud', ['has no value']],
+  ]; // prettier-ignore
+
+  it.each(table)('%s', (_name, yaml, line, setting, words) => {
+    write(yaml);
+    const { mistakes, text } = refused();
+    const mistake = mistakes.find((one) => one.setting === setting);
+    expect(mistakes.map((one) => [one.line, one.setting])).toContainEqual([line, setting]);
+    for (const word of words) expect(`${mistake?.problem} ${mistake?.remedy}`).toContain(word);
+    expect(text).toContain(`conclave.yaml:${line}:`);
+  });
+
+  it('are all reported at once, in the order of the file, environment first', () => {
+    write('templates:\n  mine:\n    max_agentic_rounds: 9\n    colour: red\nserch: {}\n');
+    const { mistakes } = refused({ PORT: 'http', LOG_LEVEL: 'loud' });
+    expect(mistakes.map(({ where }) => where.split(':').slice(0, 2).join(':'))).toEqual([
+      'PORT',
+      'LOG_LEVEL',
+      'conclave.yaml:3',
+      'conclave.yaml:4',
+      'conclave.yaml:5',
+    ]);
+  });
+
+  it.each([
+    ['PORT', '99999', 'from 0 to 65535'],
+    ['LOG_LEVEL', 'loud', 'one of debug, info, warn, error, silent'],
+    ['CRASH_AT', 'merger:somewhere', 'after-commit'],
+    ['KAFKA_BROKERS', 'localhost', 'host:port'],
+    ['OPENAI_BASE_URL', 'localhost', 'http or https address'],
+    ['WORKER_CLASSES', 'Expert', 'letters'],
+  ])('name a bad variable: %s', (name, value, words) => {
+    const { mistakes } = refused({ [name]: value });
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toMatchObject({ where: name });
+    expect(mistakes[0]!.remedy).toContain(words);
+  });
+
+  it('name a CONCLAVE_CONFIG that is not there', () => {
+    expect(refused({ CONCLAVE_CONFIG: './none.yaml' }).text).toContain('there is no file');
+  });
+
+  it('refuse Kafka from the environment without Redis although there is no file', () => {
+    expect(refused({ KAFKA_BROKERS: '127.0.0.1:9092' }).text).toContain('needs Redis');
+  });
+});
+
+describe('the environment', () => {
+  it('counts an empty value as absent', () => {
+    expect(load({ PORT: '', OPENAI_BASE_URL: '' }).environment.PORT).toBeUndefined();
+  });
+
+  it('makes OPENAI_BASE_URL the provider openai, with the key when there is one', () => {
+    const { configuration, secrets } = load({ OPENAI_BASE_URL: 'http://127.0.0.1:1234/v1', OPENAI_API_KEY: 'key-of-mine' });
+    expect(configuration.providers.openai).toMatchObject({ base_url: 'http://127.0.0.1:1234/v1', api_key_env: 'OPENAI_API_KEY' });
+    expect(secrets.providerKeys).toEqual({ openai: 'key-of-mine' });
+  });
+
+  it('makes no provider of a key alone', () => {
+    expect(load({ OPENAI_API_KEY: 'key-of-mine' }).configuration.providers).toEqual({});
+  });
+
+  it('replaces addresses of stores', () => {
+    const { configuration } = load({
+      KAFKA_BROKERS: 'a:1, b:2',
+      REDIS_URL: 'redis://c:3',
+      NEO4J_URL: 'bolt://d:4',
+      NEO4J_USER: 'u',
+      NEO4J_PASSWORD: 'p',
+    });
+    expect(configuration.stores).toMatchObject({
+      kafka: { brokers: ['a:1', 'b:2'] },
+      redis: { url: 'redis://c:3' },
+      neo4j: { url: 'bolt://d:4' },
+    });
+  });
+
+  it('leaves an embedded Conclave embedded when only REDIS_URL of another program lies around', () => {
+    expect(load({ REDIS_URL: 'redis://c:3' }).configuration.stores).toEqual({});
+  });
+});

@@ -1,0 +1,180 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { Configuration, nearest, shapeOf, type Environment } from '@conclave/contracts';
+import { parseEnvironment, type Variables } from './environment.js';
+import { explain, place } from './explain.js';
+import { refuse, settingName, type Mistake } from './mistakes.js';
+import { applyOverrides } from './overrides.js';
+import { checkReferences, type PathProblem } from './references.js';
+import { resolveSecrets, type Secrets } from './secrets.js';
+import { readYaml } from './yaml-source.js';
+
+/** Everything a process was told, read once and frozen. */
+export interface Loaded {
+  readonly configuration: Configuration;
+  readonly environment: Environment;
+  readonly secrets: Secrets;
+  /** Absolute path of the file; null when there is none. */
+  readonly file: string | null;
+  /** Absolute path of the data folder. */
+  readonly home: string;
+}
+
+const shape = shapeOf(Configuration);
+/** `prompt: prompts/medical.md` names a file; a text of several lines, or one that ends like a sentence, is the prompt itself. */
+const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|txt)$/i.test(text.trim());
+
+/**
+ * Reads environment and file (CONCLAVE_CONFIG, else ./conclave.yaml, else the data folder; none is fine).
+ * `known.categories` are the expert categories that have a prompt; any other needs one of its own.
+ * Throws Failure CONFIGURATION_INVALID with every mistake of both, each with its line and remedy.
+ */
+export function loadConfiguration(variables: Variables, cwd: string, known: { readonly categories?: readonly string[] } = {}): Loaded {
+  const { environment, mistakes: inEnvironment } = parseEnvironment(variables);
+  const home = resolve(cwd, variables.CONCLAVE_HOME || environment?.CONCLAVE_HOME || './.conclave');
+  const found = findFile(variables.CONCLAVE_CONFIG || undefined, cwd, home);
+  const file = found.file;
+  const inFile = file ? readFileConfiguration(file) : withoutFile();
+  const configuration = environment && inFile.configuration ? applyOverrides(inFile.configuration, environment) : inFile.configuration;
+  const rest: Mistake[] = [];
+  let secrets: Secrets | null = null;
+  if (configuration) {
+    const resolved = resolveSecrets(configuration, variables, file ? dirname(file) : cwd);
+    secrets = resolved.secrets;
+    rest.push(...inFile.problemsAt([...resolved.problems, ...needsRedis(configuration), ...needsPrompt(configuration, known.categories)]));
+  }
+  const mistakes = [...inEnvironment, ...found.mistakes, ...inFile.mistakes, ...rest];
+  if (mistakes.length > 0 || !configuration || !environment || !secrets) throw refuse(mistakes);
+  return deepFreeze({ configuration, environment, secrets, file, home });
+}
+
+function findFile(
+  named: string | undefined,
+  cwd: string,
+  home: string,
+): { readonly file: string | null; readonly mistakes: readonly Mistake[] } {
+  if (named) {
+    const file = resolve(cwd, named);
+    if (existsSync(file) && statSync(file).isFile()) return { file, mistakes: [] };
+    return {
+      file: null,
+      mistakes: [
+        {
+          where: 'CONCLAVE_CONFIG',
+          line: 0,
+          setting: 'CONCLAVE_CONFIG',
+          problem: `there is no file ${file}.`,
+          remedy: 'Correct the path or unset the variable.',
+        },
+      ],
+    };
+  }
+  const file = [join(cwd, 'conclave.yaml'), join(home, 'conclave.yaml')].find((candidate) => existsSync(candidate));
+  return { file: file ?? null, mistakes: [] };
+}
+
+interface FileReading {
+  readonly configuration: Configuration | null;
+  readonly mistakes: readonly Mistake[];
+  readonly problemsAt: (problems: readonly PathProblem[]) => readonly Mistake[];
+}
+
+const withoutFile = (): FileReading => ({
+  configuration: Configuration.parse({}),
+  mistakes: [],
+  problemsAt: (problems) =>
+    problems.map(({ path, problem, remedy }) => ({ where: 'environment', line: 0, setting: settingName(path), problem, remedy })),
+});
+
+function readFileConfiguration(file: string): FileReading {
+  const name = basename(file);
+  const source = readYaml(readFileSync(file, 'utf8'), name);
+  const problemsAt = (problems: readonly PathProblem[]): readonly Mistake[] => problems.map((problem) => place(problem, source, name));
+  if (source.mistakes.length > 0) return { configuration: null, mistakes: source.mistakes, problemsAt };
+  const value = source.value ?? {};
+  const parsed = Configuration.safeParse(value);
+  if (!parsed.success) return { configuration: null, mistakes: explain(parsed.error.issues, shape, value, source, name), problemsAt };
+  const { configuration, problems } = readPrompts(parsed.data, dirname(file));
+  return { configuration, mistakes: problemsAt([...checkReferences(configuration), ...problems]), problemsAt };
+}
+
+/** Puts the text of prompt files in the place of their names, and makes the corpus folder absolute. */
+function readPrompts(
+  configuration: Configuration,
+  folder: string,
+): { readonly configuration: Configuration; readonly problems: readonly PathProblem[] } {
+  const problems: PathProblem[] = [];
+  const read = (prompt: string | undefined, path: readonly PropertyKey[]): string | undefined => {
+    if (!prompt || !looksLikeFile(prompt)) return prompt;
+    const file = isAbsolute(prompt) ? prompt : join(folder, prompt.trim());
+    if (existsSync(file)) return readFileSync(file, 'utf8');
+    problems.push({ path, problem: `there is no file ${prompt}.`, remedy: 'Paths are relative to this file.' });
+    return prompt;
+  };
+  const templates = Object.fromEntries(
+    Object.entries(configuration.templates).map(([id, template]) => {
+      const experts = Object.fromEntries(
+        Object.entries(template.experts).map(([category, expert]) => [
+          category,
+          { ...expert, prompt: read(expert.prompt, ['templates', id, 'experts', category, 'prompt']) },
+        ]),
+      );
+      return [
+        id,
+        {
+          ...template,
+          experts,
+          planner: { ...template.planner, prompt: read(template.planner.prompt, ['templates', id, 'planner', 'prompt']) },
+        },
+      ];
+    }),
+  );
+  const corpus = configuration.search.corpus ? resolve(folder, configuration.search.corpus) : undefined;
+  if (corpus && !(existsSync(corpus) && statSync(corpus).isDirectory())) {
+    problems.push({
+      path: ['search', 'corpus'],
+      problem: `there is no folder ${configuration.search.corpus}.`,
+      remedy: 'Paths are relative to this file.',
+    });
+  }
+  return { configuration: { ...configuration, templates, search: { ...configuration.search, ...(corpus ? { corpus } : {}) } }, problems };
+}
+
+const needsRedis = ({ stores }: Configuration): readonly PathProblem[] =>
+  stores.kafka && !stores.redis
+    ? [
+        {
+          path: ['stores', 'kafka'],
+          atKey: true,
+          problem: 'Kafka needs Redis beside it for run state, journal and timers.',
+          remedy: 'Add `stores.redis.url` (or REDIS_URL), or remove Kafka.',
+        },
+      ]
+    : !stores.kafka && stores.redis
+      ? [
+          {
+            path: ['stores', 'redis'],
+            atKey: true,
+            problem: 'Redis is used only together with Kafka.',
+            remedy: 'Add `stores.kafka.brokers` (or KAFKA_BROKERS), or remove Redis.',
+          },
+        ]
+      : [];
+
+const needsPrompt = ({ templates }: Configuration, categories: readonly string[] | undefined): readonly PathProblem[] =>
+  Object.entries(templates).flatMap(([id, { experts }]) =>
+    Object.entries(experts).flatMap(([category, expert]): PathProblem[] => {
+      if (!categories || expert.prompt || categories.includes(category)) return [];
+      const near = nearest(category, categories);
+      const remedy = `${near ? `Did you mean \`${near}\`? Otherwise add` : 'Add'} \`prompt: prompts/${category}.md\` and write what this expert is.`;
+      return [{ path: ['templates', id, 'experts', category], atKey: true, problem: 'no prompt is shipped for this category.', remedy }];
+    }),
+  );
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}

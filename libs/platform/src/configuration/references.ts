@@ -1,0 +1,156 @@
+import {
+  demoProvider, discoveredProviders, environmentProvider, nearest, shippedTemplates,
+  type Configuration, type TemplateSettings,
+} from '@conclave/contracts'; // prettier-ignore
+
+/** A mistake before it has a line. */
+export interface PathProblem {
+  readonly path: readonly PropertyKey[];
+  readonly atKey?: boolean;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+/** Names that point at nothing, and settings that contradict each other: what a schema of single values cannot see. */
+export function checkReferences(configuration: Configuration): readonly PathProblem[] {
+  const providers = [...new Set([...Object.keys(configuration.providers), environmentProvider, demoProvider, ...discoveredProviders])];
+  const checkModel = (ref: string, path: readonly PropertyKey[], atKey = false): PathProblem[] => {
+    const provider = ref.slice(ref.lastIndexOf('@') + 1);
+    if (providers.includes(provider)) return [];
+    const near = nearest(provider, providers);
+    return [
+      {
+        path,
+        atKey,
+        problem: `no provider is called \`${provider}\`.`,
+        remedy: near ? `Did you mean \`${near}\`?` : 'Add it under `providers`.',
+      },
+    ];
+  };
+  return [
+    ...Object.keys(configuration.models).flatMap((ref) => checkModel(ref, ['models', ref], true)),
+    ...Object.entries(configuration.templates).flatMap(([id, template]) => checkTemplate(['templates', id], template, checkModel)),
+    ...checkAliases(configuration, providers),
+    ...checkStores(configuration),
+    ...checkProviders(configuration),
+    ...checkClasses(configuration),
+  ];
+}
+
+type CheckModel = (ref: string, path: readonly PropertyKey[]) => PathProblem[];
+
+function checkTemplate(path: readonly PropertyKey[], template: TemplateSettings, checkModel: CheckModel): PathProblem[] {
+  const roles = (['planner', 'judge'] as const).flatMap((role) => {
+    const { model, models } = template[role];
+    const both: PathProblem[] =
+      model && models
+        ? [{ path: [...path, role, 'models'], problem: '`model` and `models` are both set.', remedy: 'Keep one of the two.' }]
+        : [];
+    return [
+      ...both,
+      ...(model ? checkModel(model, [...path, role, 'model']) : []),
+      ...(models ?? []).flatMap((ref, i) => checkModel(ref, [...path, role, 'models', i])),
+    ];
+  });
+  const experts = Object.entries(template.experts).flatMap(([category, expert]) =>
+    (['t1', 't2'] as const).flatMap((tier) =>
+      (expert[tier] ?? []).flatMap((ref, i) => checkModel(ref, [...path, 'experts', category, tier, i])),
+    ),
+  );
+  const rounds: PathProblem[] =
+    template.strategy === 'single-pass' && template.max_agentic_rounds > 0
+      ? [
+          {
+            path: [...path, 'max_agentic_rounds'],
+            problem: '`single-pass` makes no re-plans.',
+            remedy: 'Use `strategy: agentic`, or leave this out.',
+          },
+        ]
+      : [];
+  return [...roles, ...experts, ...rounds, ...(template.tool_model ? checkModel(template.tool_model, [...path, 'tool_model']) : [])];
+}
+
+function checkAliases(configuration: Configuration, providers: readonly string[]): PathProblem[] {
+  const templates = [...new Set([...Object.keys(configuration.templates), ...shippedTemplates])];
+  return Object.entries(configuration.aliases).flatMap(([alias, target]): PathProblem[] => {
+    const path = ['aliases', alias];
+    if (templates.includes(alias))
+      return [{ path, atKey: true, problem: 'a template has this name already.', remedy: 'Choose another name for the alias.' }];
+    const isModel = target.includes('@') && providers.includes(target.slice(target.lastIndexOf('@') + 1));
+    if (isModel || templates.includes(target)) return [];
+    const near = nearest(target, templates);
+    return [
+      {
+        path,
+        problem: `no template or model is called \`${target}\`.`,
+        remedy: near ? `Did you mean \`${near}\`?` : `Templates: ${templates.join(', ')}.`,
+      },
+    ];
+  });
+}
+
+function checkStores({ stores, search }: Configuration): PathProblem[] {
+  const sasl = stores.kafka?.sasl;
+  return [
+    ...(search.searxng && search.corpus
+      ? [{ path: ['search', 'corpus'], problem: '`searxng` and `corpus` are both set.', remedy: 'Keep one of the two.' }]
+      : []),
+    ...(sasl?.mechanism && !(sasl.user_env && sasl.password_env)
+      ? [
+          {
+            path: ['stores', 'kafka', 'sasl'],
+            problem: 'a mechanism needs a user and a password.',
+            remedy: 'Name their environment variables with `user_env` and `password_env`.',
+          },
+        ]
+      : []),
+    ...(sasl && !sasl.mechanism && (sasl.user_env ?? sasl.password_env)
+      ? [
+          {
+            path: ['stores', 'kafka', 'sasl'],
+            problem: 'a user without a mechanism does nothing.',
+            remedy: 'Add `mechanism: plain`, `scram-sha-256` or `scram-sha-512`.',
+          },
+        ]
+      : []),
+  ];
+}
+
+const checkProviders = ({ providers }: Configuration): PathProblem[] =>
+  Object.entries(providers).flatMap(([name, provider]): PathProblem[] => {
+    if (name === demoProvider)
+      return [
+        {
+          path: ['providers', name],
+          atKey: true,
+          problem: 'this name belongs to the built-in demo model.',
+          remedy: 'Choose another name.',
+        },
+      ];
+    return provider.api_key_env && provider.api_key_file
+      ? [
+          {
+            path: ['providers', name, 'api_key_file'],
+            problem: '`api_key_env` and `api_key_file` are both set.',
+            remedy: 'Keep one of the two.',
+          },
+        ]
+      : [];
+  });
+
+function checkClasses({ task_classes: classes }: Configuration): PathProblem[] {
+  const owner = new Map<string, string>();
+  return Object.entries(classes).flatMap(([name, { capabilities }]) =>
+    capabilities.flatMap((capability, i): PathProblem[] => {
+      const path = ['task_classes', name, 'capabilities', i];
+      if (capability === 'judge' || capability.startsWith('judge.')) {
+        return [{ path, problem: 'judge tasks belong to the process of the merger.', remedy: 'Leave it out.' }];
+      }
+      const other = owner.get(capability);
+      owner.set(capability, name);
+      return other === undefined
+        ? []
+        : [{ path, problem: `class \`${other}\` has this capability already.`, remedy: 'Keep it in one class.' }];
+    }),
+  );
+}

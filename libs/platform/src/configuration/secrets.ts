@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Configuration, TlsSettings } from '@conclave/contracts';
+import type { Variables } from './environment.js';
+import type { PathProblem } from './references.js';
+
+export interface TlsFiles {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Keys and passwords, apart from the configuration so that the configuration can be shown. Never logged. */
+export interface Secrets {
+  /** Provider name -> API key. */
+  readonly providerKeys: Readonly<Record<string, string>>;
+  readonly kafka: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
+  readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
+  readonly neo4j: { readonly user?: string; readonly password?: string };
+}
+
+/** Reads what the configuration names by environment variable or file. What is missing is a problem at the line that names it. */
+export function resolveSecrets(
+  configuration: Configuration,
+  variables: Variables,
+  folder: string,
+): { readonly secrets: Secrets; readonly problems: readonly PathProblem[] } {
+  const problems: PathProblem[] = [];
+  const fromEnv = (name: string | undefined, path: readonly PropertyKey[]): string | undefined => {
+    if (!name) return undefined;
+    if (!variables[name])
+      problems.push({ path, problem: `the environment variable ${name} is not set.`, remedy: `Set ${name}, or remove this setting.` });
+    return variables[name] || undefined;
+  };
+  const fromFile = (name: string | undefined, path: readonly PropertyKey[]): string | undefined => {
+    if (!name) return undefined;
+    const file = resolve(folder, name);
+    if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+    problems.push({ path, problem: `there is no file ${name}.`, remedy: 'Paths are relative to this file.' });
+    return undefined;
+  };
+  const tls = (setting: TlsSettings, path: readonly PropertyKey[]): boolean | TlsFiles => {
+    if (typeof setting === 'boolean') return setting;
+    const ca = fromFile(setting.ca_file, [...path, 'ca_file']);
+    const cert = fromFile(setting.cert_file, [...path, 'cert_file']);
+    const key = fromFile(setting.key_file, [...path, 'key_file']);
+    return { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+  };
+
+  const providerKeys: Record<string, string> = {};
+  for (const [name, provider] of Object.entries(configuration.providers)) {
+    const at = ['providers', name];
+    const key = fromEnv(provider.api_key_env, [...at, 'api_key_env']) ?? fromFile(provider.api_key_file, [...at, 'api_key_file']);
+    if (key) providerKeys[name] = key;
+  }
+  const { kafka, redis, neo4j } = configuration.stores;
+  const login = (user: string | undefined, password: string | undefined) => ({
+    ...(user ? { user } : {}),
+    ...(password ? { password } : {}),
+  });
+  const secrets: Secrets = {
+    providerKeys,
+    kafka: {
+      ...login(
+        fromEnv(kafka?.sasl.user_env, ['stores', 'kafka', 'sasl', 'user_env']),
+        fromEnv(kafka?.sasl.password_env, ['stores', 'kafka', 'sasl', 'password_env']),
+      ),
+      tls: kafka ? tls(kafka.ssl, ['stores', 'kafka', 'ssl']) : false,
+    },
+    redis: {
+      ...login(
+        fromEnv(redis?.user_env, ['stores', 'redis', 'user_env']),
+        fromEnv(redis?.password_env, ['stores', 'redis', 'password_env']),
+      ),
+      tls: redis ? tls(redis.tls, ['stores', 'redis', 'tls']) : false,
+    },
+    neo4j: neo4j
+      ? login(fromEnv(neo4j.user_env, ['stores', 'neo4j', 'user_env']), fromEnv(neo4j.password_env, ['stores', 'neo4j', 'password_env']))
+      : {},
+  };
+  return { secrets, problems };
+}

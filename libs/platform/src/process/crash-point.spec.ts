@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openCrashPoints } from './crash-point.js';
+import { noHistory } from './history.js';
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'conclave-crash-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A process that passes `merger:after-commit` and `experts:after-call` five times each, in turn. */
+function child(crashAt: string | undefined) {
+  const history = join(folder, `${crashAt ?? 'none'}.ndjson`.replaceAll(/[:#]/g, '-'));
+  const { signal, stdout, status } = spawnSync(process.execPath, [here('./__fixtures__/crash-child.mjs')], {
+    encoding: 'utf8',
+    env: { ...process.env, HISTORY_FILE: history, ...(crashAt ? { CRASH_AT: crashAt } : {}) },
+  });
+  const lines = existsSync(history) ? readFileSync(history, 'utf8').trim().split('\n') : [];
+  return { signal, status, said: stdout.trim().split('\n'), history: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+describe('a crash point', () => {
+  beforeAll(() => {
+    const built = spawnSync(process.execPath, [here('../../../../tools/build.mjs'), 'libs/contracts', 'libs/ports', 'libs/platform'], {
+      encoding: 'utf8',
+    });
+    expect(built.stderr + built.stdout).not.toContain('rror');
+    expect(built.status).toBe(0);
+  }, 60_000);
+
+  it('kills the process at the first hit, with a line of history before it', () => {
+    const { signal, said, history } = child('merger:after-commit');
+    expect(signal).toBe('SIGKILL');
+    expect(said).toEqual(['before 1']);
+    expect(history).toEqual([
+      expect.objectContaining({ actor: 'merger', op: 'after-commit', phase: 'crash', id: 'event-1', process: 'child' }),
+    ]);
+  });
+
+  it('waits for the n-th hit', () => {
+    const { signal, said, history } = child('experts:after-call#3');
+    expect(signal).toBe('SIGKILL');
+    expect(said).toEqual(['before 1', 'before 2', 'before 3']);
+    expect(history.map(({ id }) => id)).toEqual(['call-3']);
+  });
+
+  it('does nothing to another service or point', () => {
+    const { signal, status, said, history } = child('planner:after-commit');
+    expect([signal, status]).toEqual([null, 0]);
+    expect(said.at(-1)).toBe('end');
+    expect(history).toEqual([]);
+  });
+
+  it('is refused when nobody passes a point of that name', () => {
+    expect(() => openCrashPoints('merger:lunch', noHistory)).toThrow('CRASH_AT');
+  });
+});

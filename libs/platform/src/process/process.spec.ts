@@ -1,0 +1,151 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
+import type { Leases, StoreMark } from '@conclave/ports';
+import { silentLogger } from '../logging/logger.js';
+import { openMetrics } from '../metrics/metrics.js';
+import { openAdminServer } from './admin-server.js';
+import { holdProcessLease } from './process-lease.js';
+import { openReadiness } from './readiness.js';
+import { openShutdown } from './shutdown.js';
+import { checkRetention, claimStores } from './store-identity.js';
+
+const stores = (beside: StoreMark | null, own: StoreMark | null) => {
+  const marks = { beside, own };
+  return {
+    marks,
+    log: { identity: { read: async () => marks.beside, write: async (mark: StoreMark) => void (marks.beside = mark) } },
+    state: {
+      identity: {
+        read: async () => marks.own,
+        start: async (storeId: string) =>
+          (marks.own = marks.own ? { ...marks.own, generation: marks.own.generation + 1 } : { storeId, generation: 1 }),
+      },
+    },
+  };
+};
+
+describe('the check between log and state store', () => {
+  it('gives a new pair one mark', async () => {
+    const { log, state, marks } = stores(null, null);
+    await claimStores(log, state);
+    expect(marks.own).toEqual(marks.beside);
+    expect(marks.own).toMatchObject({ generation: 1 });
+  });
+
+  it('raises the generation in both with every start', async () => {
+    const { log, state, marks } = stores({ storeId: 'a', generation: 4 }, { storeId: 'a', generation: 4 });
+    await claimStores(log, state);
+    expect(marks).toEqual({ own: { storeId: 'a', generation: 5 }, beside: { storeId: 'a', generation: 5 } });
+  });
+
+  it('accepts a log that has not heard of the last start', async () => {
+    const { log, state } = stores({ storeId: 'a', generation: 4 }, { storeId: 'a', generation: 6 });
+    await expect(claimStores(log, state)).resolves.toEqual({ storeId: 'a', generation: 7 });
+  });
+
+  it.each([
+    ['an empty store', null, 'is empty'],
+    ['another store', { storeId: 'b', generation: 9 }, 'this state store is b'],
+    ['an older copy', { storeId: 'a', generation: 3 }, 'older copy'],
+  ] as const)('refuses %s and changes nothing', async (_name, own, words) => {
+    const { log, state, marks } = stores({ storeId: 'a', generation: 4 }, own);
+    const error = await claimStores(log, state).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Failure);
+    expect(error).toMatchObject({ code: 'STORE_REPLACED' });
+    expect((error as Failure).message).toContain(words);
+    expect(marks).toEqual({ beside: { storeId: 'a', generation: 4 }, own });
+  });
+
+  it('names topics that keep records longer than the store remembers them', () => {
+    expect(() => checkRetention([{ name: 'a', retentionMs: 3_600_000 }], 3_600_000)).not.toThrow();
+    expect(() =>
+      checkRetention(
+        [
+          { name: 'a', retentionMs: 7_200_000 },
+          { name: 'b', retentionMs: -1 },
+        ],
+        3_600_000,
+      ),
+    ).toThrow(/a \(2 h\), b \(for ever\)/);
+  });
+});
+
+describe('a process lease', () => {
+  it('is renewed, goes red when it may have expired, and ends with the process', async () => {
+    jest.useFakeTimers();
+    try {
+      let answers = true;
+      const renewed: number[] = [];
+      const ended: string[] = [];
+      const leases = {
+        renewProcess: async () => {
+          if (!answers) throw new Failure('STORE_UNAVAILABLE');
+          renewed.push(1);
+        },
+        endProcess: async (id: string) => void ended.push(id),
+      } as unknown as Leases;
+      const lease = await holdProcessLease(leases, { id: 'p1', service: 'experts', classes: ['expert'] }, silentLogger);
+      await jest.advanceTimersByTimeAsync(9_000);
+      expect(renewed).toHaveLength(4);
+      expect(await lease.health()).toBeNull();
+      answers = false;
+      await jest.advanceTimersByTimeAsync(12_000);
+      expect(await lease.health()).toContain('has expired');
+      answers = true;
+      await jest.advanceTimersByTimeAsync(3_000);
+      expect(await lease.health()).toBeNull();
+      await lease.end();
+      expect(ended).toEqual(['p1']);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+describe('the admin server', () => {
+  it('answers for life, readiness and metrics', async () => {
+    const readiness = openReadiness();
+    const metrics = openMetrics();
+    let problem: string | null = null;
+    readiness.add('log', () => problem);
+    const server = await openAdminServer({ host: '127.0.0.1', port: 0, readiness, metrics });
+    try {
+      const get = async (path: string) => {
+        const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+        return { status: response.status, text: await response.text() };
+      };
+      expect((await get('/health/live')).status).toBe(200);
+      expect((await get('/health/ready')).status).toBe(200);
+      problem = 'no fetch round for 30 s.';
+      expect(await get('/health/ready')).toEqual({
+        status: 503,
+        text: JSON.stringify({ status: 'not ready', problems: ['log: no fetch round for 30 s.'] }),
+      });
+      metrics.count('decisions_total', { rule: 'D3' });
+      const { text } = await get('/metrics');
+      expect(text).toContain('conclave_decisions_total{rule="D3"} 1');
+      expect(text).not.toContain('nodejs_active_handles_total');
+      expect((await get('/nothing')).status).toBe(404);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('counts a check that throws as not ready', async () => {
+    const readiness = openReadiness();
+    readiness.add('state', () => Promise.reject(new Failure('STORE_UNAVAILABLE')));
+    expect(await readiness.problems()).toEqual(['state: The state store does not answer.']);
+  });
+});
+
+describe('a shutdown', () => {
+  it('closes what was opened last first, once, and goes on after a failure', async () => {
+    const closed: string[] = [];
+    const shutdown = openShutdown(silentLogger);
+    shutdown.add('stores', () => void closed.push('stores'));
+    shutdown.add('broken', () => Promise.reject(new Error('cannot')));
+    shutdown.add('http', async () => void closed.push('http'));
+    await Promise.all([shutdown.run(), shutdown.run()]);
+    expect(closed).toEqual(['http', 'stores']);
+  });
+});

@@ -23,9 +23,20 @@ const started = Date.now();
 const totals = { passed: 0, failed: 0 };
 /** Set once servers are asked for; whoever ends the run stops what was started. */
 let starting;
+/** A signal came: nothing more is run or reported. */
+let ending = false;
 
 function environmentOf(extra) {
-  return { ...process.env, ...extra, NX_DAEMON: 'false', NX_TUI: 'false', NX_NO_CLOUD: 'true', NO_COLOR: '1', FORCE_COLOR: '0' };
+  return {
+    ...process.env,
+    ...extra,
+    NX_DAEMON: 'false',
+    NX_TUI: 'false',
+    NX_NO_CLOUD: 'true',
+    NX_ISOLATE_PLUGINS: 'false',
+    NO_COLOR: '1',
+    FORCE_COLOR: '0',
+  };
 }
 
 function report(mark, title, text, seconds) {
@@ -61,6 +72,7 @@ async function runSuite(suite, environment) {
     env: environmentOf(environment),
     limit: Math.max(1, Math.min(suite.limit, left)),
   });
+  if (ending) await new Promise(() => undefined);
   writeFileSync(join(logFolder, `${suite.name.replace(':', '-')}.log`), result.output);
   const { passed, failures, skipped } = outcomeOf(suite, result);
   totals.passed += passed;
@@ -122,6 +134,7 @@ for (const [signal, code] of [
 ]) {
   process.once(signal, async () => {
     console.log(`Ended by ${signal}.`);
+    ending = true;
     endAllGroups();
     await stopServers();
     process.exit(code);

@@ -1,1 +1,7 @@
-export {};
+export * from './ask-models.js';
+export * from './call-maker.js';
+export * from './cancel-watch.js';
+export * from './live-text.js';
+export * from './task-worker.js';
+export * from './usage.js';
+export * from './calls.module.js';

@@ -1,1 +1,1 @@
-export {};
+export { ExpertsModule } from './experts.module.js';

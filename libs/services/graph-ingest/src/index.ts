@@ -1,1 +1,1 @@
-export {};
+export { GraphIngestModule } from './graph-ingest.module.js';

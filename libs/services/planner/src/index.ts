@@ -1,1 +1,1 @@
-export {};
+export { PlannerModule } from './planner.module.js';

@@ -1,0 +1,62 @@
+import { Inject, Injectable, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import type { Service } from '@conclave/contracts';
+import {
+  CRASH_POINTS,
+  HISTORY,
+  LOGGER,
+  METRICS,
+  PROCESS,
+  type CrashPoints,
+  type History,
+  type Logger,
+  type Metrics,
+  type ProcessIdentity,
+} from '@conclave/platform';
+import { MODELS, RUN_STREAM, STATE, type Models, type RunStream, type StateStore } from '@conclave/ports';
+import { CallMaker } from './call-maker.js';
+
+export const CALL_MAKER = Symbol('CallMaker');
+const CALLER = Symbol('CallerOptions');
+
+export interface CallerOptions {
+  readonly service: Service;
+  readonly storePrompts: 'full' | 'hash' | 'none';
+}
+
+@Injectable()
+class CancelCloser implements OnApplicationShutdown {
+  constructor(@Inject(CALL_MAKER) private readonly maker: CallMaker) {}
+  async onApplicationShutdown(): Promise<void> {
+    await this.maker.cancels.close();
+  }
+}
+
+/** Gives a service its CallMaker over the ports of the process. */
+@Module({})
+export class CallsModule {
+  static register(options: CallerOptions): DynamicModule {
+    return {
+      module: CallsModule,
+      providers: [
+        { provide: CALLER, useValue: options },
+        {
+          provide: CALL_MAKER,
+          inject: [CALLER, STATE, RUN_STREAM, MODELS, CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS],
+          useFactory: (
+            caller: CallerOptions,
+            state: StateStore,
+            stream: RunStream,
+            models: Models,
+            crashPoints: CrashPoints,
+            history: History,
+            logger: Logger,
+            metrics: Metrics,
+            process: ProcessIdentity,
+          ) => new CallMaker({ state, stream, models, crashPoints, history, logger, metrics, processId: process.id, ...caller }),
+        },
+        CancelCloser,
+      ],
+      exports: [CALL_MAKER],
+    };
+  }
+}

@@ -1,0 +1,72 @@
+import type { StateStore } from '@conclave/ports';
+
+/** How long a cancel may go unseen when its hint is lost. */
+const pollMs = 250;
+
+/**
+ * Tells running calls that their run or task was cancelled. The flag in the state store is the truth;
+ * the hint makes it quick, the poll makes it certain.
+ */
+export class CancelWatch {
+  private readonly listeners = new Set<(id: string) => void>();
+  private subscription: Promise<() => Promise<void>> | null = null;
+
+  constructor(private readonly state: StateStore) {}
+
+  /** Whether any of the ids is flagged, or its run is over. */
+  async isCancelled(ids: readonly string[]): Promise<boolean> {
+    return (await this.state.runs.cancelled(ids)).size > 0;
+  }
+
+  /** A signal that aborts when one of the ids is cancelled or `outer` aborts. `stop` must be called when the work is over. */
+  async watch(
+    ids: readonly string[],
+    outer: AbortSignal,
+  ): Promise<{ readonly signal: AbortSignal; readonly cancelled: () => boolean; stop(): void }> {
+    this.subscription ??= this.state.hints.subscribe('cancel', (id) => {
+      for (const listener of this.listeners) listener(id);
+    });
+    await this.subscription;
+    const controller = new AbortController();
+    let cancelled = false;
+    let asking = false;
+    const look = async (): Promise<void> => {
+      if (asking || cancelled) return;
+      asking = true;
+      try {
+        if (await this.isCancelled(ids)) {
+          cancelled = true;
+          controller.abort();
+        }
+      } finally {
+        asking = false;
+      }
+    };
+    // A store that does not answer is no cancel: the call goes on, and its end will find the outage.
+    const lookQuietly = (): void => void look().catch(() => undefined);
+    const listener = (id: string): void => {
+      if (ids.includes(id)) lookQuietly();
+    };
+    const onOuter = (): void => controller.abort();
+    const timer = setInterval(lookQuietly, pollMs);
+    this.listeners.add(listener);
+    if (outer.aborted) controller.abort();
+    outer.addEventListener('abort', onOuter, { once: true });
+    lookQuietly();
+    return {
+      signal: controller.signal,
+      cancelled: () => cancelled,
+      stop: () => {
+        clearInterval(timer);
+        this.listeners.delete(listener);
+        outer.removeEventListener('abort', onOuter);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    const subscription = this.subscription;
+    this.subscription = null;
+    if (subscription) await (await subscription)();
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  CommandIssued,
+  commandId,
+  makeEvent,
+  noUsage,
+  ResultReady,
+  resultId,
+  type Event,
+  type FailureNote,
+  type Service,
+  type TaskDispatched,
+} from '@conclave/contracts';
+import type { DeadReason, HandlerOutcome, StateStore } from '@conclave/ports';
+import { defer } from '@conclave/ports';
+import type { CancelWatch } from './cancel-watch.js';
+
+/** What a capability gives back: the body of a result, what it leaves for the audit, or a wish to be called later. */
+export type Performed =
+  | { readonly result: Partial<ResultReady['data']> & Pick<ResultReady['data'], 'status'>; readonly records: readonly Event[] }
+  | { readonly deferMs: number };
+
+export interface TaskContext {
+  readonly task: TaskDispatched;
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970 by the store's clock at which the task must have ended. */
+  readonly deadline: number;
+}
+
+export type Capability = (context: TaskContext) => Promise<Performed>;
+
+export const note = (code: string, message: string, retriable = false): FailureNote => ({ code, message, retriable });
+
+/** The result event of a task, with everything that was not said left empty. */
+export function resultOf(
+  task: TaskDispatched,
+  source: Service,
+  data: Partial<ResultReady['data']> & Pick<ResultReady['data'], 'status'>,
+  time = Date.now(),
+): ResultReady {
+  const { taskId, epoch } = task.data;
+  return makeEvent(
+    ResultReady,
+    { id: resultId(taskId), runId: task.runId, source, time },
+    {
+      taskId,
+      epoch,
+      output: null,
+      confidence: null,
+      gaps: [],
+      refer: [],
+      sources: [],
+      failure: null,
+      model: null,
+      usage: noUsage,
+      attempt: 0,
+      durationMs: 0,
+      ...data,
+    },
+  );
+}
+
+/**
+ * Runs one dispatched task: old, ended and unknown work is answered without a call; everything else goes to its capability.
+ * Whoever comes after the start deadline finishes only what was begun before it.
+ */
+export async function workOn(
+  task: TaskDispatched,
+  parts: { state: StateStore; cancels: CancelWatch; source: Service; signal: AbortSignal; capability: Capability | null },
+): Promise<HandlerOutcome> {
+  const { state, source } = parts;
+  const { taskId, capability, startBy, timeoutS } = task.data;
+  if (!parts.capability)
+    return [
+      resultOf(task, source, {
+        status: 'unsupported',
+        failure: note('CAPABILITY_UNSUPPORTED', `This worker does not know the capability ${capability}.`),
+      }),
+    ];
+  const now = await state.now();
+  const started = await state.journal.started(taskId);
+  if (!started) {
+    if (await parts.cancels.isCancelled([task.runId, taskId]))
+      return [resultOf(task, source, { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled before it began.') })];
+    if (now > startBy)
+      return [
+        resultOf(task, source, { status: 'timeout', failure: note('TASK_EXPIRED', 'The task was not started before its deadline.') }),
+      ];
+  }
+  const from = performance.now();
+  const performed = await parts.capability({ task, signal: parts.signal, deadline: Math.min(now, startBy) + timeoutS * 1000 });
+  if ('deferMs' in performed) return defer(performed.deferMs);
+  return [resultOf(task, source, { durationMs: Math.round(performance.now() - from), ...performed.result }), ...performed.records];
+}
+
+/** A task whose record is a dead letter ends with an error, so that its round goes on. */
+export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReason): ResultReady =>
+  resultOf(task, source, {
+    status: 'error',
+    failure: note('RECORD_DEAD', `The record of this task was put aside as a dead letter (${reason}).`),
+  });
+
+/** An engine or planner record that is a dead letter ends its run. */
+export async function abortRun(event: Event, state: StateStore, reason: DeadReason): Promise<readonly Event[]> {
+  const seq = await state.runs.nextCommandSeq(event.runId);
+  const issuedAt = await state.now();
+  return [
+    makeEvent(
+      CommandIssued,
+      { id: commandId(event.runId, seq), runId: event.runId, source: 'transport', time: issuedAt },
+      {
+        seq,
+        actor: 'transport',
+        issuedAt,
+        command: { name: 'abort', reason: `${event.type} ${event.id} could not be handled (${reason})` },
+      },
+    ),
+  ];
+}

@@ -1,0 +1,41 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import type { Event, TaskDispatched } from '@conclave/contracts';
+import { EventPattern, type DeliveryContext } from '@conclave/platform';
+import { RUN_STREAM, STATE, type DeadReason, type HandlerOutcome, type RunStream, type StateStore } from '@conclave/ports';
+import { CALL_MAKER, deadTask, workOn, type CallMaker, type Capability } from '@conclave/service-calls';
+import { gapCapability } from './gap.capability.js';
+import { synthesisCapability } from './synthesis.capability.js';
+
+/** The judge's half of the merger: its calls are tasks like any other. */
+@Controller()
+export class JudgeHandler {
+  private readonly capabilities: ReadonlyMap<string, Capability>;
+
+  constructor(
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(CALL_MAKER) private readonly maker: CallMaker,
+    @Inject(RUN_STREAM) stream: RunStream,
+  ) {
+    this.capabilities = new Map([
+      ['judge.gap', gapCapability(maker)],
+      ['judge.synthesis', synthesisCapability(maker, stream)],
+    ]);
+  }
+
+  @EventPattern('TaskDispatched')
+  onTask(@Payload() task: TaskDispatched, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    return workOn(task, {
+      state: this.state,
+      cancels: this.maker.cancels,
+      source: 'merger',
+      signal: context.signal,
+      capability: this.capabilities.get(task.data.capability) ?? null,
+    });
+  }
+
+  @EventPattern('dead:TaskDispatched')
+  onDead(@Payload() dead: { event: TaskDispatched; reason: DeadReason }): readonly Event[] {
+    return [deadTask(dead.event, 'merger', dead.reason)];
+  }
+}

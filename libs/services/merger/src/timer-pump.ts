@@ -1,0 +1,94 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { CRASH_POINTS, LOGGER, type CrashPoints, type Logger } from '@conclave/platform';
+import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
+
+/** Longest nap between two looks at the timers. */
+const maxWaitMs = 1_000;
+const batch = 100;
+/** Headers older than this without a state were accepted by a gateway that died before it published them. */
+const headerAgeMs = 5_000;
+const sweepMs = 5_000;
+const afterFailureMs = 500;
+
+/**
+ * Publishes due timers as events and removes them only after the log has them; publishes headers again whose gateway died.
+ * Any number of merger processes may do so: the events have the same ids.
+ */
+@Injectable()
+export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stop = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(CRASH_POINTS) private readonly crashPoints: CrashPoints,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.running = Promise.all([this.repeat(() => this.fireDue()), this.repeat(() => this.sweep())]).then(() => undefined);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stop.abort();
+    await this.running;
+  }
+
+  private async repeat(turn: () => Promise<void>): Promise<void> {
+    let failing = false;
+    while (!this.stop.signal.aborted) {
+      try {
+        await turn();
+        failing = false;
+      } catch (error) {
+        if (!failing) this.logger.warn('Timers wait until the log and the state store answer again.', { error });
+        failing = true;
+        await this.nap(afterFailureMs);
+      }
+    }
+  }
+
+  private async fireDue(): Promise<void> {
+    const due = await this.state.timers.due(batch);
+    if (due.length === 0) return this.state.timers.wait(maxWaitMs, this.stop.signal);
+    const now = await this.state.now();
+    await this.log.publish(await Promise.all(due.map((timer) => this.fired(timer, now))));
+    this.crashPoints.reached('merger', 'timer-published', due[0]!.runId);
+    for (const timer of due) await this.state.timers.remove(timer);
+  }
+
+  private async fired(timer: DueTimer, now: number) {
+    const { runId, name, arm, dueAt, task } = timer;
+    const about = task
+      ? { started: await this.state.journal.started(task.id), liveWorkers: await this.state.leases.liveWorkers(task.taskClass) }
+      : null;
+    return makeEvent(
+      TimerFired,
+      { id: timerId(runId, name, arm), runId, source: 'merger', time: now },
+      { runId, name, arm, dueAt, firedAt: now, task: about },
+    );
+  }
+
+  private async sweep(): Promise<void> {
+    const headers = await this.state.runs.unpublished(headerAgeMs, batch);
+    if (headers.length > 0) await this.log.publish(headers);
+    await this.nap(sweepMs);
+  }
+
+  private nap(ms: number): Promise<void> {
+    if (this.stop.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.stop.signal.addEventListener(
+        'abort',
+        () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        { once: true },
+      );
+    });
+  }
+}

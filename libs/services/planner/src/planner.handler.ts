@@ -1,0 +1,136 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import {
+  addUsage,
+  Failure,
+  makeEvent,
+  noUsage,
+  PlanCreated,
+  planId,
+  type Event,
+  type GapDetected,
+  type PlanRequested,
+} from '@conclave/contracts';
+import { fallbackTasks } from '@conclave/loop';
+import { EventPattern, type DeliveryContext } from '@conclave/platform';
+import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore } from '@conclave/ports';
+import { abortRun, askModels, CALL_MAKER, type CallMaker } from '@conclave/service-calls';
+import { plannerPrompt, readPlan, reAskPlan } from '@conclave/strategies';
+
+/** Tries of one plan: the first and two re-asks with what was wrong. */
+const tries = 3;
+/** Calls one try may cost: its model and one fallback. */
+const callsPerTry = 2;
+
+/** Splits a goal into tasks; on a gap, makes the plan of the next round. One plan per epoch, whoever makes it. */
+@Controller()
+export class PlannerHandler {
+  constructor(
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(CALL_MAKER) private readonly maker: CallMaker,
+  ) {}
+
+  @EventPattern('PlanRequested')
+  onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    return this.plan(event, event.data, null, context.signal);
+  }
+
+  @EventPattern('GapDetected')
+  async onGap(@Payload() event: GapDetected, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const header = await this.state.runs.header(event.runId);
+    if (!header) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
+    return this.plan(event, header.data, event.data, context.signal);
+  }
+
+  @EventPattern('dead:PlanRequested')
+  onDeadRequest(@Payload() dead: { event: Event; reason: DeadReason }): Promise<readonly Event[]> {
+    return abortRun(dead.event, this.state, dead.reason);
+  }
+
+  @EventPattern('dead:GapDetected')
+  onDeadGap(@Payload() dead: { event: Event; reason: DeadReason }): Promise<readonly Event[]> {
+    return abortRun(dead.event, this.state, dead.reason);
+  }
+
+  private async plan(
+    event: Event,
+    request: PlanRequested['data'],
+    gap: GapDetected['data'] | null,
+    signal: AbortSignal,
+  ): Promise<HandlerOutcome> {
+    const { runId } = event;
+    const epoch = gap ? gap.epoch + 1 : 0;
+    const owner = planId(runId, epoch);
+    if (await this.maker.cancels.isCancelled([runId])) return [];
+    const deadline = (await this.state.now()) + request.template.planning_timeout_s * 1000;
+    const records: Event[] = [];
+    let usage = noUsage;
+    let messages = plannerPrompt(request, gap);
+    for (let tried = 0; tried < tries; tried += 1) {
+      const answered = await askModels(this.maker, {
+        runId,
+        owner,
+        purpose: 'plan',
+        models: request.template.planner.models,
+        messages,
+        temperature: 0,
+        deadline,
+        calls: callsPerTry,
+        prices: request.template.prices,
+        signal,
+        firstIndex: tried * callsPerTry,
+      });
+      if (answered.kind === 'busy') return defer(answered.retryInMs);
+      records.push(...answered.records);
+      usage = addUsage(usage, answered.usage);
+      if (answered.kind === 'cancelled') return records;
+      if (answered.kind === 'failed')
+        return [
+          this.created(runId, {
+            epoch,
+            complexity: 'moderate',
+            tasks: [],
+            searchQuestion: null,
+            fallback: false,
+            reAsks: tried,
+            failure: answered.failure,
+            usage,
+          }),
+          ...records,
+        ];
+      const plan = readPlan(answered.reply.content, request.template, request.goal);
+      if (plan.ok)
+        return [
+          this.created(runId, {
+            epoch,
+            complexity: 'moderate',
+            tasks: plan.tasks,
+            searchQuestion: plan.searchQuestion,
+            fallback: false,
+            reAsks: tried,
+            failure: null,
+            usage,
+          }),
+          ...records,
+        ];
+      messages = reAskPlan(messages, answered.reply.content, plan.faults);
+    }
+    return [
+      this.created(runId, {
+        epoch,
+        complexity: 'moderate',
+        tasks: [...fallbackTasks(request.goal)],
+        searchQuestion: null,
+        fallback: true,
+        reAsks: tries - 1,
+        failure: null,
+        usage,
+      }),
+      ...records,
+    ];
+  }
+
+  private created(runId: string, data: PlanCreated['data']): Event {
+    return makeEvent(PlanCreated, { id: planId(runId, data.epoch), runId, source: 'planner', time: Date.now() }, data);
+  }
+}

@@ -6,3 +6,4 @@ export * from './run-stream/run-stream.contract.js';
 export * from './state/__fixtures__/samples.js';
 export * from './state/__fixtures__/store-harness.js';
 export * from './state/state.contract.js';
+export * from './graph/graph.contract.js';

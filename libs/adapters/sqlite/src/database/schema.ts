@@ -38,14 +38,8 @@ CREATE TABLE delivery (
   group_name TEXT NOT NULL,
   record TEXT NOT NULL,
   attempts INTEGER NOT NULL,
+  openers TEXT NOT NULL,
   PRIMARY KEY (group_name, record)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE delivery_opener (
-  group_name TEXT NOT NULL,
-  record TEXT NOT NULL,
-  opener TEXT NOT NULL,
-  opening INTEGER NOT NULL,
-  PRIMARY KEY (group_name, record, opener, opening)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE opening (
   n INTEGER PRIMARY KEY AUTOINCREMENT,

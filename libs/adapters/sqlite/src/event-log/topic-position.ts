@@ -26,6 +26,8 @@ export class TopicPosition<M> {
   /** Given back by members that left, oldest first. */
   #returned: LoggedRecord[] = [];
   readonly #handed = new Map<number, Handed<M>>();
+  /** Rows beyond the cursor may exist; false spares a statement per record in the usual case that all finish in order. */
+  #mayHaveFinishedBeyond: boolean;
   /** Being finished by a write of the present tick. */
   readonly #finishing = new Set<number>();
 
@@ -39,6 +41,7 @@ export class TopicPosition<M> {
     this.#handedUpTo = cursor;
     this.#readUpTo = cursor;
     this.#skip = new Set(finished);
+    this.#mayHaveFinishedBeyond = finished.length > 0;
   }
 
   /** A group that is new to the topic starts at its beginning; from then on its unfinished records are kept for it. */
@@ -102,16 +105,17 @@ export class TopicPosition<M> {
     this.#finishing.add(seq);
     try {
       const cursor = this.#contiguous();
-      if (seq > cursor)
+      if (seq > cursor) {
+        this.#mayHaveFinishedBeyond = true;
         sql.run('INSERT INTO log_finished (group_name, topic, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', group, topic, seq);
-      const moved = sql.run(
-        'UPDATE log_cursor SET position = ? WHERE group_name = ? AND topic = ? AND position < ?',
-        cursor,
-        group,
-        topic,
-        cursor,
-      );
-      if (moved > 0) sql.run('DELETE FROM log_finished WHERE group_name = ? AND topic = ? AND seq <= ?', group, topic, cursor);
+      } else {
+        sql.run('UPDATE log_cursor SET position = max(position, ?) WHERE group_name = ? AND topic = ?', cursor, group, topic);
+        if (this.#mayHaveFinishedBeyond)
+          sql.run('DELETE FROM log_finished WHERE group_name = ? AND topic = ? AND seq <= ?', group, topic, cursor);
+      }
+      tick.afterCommit(() => {
+        if (cursor >= this.#handedUpTo) this.#mayHaveFinishedBeyond = false;
+      });
     } catch (error) {
       this.unfinish(seq);
       throw error;

@@ -44,7 +44,9 @@ export class CorpusSearch implements Search {
   }
 
   get description(): string {
-    return this.#closed ? basename(this.options.folder) : `${this.index.size} documents in ${this.options.folder}`;
+    if (this.#closed) return basename(this.options.folder);
+    const { size } = this.index;
+    return `${size} ${size === 1 ? 'document' : 'documents'} in ${this.options.folder}`;
   }
 
   async query({

@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { newFolder, removeFolder } from '../__fixtures__/folder.js';
+import { CorpusSearch } from './corpus-search.js';
+import { passageLength } from './document.js';
+
+describe('CorpusSearch', () => {
+  let root: string;
+  let folder: string;
+  let search: CorpusSearch | null;
+  beforeEach(() => {
+    root = newFolder();
+    folder = join(root, 'documents');
+    mkdirSync(folder);
+    search = null;
+  });
+  afterEach(async () => {
+    await search?.close();
+    removeFolder(root);
+  });
+
+  const put = (name: string, text: string) => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  };
+  const open = async (index = ':memory:') => (search = await CorpusSearch.open({ folder, index, refreshMs: 0 }));
+  const ask = (query: string, limit = 5) => search!.query({ query, limit, signal: new AbortController().signal });
+  const titles = async (query: string) => (await ask(query)).map(({ title }) => title);
+  /** A word no document of the test holds by chance. */
+  const word = () => `w${randomBytes(5).toString('hex').replace(/\d/g, 'x')}`;
+
+  it('ranks the document first that says most about the question, of a corpus made just now', async () => {
+    const [bridge, river, builder] = [word(), word(), word()];
+    put('bridge.md', `# The bridge ${bridge}\n\nIt was built by ${builder} across the ${river}.\n`);
+    put('river.md', `# The river ${river}\n\nThe ${river} is long.\n`);
+    for (let n = 0; n < 30; n += 1) put(`noise/${n}.txt`, `Some text about ${word()} and other bridges, rivers and builders.`);
+    await open();
+    const [first] = await ask(`Who built the bridge ${bridge}?`);
+    expect(first).toEqual({ title: `The bridge ${bridge}`, url: null, snippet: `It was built by ${builder} across the ${river}.` });
+    expect((await titles(`How long is ${river}`))[0]).toBe(`The river ${river}`);
+    expect(await ask(word())).toEqual([]);
+  });
+
+  it('takes title and address from the front matter, and only web addresses', async () => {
+    put('a.md', '---\ntitle: "Alpha report"\nurl: https://example.org/alpha\n---\n# Heading\n\nalphatext here');
+    put('b.md', '---\ntitle: Beta\nurl: javascript:alert(1)\n---\n\nbetatext here');
+    put('some-long_name.txt', 'gammatext here');
+    await open();
+    expect(await ask('alphatext')).toEqual([{ title: 'Alpha report', url: 'https://example.org/alpha', snippet: 'alphatext here' }]);
+    expect(await ask('betatext')).toEqual([{ title: 'Beta', url: null, snippet: 'betatext here' }]);
+    expect(await ask('gammatext')).toEqual([{ title: 'some long name', url: null, snippet: 'gammatext here' }]);
+  });
+
+  it('shows the paragraph that matched, and a long one in parts of bounded length', async () => {
+    put(
+      'a.md',
+      `# T\n\nfirst paragraph about apples\n\nsecond paragraph about pears\n\n${'Filler sentence here. '.repeat(200)}The needleword is last.`,
+    );
+    await open();
+    expect((await ask('pears'))[0]!.snippet).toBe('second paragraph about pears');
+    const [long] = await ask('needleword');
+    expect(long!.snippet).toContain('needleword');
+    expect(long!.snippet.length).toBeLessThanOrEqual(passageLength);
+  });
+
+  it('finds other forms of a word, whatever its case and accents, in English and German questions', async () => {
+    put('a.txt', 'The reactors were cooled by pumping seawater. Die Brücke über die Müritz.');
+    await open();
+    for (const query of ['cooling reactor', 'PUMP', 'bruecke Müritz', 'muritz', 'Wo ist die BRÜCKE?'])
+      expect(await titles(query)).toEqual(['a']);
+    expect(await ask('which is the of and wo ist das')).toHaveLength(1);
+  });
+
+  it('finds a paragraph by the heading above it', async () => {
+    put('a.md', '# Handbook\n\n## Maintenance of zirconium valves\n\nEvery third month.\n\n## Storage\n\nIn a dry place.');
+    await open();
+    expect((await ask('zirconium maintenance'))[0]!.snippet).toBe('Every third month.');
+  });
+
+  it('does not let one long document hide the others', async () => {
+    put('long.txt', Array.from({ length: 40 }, () => 'quasar quasar quasar').join('\n\n'));
+    put('short.txt', 'A quasar, and a good deal of other text around it that makes it rank lower than the other one.');
+    await open();
+    expect(await titles('quasar')).toEqual(['long', 'long', 'short']);
+  });
+
+  it('takes every hostile query as words', async () => {
+    put('a.txt', 'plain words about nothing');
+    await open();
+    const hostile = [
+      '', '   ', '"', '""', "'", '"plain', 'plain"', 'plain AND', 'NOT plain', 'plain NEAR words', 'NEAR(plain words, 2)', 'plain*', '^plain', 'title:plain', '{title body}: plain',
+      '-plain', '+plain', 'plain OR', '(plain', 'plain)', 'a:b:c', '\u0000plain', "plain'); DROP TABLE document; --", '%_plain', '😀 plain', '\ud800 plain', '*', '^', ':', '\\', 'rank MATCH 1',
+      'plain '.repeat(2_000), 'x'.repeat(10_240), Array.from({ length: 2_000 }, (_, n) => `t${n}`).join(' '), '"'.repeat(10_240),
+    ]; // prettier-ignore
+    for (const query of hostile) {
+      const hits = await ask(query);
+      expect([query.slice(0, 40), hits.length]).toEqual([query.slice(0, 40), /plain/.test(query.slice(0, 100)) ? 1 : 0]);
+    }
+    expect(await titles('plain')).toEqual(['a']);
+  });
+
+  it('gives no more hits than asked for', async () => {
+    for (let n = 0; n < 20; n += 1) put(`${n}.txt`, 'the same comet');
+    await open();
+    expect(await ask('comet', 3)).toHaveLength(3);
+    expect(await ask('comet', 0)).toEqual([]);
+  });
+
+  it('notices changed, new and deleted documents', async () => {
+    const path = put('a.txt', 'about lions');
+    await open();
+    put('b.txt', 'about tigers');
+    expect(await titles('tigers')).toEqual(['b']);
+    writeFileSync(path, 'about bears and others');
+    expect(await titles('bears')).toEqual(['a']);
+    expect(await titles('lions')).toEqual([]);
+    rmSync(path);
+    expect(await titles('bears')).toEqual([]);
+  });
+
+  it('keeps its index over a restart and reads only what changed meanwhile', async () => {
+    const index = join(root, 'index.db');
+    const unchanged = put('a.txt', 'about lions');
+    utimesSync(unchanged, 1_700_000_000, 1_700_000_000);
+    put('b.txt', 'about tigers');
+    await open(index);
+    await search!.close();
+    put('b.txt', 'about hyenas');
+    // Same size and time as before: an index that is kept does not read the file again.
+    writeFileSync(unchanged, 'about gnus!');
+    utimesSync(unchanged, 1_700_000_000, 1_700_000_000);
+    await open(index);
+    expect([await titles('lions'), await titles('hyenas'), await titles('tigers')]).toEqual([['a'], ['b'], []]);
+  });
+
+  it('makes a broken index anew', async () => {
+    const index = join(root, 'index.db');
+    put('a.txt', 'about lions');
+    writeFileSync(index, randomBytes(20_000));
+    await open(index);
+    expect(await titles('lions')).toEqual(['a']);
+  });
+
+  it('reads nothing but documents of the folder itself', async () => {
+    writeFileSync(join(root, 'secret.txt'), 'about secrets');
+    symlinkSync(join(root, 'secret.txt'), join(folder, 'link.txt'));
+    symlinkSync(root, join(folder, 'up'));
+    put('image.png', 'about secrets');
+    put('.hidden.txt', 'about secrets');
+    put('a.txt', 'about lions');
+    await open();
+    expect(await ask('secrets')).toEqual([]);
+    expect(search!.description).toContain('1 document');
+  });
+
+  it('says SEARCH_UNAVAILABLE when the folder is gone, and after it was closed', async () => {
+    put('a.txt', 'about lions');
+    await open();
+    expect(await search!.health()).toBeNull();
+    removeFolder(folder);
+    await expect(ask('lions')).rejects.toMatchObject({ code: 'SEARCH_UNAVAILABLE' });
+    expect(await search!.health()).toEqual(expect.any(String));
+    await search!.close();
+    await expect(ask('lions')).rejects.toMatchObject({ code: 'SEARCH_UNAVAILABLE' });
+    await expect(CorpusSearch.open({ folder: join(root, 'never'), index: ':memory:' })).rejects.toMatchObject({
+      code: 'SEARCH_UNAVAILABLE',
+    });
+  });
+
+  it('asks nothing when the caller has given up', async () => {
+    await open();
+    const gone = new AbortController();
+    gone.abort(new Error('gone'));
+    await expect(search!.query({ query: 'x', limit: 1, signal: gone.signal })).rejects.toThrow('gone');
+  });
+});

@@ -5,6 +5,8 @@ export * from './failures.js';
 export * from './http/index.js';
 export * from './ids.js';
 export * from './openapi.js';
+export { asyncApiText } from './print/async-api.js';
+export { apiVersion, printDocs } from './print/print-docs.js';
 export * from './run-stream.js';
 export * from './template.js';
 export * from './topics.js';

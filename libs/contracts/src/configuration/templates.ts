@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StrategyId } from '../template.js';
-import { defaultTimeouts, evidenceCapabilities } from './defaults.js';
+import { defaultLimits, defaultTimeouts, evidenceCapabilities } from './defaults.js';
 import { ConfiguredModel } from './providers.js';
 
 /**
@@ -40,12 +40,40 @@ export const ExpertSettings = z.strictObject({
 export type ExpertSettings = z.infer<typeof ExpertSettings>;
 
 const LimitSettings = z.strictObject({
-  wall_time_s: z.number().positive().max(86_400).optional().describe('seconds from acceptance to the terminal event'),
-  model_calls: z.int().min(1).max(10_000).optional().describe('model calls of a run, failed ones too'),
-  prompt_tokens: z.int().min(1_000).optional().describe('context guard: prompt tokens summed over every model call'),
-  tokens: z.int().min(1_000).optional().describe('prompt and completion tokens summed over every model call'),
-  cost: z.number().positive().nullable().optional().describe('currency units a run may cost'),
-  concurrent_tasks: z.int().min(1).max(100).optional().describe('tasks of one run that are open at the same time'),
+  wall_time_s: z
+    .number()
+    .positive()
+    .max(86_400)
+    .optional()
+    .describe(`seconds from acceptance to the terminal event; ${defaultLimits.wall_time_s} unless given`),
+  model_calls: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe(`model calls of a run, failed ones too; ${defaultLimits.model_calls} unless given`),
+  prompt_tokens: z
+    .int()
+    .min(1_000)
+    .optional()
+    .describe(`context guard: prompt tokens summed over every model call; ${defaultLimits.prompt_tokens} unless given`),
+  tokens: z
+    .int()
+    .min(1_000)
+    .optional()
+    .describe(`prompt and completion tokens summed over every model call; ${defaultLimits.tokens} unless given`),
+  cost: z
+    .number()
+    .positive()
+    .nullable()
+    .optional()
+    .describe('currency units a run may cost; null = no cap, the default unless a shipped template uses a paid model'),
+  concurrent_tasks: z
+    .int()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(`tasks of one run that are open at the same time; ${defaultLimits.concurrent_tasks} unless given`),
 });
 
 const CacheSettings = z.strictObject({

@@ -1,0 +1,17 @@
+import { openApiText } from '../openapi.js';
+import { asyncApiText } from './async-api.js';
+import { configurationSchema, configurationTable, eventTable, failureTable, flowDiagram } from './tables.js';
+
+/** Version of the HTTP API and of the events, in both documents. */
+export const apiVersion = '0.1.0';
+
+/** Everything in docs/generated that the contracts can say: path from the root of the repository -> text. */
+export const printDocs = (): Readonly<Record<string, string>> => ({
+  'docs/generated/asyncapi.json': asyncApiText(apiVersion),
+  'docs/generated/openapi.json': openApiText(apiVersion),
+  'docs/generated/events.md': eventTable(),
+  'docs/generated/flow.md': flowDiagram(),
+  'docs/generated/failures.md': failureTable(),
+  'docs/generated/configuration.md': configurationTable(),
+  'docs/generated/conclave.schema.json': configurationSchema(),
+});

@@ -129,7 +129,7 @@ export class ChatRuns {
       return this.note(runId, failure);
     }
     const annotations = citations(end.sources, end.answer);
-    response.json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
+    response.status(200).json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
     this.note(runId, null);
   }
 

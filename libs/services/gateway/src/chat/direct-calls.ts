@@ -73,7 +73,7 @@ export class DirectCalls {
 
   private sendReply(response: Response, frame: ChunkFrame, reply: ModelReply): void {
     response.setHeader('x-conclave-cost', String(reply.usage.cost));
-    response.json(completion(frame, { content: reply.content, reasoning: reply.reasoning, finish: finishReason(reply), usage: reply.usage }));
+    response.status(200).json(completion(frame, { content: reply.content, reasoning: reply.reasoning, finish: finishReason(reply), usage: reply.usage }));
   }
 
   /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */

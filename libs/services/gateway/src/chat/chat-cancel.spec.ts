@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { RawClient, SseClient } from '../__fixtures__/sse-client.js';
+import { completed, World, type WorldOptions } from '../__fixtures__/world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const body = (stream: boolean) => ({ model: 'conclave', stream, messages: [{ role: 'user', content: 'Why?' }] });
+
+async function connected(options: WorldOptions = {}): Promise<RawClient> {
+  world = await World.open(options);
+  return RawClient.open(world.url);
+}
+
+/** The flag that workers look at, and the command in its order. */
+async function cancelledWithin(runId: string, ms = 1_000): Promise<void> {
+  await until('the cancel', () => world.stores.flagged.has(runId) && world.commands().length > 0, { timeoutMs: ms });
+  expect(world.commands()[0]).toMatchObject({ id: `${runId}/command/1`, runId, data: { seq: 1, command: { name: 'cancel', reason: 'the client disconnected' } } });
+}
+
+describe('a client that leaves', () => {
+  it('cancels its run while the first heartbeat is still far away', async () => {
+    const client = await connected();
+    client.post('/v1/chat/completions', body(true));
+    await until('the role', () => client.received.includes('"role":"assistant"'));
+    client.leave();
+    await cancelledWithin(world.run());
+    expect(world.metric('onCancel')).toEqual([['disconnect']]);
+    await until('the closed stream', () => world.metric('onStreamClose').some(([, end]) => end === 'disconnected'));
+  });
+
+  it('cancels its run during heartbeats', async () => {
+    const client = await connected({ limits: { firstHeartbeatMs: 20, heartbeatMs: 20 } });
+    client.post('/v1/chat/completions', body(true));
+    await until('heartbeats', () => client.received.split(': keep-alive').length > 3);
+    client.leave();
+    await cancelledWithin(world.run());
+  });
+
+  it('cancels its run in the middle of the text', async () => {
+    const client = await connected();
+    client.post('/v1/chat/completions', body(true));
+    await until('the run', () => world.runs().length === 1);
+    world.compose();
+    await world.chunk('It is', 0);
+    await until('the text', () => client.received.includes('It is'));
+    client.leave();
+    await cancelledWithin(world.run());
+  });
+
+  it('cancels its run when it waited for the whole answer', async () => {
+    const client = await connected();
+    client.post('/v1/chat/completions', body(false));
+    await until('the event', () => world.requested().length === 1);
+    client.leave();
+    await cancelledWithin(world.run());
+  });
+
+  it('cancels its run when it leaves while the run is being accepted', async () => {
+    const client = await connected();
+    const { runs } = world.stores.state;
+    const accept = runs.accept;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let asked = false;
+    Object.assign(runs, {
+      accept: (request: Parameters<typeof accept>[0]) => {
+        asked = true;
+        return held.then(() => accept(request));
+      },
+    });
+    client.post('/v1/chat/completions', body(true));
+    await until('the request', () => asked);
+    client.leave();
+    await until('the close to be seen', () => world.metric('onRequest').length === 1);
+    release();
+    await until('the run', () => world.runs().length === 1);
+    await cancelledWithin(world.run());
+    expect(client.received).toBe('');
+  });
+
+  it('does not cancel a run that others wait for; the last one does', async () => {
+    world = await World.open();
+    const headers = { 'idempotency-key': 'k' };
+    const [one, two] = [await RawClient.open(world.url), await RawClient.open(world.url)];
+    one.post('/v1/chat/completions', body(true), headers);
+    await until('the first', () => one.received.includes('"role"'));
+    two.post('/v1/chat/completions', body(true), headers);
+    await until('the second', () => two.received.includes('"role"'));
+    expect(world.stores.clients(world.run()).size).toBe(2);
+    one.leave();
+    await until('one left', () => world.stores.clients(world.run()).size === 1);
+    expect(world.stores.flagged.size).toBe(0);
+    two.leave();
+    await cancelledWithin(world.run());
+  });
+
+  it('is told about again while the stores are away', async () => {
+    const client = await connected();
+    client.post('/v1/chat/completions', body(true));
+    await until('the role', () => client.received.includes('"role"'));
+    world.stores.outage = new Failure('STORE_UNAVAILABLE');
+    client.leave();
+    await until('a failed try', () => world.lines.some(({ message }) => message.startsWith('a client left')));
+    world.stores.outage = null;
+    await cancelledWithin(world.run(), 3_000);
+  });
+
+  it('changes nothing after the answer was complete', async () => {
+    const client = await connected();
+    client.post('/v1/chat/completions', body(true));
+    await until('the run', () => world.requested().length === 1);
+    world.write(completed());
+    await until('the end', () => client.received.includes('[DONE]'));
+    client.leave();
+    await until('the closed request', () => world.metric('onRequest').length === 1);
+    expect(world.stores.flagged.size).toBe(0);
+    expect(world.commands()).toEqual([]);
+  });
+
+  it('does not take a run with it that was started through /v1/runs', async () => {
+    world = await World.open();
+    const { id } = (await (await world.post('/v1/runs', { model: 'conclave', input: 'Why?' })).json()) as { id: string };
+    const abort = new AbortController();
+    const viewer = new SseClient(await fetch(`${world.url}/v1/runs/${id}/events`, { signal: abort.signal }));
+    world.write({ kind: 'planning', epoch: 0, iteration: 0, max: 3 });
+    await until('an event', () => viewer.events.length === 1);
+    abort.abort();
+    await until('the closed stream', () => world.metric('onStreamClose').length === 1);
+    expect(world.stores.flagged.size).toBe(0);
+  });
+});
+
+describe('a gateway that shuts down', () => {
+  it('ends its streams with an error in the stream and lets the runs go on', async () => {
+    world = await World.open();
+    const client = new SseClient(await world.chat());
+    await until('the role', () => client.chunks.length > 0);
+    const began = performance.now();
+    await world.app.close();
+    await client.all();
+    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(client.error).toBeNull();
+    expect(client.failure?.code).toBe('SHUTTING_DOWN');
+    expect(world.stores.flagged.size).toBe(0);
+    expect(world.commands()).toEqual([]);
+    expect(world.stores.clients(world.run()).size).toBe(0);
+  });
+
+  it('answers those who wait for a whole answer, so that their retry attaches elsewhere', async () => {
+    world = await World.open();
+    const pending = world.chat({ stream: false });
+    await until('the run', () => world.stores.clients(world.runs()[0] ?? '').size === 1);
+    await world.app.close();
+    const response = await pending;
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(response.headers.get('x-should-retry')).toBeNull();
+    expect(response.headers.get('x-run-id')).toBe(world.run());
+
+    const other = await World.open({ share: world });
+    try {
+      const again = other.chat({ stream: false }, { headers: { 'x-stainless-retry-count': '1' } });
+      await until('the client', () => world.stores.clients(world.run()).size === 1);
+      world.write(completed());
+      expect(await (await again).json()).toMatchObject({ choices: [{ message: { content: 'It is blue [1].' } }] });
+      expect(world.runs()).toHaveLength(1);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('cuts off a client that does not take its last words, in a bounded time', async () => {
+    world = await World.open({ limits: { shutdownGraceMs: 200 } });
+    const client = await RawClient.open(world.url);
+    client.post('/v1/chat/completions', body(true));
+    await until('the role', () => client.received.includes('"role"'));
+    client.socket.pause();
+    world.write(...Array.from({ length: 400 }, () => ({ kind: 'replanning', iteration: 1, max: 3, gap: 'x'.repeat(60_000) }) as const));
+    const began = performance.now();
+    await world.app.close();
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(world.stores.flagged.size).toBe(0);
+    client.leave();
+  });
+});

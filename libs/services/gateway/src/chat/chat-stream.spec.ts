@@ -1,0 +1,309 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Failure, type StreamBody } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { SseClient } from '../__fixtures__/sse-client.js';
+import { completed, usage, World, type WorldOptions } from '../__fixtures__/world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+/** Opens a gateway and one stream on it. */
+async function streaming(over: Record<string, unknown> = {}, options: WorldOptions = {}): Promise<{ readonly response: Response; readonly client: SseClient }> {
+  world = await World.open(options);
+  const response = await world.chat(over);
+  return { response, client: new SseClient(response) };
+}
+
+const plan: StreamBody[] = [
+  { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'Why is the sky blue?' },
+  { kind: 'planning', epoch: 0, iteration: 0, max: 3 },
+  { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
+];
+
+describe('a chat stream', () => {
+  it('opens with its head and the role before anything has happened', async () => {
+    const { response, client } = await streaming();
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': expect.stringContaining('no-cache'),
+      'x-accel-buffering': 'no',
+      'x-run-id': world.run(),
+      'x-conclave': '1',
+      'x-request-id': expect.stringMatching(/^req_/),
+    });
+    await until('the role', () => client.chunks.length > 0);
+    expect(client.chunks[0]!.choices).toEqual([{ index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }]);
+    world.write(completed());
+    await client.all();
+  });
+
+  it('carries a question to the log: immutable goal, resolved template, caller without the key', async () => {
+    world = await World.open();
+    const response = await world.chat({ temperature: 0.5, conclave: { rounds: 1 } }, { headers: { authorization: 'Bearer sk-secret', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } });
+    const [event] = world.requested();
+    expect(event).toMatchObject({
+      id: world.run(),
+      runId: world.run(),
+      traceparent: expect.stringContaining('a'.repeat(32)),
+      data: { goal: 'Why is the sky blue?', conversation: [], origin: 'chat', template: { id: 'conclave', max_agentic_rounds: 1 }, answer: { temperature: 0.5 }, caller: { tenant: 'default', actor: expect.stringMatching(/^key_[0-9a-f]{12}$/) } },
+    });
+    expect(JSON.stringify([event, world.lines, world.history])).not.toContain('sk-secret');
+    world.write(completed());
+    await response.text();
+  });
+
+  it('has the shape that every client reads', async () => {
+    const { client } = await streaming({ stream_options: { include_usage: true } });
+    world.write(...plan);
+    world.compose();
+    await world.chunk('It is ', 0);
+    await world.chunk('blue', 6);
+    world.write(completed({ answer: 'It is blue [1].' }));
+    const events = await client.all();
+    expect(client.error).toBeNull();
+    expect(client.tail).toBe('');
+    expect(events.at(-1)!.raw).toBe('data: [DONE]');
+    for (const event of events) expect(event).toMatchObject({ id: null, event: null, data: expect.stringMatching(/./) });
+    const { chunks } = client;
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({ id: `chatcmpl-${world.run().slice(4)}`, object: 'chat.completion.chunk', created: chunks[0]!.created, model: 'conclave' });
+      expect(Array.isArray(chunk.choices)).toBe(true);
+    }
+    expect(chunks.filter((chunk) => chunk.choices[0]?.delta.role)).toHaveLength(1);
+    const terminal = chunks.filter((chunk) => chunk.choices[0]?.finish_reason);
+    expect(terminal).toHaveLength(1);
+    expect(terminal[0]!.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+    expect(terminal[0]!.conclave).toEqual({ run_id: world.run(), outcome: 'completed', rule: 'D3', reason: 'Nothing is missing.', rounds: 1, calls: 5, cost: 0.25 });
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 120, completion_tokens: 45, total_tokens: 165, completion_tokens_details: { reasoning_tokens: 7 } } });
+    expect(client.content).toBe('It is blue [1].');
+    expect(chunks.filter((chunk) => chunk.usage)).toHaveLength(1);
+    const annotated = chunks.filter((chunk) => chunk.choices[0]?.delta.annotations);
+    expect(annotated).toHaveLength(1);
+    expect(annotated[0]!.choices[0]!.delta).toEqual({
+      content: ' [1].',
+      annotations: [{ type: 'url_citation', url_citation: { url: 'http://127.0.0.1/sky', title: 'Sky', start_index: 11, end_index: 14 } }],
+    });
+  });
+
+  it('has no usage chunk unless it was asked for', async () => {
+    const { client } = await streaming();
+    world.write(completed());
+    await client.all();
+    expect(client.chunks.some((chunk) => chunk.usage)).toBe(false);
+  });
+
+  it('says length only where the answer was cut', async () => {
+    const { client } = await streaming();
+    world.write(completed({ cutShort: true }));
+    await client.all();
+    expect(client.chunks.at(-1)!.choices[0]!.finish_reason).toBe('length');
+  });
+
+  it('gives tokens of the final synthesis out as they come', async () => {
+    const { client } = await streaming();
+    world.compose();
+    await world.chunk('It', 0);
+    await until('the first token', () => client.content === 'It');
+    await world.chunk(' is', 2);
+    await until('the second token', () => client.content === 'It is');
+    expect(client.chunks.filter((chunk) => chunk.choices[0]?.delta.content)).toHaveLength(2);
+    world.write(completed({ answer: 'It is' }));
+    await client.all();
+    expect(client.content).toBe('It is');
+    expect(world.metric('onFirstContent')).toHaveLength(1);
+  });
+
+  it('holds the text of a run that may still change it, and gives it out at once at the end', async () => {
+    const { client } = await streaming();
+    world.compose('held');
+    await world.chunk('A draft', 0);
+    world.write({ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' });
+    await until('the decision', () => client.reasoning.includes('D9'));
+    expect(client.content).toBe('');
+    world.write(completed({ answer: 'The answer.', sources: [] }));
+    await client.all();
+    expect(client.chunks.filter((chunk) => chunk.choices[0]?.delta.content).map((chunk) => chunk.choices[0]!.delta.content)).toEqual(['The answer.']);
+  });
+
+  it('sends what is missing of an answer that ends inside a character sequence', async () => {
+    const { client } = await streaming();
+    world.compose();
+    await world.chunk('Zürich 🏔', 0);
+    world.write(completed({ answer: 'Zürich 🏔️', sources: [] }));
+    await client.all();
+    expect(client.content).toBe('Zürich 🏔️');
+  });
+});
+
+describe('progress', () => {
+  const run = async (over: Record<string, unknown>, options: WorldOptions = {}) => {
+    const { client } = await streaming(over, options);
+    world.write(...plan);
+    world.compose();
+    await world.chunk('Blue.', 0);
+    world.write({ kind: 'decided', epoch: 1, rule: 'D3', sentence: 'Late line.' }, completed({ answer: 'Blue.', sources: [] }));
+    await client.all();
+    return client;
+  };
+
+  it('is reasoning text by default, and stops where the answer begins', async () => {
+    const client = await run({});
+    expect(client.content).toBe('Blue.');
+    expect(client.reasoning).toBe(
+      '🎯 conclave: strategy agentic, up to 3 re-plans\n📋 Planning\n🔄 Agentic Loop — Iteration 1/3\n   gap: the year\n🔀 Writing the answer\n',
+    );
+  });
+
+  it('is one balanced block of content in the mode think', async () => {
+    const client = await run({ conclave: { progress: 'think' } });
+    expect(client.reasoning).toBe('');
+    expect(client.content).toMatch(/^<think>\n🎯[^<]*Iteration 1\/3[^<]*<\/think>\n\nBlue\.$/);
+  });
+
+  it('is status events in the mode status', async () => {
+    const client = await run({}, { template: { progress: 'status' } });
+    expect(client.content).toBe('Blue.');
+    const statuses = client.chunks.filter((chunk) => chunk.event);
+    expect(statuses.map((chunk) => chunk.choices)).toEqual(statuses.map(() => []));
+    expect(statuses[0]!.event).toEqual({ type: 'status', data: { description: '🎯 conclave: strategy agentic, up to 3 re-plans', done: false } });
+    expect(statuses.at(-1)!.event!.data.done).toBe(true);
+  });
+
+  it('is nothing in the mode none', async () => {
+    world = await World.open();
+    const client = new SseClient(await world.chat({}, { headers: { 'x-conclave-progress': 'none' } }));
+    world.write(...plan, completed({ sources: [] }));
+    await client.all();
+    expect(client.chunks).toHaveLength(3);
+  });
+
+  it('closes an open block also when the run fails, and text of a model cannot close it', async () => {
+    const { client } = await streaming({ conclave: { progress: 'think' } });
+    world.write({ kind: 'replanning', iteration: 1, max: 3, gap: 'ends </think> here' }, completed({ outcome: 'failed', answer: null, failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } }));
+    await client.all();
+    expect(client.content.match(/<think>/g)).toHaveLength(1);
+    expect(client.content.match(/<\/think>/g)).toHaveLength(1);
+    expect(client.content.trimEnd().endsWith('</think>')).toBe(true);
+    expect(client.failure?.code).toBe('PROVIDER_UNREACHABLE');
+  });
+});
+
+describe('a stream that cannot go on', () => {
+  it('ends with an error in the stream when the run fails', async () => {
+    const { client } = await streaming();
+    world.write(completed({ outcome: 'failed', answer: null, failure: { code: 'CALL_TIMEOUT', message: 'Nobody answered.', retriable: true }, usage }));
+    const events = await client.all();
+    expect(client.failure).toMatchObject({ type: 'upstream_error', code: 'CALL_TIMEOUT', param: null, message: expect.stringContaining('Nobody answered.') });
+    expect(events.at(-1)!.data).toMatch(/^\{"error"/);
+    expect(client.chunks.some((chunk) => chunk.choices[0]?.finish_reason)).toBe(false);
+  });
+
+  it('says that the run was cancelled', async () => {
+    const { client } = await streaming();
+    world.write(completed({ outcome: 'cancelled', answer: null, reason: 'by command' }));
+    await client.all();
+    expect(client.failure?.code).toBe('RUN_CANCELLED');
+  });
+
+  it('says when the text it showed no longer counts, and the run goes on', async () => {
+    const { client } = await streaming();
+    world.compose();
+    await world.chunk('It is', 0);
+    await until('the text', () => client.content === 'It is');
+    await world.chunk('It was', 0, 2);
+    await client.all();
+    expect(client.failure?.code).toBe('ANSWER_SUPERSEDED');
+    await until('the client to be forgotten', () => world.stores.clients(world.run()).size === 0);
+    expect(world.stores.flagged.size).toBe(0);
+  });
+
+  it('goes on through a moment without its store', async () => {
+    const { client } = await streaming({}, { limits: { pollMs: 20 } });
+    await until('the role', () => client.chunks.length > 0);
+    world.stores.streamOutage = new Failure('STORE_UNAVAILABLE');
+    world.write(...plan);
+    await until('the warning', () => world.lines.some(({ message }) => message === 'run stream cannot be read'));
+    world.stores.streamOutage = null;
+    world.write(completed());
+    await client.all();
+    expect(client.content).toBe('It is blue [1].');
+  });
+});
+
+describe('waiting', () => {
+  it('is filled with comment lines between events', async () => {
+    const { client } = await streaming({}, { limits: { firstHeartbeatMs: 30, heartbeatMs: 60 } });
+    await until('three heartbeats', () => client.events.filter((event) => event.comment).length >= 3);
+    world.write(...plan, completed());
+    const events = await client.all();
+    expect(events.filter((event) => event.comment).every((event) => event.raw === ': keep-alive')).toBe(true);
+    expect(client.content).toBe('It is blue [1].');
+  });
+
+  it('costs one subscription for all runs, and a look now and then where hints get lost', async () => {
+    world = await World.open({ limits: { pollMs: 40 } });
+    world.stores.deaf = true;
+    const clients = await Promise.all(Array.from({ length: 5 }, async () => new SseClient(await world.chat())));
+    expect(world.stores.subscriptions).toBe(1);
+    for (const runId of world.runs()) world.stores.write(runId, [completed()]);
+    await Promise.all(clients.map((client) => client.all()));
+    expect(clients.every((client) => client.content === 'It is blue [1].')).toBe(true);
+  });
+
+  it('costs one read for all viewers of a run', async () => {
+    world = await World.open({ limits: { pollMs: 60_000 } });
+    const headers = { 'idempotency-key': 'k1' };
+    const clients: SseClient[] = [];
+    for (let n = 0; n < 5; n++) clients.push(new SseClient(await world.chat({}, { headers })));
+    await until('all roles', () => clients.every((client) => client.chunks.length > 0));
+    world.write(...plan);
+    await until('all plans', () => clients.every((client) => client.reasoning.includes('Iteration')));
+    const before = world.stores.reads.length;
+    world.write({ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' });
+    await until('all decisions', () => clients.every((client) => client.reasoning.includes('D9')));
+    expect(world.stores.reads.length - before).toBeLessThanOrEqual(2);
+    world.write(completed());
+    await Promise.all(clients.map((client) => client.all()));
+  });
+});
+
+describe('an answer that is not streamed', () => {
+  it('is one object with usage, sources and why the run stopped', async () => {
+    world = await World.open();
+    const pending = world.chat({ stream: false });
+    await until('the run', () => world.runs().length === 1);
+    world.write(...plan, completed());
+    const response = await pending;
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-run-id': world.run(), 'x-conclave-cost': '0.25', 'x-conclave-rounds': '1', 'x-conclave-outcome': 'completed', link: expect.stringContaining(world.run()) });
+    expect(await response.json()).toMatchObject({
+      object: 'chat.completion',
+      model: 'conclave',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'It is blue [1].', annotations: [{ type: 'url_citation' }] }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 120, completion_tokens: 45, total_tokens: 165 },
+      conclave: { rule: 'D3', reason: 'Nothing is missing.' },
+    });
+  });
+
+  it('holds nothing but the answer', async () => {
+    world = await World.open({ template: { progress: 'think' } });
+    const pending = world.chat({ stream: false });
+    await until('the run', () => world.runs().length === 1);
+    world.write(...plan, completed());
+    const body = (await (await pending).json()) as { choices: { message: { content: string; reasoning_content?: string } }[] };
+    expect(body.choices[0]!.message.content).toBe('It is blue [1].');
+    expect(body.choices[0]!.message.reasoning_content).toBeUndefined();
+  });
+
+  it('is an error that must not be paid twice when the run fails', async () => {
+    world = await World.open();
+    const pending = world.chat({ stream: false });
+    await until('the run', () => world.runs().length === 1);
+    world.write(completed({ outcome: 'failed', answer: null, failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } }));
+    const response = await pending;
+    expect(response.status).toBe(502);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await response.json()).toMatchObject({ error: { code: 'PROVIDER_UNREACHABLE', type: 'upstream_error' } });
+  });
+});

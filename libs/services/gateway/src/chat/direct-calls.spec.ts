@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Failure, type CallRecorded } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { RawClient, SseClient } from '../__fixtures__/sse-client.js';
+import { reply, World } from '../__fixtures__/world.js';
+
+let world: World;
+beforeEach(async () => {
+  world = await World.open();
+});
+afterEach(() => world.close());
+
+const direct = (over: Record<string, unknown> = {}) => world.chat({ model: 'm@fake', ...over });
+const recorded = () => world.events<CallRecorded>('audit');
+/** Waits as an upstream would, until the call is aborted. */
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Failure('CALL_CANCELLED')), { once: true }));
+
+describe('a model of a provider', () => {
+  it('is asked directly, with the messages and parameters of the request and without a run', async () => {
+    world.models.next(() => Promise.resolve(reply({ reasoning: 'thought' })));
+    const response = await direct({
+      stream: false,
+      temperature: 0.2,
+      max_tokens: 9,
+      stop: 'END',
+      messages: [
+        { role: 'developer', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: '<think>x</think>Yes?' },
+        { role: 'user', content: 'Why?' },
+      ],
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-run-id')).toBeNull();
+    expect(await response.json()).toMatchObject({
+      object: 'chat.completion',
+      model: 'm@fake',
+      choices: [{ message: { role: 'assistant', content: 'Hello there', reasoning_content: 'thought' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    });
+    expect(world.models.calls[0]!.request).toEqual({
+      model: 'm@fake',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'Yes?' },
+        { role: 'user', content: 'Why?' },
+      ],
+      temperature: 0.2,
+      maxTokens: 9,
+      stop: ['END'],
+      timeoutMs: 300_000,
+    });
+    expect(world.runs()).toEqual([]);
+    expect(world.requested()).toEqual([]);
+  });
+
+  it('streams its tokens as they come', async () => {
+    let go = (): void => undefined;
+    const held = new Promise<void>((resolve) => (go = resolve));
+    world.models.next(async ({ onDelta }) => {
+      onDelta!({ reasoning: 'hm' });
+      onDelta!({ content: 'Hel' });
+      await held;
+      onDelta!({ content: 'lo' });
+      return reply({ content: 'Hello', finishReason: 'length' });
+    });
+    const client = new SseClient(await direct({ stream_options: { include_usage: true } }));
+    await until('the first token', () => client.content === 'Hel');
+    expect(client.reasoning).toBe('hm');
+    go();
+    const events = await client.all();
+    expect(client.content).toBe('Hello');
+    expect(events.at(-1)!.data).toBe('[DONE]');
+    expect(client.chunks.filter((chunk) => chunk.choices[0]?.delta.role)).toHaveLength(1);
+    expect(client.chunks.at(-2)!.choices[0]).toMatchObject({ delta: {}, finish_reason: 'length' });
+    expect(client.chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 5 } });
+  });
+
+  it('sends what its adapter gave no tokens for', async () => {
+    world.models.next(() => Promise.resolve(reply()));
+    const client = new SseClient(await direct());
+    await client.all();
+    expect(client.content).toBe('Hello there');
+  });
+
+  it('opens the stream after a moment without a token, and keeps it alive', async () => {
+    await world.close();
+    world = await World.open({ limits: { directHeadMs: 20, firstHeartbeatMs: 20, heartbeatMs: 20 } });
+    let go = (): void => undefined;
+    world.models.next(() => new Promise((resolve) => (go = () => resolve(reply()))));
+    const client = new SseClient(await direct());
+    await until('the role and a heartbeat', () => client.chunks.length === 1 && client.events.some((event) => event.comment));
+    go();
+    await client.all();
+    expect(client.content).toBe('Hello there');
+  });
+
+  it('that refuses at once is an ordinary HTTP error', async () => {
+    world.models.next(() => Promise.reject(new Failure('PROVIDER_RATE_LIMITED', undefined, { retryAfterMs: 7_000 })));
+    const response = await direct();
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toBe('7');
+    expect(await response.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'upstream_error' } });
+  });
+
+  it('that breaks in the middle is an error in the stream', async () => {
+    world.models.next(async ({ onDelta }) => {
+      onDelta!({ content: 'Hel' });
+      throw new Failure('PROVIDER_STREAM_BROKEN');
+    });
+    const client = new SseClient(await direct());
+    await client.all();
+    expect(client.content).toBe('Hel');
+    expect(client.failure?.code).toBe('PROVIDER_STREAM_BROKEN');
+  });
+
+  it('that may have been paid is not asked again by an SDK', async () => {
+    world.models.next(() => Promise.reject(new Failure('CALL_TIMEOUT')));
+    const response = await direct({ stream: false });
+    expect(response.status).toBe(504);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    await response.text();
+  });
+
+  it.each([true, false])('is stopped within a second when its client leaves (stream: %s)', async (stream) => {
+    world.models.next(({ signal }) => untilAborted(signal));
+    const client = await RawClient.open(world.url);
+    client.post('/v1/chat/completions', { model: 'm@fake', stream, messages: [{ role: 'user', content: 'Why?' }] });
+    await until('the call', () => world.models.calls.length === 1);
+    client.leave();
+    await until('the abort', () => world.models.calls[0]!.signal.aborted, { timeoutMs: 1_000 });
+    await until('the record', () => recorded().length === 1);
+    expect(recorded()[0]!.data).toMatchObject({ status: 'cancelled', usage: { calls: 1 } });
+  });
+
+  it('leaves an audit record of each call, without its words', async () => {
+    world.models.next(() => Promise.resolve(reply()));
+    await (await direct({ stream: false })).text();
+    await until('the record', () => recorded().length === 1);
+    const [record] = recorded();
+    expect(record!.data).toMatchObject({ purpose: 'direct', model: 'm@fake', status: 'ok', usage: { prompt: 3, completion: 2 }, request: null, reply: null, requestHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(JSON.stringify(record)).not.toContain('sky');
+  });
+
+  it('is refused when too many are asked at the same time', async () => {
+    await world.close();
+    world = await World.open({ limits: { directCalls: 1 } });
+    let go = (): void => undefined;
+    world.models.next(() => new Promise((resolve) => (go = () => resolve(reply()))));
+    const first = direct({ stream: false });
+    await until('the first call', () => world.models.calls.length === 1);
+    const second = await direct({ stream: false });
+    expect(second.status).toBe(429);
+    expect(second.headers.get('retry-after')).toBe('5');
+    await second.text();
+    go();
+    expect((await first).status).toBe(200);
+  });
+
+  it('is cut with an error when the gateway shuts down', async () => {
+    world.models.next(({ signal, onDelta }) => {
+      onDelta!({ content: 'Hel' });
+      return untilAborted(signal);
+    });
+    const client = new SseClient(await direct());
+    await until('the token', () => client.content === 'Hel');
+    await world.app.close();
+    await client.all();
+    expect(client.failure?.code).toBe('SHUTTING_DOWN');
+  });
+});

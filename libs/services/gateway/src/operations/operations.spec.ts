@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
+import { twoTenants, World } from '../__fixtures__/world.js';
+
+let world: World;
+beforeEach(async () => {
+  world = await World.open({ keys: twoTenants });
+});
+afterEach(() => world.close());
+
+const get = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(world.url + path, { headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+describe('health', () => {
+  it('is live without a key', async () => {
+    expect(await get('/health/live')).toMatchObject({ status: 200, text: '{"status":"live"}' });
+  });
+
+  it('is ready when nothing is red', async () => {
+    expect(JSON.parse((await get('/health/ready')).text)).toEqual({ status: 'ready', red: [] });
+  });
+
+  it('says in sentences what is red', async () => {
+    world.stores.red = 'is older than the log.';
+    world.consumer = 'no fetch for 30 s.';
+    const { status, text, headers } = await get('/health/ready');
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('5');
+    expect(JSON.parse(text)).toEqual({ status: 'not_ready', red: ['State store: is older than the log.', 'Consumer merger: no fetch for 30 s.'] });
+  });
+
+  it('is red when a store throws instead of answering', async () => {
+    world.stores.state.health = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
+    expect(JSON.parse((await get('/health/ready')).text).red).toEqual(['State store: The state store does not answer.']);
+  });
+
+  it('does not refuse questions because a consumer stands still', async () => {
+    world.consumer = 'no fetch for 30 s.';
+    expect((await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers: { 'x-api-key': 'sk-a' } })).status).toBe(202);
+  });
+});
+
+describe('documents', () => {
+  it('are served as they are printed', async () => {
+    expect(JSON.parse((await get('/openapi.json')).text)).toMatchObject({ openapi: '3.1.0', paths: { '/v1/chat/completions': expect.anything() } });
+    expect(JSON.parse((await get('/asyncapi.json')).text)).toEqual({ asyncapi: '3.0.0' });
+    expect(await get('/metrics')).toMatchObject({ status: 200, text: 'conclave_up 1\n' });
+  });
+});
+
+describe('models', () => {
+  const key = { authorization: 'Bearer sk-a' };
+
+  it('are listed as OpenAI clients expect them', async () => {
+    const { status, text } = await get('/v1/models', key);
+    expect(status).toBe(200);
+    const list = JSON.parse(text) as { object: string; data: { id: string }[] };
+    expect(list.object).toBe('list');
+    expect(list.data[0]).toEqual({ id: 'conclave', object: 'model', created: 1, owned_by: 'conclave', description: expect.any(String) });
+    expect(list.data.map((model) => model.id)).toEqual(['conclave', 'gpt-4o', 'm@fake', 'org/m:8b@fake']);
+  });
+
+  it.each(['conclave', 'gpt-4o', 'm@fake', 'm%40fake', 'org/m:8b@fake', 'org%2Fm%3A8b%40fake'])('are found by id: %s', async (id) => {
+    const { status, text } = await get(`/v1/models/${id}`, key);
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({ id: decodeURIComponent(id), object: 'model' });
+  });
+
+  it('that nobody knows are a 404 with the valid ids', async () => {
+    const { status, text } = await get('/v1/models/nobody', key);
+    expect(status).toBe(404);
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'model_not_found', message: expect.stringContaining('org/m:8b@fake') } });
+  });
+
+  it('need a key like everything else', async () => {
+    expect((await get('/v1/models')).status).toBe(401);
+  });
+
+  it('are the templates alone while a provider does not answer', async () => {
+    const slow = await World.open({ limits: { modelListMs: 50 }, describeModels: () => new Promise(() => undefined) });
+    try {
+      const began = performance.now();
+      const list = (await (await fetch(`${slow.url}/v1/models`)).json()) as { data: { id: string }[] };
+      expect(list.data.map((model) => model.id)).toEqual(['conclave']);
+      expect(performance.now() - began).toBeLessThan(2_000);
+    } finally {
+      await slow.close();
+    }
+  });
+});
+
+describe('every response', () => {
+  it.each(['/health/live', '/v1/models', '/v1/nothing', '/metrics'])('carries a request id and our mark: %s', async (path) => {
+    const { headers } = await get(path);
+    expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(headers.get('x-conclave')).toBe('1');
+    expect(headers.get('x-powered-by')).toBeNull();
+  });
+
+  it('is reported once, under the path of the route table', async () => {
+    await get('/v1/models/org/m:8b@fake', { 'x-api-key': 'sk-a' });
+    await get('/v1/secret-path');
+    expect(world.metric('onRequest').map(([request]) => request)).toMatchObject([
+      { method: 'GET', route: '/v1/models/{id+}', status: 200 },
+      { method: 'other', route: 'other', status: 404 },
+    ]);
+  });
+});

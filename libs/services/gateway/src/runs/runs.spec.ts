@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { RunAccepted, RunList, RunView } from '@conclave/contracts';
+import { completed, twoTenants, World } from '../__fixtures__/world.js';
+
+let world: World;
+beforeEach(async () => {
+  world = await World.open({ keys: twoTenants });
+});
+afterEach(() => world.close());
+
+const a = { 'x-api-key': 'sk-a' };
+const b = { 'x-api-key': 'sk-b' };
+const start = async (headers: Record<string, string> = a, body: unknown = { model: 'conclave', input: 'Why?' }) => world.post('/v1/runs', body, { headers });
+const get = (path: string, headers: Record<string, string> = a) => fetch(world.url + path, { headers });
+
+describe('a run', () => {
+  it('is started and outlives its request', async () => {
+    const response = await start();
+    expect(response.status).toBe(202);
+    const accepted = RunAccepted.parse(await response.json());
+    expect(response.headers.get('location')).toBe(`/v1/runs/${accepted.id}`);
+    expect(accepted).toMatchObject({ template: 'conclave', attached: false, links: { events: `/v1/runs/${accepted.id}/events` } });
+    expect(world.requested()[0]!.data).toMatchObject({ origin: 'runs', goal: 'Why?', caller: { tenant: 'a' } });
+    expect(world.stores.clients(accepted.id).size).toBe(0);
+  });
+
+  it('is shown before and after the engine has begun it', async () => {
+    await start();
+    const early = RunView.parse(await (await get(`/v1/runs/${world.run()}`)).json());
+    expect(early).toMatchObject({ id: world.run(), status: 'accepted', terminal: false, question: 'Why?' });
+    world.write(completed());
+    const late = RunView.parse(await (await get(`/v1/runs/${world.run()}`)).json());
+    expect(late).toMatchObject({ status: 'completed', terminal: true, answer: 'It is blue [1].', rule: 'D3' });
+  });
+
+  it('is the same one for a repeat with the same Idempotency-Key', async () => {
+    const headers = { ...a, 'idempotency-key': 'k' };
+    const [one, two] = [RunAccepted.parse(await (await start(headers)).json()), RunAccepted.parse(await (await start(headers)).json())];
+    expect(two).toEqual({ ...one, attached: true });
+    expect(world.requested()).toHaveLength(1);
+  });
+
+  it('needs a template and a question', async () => {
+    expect(await (await start(a, { model: 'm@fake', input: 'x' })).json()).toMatchObject({ error: { param: 'model', message: expect.stringContaining('/v1/chat/completions') } });
+    expect(await (await start(a, { model: 'conclave' })).json()).toMatchObject({ error: { param: 'input' } });
+  });
+});
+
+describe('the list of runs', () => {
+  it('shows those of the tenant, newest first, page by page', async () => {
+    for (const input of ['one', 'two', 'three']) await start(a, { model: 'conclave', input });
+    await start(b, { model: 'conclave', input: 'of another' });
+    const first = RunList.parse(await (await get('/v1/runs?limit=2')).json());
+    expect(first.data.map((run) => run.question)).toEqual(['three', 'two']);
+    const second = RunList.parse(await (await get(`/v1/runs?limit=2&before=${first.nextBefore}`)).json());
+    expect(second).toMatchObject({ data: [{ question: 'one' }], nextBefore: null });
+  });
+
+  it.each(['limit=0', 'limit=x', 'before=-1', 'limit=1.5'])('refuses %s', async (query) => {
+    expect(await (await get(`/v1/runs?${query}`)).json()).toMatchObject({ error: { code: 'REQUEST_INVALID', param: query.split('=')[0] } });
+  });
+});
+
+describe('a run of another tenant', () => {
+  it.each([
+    ['GET', ''],
+    ['GET', '/events'],
+    ['POST', '/commands'],
+  ])('does not exist for %s /v1/runs/{id}%s', async (method, path) => {
+    await start();
+    const ask = (id: string) =>
+      fetch(`${world.url}/v1/runs/${id}${path}`, { method, headers: { ...b, 'content-type': 'application/json' }, ...(method === 'POST' ? { body: '{"command":"cancel"}' } : {}) });
+    const [foreign, unknown] = [await ask(world.run()), await ask('run_unknown00')];
+    expect([foreign.status, unknown.status]).toEqual([404, 404]);
+    expect(await foreign.json()).toEqual(await unknown.json());
+    expect(world.stores.flagged.size).toBe(0);
+    expect(world.commands()).toEqual([]);
+  });
+
+  it('is not attached to by a retry', async () => {
+    await start();
+    const response = await start({ ...b, 'x-stainless-retry-count': '1' });
+    expect(RunAccepted.parse(await response.json()).attached).toBe(false);
+    expect(world.runs()).toHaveLength(2);
+  });
+});
+
+describe('a command', () => {
+  const command = (body: unknown) => world.post(`/v1/runs/${world.run()}/commands`, body, { headers: a });
+
+  it('cancels: the flag first, then the event in its order', async () => {
+    await start();
+    const response = await command({ command: 'cancel', reason: 'changed my mind' });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toEqual({ object: 'run.command', runId: world.run(), seq: 1, command: 'cancel', status: 'accepted' });
+    expect(world.stores.flagged).toEqual(new Set([world.run()]));
+    expect(world.commands()[0]).toMatchObject({ id: `${world.run()}/command/1`, data: { seq: 1, actor: 'key_a', command: { name: 'cancel', reason: 'changed my mind' } } });
+    expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 2 });
+  });
+
+  it.each([
+    [{ command: 'pause' }, { name: 'pause' }],
+    [{ command: 'resume' }, { name: 'resume' }],
+    [{ command: 'steer', text: 'left' }, { name: 'steer', text: 'left' }],
+    [{ command: 'add_context', text: 'fact' }, { name: 'add_context', text: 'fact' }],
+    [{ command: 'answer', text: 'yes' }, { name: 'answer', text: 'yes' }],
+    [{ command: 'override_step', skill: 'research', input: 'x' }, { name: 'override_step', skill: 'research', input: 'x' }],
+  ])('is passed on: %j', async (body, sent) => {
+    await start();
+    expect((await command(body)).status).toBe(202);
+    expect(world.commands()[0]!.data.command).toEqual(sent);
+    expect(world.stores.flagged.size).toBe(0);
+  });
+
+  it.each([[{ command: 'explode' }], [{ command: 'abort', reason: 'x' }], [{ command: 'steer' }], [{}]])('is refused: %j', async (body) => {
+    await start();
+    const response = await command(body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: 'REQUEST_INVALID', param: expect.stringMatching(/command|text/) } });
+  });
+
+  it('comes too late for a run that has ended', async () => {
+    await start();
+    world.write(completed());
+    const response = await command({ command: 'cancel' });
+    expect(response.status).toBe(409);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(world.commands()).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { StreamBody } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { RawClient, SseClient } from '../__fixtures__/sse-client.js';
+import { completed, World } from '../__fixtures__/world.js';
+
+let world: World;
+afterEach(() => world.close());
+
+const body = { model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why?' }] };
+const chunkLength = 20_000;
+/** More than the buffers of both sockets hold. */
+const text = Array.from({ length: 2_500 }, (_, n) => String.fromCharCode(97 + (n % 26)).repeat(chunkLength));
+
+async function writeAll(): Promise<void> {
+  world.compose();
+  for (const [index, part] of text.entries()) await world.chunk(part, index * chunkLength);
+}
+
+describe('a client that does not read', () => {
+  it('is not written to beyond what its connection takes, and gets everything when it reads again', async () => {
+    world = await World.open();
+    const client = await RawClient.open(world.url);
+    client.post('/v1/chat/completions', body);
+    await until('the role', () => client.received.includes('"role"'));
+    client.socket.pause();
+    await writeAll();
+    const pages = () => world.stores.reads.length;
+    let before = -1;
+    await until('the reads to stop', () => {
+      const still = pages() === before;
+      before = pages();
+      return still;
+    }, { everyMs: 200 });
+    expect(pages()).toBeLessThan(6);
+    client.socket.resume();
+    world.write(completed({ answer: text.join(''), sources: [] }));
+    await until('the end', () => client.received.endsWith('data: [DONE]\n\n\r\n0\r\n\r\n'), { timeoutMs: 15_000 });
+    const content = [...client.received.matchAll(/"content":"([a-z]+)"/g)].map(([, part]) => part).join('');
+    expect(content.length).toBe(text.length * chunkLength);
+  });
+
+  it('is dropped when it stays away, the run goes on, and its events can be read later', async () => {
+    world = await World.open({ limits: { slowClientMs: 150 } });
+    const client = await RawClient.open(world.url);
+    client.post('/v1/chat/completions', body);
+    await until('the role', () => client.received.includes('"role"'));
+    client.socket.pause();
+    await writeAll();
+    await until('the drop', () => world.metric('onStreamClose').length > 0);
+    expect(world.metric('onStreamClose')).toEqual([['chat', 'slow']]);
+    await until('the client to be forgotten', () => world.stores.clients(world.run()).size === 0);
+    expect(world.stores.flagged.size).toBe(0);
+    const late: StreamBody = completed();
+    world.write(late);
+    const events = new SseClient(await fetch(`${world.url}/v1/runs/${world.run()}/events?after=${text.length}`));
+    await events.all();
+    expect(events.events.at(-1)!.event).toBe('run.completed');
+    client.leave();
+  });
+});

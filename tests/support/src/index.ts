@@ -2,4 +2,5 @@ export { HistoryWriter, openOperations, readHistory, type HistoryEntry, type His
 export { ScriptedModelServer, type RecordedCall, type ScriptedModelServerOptions } from './model-server/scripted-model-server.js';
 export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep, ScriptedUsage } from './model-server/script.js';
 export { Supervised, type Exit, type SupervisedOptions } from './supervisor.js';
+export { TcpProxy, type TcpProxyOptions, type Toxics } from './tcp-proxy.js';
 export { until } from './until.js';

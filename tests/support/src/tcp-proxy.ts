@@ -1,0 +1,128 @@
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+
+export interface TcpProxyOptions {
+  /** Where connections go. */
+  readonly target: { readonly host: string; readonly port: number };
+  /** Port on 127.0.0.1 to listen on; a free one by default. */
+  readonly port?: number;
+}
+
+/** What the proxy does to bytes that pass, in both directions. */
+export interface Toxics {
+  /** Milliseconds each piece is held back. */
+  readonly latencyMs?: number;
+  /** At most this many bytes per piece. */
+  readonly sliceBytes?: number;
+  /** Bytes are swallowed and connections stay open: what a cable pulled out looks like. */
+  readonly halfOpen?: boolean;
+}
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
+/** A TCP proxy on loopback that a test uses to break connections. */
+export class TcpProxy {
+  readonly #pairs = new Set<Pair>();
+  readonly #server: Server;
+  #toxics: Toxics = {};
+  #refusing = false;
+  /** Connections accepted since the start. */
+  accepted = 0;
+
+  private constructor(private readonly options: TcpProxyOptions) {
+    this.#server = createServer((client) => this.#accept(client));
+  }
+
+  static async open(options: TcpProxyOptions): Promise<TcpProxy> {
+    const proxy = new TcpProxy(options);
+    await new Promise<void>((resolve, reject) => {
+      proxy.#server.once('error', reject);
+      proxy.#server.listen(options.port ?? 0, '127.0.0.1', resolve);
+    });
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Connections open now. */
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  /** From now on, also for connections that are open; `{}` heals. */
+  poison(toxics: Toxics): void {
+    this.#toxics = toxics;
+  }
+
+  /** Ends every connection in the middle of whatever it carries: with a reset when `how` says so. New ones are accepted. */
+  cut(how: 'end' | 'reset' = 'reset'): void {
+    for (const { client, server } of this.#pairs) {
+      for (const socket of [client, server]) {
+        if (how === 'reset') socket.resetAndDestroy();
+        else socket.destroy();
+      }
+    }
+  }
+
+  /** While true every connection is cut and new ones are reset at once. */
+  refuse(refusing: boolean): void {
+    this.#refusing = refusing;
+    if (refusing) this.cut();
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #accept(client: Socket): void {
+    if (this.#refusing) {
+      client.resetAndDestroy();
+      return;
+    }
+    this.accepted += 1;
+    const server = connect(this.options.target);
+    const pair: Pair = { client, server };
+    this.#pairs.add(pair);
+    const gone = () => {
+      this.#pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) {
+      socket.setNoDelay(true);
+      // Broken connections are what this proxy is for; `close` follows every error.
+      socket.on('error', () => undefined);
+      socket.on('close', gone);
+    }
+    this.#carry(client, server);
+    this.#carry(server, client);
+  }
+
+  /** Order is kept: a piece leaves only after the one before it. */
+  #carry(from: Socket, to: Socket): void {
+    let before: Promise<void> = Promise.resolve();
+    from.on('data', (bytes) => {
+      if (this.#toxics.halfOpen) return;
+      before = before.then(() => this.#pass(bytes, to));
+    });
+    from.on('end', () => {
+      if (!this.#toxics.halfOpen) void before.then(() => to.end());
+    });
+  }
+
+  async #pass(bytes: Buffer, to: Socket): Promise<void> {
+    const { latencyMs = 0, sliceBytes = bytes.byteLength } = this.#toxics;
+    for (let start = 0; start < bytes.byteLength; start += sliceBytes) {
+      if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
+      if (this.#toxics.halfOpen || to.destroyed) return;
+      to.write(bytes.subarray(start, start + sliceBytes));
+      // Two writes in one turn would leave as one piece.
+      if (sliceBytes < bytes.byteLength) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}

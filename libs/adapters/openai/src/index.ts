@@ -1,1 +1,3 @@
-export {};
+export type { CallTimeouts, ModelPrice, ProviderConfig, ProvidersConfig, RetrySettings } from './configuration.js';
+export * from './discover.js';
+export { openProviders } from './providers.js';

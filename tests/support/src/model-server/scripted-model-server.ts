@@ -36,6 +36,8 @@ export interface ScriptedModelServerOptions {
  * `expectCalls` throws while there is one, so a test cannot pass on answers nobody wrote.
  */
 export class ScriptedModelServer {
+  /** Stays known after `close`, for a server that is to come back. */
+  port = 0;
   readonly calls: RecordedCall[] = [];
   /** Requests other than chat completions, such as `GET /v1/models`. */
   readonly otherRequests: string[] = [];
@@ -62,12 +64,10 @@ export class ScriptedModelServer {
       server.once('error', reject);
       server.listen(options.port ?? 0, '127.0.0.1', resolve);
     });
+    scripted.port = (server.address() as AddressInfo).port;
     return scripted;
   }
 
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
   /** Base URL for clients, with /v1. */
   get url(): string {
     return `http://127.0.0.1:${this.port}/v1`;

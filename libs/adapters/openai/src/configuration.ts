@@ -1,0 +1,67 @@
+/** One OpenAI-compatible server, with its secrets already read. */
+export interface ProviderConfig {
+  /** Such as `http://127.0.0.1:11434/v1`. */
+  readonly base_url: string;
+  /** Sent as bearer token to the origin of `base_url` and nowhere else. */
+  readonly api_key?: string;
+  /** Calls at the same time in this process. 1 for a local server, 8 for others. */
+  readonly max_concurrency?: number;
+  /** Upper bound of one call on top of what the caller says, milliseconds. */
+  readonly timeout_ms?: number;
+  /** Runs on this machine or network: one call at a time unless said otherwise, and slow to the first token. */
+  readonly local: boolean;
+  readonly paid: boolean;
+}
+
+export interface ModelPrice {
+  /** Currency units per million tokens. */
+  readonly input: number;
+  readonly output: number;
+}
+
+export interface ProvidersConfig {
+  readonly providers: Readonly<Record<string, ProviderConfig>>;
+  /** `model@provider` -> what is known of it. What stands here wins over what a server says. */
+  readonly models?: Readonly<Record<string, { readonly context?: number; readonly price?: ModelPrice }>>;
+  readonly timeouts?: Partial<CallTimeouts>;
+  readonly retry?: Partial<RetrySettings>;
+}
+
+/** Milliseconds. */
+export interface CallTimeouts {
+  /** From sending to the first text of a server that is not local. A local one may be loading its model: only the call's own bound counts. */
+  readonly first_token_ms: number;
+  /** Longest silence inside a stream. */
+  readonly idle_ms: number;
+  /** Wait for the usage chunk after the last token. */
+  readonly usage_ms: number;
+  /** Bound of each question about models. */
+  readonly list_ms: number;
+  /** How long the list of models is taken as current. */
+  readonly list_ttl_ms: number;
+}
+
+export interface RetrySettings {
+  /** Attempts in all, the first one included. */
+  readonly attempts: number;
+  readonly base_ms: number;
+  readonly cap_ms: number;
+  /** A server that asks for a longer wait than this is not waited for. */
+  readonly longest_wait_ms: number;
+}
+
+export const defaultTimeouts: CallTimeouts = {
+  first_token_ms: 60_000,
+  idle_ms: 60_000,
+  usage_ms: 2_000,
+  list_ms: 2_000,
+  list_ttl_ms: 10_000,
+};
+export const defaultRetry: RetrySettings = { attempts: 4, base_ms: 500, cap_ms: 8_000, longest_wait_ms: 60_000 };
+export const defaultConcurrency = (local: boolean): number => (local ? 1 : 8);
+
+/** `model@provider` in its parts; null where it is not of that form. The last `@` counts. */
+export function splitRef(ref: string): { readonly model: string; readonly provider: string } | null {
+  const at = ref.lastIndexOf('@');
+  return at > 0 && at < ref.length - 1 ? { model: ref.slice(0, at), provider: ref.slice(at + 1) } : null;
+}

@@ -1,0 +1,95 @@
+import { discoveredProviders } from '@conclave/contracts';
+import { entriesOf } from './model-list.js';
+import { kindByName } from './model-kind.js';
+import type { ProviderConfig } from './configuration.js';
+
+/** Every response of a Conclave gateway carries this header, so that no gateway takes itself or another one for a model server. */
+export const gatewayMark = 'x-conclave';
+
+type DiscoveredName = (typeof discoveredProviders)[number];
+
+/** Where the usual local servers listen when nobody changed it. */
+export const usualPorts: Readonly<Record<DiscoveredName, number>> = { ollama: 11434, lmstudio: 1234, llamacpp: 8080, vllm: 8000 };
+
+export interface FoundServer {
+  readonly name: DiscoveredName;
+  readonly provider: ProviderConfig;
+  /** Ids of its chat models. */
+  readonly models: readonly string[];
+}
+
+export interface DiscoveryOptions {
+  readonly ports?: Partial<Readonly<Record<DiscoveredName, number>>>;
+  /** Ports that are ours, or are about to be. */
+  readonly ownPorts?: readonly number[];
+  /** Bound of the whole search, milliseconds: all ports are asked at the same time. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Looks for Ollama, LM Studio, llama.cpp and vLLM on 127.0.0.1. Only for when nothing is configured: the caller asks first.
+ * Nothing found is an empty list; never throws. A server without a chat model is not found.
+ */
+export async function discoverLocalServers({ ports, ownPorts = [], timeoutMs = 400 }: DiscoveryOptions = {}): Promise<
+  readonly FoundServer[]
+> {
+  const asked = discoveredProviders.map((name) => ({ name, port: ports?.[name] ?? usualPorts[name] }));
+  const found = await Promise.all(
+    asked.filter(({ port }) => !ownPorts.includes(port)).map(({ name, port }) => probe(name, port, timeoutMs)),
+  );
+  return found.filter((server) => server !== null);
+}
+
+async function probe(name: DiscoveredName, port: number, timeoutMs: number): Promise<FoundServer | null> {
+  const base_url = `http://127.0.0.1:${port}/v1`;
+  try {
+    const response = await fetch(`${base_url}/models`, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: { accept: 'application/json' },
+    });
+    if (!response.ok || response.headers.has(gatewayMark)) {
+      await response.body?.cancel();
+      return null;
+    }
+    const ids = entriesOf(await response.json()).map((entry) => entry['id']);
+    const models = ids.filter((id): id is string => typeof id === 'string' && kindByName(id) === 'chat');
+    return models.length > 0 ? { name, provider: { base_url, local: true, paid: false }, models } : null;
+  } catch {
+    // Nothing listens there, or something that is no model server.
+    return null;
+  }
+}
+
+/** A provider made of OPENAI_BASE_URL and OPENAI_API_KEY. */
+export interface EnvironmentProvider {
+  readonly provider: ProviderConfig;
+  /**
+   * Whether its models may be chosen without being named, after local ones. An address was put there to be used; a lone key
+   * points to the hosted service and may belong to any other program, so it never spends money by itself.
+   */
+  readonly mayBeChosen: boolean;
+}
+
+const hostedService = 'https://api.openai.com/v1';
+
+/** null when neither variable is set. Empty values count as absent. */
+export function providerFromEnvironment(baseUrl: string | undefined, apiKey: string | undefined): EnvironmentProvider | null {
+  if (!baseUrl && !apiKey) return null;
+  const base_url = baseUrl || hostedService;
+  return { provider: { base_url, ...(apiKey ? { api_key: apiKey } : {}), ...natureOf(base_url, !!apiKey) }, mayBeChosen: !!baseUrl };
+}
+
+/** Local: this machine or a private network. Paid unless said otherwise: a server with a key outside of it. */
+export function natureOf(baseUrl: string, hasKey: boolean): { readonly local: boolean; readonly paid: boolean } {
+  const local = isPrivateHost(new URL(baseUrl).hostname);
+  return { local, paid: hasKey && !local };
+}
+
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  if (host === 'localhost' || host.endsWith('.localhost') || host.endsWith('.local') || host.endsWith('.internal')) return true;
+  if (host.includes(':')) return host === '::1' || /^f[cd]/.test(host) || host.startsWith('fe80');
+  if (!/^\d+\.\d+\.\d+\.\d+$/.test(host)) return !host.includes('.');
+  return /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\./.test(host);
+}

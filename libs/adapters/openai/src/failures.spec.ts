@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals';
+import { type FailureCode } from '@conclave/contracts';
+import { ScriptedModelServer } from '@conclave/test-support';
+import { ask, bare, closing, codeOf, failureOf, open, retry, scripted, watch } from './__fixtures__/servers.js';
+
+describe('a repeated call', () => {
+  it.each([408, 409, 429, 500, 503])('follows status %i, telling each repetition', async (status) => {
+    const server = await scripted(
+      { match: 'hello', reply: { status } },
+      { match: 'hello', reply: { status } },
+      { match: 'hello', reply: { text: 'hi' } },
+    );
+    const retries: number[] = [];
+    const reply = await open(server.url).call(ask(), watch({ onRetry: ({ attempt }) => void retries.push(attempt) }));
+    expect(reply.content).toBe('hi');
+    expect(reply.usage.calls).toBe(3);
+    expect(retries).toEqual([2, 3]);
+    server.expectCalls(3);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const server = await scripted(
+      { match: 'hello', reply: { status: 429, headers: { 'retry-after-ms': '80' } } },
+      { match: 'hello', reply: { text: 'hi' } },
+    );
+    await open(server.url).call(ask(), watch());
+    expect(server.calls[1]!.at - server.calls[0]!.at).toBeGreaterThanOrEqual(78);
+  });
+
+  it('does not follow a wait that is longer than the call may take', async () => {
+    const server = await scripted({ match: 'hello', reply: { status: 429, headers: { 'retry-after': '30' } } });
+    const failure = await failureOf(open(server.url).call(ask(), watch()));
+    expect(failure).toMatchObject({ code: 'PROVIDER_RATE_LIMITED', options: { retryAfterMs: 30_000 } });
+    server.expectCalls(1);
+  });
+
+  it('ends after a bounded number of attempts', async () => {
+    const server = await scripted({ match: 'hello', reply: { status: 500 }, times: Infinity });
+    const failure = await failureOf(open(server.url, {}, { retry: { ...retry, attempts: 3 } }).call(ask(), watch()));
+    expect(failure).toMatchObject({ code: 'PROVIDER_FAILED', options: { context: { attempts: 3, usage: { calls: 3 } } } });
+    server.expectCalls(3);
+  });
+
+  it('follows a stream that broke before its first text, but never one that had begun', async () => {
+    const server = await scripted(
+      { match: 'one', reply: { truncateAfter: [], cleanly: true } },
+      { match: 'one', reply: { truncateAfter: [] } },
+      { match: 'one', reply: { text: 'hi' } },
+      { match: 'two', reply: { truncateAfter: [{ text: 'ha' }], cleanly: true } },
+      { match: 'three', reply: { truncateAfter: [{ text: 'ha' }] } },
+    );
+    const models = open(server.url);
+    expect((await models.call(ask('one'), watch())).content).toBe('hi');
+    const broken = await failureOf(models.call(ask('two'), watch()));
+    expect(broken).toMatchObject({ code: 'PROVIDER_STREAM_BROKEN', options: { context: { usage: { completion: 1, estimated: true } } } });
+    expect(await codeOf(models.call(ask('three'), watch()))).toBe('PROVIDER_STREAM_BROKEN');
+    server.expectCalls(5);
+  });
+
+  it('reaches a server that comes back', async () => {
+    const first = await scripted();
+    const { port, url } = first;
+    await first.close();
+    let back: Promise<ScriptedModelServer> | undefined;
+    const models = open(url, {}, { retry: { attempts: 10, base_ms: 20, cap_ms: 50 } });
+    const reply = await models.call(
+      ask(),
+      watch({ onRetry: () => void (back ??= ScriptedModelServer.start({ port, script: [{ match: 'hello', reply: { text: 'hi' } }] })) }),
+    );
+    closing.push(async () => (await back)?.close());
+    expect(reply.content).toBe('hi');
+  });
+});
+
+describe('a failure', () => {
+  it.each<[string, number, object | string, FailureCode, number]>([
+    ['a wrong key', 401, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 'PROVIDER_UNAUTHENTICATED', 1],
+    ['a forbidden model', 403, {}, 'PROVIDER_UNAUTHENTICATED', 1],
+    ['an unknown model', 404, { error: { message: 'model "m" not found, try pulling it first' } }, 'MODEL_NOT_FOUND', 1],
+    ['an unknown path', 404, '404 page not found', 'PROVIDER_REFUSED', 1],
+    [
+      'a used-up quota',
+      429,
+      { error: { message: 'You exceeded your current quota', code: 'insufficient_quota', type: 'insufficient_quota' } },
+      'PROVIDER_REFUSED',
+      1,
+    ],
+    ['a bad request', 400, { error: { message: 'no' } }, 'PROVIDER_REFUSED', 1],
+    ['a redirect', 307, {}, 'PROVIDER_REFUSED', 1],
+    [
+      'OpenAI overflow',
+      400,
+      { error: { message: "This model's maximum context length is 128000 tokens.", code: 'context_length_exceeded' } },
+      'CONTEXT_OVERFLOW',
+      1,
+    ],
+    [
+      'llama.cpp overflow',
+      400,
+      {
+        error: {
+          code: 400,
+          message: 'the request exceeds the available context size, try increasing it',
+          type: 'exceed_context_size_error',
+          n_prompt_tokens: 9,
+          n_ctx: 8,
+        },
+      },
+      'CONTEXT_OVERFLOW',
+      1,
+    ],
+    [
+      'vLLM overflow',
+      400,
+      {
+        object: 'error',
+        message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+        type: 'BadRequestError',
+        code: 400,
+      },
+      'CONTEXT_OVERFLOW',
+      1,
+    ],
+    [
+      'LM Studio overflow',
+      400,
+      { error: 'The number of tokens to keep from the initial prompt is greater than the context length.' },
+      'CONTEXT_OVERFLOW',
+      1,
+    ],
+    ['Ollama overflow', 500, { error: { message: 'prompt too long; exceeded max context length by 12 tokens' } }, 'CONTEXT_OVERFLOW', 1],
+  ])('of %s has its code and is not repeated', async (_name, status, body, code, calls) => {
+    const server = await scripted({ match: 'hello', reply: { status, body } });
+    expect(await codeOf(open(server.url).call(ask(), watch()))).toBe(code);
+    server.expectCalls(calls);
+  });
+
+  it.each([
+    ['broken JSON', 'application/json', '{"choices":'],
+    ['JSON without choices', 'application/json', '{"answer":"x"}'],
+    ['a web page', 'text/html', '<html>welcome</html>'],
+    ['broken JSON in a stream', 'text/event-stream', 'data: {"choices": [}\n\n'],
+    ['a stream of something else', 'text/event-stream', 'data: 42\n\n'],
+  ])('is PROVIDER_REPLY_INVALID for %s', async (_name, type, body) => {
+    const url = await bare((_request, response) => void response.writeHead(200, { 'content-type': type }).end(body));
+    expect(await codeOf(open(url).call(ask(), watch()))).toBe('PROVIDER_REPLY_INVALID');
+  });
+
+  it('inside a stream keeps its meaning', async () => {
+    const replies = [
+      'data: {"error":{"message":"the request exceeds the available context size","code":400}}\n\n',
+      'data: {"error":{"message":"no","code":401}}\n\n',
+    ];
+    const url = await bare(
+      (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(replies.shift()),
+    );
+    const models = open(url);
+    expect(await codeOf(models.call(ask(), watch()))).toBe('CONTEXT_OVERFLOW');
+    expect(await codeOf(models.call(ask(), watch()))).toBe('PROVIDER_UNAUTHENTICATED');
+  });
+
+  it('never carries prompt or key', async () => {
+    const url = await bare((request, response, body) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: `Bad: ${body} ${request.headers.authorization}` } }));
+    });
+    const failure = await failureOf(open(url, { api_key: 'k-7777-secret' }).call(ask('the answer to my private question'), watch()));
+    const shown = `${failure.message} ${JSON.stringify(failure.options)} ${String((failure.cause as Error | undefined)?.stack)}`;
+    expect(shown).not.toMatch(/private question|7777/);
+  });
+
+  it('is PROVIDER_UNREACHABLE where nothing listens, with the reason', async () => {
+    const server = await scripted();
+    await server.close();
+    const failure = await failureOf(open(server.url, {}, { retry: { ...retry, attempts: 2 } }).call(ask(), watch()));
+    expect(failure.code).toBe('PROVIDER_UNREACHABLE');
+    expect(failure.message).toContain('ECONNREFUSED');
+  });
+
+  it('is MODEL_NOT_FOUND for a provider nobody configured', async () => {
+    expect(await codeOf(open('http://127.0.0.1:9/v1').call(ask('x', { model: 'm@other' }), watch()))).toBe('MODEL_NOT_FOUND');
+  });
+
+  it('does not send the key after a redirect', async () => {
+    const other = await scripted();
+    const url = await bare((_request, response) => void response.writeHead(307, { location: `${other.url}/chat/completions` }).end());
+    expect(await codeOf(open(url, { api_key: 'k' }).call(ask(), watch()))).toBe('PROVIDER_REFUSED');
+    other.expectCalls(0);
+    expect(other.otherRequests).toEqual([]);
+  });
+});

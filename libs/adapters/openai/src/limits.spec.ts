@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import { ask, bare, codeOf, failureOf, open, scripted, watch } from './__fixtures__/servers.js';
+import type { ProviderConfig } from './configuration.js';
+
+describe('an aborted call', () => {
+  it.each(['hang', 'stall'] as const)('closes the connection of a server that %ss, at once', async (how) => {
+    const server = await scripted({ match: 'hello', reply: how === 'hang' ? { hang: true } : { stallAfter: [{ text: 'a' }] } });
+    const leaving = new AbortController();
+    const call = codeOf(open(server.url).call(ask(), watch({ signal: leaving.signal })));
+    await until('the call', () => server.calls.length === 1);
+    const at = Date.now();
+    leaving.abort();
+    expect(await call).toBe('CALL_CANCELLED');
+    const abortedAt = await until('the abort', () => server.calls[0]!.abortedAt);
+    expect(abortedAt - at).toBeLessThan(500);
+  });
+
+  it('is not sent when it was aborted before, and not repeated when aborted during back-off', async () => {
+    const server = await scripted({ match: 'hello', reply: { status: 503 } });
+    expect(await codeOf(open(server.url).call(ask(), watch({ signal: AbortSignal.abort() })))).toBe('CALL_CANCELLED');
+    server.expectCalls(0);
+    const leaving = new AbortController();
+    const models = open(server.url, {}, { retry: { base_ms: 60_000, cap_ms: 60_000 } });
+    const code = codeOf(
+      models.call(
+        ask('hello', { timeoutMs: 600_000 }),
+        watch({ signal: leaving.signal, onRetry: () => setImmediate(() => leaving.abort()) }),
+      ),
+    );
+    expect(await code).toBe('CALL_CANCELLED');
+    server.expectCalls(1);
+  });
+
+  it('is what close leaves of a running call', async () => {
+    const server = await scripted({ match: 'hello', reply: { hang: true } });
+    const models = open(server.url);
+    const code = codeOf(models.call(ask(), watch()));
+    await until('the call', () => server.calls.length === 1);
+    await models.close();
+    expect(await code).toBe('CALL_CANCELLED');
+  });
+});
+
+describe('time', () => {
+  it('bounds the whole call', async () => {
+    const server = await scripted({ match: 'hello', reply: { stallAfter: [{ text: 'a' }] } });
+    expect(await codeOf(open(server.url).call(ask('hello', { timeoutMs: 60 }), watch()))).toBe('CALL_TIMEOUT');
+    await until('the abort', () => server.calls[0]!.abortedAt);
+  });
+  it('bounds the wait for the first text of a server that is not local', async () => {
+    const server = await scripted(
+      { match: 'hello', reply: { stallAfter: [] } },
+      { match: 'hello', reply: { chunks: [{ text: 'hi', afterMs: 80 }] } },
+    );
+    const timeouts = { first_token_ms: 40 };
+    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask(), watch()))).message).toContain('no text for 40 ms');
+    expect((await open(server.url, { local: true }, { timeouts }).call(ask(), watch())).content).toBe('hi');
+  });
+  it('bounds silence in the middle of an answer', async () => {
+    const server = await scripted({ match: 'hello', reply: { stallAfter: [{ text: 'a' }] } });
+    expect((await failureOf(open(server.url, {}, { timeouts: { idle_ms: 40 } }).call(ask(), watch()))).message).toContain('fell silent');
+  });
+});
+
+describe('calls at the same time', () => {
+  it('are one for a local server and as many as configured otherwise', async () => {
+    const most = async (rest: Partial<ProviderConfig>): Promise<number> => {
+      let running = 0;
+      let peak = 0;
+      const url = await bare((_request, response) => {
+        peak = Math.max(peak, (running += 1));
+        setTimeout(() => {
+          running -= 1;
+          response
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(JSON.stringify({ choices: [{ message: { content: 'x' }, finish_reason: 'stop' }] }));
+        }, 15);
+      });
+      const models = open(url, rest);
+      await Promise.all(Array.from({ length: 6 }, () => models.call(ask(), watch())));
+      return peak;
+    };
+    expect(await most({ local: true })).toBe(1);
+    expect(await most({ max_concurrency: 3 })).toBe(3);
+  });
+});

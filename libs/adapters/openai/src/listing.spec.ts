@@ -1,0 +1,211 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ProviderConfig } from './configuration.js';
+import { discoverLocalServers, gatewayMark, natureOf, providerFromEnvironment } from './discover.js';
+import { openProviders } from './providers.js';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+type Routes = Record<string, unknown | ((request: IncomingMessage, response: ServerResponse, body: string) => void)>;
+/** Address where nothing listens. */
+async function unused(): Promise<string> {
+  const { url } = await serve({});
+  await closing.pop()!();
+  return url;
+}
+/** A server that answers paths with JSON and everything else with 404. Gives its port and the paths it was asked. */
+async function serve(routes: Routes, headers: Record<string, string> = {}): Promise<{ port: number; url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => {
+      asked.push(`${request.method} ${request.url}`);
+      const route = routes[request.url ?? ''];
+      if (typeof route === 'function') return void (route as (a: IncomingMessage, b: ServerResponse, c: string) => void)(request, response, body);
+      response.writeHead(route === undefined ? 404 : 200, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(route ?? { error: 'not found' }));
+    }); // prettier-ignore
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())));
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}/v1`, asked };
+}
+const models = (...ids: string[]): object => ({ object: 'list', data: ids.map((id) => ({ id, object: 'model', owned_by: 'library' })) });
+const local = (base_url: string): ProviderConfig => ({ base_url, local: true, paid: false });
+const open = (providers: Record<string, ProviderConfig>, rest: object = {}): ReturnType<typeof openProviders> =>
+  openProviders({ providers, ...rest });
+
+describe('the list of models', () => {
+  it('joins all providers, tells embedding models, and leaves out what cannot chat', async () => {
+    const a = await serve({ '/v1/models': models('qwen3:8b', 'nomic-embed-text', 'whisper-1') });
+    const b = await serve({ '/v1/models': { data: [{ id: 'Qwen/Qwen3-8B', max_model_len: 32_768 }] } });
+    const opened = open(
+      { a: local(a.url), b: { ...local(b.url), local: false, paid: true } },
+      { models: { 'qwen3:8b@a': { context: 9_999, price: { input: 1, output: 2 } } } },
+    );
+    expect(await opened.list()).toEqual([
+      {
+        ref: 'qwen3:8b@a',
+        model: 'qwen3:8b',
+        provider: 'a',
+        context: 9_999,
+        price: { input: 1, output: 2 },
+        local: true,
+        demo: false,
+        kind: 'chat',
+      },
+      {
+        ref: 'nomic-embed-text@a',
+        model: 'nomic-embed-text',
+        provider: 'a',
+        context: null,
+        price: null,
+        local: true,
+        demo: false,
+        kind: 'embedding',
+      },
+      {
+        ref: 'Qwen/Qwen3-8B@b',
+        model: 'Qwen/Qwen3-8B',
+        provider: 'b',
+        context: 32_768,
+        price: null,
+        local: false,
+        demo: false,
+        kind: 'chat',
+      },
+    ]);
+    expect(await opened.providers()).toEqual([
+      { name: 'a', reachable: true, local: true, paid: false, note: '1 chat models.', maxConcurrency: 1 },
+      { name: 'b', reachable: true, local: false, paid: true, note: '1 chat models.', maxConcurrency: 8 },
+    ]);
+  });
+
+  it('never throws: what cannot be reached is in the providers, with the reason', async () => {
+    const refusing = await serve({ '/v1/models': (_: unknown, response: ServerResponse) => void response.writeHead(401).end('{}') });
+    const nonsense = await serve({ '/v1/models': 'hello' });
+    const silent = await serve({ '/v1/models': () => {} });
+    const opened = open(
+      { gone: local(await unused()), refusing: local(refusing.url), nonsense: local(nonsense.url), silent: local(silent.url) },
+      { timeouts: { list_ms: 1_000 }, models: { 'm@gone': { context: 5 } } },
+    );
+    expect(await opened.list()).toEqual([]);
+    const [gone, refused, odd, mute] = await opened.providers();
+    expect(gone).toMatchObject({ reachable: false, note: expect.stringContaining('ECONNREFUSED') });
+    expect(refused).toMatchObject({ reachable: false, note: expect.stringContaining('API key') });
+    expect(odd).toMatchObject({ reachable: true, note: '0 chat models.' });
+    expect(mute).toMatchObject({ reachable: false });
+  });
+
+  it('is what the configuration names where a server has no list', async () => {
+    const server = await serve({});
+    const opened = open({ p: local(server.url) }, { models: { 'm@p': { context: 1_000 }, 'x@other': {} } });
+    expect((await opened.list()).map((model) => model.ref)).toEqual(['m@p']);
+  });
+
+  it('is asked for once in a short time, and again later', async () => {
+    const server = await serve({ '/v1/models': models('a') });
+    const lists = (): number => server.asked.filter((path) => path === 'GET /v1/models').length;
+    const lasting = open({ p: local(server.url) });
+    await Promise.all([lasting.list(), lasting.list(), lasting.providers()]);
+    await lasting.list();
+    expect(lists()).toBe(1);
+    const passing = open({ p: local(server.url) }, { timeouts: { list_ttl_ms: 0 } });
+    await passing.list();
+    await passing.list();
+    expect(lists()).toBe(3);
+  });
+
+  it('has the context that Ollama really uses, and says how to raise it', async () => {
+    const shows: Record<string, object> = {
+      'qwen3:8b': { model_info: { 'qwen3.context_length': 40_960 }, capabilities: ['completion', 'tools'] },
+      'long:latest': { model_info: { 'llama.context_length': 131_072 }, parameters: 'num_ctx 65536', capabilities: ['completion'] },
+      'odd-vectors': { model_info: {}, capabilities: ['embedding'] },
+    };
+    const server = await serve({
+      '/v1/models': models(...Object.keys(shows)),
+      '/api/version': { version: '0.13.0' },
+      '/api/ps': { models: [] },
+      '/api/show': (_: IncomingMessage, response: ServerResponse, body: string) =>
+        void response.end(JSON.stringify(shows[(JSON.parse(body) as { model: string }).model])),
+    });
+    const opened = open({ o: local(server.url) });
+    expect((await opened.list()).map(({ model, context, kind }) => [model, context, kind])).toEqual([
+      ['qwen3:8b', 4_096, 'chat'],
+      ['long:latest', 65_536, 'chat'],
+      ['odd-vectors', 4_096, 'embedding'],
+    ]);
+    expect((await opened.providers())[0]?.note).toContain(
+      'Ollama cuts prompts of qwen3:8b at 4096 tokens without a word, the model takes 40960: start it with OLLAMA_CONTEXT_LENGTH=32768.',
+    );
+  });
+
+  it('has the tokens per slot of a llama.cpp server', async () => {
+    const server = await serve({
+      '/v1/models': { models: [{ name: 'x' }], data: [{ id: 'x.gguf', owned_by: 'llamacpp', meta: { n_ctx_train: 40_960 } }] },
+      '/props': { default_generation_settings: { n_ctx: 8_192 }, total_slots: 1 },
+    });
+    expect((await open({ l: local(server.url) }).list())[0]).toMatchObject({ model: 'x.gguf', context: 8_192 });
+  });
+});
+
+describe('the search for local servers', () => {
+  const nowhere = { ollama: 1, lmstudio: 1, llamacpp: 1, vllm: 1 };
+
+  it('finds servers with a chat model', async () => {
+    const ollama = await serve({ '/v1/models': models('qwen3:8b', 'nomic-embed-text') });
+    const empty = await serve({ '/v1/models': models('nomic-embed-text') });
+    expect(await discoverLocalServers({ ports: { ...nowhere, ollama: ollama.port, lmstudio: empty.port } })).toEqual([
+      { name: 'ollama', provider: { base_url: `http://127.0.0.1:${ollama.port}/v1`, local: true, paid: false }, models: ['qwen3:8b'] },
+    ]);
+  });
+
+  it('never takes a Conclave gateway, or a port of our own, for a model server', async () => {
+    const gateway = await serve({ '/v1/models': models('conclave') }, { [gatewayMark]: '1' });
+    const own = await serve({ '/v1/models': models('m') });
+    expect(await discoverLocalServers({ ports: { ...nowhere, llamacpp: gateway.port, vllm: own.port }, ownPorts: [own.port] })).toEqual([]);
+    expect(own.asked).toEqual([]);
+  });
+
+  it('is bounded, and finds nothing in what is no model server', async () => {
+    const silent = await serve({ '/v1/models': () => {} });
+    const page = await serve({ '/v1/models': (_: unknown, response: ServerResponse) => void response.end('<html>') });
+    const away = await serve({
+      '/v1/models': (_: unknown, response: ServerResponse) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    });
+    const at = performance.now();
+    expect(
+      await discoverLocalServers({ ports: { ollama: silent.port, lmstudio: page.port, llamacpp: away.port, vllm: 1 }, timeoutMs: 100 }),
+    ).toEqual([]);
+    expect(performance.now() - at).toBeLessThan(1_000);
+  });
+});
+
+describe('the environment', () => {
+  it('names a provider only when it says something', () => {
+    expect(providerFromEnvironment(undefined, undefined)).toBeNull();
+    expect(providerFromEnvironment('', '')).toBeNull();
+  });
+  it('never chooses by itself what a key alone would pay for', () => {
+    expect(providerFromEnvironment(undefined, 'k')).toEqual({
+      provider: { base_url: 'https://api.openai.com/v1', api_key: 'k', local: false, paid: true },
+      mayBeChosen: false,
+    });
+  });
+  it('may choose what an address points to, and says what is paid', () => {
+    expect(providerFromEnvironment('http://127.0.0.1:9/v1', 'k')).toEqual({
+      provider: { base_url: 'http://127.0.0.1:9/v1', api_key: 'k', local: true, paid: false },
+      mayBeChosen: true,
+    });
+    expect(providerFromEnvironment('https://models.example.com/v1', 'k')?.provider.paid).toBe(true);
+  });
+  it.each([
+    ['http://localhost:1/v1', true], ['http://[::1]:1/v1', true], ['http://192.168.1.4/v1', true], ['http://ollama:11434/v1', true],
+    ['http://172.20.0.2/v1', true], ['http://172.40.0.2/v1', false], ['https://api.openai.com/v1', false],
+  ])('counts %s as local: %s', (url, expected) => expect(natureOf(url, false).local).toBe(expected)); // prettier-ignore
+});

@@ -1,0 +1,98 @@
+import { fetchWithin } from './provider-client.js';
+
+/** Context length that a local server really uses, and a sentence where it is shorter than the model can. */
+export interface LocalContext {
+  readonly context: number | null;
+  readonly kind: 'embedding' | null;
+  readonly warning: string | null;
+}
+
+/** Context that Ollama gives a model when neither the model nor its environment says more; what lies beyond is cut silently. */
+const ollamaDefault = 4096;
+const remembered = 300_000;
+
+type Loose = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? value : null);
+
+/** Asks the servers' own endpoints beside /v1. Every question is bounded, and no answer is an answer. */
+export class LocalContexts {
+  private readonly root: string;
+  private readonly get: typeof fetch;
+  private readonly shown = new Map<string, { readonly until: number; readonly value: Loose }>();
+  private isOllama: boolean | null = null;
+
+  constructor(
+    baseUrl: string,
+    private readonly timeoutMs: number,
+  ) {
+    this.root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
+    this.get = fetchWithin(baseUrl);
+  }
+
+  /** Ollama's own, else nulls. `ids` are the models of its list; at most 50 are asked for. */
+  async ollama(ids: readonly string[]): Promise<ReadonlyMap<string, LocalContext>> {
+    this.isOllama ??= typeof (await this.json('/api/version'))?.['version'] === 'string';
+    if (!this.isOllama) return new Map();
+    const running = await this.json('/api/ps');
+    const loaded = new Map<string, number>();
+    for (const model of Array.isArray(running?.['models']) ? running['models'].filter(isObject) : []) {
+      const length = positive(model['context_length']);
+      if (typeof model['name'] === 'string' && length) loaded.set(model['name'], length);
+    }
+    const entries = await Promise.all(
+      ids
+        .slice(0, 50)
+        .map(async (id) => [id, ollamaContext(id, await this.show(id), loaded.get(id) ?? loaded.get(`${id}:latest`) ?? null)] as const),
+    );
+    return new Map(entries);
+  }
+
+  /** Tokens per slot of a llama.cpp server, which may be less than the model was trained for. */
+  async llamaCpp(): Promise<number | null> {
+    const settings = (await this.json('/props'))?.['default_generation_settings'];
+    return isObject(settings) ? positive(settings['n_ctx']) : null;
+  }
+
+  private async show(model: string): Promise<Loose | null> {
+    const known = this.shown.get(model);
+    if (known && known.until > Date.now()) return known.value;
+    const value = await this.json('/api/show', {
+      method: 'POST',
+      body: JSON.stringify({ model }),
+      headers: { 'content-type': 'application/json' },
+    });
+    if (value) this.shown.set(model, { until: Date.now() + remembered, value });
+    return value;
+  }
+
+  private async json(path: string, init: RequestInit = {}): Promise<Loose | null> {
+    try {
+      const response = await this.get(this.root + path, { ...init, signal: AbortSignal.timeout(this.timeoutMs) });
+      const value: unknown = response.ok ? await response.json() : null;
+      return isObject(value) ? value : null;
+    } catch {
+      // Not the server we asked for, or busy: then its context stays unknown.
+      return null;
+    }
+  }
+}
+
+/**
+ * `num_ctx` of the model file, else what the loaded model runs with, else Ollama's default; never more than the model was
+ * trained for.
+ */
+export function ollamaContext(model: string, show: Loose | null, loaded: number | null): LocalContext {
+  const info = isObject(show?.['model_info']) ? show['model_info'] : {};
+  const trained = positive(Object.entries(info).find(([key]) => key.endsWith('.context_length'))?.[1]);
+  const written = /^\s*num_ctx\s+(\d+)/m.exec(typeof show?.['parameters'] === 'string' ? show['parameters'] : '')?.[1];
+  const real = loaded ?? (written ? Number(written) : ollamaDefault);
+  const context = trained ? Math.min(trained, real) : real;
+  const capabilities = Array.isArray(show?.['capabilities']) ? show['capabilities'] : [];
+  const embeds = capabilities.includes('embedding') && !capabilities.includes('completion');
+  const warning =
+    trained && trained > context && !embeds
+      ? `Ollama cuts prompts of ${model} at ${context} tokens without a word, the model takes ${trained}: start it with OLLAMA_CONTEXT_LENGTH=${Math.min(trained, 32_768)}.`
+      : null;
+  return { context, kind: embeds ? 'embedding' : null, warning };
+}

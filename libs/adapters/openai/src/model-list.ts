@@ -1,0 +1,121 @@
+import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import type { CallTimeouts, ProvidersConfig } from './configuration.js';
+import { splitRef } from './configuration.js';
+import { LocalContexts, type LocalContext } from './local-context.js';
+import { kindByName } from './model-kind.js';
+import type { ProviderCalls } from './provider-calls.js';
+import { faultOf } from './upstream-failure.js';
+
+export interface Listing {
+  readonly models: readonly ModelInfo[];
+  readonly status: ProviderStatus;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? Math.floor(value) : null);
+
+/** GET /v1/models of one provider, taken as current for a short time; questions at the same moment share one request. */
+export class ModelList {
+  private readonly contexts: LocalContexts;
+  private current: { readonly until: number; readonly listing: Promise<Listing> } | null = null;
+
+  constructor(
+    private readonly calls: ProviderCalls,
+    private readonly configured: NonNullable<ProvidersConfig['models']>,
+    private readonly timeouts: CallTimeouts,
+  ) {
+    this.contexts = new LocalContexts(calls.config.base_url, timeouts.list_ms);
+  }
+
+  /** Never rejects. */
+  read(): Promise<Listing> {
+    if (!this.current || this.current.until <= performance.now())
+      this.current = { until: performance.now() + this.timeouts.list_ttl_ms, listing: this.fetch() };
+    return this.current.listing;
+  }
+
+  private async fetch(): Promise<Listing> {
+    const { calls } = this;
+    let entries: readonly Loose[];
+    try {
+      const answer: unknown = await calls.client.get('/models', { signal: AbortSignal.timeout(this.timeouts.list_ms) });
+      entries = entriesOf(answer);
+    } catch (error) {
+      const fault = faultOf(error, calls.name, false, { prompts: [], key: calls.config.api_key }, Date.now());
+      // A server without this endpoint can still be called for the models the configuration names.
+      const noList = fault.status === 404 || fault.status === 405 || fault.status === 501;
+      return noList
+        ? {
+            models: this.models([], new Map(), null),
+            status: this.status(true, 'It has no list of models; only configured ones are known.'),
+          }
+        : { models: [], status: this.status(false, fault.failure.message) };
+    }
+    const ids = entries.map((entry) => entry['id']).filter((id): id is string => typeof id === 'string');
+    const owned = entries.some((entry) => entry['owned_by'] === 'llamacpp');
+    const ollama = calls.config.local && !owned ? await this.contexts.ollama(ids) : new Map<string, LocalContext>();
+    const perSlot = calls.config.local && owned ? await this.contexts.llamaCpp() : null;
+    const models = this.models(entries, ollama, perSlot);
+    const warnings = [...ollama.entries()].flatMap(([id, { warning }]) =>
+      warning && !this.configured[`${id}@${calls.name}`]?.context ? [warning] : [],
+    );
+    const found = `${models.filter((model) => model.kind === 'chat').length} chat models.`;
+    return { models, status: this.status(true, [found, ...warnings].join(' ')) };
+  }
+
+  private models(entries: readonly Loose[], local: ReadonlyMap<string, LocalContext>, perSlot: number | null): readonly ModelInfo[] {
+    const listed = entries.flatMap((entry): ModelInfo[] => {
+      const { id } = entry;
+      if (typeof id !== 'string' || id === '' || /[\s@]/.test(id)) return [];
+      const kind = local.get(id)?.kind ?? (isEmbeddingEntry(entry) ? 'embedding' : kindByName(id));
+      return kind === 'other' ? [] : [this.info(id, kind, perSlot ?? local.get(id)?.context ?? contextOf(entry))];
+    });
+    const known = new Set(listed.map((model) => model.model));
+    const unlisted = Object.keys(this.configured).flatMap((ref) => {
+      const parts = splitRef(ref);
+      return parts?.provider === this.calls.name && !known.has(parts.model) ? [this.info(parts.model, 'chat', null)] : [];
+    });
+    return [...listed, ...unlisted];
+  }
+
+  private info(model: string, kind: ModelInfo['kind'], context: number | null): ModelInfo {
+    const { name, config } = this.calls;
+    const ref = `${model}@${name}`;
+    const said = this.configured[ref];
+    return {
+      ref,
+      model,
+      provider: name,
+      context: said?.context ?? context,
+      price: said?.price ?? null,
+      local: config.local,
+      demo: false,
+      kind,
+    };
+  }
+
+  private status(reachable: boolean, note: string): ProviderStatus {
+    const { name, config, maxConcurrency } = this.calls;
+    return { name, reachable, local: config.local, paid: config.paid, note, maxConcurrency };
+  }
+}
+
+/** `{data: []}`, a bare list, or `{models: []}`; anything else has no models. */
+export function entriesOf(answer: unknown): readonly Loose[] {
+  const list = Array.isArray(answer) ? answer : isObject(answer) ? (answer['data'] ?? answer['models']) : [];
+  return Array.isArray(list)
+    ? list.filter(isObject).map((entry) => (typeof entry['id'] === 'string' ? entry : { ...entry, id: entry['name'] }))
+    : [];
+}
+
+/** vLLM, OpenRouter, Groq, Mistral and LM Studio say it in the list; llama.cpp says what the model was trained for. */
+const contextOf = (entry: Loose): number | null =>
+  positive(entry['max_model_len']) ??
+  positive(entry['loaded_context_length']) ??
+  positive(entry['context_length']) ??
+  positive(entry['context_window']) ??
+  positive(entry['max_context_length']) ??
+  (isObject(entry['meta']) ? positive(entry['meta']['n_ctx_train']) : null);
+
+const isEmbeddingEntry = (entry: Loose): boolean => entry['type'] === 'embeddings' || entry['type'] === 'embedding';

@@ -1,0 +1,60 @@
+import { Failure } from '@conclave/contracts';
+import type { CallWatch, ModelCall, ModelInfo, ModelReply, Models, ProviderStatus } from '@conclave/ports';
+import { defaultRetry, defaultTimeouts, splitRef, type ProvidersConfig } from './configuration.js';
+import { ModelList } from './model-list.js';
+import { ProviderCalls } from './provider-calls.js';
+
+/**
+ * Models of any number of OpenAI-compatible servers. Opens no connection by itself.
+ *
+ * The slots of a provider count calls of this process; limits over several processes are kept by whoever dispatches the work.
+ */
+export function openProviders(config: ProvidersConfig): Models {
+  const timeouts = { ...defaultTimeouts, ...config.timeouts };
+  const retry = { ...defaultRetry, ...config.retry };
+  const prices = config.models ?? {};
+  const providers = new Map(
+    Object.entries(config.providers).map(([name, provider]) => {
+      const calls = new ProviderCalls(name, provider, timeouts, retry);
+      return [name, { calls, list: new ModelList(calls, prices, timeouts) }] as const;
+    }),
+  );
+  const closing = new AbortController();
+
+  /** `act` with a signal that also aborts on close. Listeners are taken off again: the signal of `close` outlives every call. */
+  const whileOpen = async <T>(caller: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const either = new AbortController();
+    const abort = (): void => either.abort();
+    const sources = [caller, closing.signal];
+    for (const source of sources) source.addEventListener('abort', abort);
+    if (sources.some((source) => source.aborted)) abort();
+    try {
+      return await act(either.signal);
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', abort);
+    }
+  };
+
+  return {
+    async list(): Promise<readonly ModelInfo[]> {
+      const listings = await Promise.all([...providers.values()].map(({ list }) => list.read()));
+      return listings.flatMap(({ models }) => models);
+    },
+    async providers(): Promise<readonly ProviderStatus[]> {
+      const listings = await Promise.all([...providers.values()].map(({ list }) => list.read()));
+      return listings.map(({ status }) => status);
+    },
+    call(request: ModelCall, watch: CallWatch): Promise<ModelReply> {
+      const parts = splitRef(request.model);
+      const provider = parts && providers.get(parts.provider);
+      if (!parts || !provider) return Promise.reject(new Failure('MODEL_NOT_FOUND', `No provider serves ${request.model}.`));
+      return whileOpen(watch.signal, (signal) =>
+        provider.calls.call(parts.model, request, prices[request.model]?.price ?? null, { ...watch, signal }),
+      );
+    },
+    /** Breaks off running calls. */
+    async close(): Promise<void> {
+      closing.abort();
+    },
+  };
+}

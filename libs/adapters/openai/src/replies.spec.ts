@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { ask, bare, fixture, open, scripted, watch } from './__fixtures__/servers.js';
+
+describe('a streamed reply', () => {
+  it.each([
+    ['openai', 'gpt-5-mini-2025-08-07', '', { prompt: 14, completion: 75, reasoning: 64 }],
+    ['ollama', 'qwen3:8b', 'Count them.', { prompt: 21, completion: 9, reasoning: 3 }],
+    ['llamacpp', 'qwen3-4b-q4_k_m.gguf', 'Count them.', { prompt: 17, completion: 8, reasoning: 3 }],
+    ['vllm', 'Qwen/Qwen3-8B', 'Count them.', { prompt: 19, completion: 9, reasoning: 3 }],
+  ])('of %s gives text, thinking, usage and finish reason apart', async (name, reportedModel, reasoning, usage) => {
+    const text = fixture(`${name}-stream`);
+    for (const size of [text.length, 7, 1]) {
+      const url = await bare((_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+        for (let at = 0; at < text.length; at += size) response.write(text.slice(at, at + size));
+        response.end();
+      });
+      const seen = { content: '', reasoning: '' };
+      const reply = await open(url).call(
+        ask(),
+        watch({ onDelta: (delta) => ((seen.content += delta.content ?? ''), (seen.reasoning += delta.reasoning ?? '')) }),
+      );
+      expect(reply).toMatchObject({ content: 'Two rivers.', reasoning, finishReason: 'stop', reportedModel });
+      expect(reply.usage).toEqual({ calls: 1, cost: 0, estimated: false, ...usage });
+      expect(seen).toEqual({ content: 'Two rivers.', reasoning });
+      expect(reply.firstTokenMs).toBeGreaterThanOrEqual(0);
+      expect(reply.durationMs).toBeGreaterThanOrEqual(reply.firstTokenMs!);
+    }
+  });
+
+  it('separates <think> cut across chunks', async () => {
+    const server = await scripted({
+      match: 'hello',
+      reply: { chunks: [{ text: '<th' }, { text: 'ink>hm</thi' }, { text: 'nk>\n\nyes' }] },
+    });
+    expect(await open(server.url).call(ask(), watch())).toMatchObject({ content: 'yes', reasoning: 'hm' });
+  });
+
+  it('counts tokens where the server sends no usage, and prices them', async () => {
+    const server = await scripted({ match: 'hello', reply: { text: 'one two three four', usage: null } });
+    const reply = await open(server.url, {}, { models: { 'm@p': { price: { input: 1_000_000, output: 2_000_000 } } } }).call(
+      ask(),
+      watch(),
+    );
+    expect(reply.usage).toEqual({ calls: 1, prompt: 6, completion: 5, reasoning: 0, cost: 16, estimated: true });
+  });
+
+  it('asks for a stream with usage, sends the parameters and the key, and nothing of another account', async () => {
+    const before = { ...process.env };
+    Object.assign(process.env, { OPENAI_ORG_ID: 'org-other', OPENAI_CUSTOM_HEADERS: 'x-secret: 1' });
+    try {
+      const server = await scripted({ match: 'hello', reply: { text: 'hi' } });
+      await open(server.url, { api_key: 'k-1' }).call(
+        ask('hello', { temperature: 0, maxTokens: 9, stop: ['x'], seed: 4, topP: 0.5 }),
+        watch(),
+      );
+      const { headers, body } = server.calls[0]!;
+      expect(body).toEqual({
+        model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true, stream_options: { include_usage: true },
+        temperature: 0, max_tokens: 9, stop: ['x'], seed: 4, top_p: 0.5,
+      }); // prettier-ignore
+      expect(headers.authorization).toBe('Bearer k-1');
+      expect(Object.keys(headers).filter((name) => /x-|openai/.test(name))).toEqual([]);
+    } finally {
+      for (const name of ['OPENAI_ORG_ID', 'OPENAI_CUSTOM_HEADERS']) if (before[name] === undefined) delete process.env[name];
+    }
+  });
+
+  it('sends no authorization without a key', async () => {
+    const server = await scripted({ match: 'hello', reply: { text: 'hi' } });
+    await open(server.url).call(ask(), watch());
+    expect(server.calls[0]!.headers.authorization).toBeUndefined();
+  });
+
+  it('is taken whole from a server that answers a stream request with JSON', async () => {
+    const url = await bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({
+          choices: [{ message: { content: '<think>a</think>b' }, finish_reason: 'length' }],
+          usage: { prompt_tokens: 1, completion_tokens: 2 },
+        }),
+      );
+    });
+    const deltas: unknown[] = [];
+    const reply = await open(url).call(ask(), watch({ onDelta: (delta) => void deltas.push(delta) }));
+    expect(reply).toMatchObject({
+      content: 'b',
+      reasoning: 'a',
+      finishReason: 'length',
+      usage: { prompt: 1, completion: 2, estimated: false },
+    });
+    expect(deltas).toEqual([{ reasoning: 'a' }, { content: 'b' }]);
+  });
+
+  it('does not wait for ever for the end of a stream that the server keeps open', async () => {
+    const url = await bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n`);
+    });
+    const reply = await open(url, {}, { timeouts: { usage_ms: 50 } }).call(ask(), watch());
+    expect(reply).toMatchObject({ content: 'hi', finishReason: 'stop', usage: { estimated: true } });
+  });
+});
+
+describe('what a server refuses', () => {
+  it('is left out, and remembered for the next call', async () => {
+    const bodies: Record<string, unknown>[] = [];
+    const refuse = (response: ServerResponse, status: number, error: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+    };
+    const url = await bare((_request, response, text) => {
+      const body = JSON.parse(text) as Record<string, unknown>;
+      bodies.push(body);
+      if (body['stream_options']) return refuse(response, 422, { message: 'Extra inputs are not permitted: stream_options' });
+      if (body['max_tokens'])
+        return refuse(response, 400, {
+          message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+          param: 'max_tokens',
+        });
+      if (body['temperature'] !== undefined)
+        return refuse(response, 400, { message: "Unsupported value: 'temperature' does not support 0", param: 'temperature' });
+      if (body['stream'])
+        return refuse(response, 400, { message: 'Your organization must be verified to stream this model.', param: 'stream' });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ message: { content: 'ok' }, finish_reason: 'stop' }] }));
+    });
+    const models = open(url);
+    const reply = await models.call(ask('hello', { maxTokens: 5, temperature: 0 }), watch());
+    expect(reply.content).toBe('ok');
+    expect(reply.usage.calls).toBe(5);
+    await models.call(ask('hello', { maxTokens: 5, temperature: 0 }), watch());
+    expect(bodies).toHaveLength(6);
+    expect(bodies[5]).toEqual({ model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: false, max_completion_tokens: 5 });
+  });
+});

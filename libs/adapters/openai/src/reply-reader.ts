@@ -1,0 +1,156 @@
+import { Failure, type Usage } from '@conclave/contracts';
+import type { CallWatch, ModelReply } from '@conclave/ports';
+import { takeUnopenedThinking, ThinkSplitter } from './think-splitter.js';
+import { estimateTokens } from './token-estimate.js';
+
+type Loose = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
+const count = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0);
+
+const finishReasons: Readonly<Record<string, ModelReply['finishReason']>> = {
+  stop: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  content_filter: 'content_filter',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  tool_use: 'tool_calls',
+};
+
+/** Longest reply that is kept, characters. A server that sends more does not end. */
+const longestReply = 8_000_000;
+
+/** Puts chunks, or one whole reply, together and passes text on as it comes. */
+export class ReplyReader {
+  /** Any text or thinking came: from here on a failed call is not repeated. */
+  streamed = false;
+  finished = false;
+  hasUsage = false;
+  private readonly splitter = new ThinkSplitter();
+  private content = '';
+  private reasoning = '';
+  private finish: ModelReply['finishReason'] = 'unknown';
+  private reportedModel: string | null = null;
+  private usage = { prompt: 0, completion: 0, reasoning: 0 };
+
+  constructor(
+    private readonly provider: string,
+    private readonly onDelta: CallWatch['onDelta'],
+    private readonly onFirstText: () => void,
+  ) {}
+
+  /** A chunk of a stream. Throws PROVIDER_REPLY_INVALID where it has no known shape. */
+  chunk(chunk: unknown): void {
+    this.take(chunk, 'delta');
+  }
+
+  /** A whole reply. */
+  whole(reply: unknown): void {
+    if (!isObject(reply) || !Array.isArray(reply['choices']) || reply['choices'].length === 0)
+      throw this.invalid('a reply without `choices`');
+    this.take(reply, 'message');
+    this.finished = true;
+  }
+
+  private take(message: unknown, part: 'delta' | 'message'): void {
+    if (!isObject(message)) throw this.invalid('a chunk that is no object');
+    if (typeof message['model'] === 'string' && message['model'] !== '') this.reportedModel = message['model'];
+    this.readUsage(message['usage']);
+    const { choices } = message;
+    if (choices === undefined || choices === null) {
+      if (message['usage'] === undefined && !('object' in message) && !('id' in message)) throw this.invalid('a chunk without `choices`');
+      return;
+    }
+    if (!Array.isArray(choices)) throw this.invalid('`choices` that is no list');
+    // Only the first choice: no call asks for more.
+    const choice: unknown = choices.find((one: unknown) => isObject(one) && (one['index'] === 0 || one['index'] === undefined));
+    if (!isObject(choice)) return;
+    const body = isObject(choice[part]) ? choice[part] : isObject(choice['message']) ? choice['message'] : {};
+    this.text(body);
+    const reason = choice['finish_reason'];
+    if (typeof reason === 'string' && reason !== '') {
+      this.finished = true;
+      this.finish = finishReasons[reason.toLowerCase()] ?? 'unknown';
+    }
+  }
+
+  private text(body: Loose): void {
+    // Some servers send the same thinking under both names.
+    const thinking = [body['reasoning_content'], body['reasoning'], body['thinking']].find(
+      (value) => typeof value === 'string' && value !== '',
+    );
+    if (typeof thinking === 'string') this.emit('reasoning', thinking);
+    const { content } = body;
+    if (typeof content === 'string') this.split(content);
+    else if (Array.isArray(content)) {
+      for (const part of content.filter(isObject)) {
+        if (typeof part['text'] === 'string') this.split(part['text']);
+        else if (Array.isArray(part['thinking']))
+          for (const inner of part['thinking'].filter(isObject))
+            if (typeof inner['text'] === 'string') this.emit('reasoning', inner['text']);
+      }
+    }
+  }
+
+  private split(text: string): void {
+    for (const piece of this.splitter.push(text)) this.emit(piece.kind, piece.text);
+    // Held back for now, but it came.
+    if (text !== '') this.first();
+  }
+
+  private emit(kind: 'content' | 'reasoning', text: string): void {
+    if (text === '') return;
+    this.first();
+    this[kind] += text;
+    if (this.content.length + this.reasoning.length > longestReply) throw this.invalid(`more than ${longestReply} characters`);
+    this.onDelta?.({ [kind]: text });
+  }
+
+  private first(): void {
+    if (this.streamed) return;
+    this.streamed = true;
+    this.onFirstText();
+  }
+
+  private readUsage(usage: unknown): void {
+    if (!isObject(usage)) return;
+    const details = usage['completion_tokens_details'];
+    const seen = {
+      prompt: count(usage['prompt_tokens']),
+      completion: count(usage['completion_tokens']),
+      reasoning: count(isObject(details) ? details['reasoning_tokens'] : undefined),
+    };
+    // Some servers send zeros until they know.
+    if (seen.prompt === 0) return;
+    this.usage = seen;
+    this.hasUsage = true;
+  }
+
+  private invalid(what: string): Failure {
+    return new Failure('PROVIDER_REPLY_INVALID', `Provider ${this.provider} sent ${what}.`);
+  }
+
+  /** The reply once nothing more comes; `estimatedPrompt` is counted where the server sent no usage. */
+  reply(estimatedPrompt: number): Pick<ModelReply, 'content' | 'reasoning' | 'finishReason' | 'reportedModel'> & { readonly usage: Usage } {
+    for (const piece of this.splitter.end()) this.emit(piece.kind, piece.text);
+    const usage = this.spent(estimatedPrompt);
+    const { content, reasoning } = takeUnopenedThinking(this.content);
+    return { content, reasoning: this.reasoning + reasoning, finishReason: this.finish, reportedModel: this.reportedModel, usage };
+  }
+
+  /** Tokens so far, also of a call that failed half-way. */
+  spent(estimatedPrompt: number): Usage {
+    const thought = this.reasoning === '' ? 0 : estimateTokens(this.reasoning);
+    if (!this.hasUsage) {
+      const completion = thought + estimateTokens(this.content);
+      return { calls: 1, prompt: estimatedPrompt, completion, reasoning: thought, cost: 0, estimated: true };
+    }
+    const { prompt, completion, reasoning } = this.usage;
+    return { calls: 1, prompt, completion, reasoning: reasoning || Math.min(thought, completion), cost: 0, estimated: false };
+  }
+}

@@ -1,0 +1,45 @@
+import { Failure } from '@conclave/contracts';
+import type { RetrySettings } from './configuration.js';
+
+/**
+ * Milliseconds a server asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as HTTP date. null where it does not ask
+ * or what it says cannot be read; never negative.
+ */
+export function retryAfterMs(headers: Headers | undefined, now: number): number | null {
+  const milliseconds = numberIn(headers?.get('retry-after-ms'));
+  if (milliseconds !== null) return milliseconds;
+  const value = headers?.get('retry-after');
+  const seconds = numberIn(value);
+  if (seconds !== null) return seconds * 1000;
+  const date = value ? Date.parse(value) : NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+const numberIn = (value: string | null | undefined): number | null =>
+  value && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Math.ceil(Number(value)) : null;
+
+/**
+ * Wait before attempt `next` (2 = the first retry). What the server asks for is waited in full, with up to a tenth more so that
+ * callers do not come back together; otherwise between half and the whole of base * 2^(next - 2), at most the cap.
+ */
+export function backOffMs(next: number, asked: number | null, settings: RetrySettings, random: () => number = Math.random): number {
+  if (asked !== null) return Math.round(asked * (1 + random() / 10));
+  const step = Math.min(settings.cap_ms, settings.base_ms * 2 ** (next - 2));
+  return Math.round(step / 2 + (random() * step) / 2);
+}
+
+/** Throws CALL_CANCELLED as soon as the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new Failure('CALL_CANCELLED'));
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new Failure('CALL_CANCELLED'));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

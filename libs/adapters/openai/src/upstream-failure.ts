@@ -1,0 +1,136 @@
+import { Failure, type FailureCode } from '@conclave/contracts';
+import { APIConnectionTimeoutError, APIError } from 'openai';
+import { readError, type UpstreamError } from './error-body.js';
+import { retryAfterMs } from './retry.js';
+
+/** One failed attempt: what to throw, and whether trying again can help. */
+export interface Fault {
+  readonly failure: Failure;
+  readonly again: boolean;
+  /** What the server asked us to wait. */
+  readonly afterMs: number | null;
+  /** HTTP status and words of the server, for deciding what to leave out of the next attempt. Never logged. */
+  readonly status: number | null;
+  readonly said: UpstreamError;
+}
+
+/** What must not appear in a sentence about the failure. */
+export interface Secrets {
+  readonly prompts: readonly string[];
+  readonly key: string | undefined;
+}
+
+/**
+ * Words with which servers say that a prompt is too long, each seen in the source or an issue of the server named.
+ */
+const overflowWords = [
+  /context_length_exceeded/, // OpenAI, code
+  /maximum context length/, // OpenAI, vLLM, Mistral, DeepSeek
+  /exceed_context_size_error|exceeds? the available context size/, // llama.cpp
+  /longer than the maximum model length|context length is only/, // vLLM
+  /context (length|window|size)? ?(was )?(exceeded|overflow)/, // LM Studio, several proxies
+  /exceeds? (the )?(max(imum)? )?context (length|window|size)/, // Ollama
+  /tokens to keep from the initial prompt is greater than the context/, // LM Studio
+  /input token count .* exceeds/, // Gemini
+  /prompt is too long|input is too long|prompt too long/, // Anthropic, Bedrock, Ollama
+  /reduce the length of the (messages|prompt)/, // Groq
+  /inputs. tokens \+ .max_new_tokens. must be/, // TGI
+];
+
+const saysOverflow = (said: UpstreamError): boolean =>
+  overflowWords.some((words) => words.test(`${said.code} ${said.type} ${said.message}`.toLowerCase()));
+
+const streamBroken = (detail: string, cause: unknown): Fault => plain(new Failure('PROVIDER_STREAM_BROKEN', detail, { cause }), true);
+const plain = (failure: Failure, again: boolean): Fault => ({
+  failure,
+  again,
+  afterMs: null,
+  status: null,
+  said: { message: '', type: '', code: '', param: '' },
+});
+
+/** Any error of an attempt as a fault. `started`: the head of the reply had come. */
+export function faultOf(error: unknown, provider: string, started: boolean, secrets: Secrets, now: number): Fault {
+  if (error instanceof Failure) return plain(error, error.retriable);
+  if (nameOfError(error) === 'SyntaxError')
+    return plain(new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent text that is not JSON.`), false);
+  if (error instanceof APIConnectionTimeoutError) return plain(new Failure('CALL_TIMEOUT', `Provider ${provider}.`), false);
+  if (error instanceof APIError && (error.status !== undefined || error.error !== undefined))
+    return answered(error, provider, secrets, now);
+  const reason = connectionCode(error);
+  if (started) return streamBroken(`Provider ${provider}${reason}.`, undefined);
+  return plain(new Failure('PROVIDER_UNREACHABLE', `Provider ${provider}${reason}.`), true);
+}
+
+/** The server answered with an error status, or with an error inside its stream. */
+function answered(error: APIError, provider: string, secrets: Secrets, now: number): Fault {
+  const said = readError(error.error);
+  const status = error.status ?? (/^[45]\d\d$/.test(said.code) ? Number(said.code) : 500);
+  const afterMs = retryAfterMs(error.headers, now);
+  const { code, again, hint } = kindOf(status, said);
+  const detail = [`Provider ${provider}, status ${status}${nameOf(said)}.`, hint, quotable(said.message, secrets)]
+    .filter(Boolean)
+    .join(' ');
+  return { failure: new Failure(code, detail, afterMs === null ? {} : { retryAfterMs: afterMs }), again, afterMs, status, said };
+}
+
+interface Kind {
+  readonly code: FailureCode;
+  readonly again: boolean;
+  readonly hint?: string;
+}
+function kindOf(status: number, said: UpstreamError): Kind {
+  if (saysOverflow(said)) return { code: 'CONTEXT_OVERFLOW', again: false };
+  if (status === 401 || status === 403) return { code: 'PROVIDER_UNAUTHENTICATED', again: false };
+  if (status === 404) return notFound(said);
+  if (status === 429) {
+    // A used-up account answers 429 as well, and stays used up.
+    const spent = /insufficient_quota|billing|credit/.test(`${said.code} ${said.type}`.toLowerCase());
+    return spent
+      ? { code: 'PROVIDER_REFUSED', again: false, hint: 'The quota of the account is used up.' }
+      : { code: 'PROVIDER_RATE_LIMITED', again: true };
+  }
+  if (status === 408 || status === 409 || status >= 500) return { code: 'PROVIDER_FAILED', again: status !== 501 };
+  if (status >= 300 && status < 400)
+    return { code: 'PROVIDER_REFUSED', again: false, hint: 'It redirects to another address. Write the final address into `base_url`.' };
+  return { code: 'PROVIDER_REFUSED', again: false };
+}
+
+const notFound = (said: UpstreamError): Kind =>
+  /model/i.test(`${said.code} ${said.message}`)
+    ? { code: 'MODEL_NOT_FOUND', again: false }
+    : { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers want a `base_url` that ends in /v1.' };
+
+const nameOf = (said: UpstreamError): string => {
+  const name = [said.code, said.type].find((word) => /^[A-Za-z][\w.-]{0,63}$/.test(word));
+  return name ? ` (${name})` : '';
+};
+
+/** Run of characters that counts as a quotation. */
+const quotation = 16;
+
+/** The server's own words where they quote neither a prompt nor a key, at most 300 characters; otherwise nothing. */
+export function quotable(message: string, secrets: Secrets): string {
+  const words = message.replace(/\s+/g, ' ').trim().slice(0, 300);
+  if (words === '' || /\b(sk|key|bearer)[-_ ]\S{6,}/i.test(words) || words.includes('*****')) return '';
+  if (secrets.key && (words.includes(secrets.key) || words.includes(secrets.key.slice(-4)))) return '';
+  const prompts = secrets.prompts.map((prompt) => prompt.replace(/\s+/g, ' ').trim()).filter(Boolean);
+  const quotes = (part: string): boolean => prompts.some((prompt) => prompt.includes(part));
+  if (prompts.some((prompt) => prompt.length < quotation && words.includes(prompt))) return '';
+  for (let at = 0; at + quotation <= words.length; at += 1) if (quotes(words.slice(at, at + quotation))) return '';
+  return `It says: ${words}`;
+}
+
+/** Errors of fetch may come from another realm, where `instanceof Error` does not hold. */
+const nameOfError = (error: unknown): unknown => (error as { name?: unknown } | null)?.name;
+
+/** ` (ECONNREFUSED)` from the depth of a connection error; empty where it has no code. */
+export function connectionCode(error: unknown): string {
+  let at = error;
+  for (let depth = 0; typeof at === 'object' && at !== null && depth < 5; depth += 1) {
+    const { code, cause } = at as { code?: unknown; cause?: unknown };
+    if (typeof code === 'string' && /^[A-Z_]+$/.test(code)) return ` (${code})`;
+    at = cause;
+  }
+  return '';
+}

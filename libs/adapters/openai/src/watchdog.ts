@@ -1,0 +1,71 @@
+import { Failure } from '@conclave/contracts';
+import type { CallTimeouts } from './configuration.js';
+
+/** Why an attempt was broken off by us. `usage` is none: the reply was whole, only its usage did not come. */
+export type Cut = 'cancelled' | 'timeout' | 'first_token' | 'idle' | 'usage';
+
+/** Holds the abort controller of one attempt and the clocks that may pull it. */
+export class Watchdog {
+  readonly controller = new AbortController();
+  cut: Cut | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly whole: NodeJS.Timeout;
+  private readonly leave = (): void => this.pull('cancelled');
+
+  /** `leftMs`: what is left of the call's own bound. `firstTokenMs` null = only that bound. */
+  constructor(
+    private readonly signal: AbortSignal,
+    leftMs: number,
+    private readonly firstTokenMs: number | null,
+    private readonly timeouts: CallTimeouts,
+  ) {
+    this.whole = setTimeout(() => this.pull('timeout'), Math.max(0, leftMs));
+    if (firstTokenMs !== null) this.arm('first_token', firstTokenMs);
+    if (signal.aborted) this.leave();
+    else signal.addEventListener('abort', this.leave, { once: true });
+  }
+
+  /** Text came. */
+  heard(): void {
+    this.arm('idle', this.timeouts.idle_ms);
+  }
+
+  /** The answer is whole: only its usage, and the end of a stream that some servers keep open, are awaited. */
+  finishing(hasUsage: boolean): void {
+    this.arm('usage', hasUsage ? Math.min(250, this.timeouts.usage_ms) : this.timeouts.usage_ms);
+  }
+
+  /** The failure for a cut, null where we cut nothing. */
+  failure(provider: string): Failure | null {
+    switch (this.cut) {
+      case null:
+      case 'usage':
+        return null;
+      case 'cancelled':
+        return new Failure('CALL_CANCELLED');
+      case 'timeout':
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} was given up when the time of the call was over.`);
+      case 'first_token':
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} sent no text for ${this.firstTokenMs} ms.`);
+      case 'idle':
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} fell silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.whole);
+    clearTimeout(this.timer);
+    this.signal.removeEventListener('abort', this.leave);
+  }
+
+  private arm(cut: Cut, ms: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.pull(cut), ms);
+  }
+
+  private pull(cut: Cut): void {
+    if (this.cut) return;
+    this.cut = cut;
+    this.controller.abort();
+  }
+}

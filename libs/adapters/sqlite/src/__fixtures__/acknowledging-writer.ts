@@ -1,0 +1,17 @@
+import { writeSync } from 'node:fs';
+import { Database } from '../database/database.js';
+
+/** How many settings each tick writes. */
+const perTick = 5;
+
+/** Writes ticks of settings `<n>.<i>` without end, and says each n on stdout once its tick is acknowledged. Meant to be killed. */
+const database = Database.open({ home: process.argv[2]!, durability: 'process', now: Date.now });
+for (let n = 1; ; n += 1) {
+  const writes = Array.from({ length: perTick }, (_, i) =>
+    database.write(({ sql }) =>
+      sql.run('INSERT INTO setting (name, version, value) VALUES (?, 1, ?)', `${n}.${i}`, JSON.stringify('x'.repeat(300))),
+    ),
+  );
+  await Promise.all(writes);
+  writeSync(1, `${n}\n`);
+}

@@ -1,10 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { blobThresholdBytes, type StoredRecord } from '@conclave/ports';
+import { blobThresholdBytes, systemClock, type Clock, type StoredRecord } from '@conclave/ports';
 import { acceptance, counting, ending, namedOutput, newRunId, nthInput, timer, until, type Tally } from '@conclave/ports/suites';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ShiftedClock } from './__fixtures__/shifted-clock.js';
 import { copyAsKilled, newFolder, removeFolder } from './__fixtures__/folder.js';
+import { Sql } from './database/sql.js';
 import { openSqlite, type Sqlite, type SqliteOptions } from './open-sqlite.js';
 
 describe('openSqlite', () => {
@@ -87,6 +89,23 @@ describe('openSqlite', () => {
     });
   });
 
+  it('sets no timer and reads nothing while consumers and waiters have nothing to do', async () => {
+    let timers = 0;
+    const clock: Clock = { ...systemClock, after: (ms, call) => ((timers += 1), systemClock.after(ms, call)) };
+    const { log, state } = open(':memory:', { clock });
+    await log.subscribe({ group: 'merger', topics: ['run.commands'], concurrency: 2, handle: async () => [] });
+    const stop = new AbortController();
+    const waiting = state.timers.wait(60_000, stop.signal);
+    await wait(20);
+    const reads = jest.spyOn(Sql.prototype, 'all');
+    const before = timers;
+    await wait(200);
+    expect([timers - before, reads.mock.calls.length]).toEqual([0, 0]);
+    reads.mockRestore();
+    stop.abort();
+    await waiting;
+  });
+
   describe('after the process was killed', () => {
     it('runs, timers, streams, settings and bodies are there', async () => {
       const first = open();
@@ -164,9 +183,9 @@ describe('openSqlite', () => {
 
   describe('housekeeping', () => {
     const day = 24 * 60 * 60 * 1000;
-    const clock = { offset: 0, now: () => Date.now() + clock.offset, random: Math.random, after: (ms: number, call: () => void) => { const t = setTimeout(call, ms); return () => clearTimeout(t); } }; // prettier-ignore
+    let clock: ShiftedClock;
     beforeEach(() => {
-      clock.offset = 0;
+      clock = new ShiftedClock();
     });
 
     it('deletes old records that every group has finished, and keeps what one has not', async () => {
@@ -180,7 +199,7 @@ describe('openSqlite', () => {
       const fast = await consume('fast');
       await until('the fast group is done', async () => (await sqlite.log.lag('fast'))[0]!.records === 0);
       await fast.close();
-      clock.offset = 8 * day;
+      clock.shift(8 * day);
       await sqlite.log.publish([namedOutput(runId, 'new')]);
       const slowLag = (await sqlite.log.lag('slow'))[0]!.records;
       await sqlite.prune();
@@ -208,12 +227,12 @@ describe('openSqlite', () => {
       await runs.cancel('run_neverCame');
       const ref = await sqlite.blobs.put(Buffer.from('body'));
       await runs.commit<Tally>(nthInput(over, 2), counting(nthInput(over, 2), ending));
-      clock.offset = 2 * day;
+      clock.shift(2 * day);
       await sqlite.prune();
       expect(await runs.read(over)).toMatchObject({ terminal: true });
       expect(await journal.started(`${over}/0/t`)).toBe(true);
       expect((await sqlite.stream.read(over, 0, 10)).last).toBe(0);
-      clock.offset = 40 * day;
+      clock.shift(38 * day);
       await sqlite.prune();
       expect(await runs.read(over)).toBeNull();
       expect(await runs.header(over)).toBeNull();

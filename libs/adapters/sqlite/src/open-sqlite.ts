@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
 import { SqliteBlobs } from './blobs.js';
@@ -106,6 +105,5 @@ export function openSqlite(options: SqliteOptions): Sqlite {
 /** One index per folder of documents. */
 function indexPath(home: string, folder: string): string {
   if (home === ':memory:') return ':memory:';
-  mkdirSync(home, { recursive: true });
   return join(home, `corpus-${createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)}.db`);
 }

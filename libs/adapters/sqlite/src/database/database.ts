@@ -104,13 +104,14 @@ export class Database {
     let sql: Sql | null = null;
     try {
       if (!inMemory) {
-        mkdirSync(home, { recursive: true });
+        mkdirSync(home, { recursive: true, mode: 0o700 });
         lock = FolderLock.take(join(home, 'conclave.lock'), home, new Date(now()));
       }
       sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs);
       sql.all('PRAGMA journal_mode = WAL');
       sql.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
       sql.exec('PRAGMA cache_size = -16000');
+      sql.all('PRAGMA journal_size_limit = 67108864');
       const opened = sql;
       migrate(sql, options.migrations ?? migrations, now(), (oldVersion) => {
         if (inMemory) return;

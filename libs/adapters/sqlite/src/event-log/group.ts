@@ -20,6 +20,7 @@ export class Group {
   readonly #unwatch: (() => void)[] = [];
   #dispatchSoon = false;
   #fault: unknown = null;
+  #cancelReread: (() => void) | null = null;
 
   constructor(
     private readonly name: string,
@@ -67,6 +68,7 @@ export class Group {
   }
 
   close(): void {
+    this.#cancelReread?.();
     for (const unwatch of this.#unwatch.splice(0)) unwatch();
   }
 
@@ -93,7 +95,10 @@ export class Group {
       this.#fault = null;
     } catch (error) {
       this.#fault = error;
-      this.clock.after(rereadMs, () => this.dispatch());
+      this.#cancelReread ??= this.clock.after(rereadMs, () => {
+        this.#cancelReread = null;
+        this.dispatch();
+      });
     }
   }
 

@@ -11,13 +11,24 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unk
 }
 
 function contentOf(route: Route): Record<string, unknown> {
-  const plain = 'text' in route.response ? { [route.response.text]: {} } : { 'application/json': { schema: reference(route.response.name) } };
+  const plain =
+    'text' in route.response ? { [route.response.text]: {} } : { 'application/json': { schema: reference(route.response.name) } };
   return route.events ? { ...plain, 'text/event-stream': { schema: reference(route.events.name) } } : plain;
 }
 
 function parametersOf(route: Route): readonly unknown[] {
-  const inPath = [...route.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
-  const inQuery = (route.query ?? []).map(({ name, doc, integer }) => ({ name, in: 'query', description: doc, schema: { type: integer ? 'integer' : 'string' } }));
+  const inPath = [...route.path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const inQuery = (route.query ?? []).map(({ name, doc, integer }) => ({
+    name,
+    in: 'query',
+    description: doc,
+    schema: { type: integer ? 'integer' : 'string' },
+  }));
   const inHeaders = (route.headers ?? []).map(({ name, doc }) => ({ name, in: 'header', description: doc, schema: { type: 'string' } }));
   return [...inPath, ...inQuery, ...inHeaders];
 }
@@ -27,7 +38,9 @@ function operationOf(route: Route): Record<string, unknown> {
     operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, first: string) => first.toUpperCase())}`,
     summary: route.summary,
     ...(parametersOf(route).length > 0 ? { parameters: parametersOf(route) } : {}),
-    ...(route.request ? { requestBody: { required: true, content: { 'application/json': { schema: reference(route.request.name) } } } } : {}),
+    ...(route.request
+      ? { requestBody: { required: true, content: { 'application/json': { schema: reference(route.request.name) } } } }
+      : {}),
     responses: {
       [String(route.status)]: { description: route.summary, content: contentOf(route) },
       default: { description: 'A failure', content: { 'application/json': { schema: reference('ErrorBody') } } },
@@ -49,7 +62,12 @@ export function openApiDocument(version: string): Record<string, unknown> {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Conclave', version, description: 'A mixture-of-experts gateway that looks like one OpenAI model.', license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Conclave',
+      version,
+      description: 'A mixture-of-experts gateway that looks like one OpenAI model.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKey: [] }],
     paths,
@@ -57,7 +75,9 @@ export function openApiDocument(version: string): Record<string, unknown> {
       schemas,
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
     },
-    'x-failures': Object.fromEntries(Object.entries(failures).map(([code, { status, type, retriable, message }]) => [code, { status, type, retriable, message }])),
+    'x-failures': Object.fromEntries(
+      Object.entries(failures).map(([code, { status, type, retriable, message }]) => [code, { status, type, retriable, message }]),
+    ),
   };
 }
 

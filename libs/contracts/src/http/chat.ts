@@ -26,7 +26,11 @@ const positive = z.int({ error: 'must be a whole number above 0' }).positive({ e
 
 /** Our own options; each may lower a limit of the template, never raise it. Equal headers: `x-conclave-rounds` and so on. */
 export const ConclaveOptions = z.object({
-  rounds: z.int({ error: 'must be a whole number from 0' }).nonnegative({ error: 'must be a whole number from 0' }).nullish().describe('re-plans at most'),
+  rounds: z
+    .int({ error: 'must be a whole number from 0' })
+    .nonnegative({ error: 'must be a whole number from 0' })
+    .nullish()
+    .describe('re-plans at most'),
   progress: z
     .enum(['reasoning', 'think', 'status', 'none'], { error: 'must be "reasoning", "think", "status" or "none"' })
     .nullish()
@@ -54,10 +58,14 @@ export const answerFields = {
 };
 
 export const ChatCompletionRequest = z.object({
-  model: z.string({ error: 'must be the id of a template or `model@provider`' }).min(1, { error: 'must be the id of a template or `model@provider`' }),
+  model: z
+    .string({ error: 'must be the id of a template or `model@provider`' })
+    .min(1, { error: 'must be the id of a template or `model@provider`' }),
   messages: z.array(ChatMessage, { error: 'must be a list of messages' }).min(1, { error: 'must hold at least one message' }),
   stream: z.boolean({ error: 'must be true or false' }).nullish(),
-  stream_options: z.object({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' }).nullish(),
+  stream_options: z
+    .object({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' })
+    .nullish(),
   n: z.int({ error: 'must be 1' }).nullish().describe('1; more answers per request are refused'),
   ...answerFields,
 });
@@ -134,7 +142,9 @@ export const ChatCompletionChunk = z.object({
   object: z.literal('chat.completion.chunk'),
   created: z.int(),
   model: z.string(),
-  choices: z.array(z.object({ index: z.int(), delta: ChatDelta, logprobs: z.null(), finish_reason: FinishReason.nullable() })).describe('empty on usage and status chunks'),
+  choices: z
+    .array(z.object({ index: z.int(), delta: ChatDelta, logprobs: z.null(), finish_reason: FinishReason.nullable() }))
+    .describe('empty on usage and status chunks'),
   usage: ChatUsage.optional().describe('last chunk before [DONE], only with stream_options.include_usage'),
   conclave: AnswerFacts.optional().describe('on the terminal chunk'),
   event: z
@@ -143,4 +153,3 @@ export const ChatCompletionChunk = z.object({
     .describe('progress mode `status`: a line for Open WebUI'),
 });
 export type ChatCompletionChunk = z.infer<typeof ChatCompletionChunk>;
-

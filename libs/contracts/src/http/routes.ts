@@ -39,8 +39,20 @@ export const routes: readonly Route[] = [
     events: { name: 'ChatCompletionChunk', schema: ChatCompletionChunk },
     headers: retryHeaders,
   },
-  { method: 'GET', path: '/v1/models', summary: 'Templates, aliases and models that can be asked.', status: 200, response: { name: 'ModelList', schema: ModelList } },
-  { method: 'GET', path: '/v1/models/{id+}', summary: 'One of them; the id may hold slashes.', status: 200, response: { name: 'ModelObject', schema: ModelObject } },
+  {
+    method: 'GET',
+    path: '/v1/models',
+    summary: 'Templates, aliases and models that can be asked.',
+    status: 200,
+    response: { name: 'ModelList', schema: ModelList },
+  },
+  {
+    method: 'GET',
+    path: '/v1/models/{id+}',
+    summary: 'One of them; the id may hold slashes.',
+    status: 200,
+    response: { name: 'ModelObject', schema: ModelObject },
+  },
   {
     method: 'POST',
     path: '/v1/runs',
@@ -61,7 +73,13 @@ export const routes: readonly Route[] = [
       { name: 'before', doc: '`nextBefore` of the page before', integer: true },
     ],
   },
-  { method: 'GET', path: '/v1/runs/{id}', summary: 'A run: plan, tasks, decisions, usage, answer.', status: 200, response: { name: 'RunView', schema: RunView } },
+  {
+    method: 'GET',
+    path: '/v1/runs/{id}',
+    summary: 'A run: plan, tasks, decisions, usage, answer.',
+    status: 200,
+    response: { name: 'RunView', schema: RunView },
+  },
   {
     method: 'GET',
     path: '/v1/runs/{id}/events',
@@ -80,15 +98,38 @@ export const routes: readonly Route[] = [
     status: 202,
     response: { name: 'CommandAccepted', schema: CommandAccepted },
   },
-  { method: 'GET', path: '/health/live', summary: 'Whether the process answers.', status: 200, response: { name: 'Live', schema: Live }, open: true },
-  { method: 'GET', path: '/health/ready', summary: 'Whether it can do work; 503 with a sentence for what it lacks.', status: 200, response: { name: 'Readiness', schema: Readiness }, open: true },
+  {
+    method: 'GET',
+    path: '/health/live',
+    summary: 'Whether the process answers.',
+    status: 200,
+    response: { name: 'Live', schema: Live },
+    open: true,
+  },
+  {
+    method: 'GET',
+    path: '/health/ready',
+    summary: 'Whether it can do work; 503 with a sentence for what it lacks.',
+    status: 200,
+    response: { name: 'Readiness', schema: Readiness },
+    open: true,
+  },
   { method: 'GET', path: '/metrics', summary: 'Metrics for Prometheus.', status: 200, response: { text: 'text/plain' }, open: true },
   { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' }, open: true },
-  { method: 'GET', path: '/asyncapi.json', summary: 'The events behind it.', status: 200, response: { text: 'application/json' }, open: true },
+  {
+    method: 'GET',
+    path: '/asyncapi.json',
+    summary: 'The events behind it.',
+    status: 200,
+    response: { text: 'application/json' },
+    open: true,
+  },
 ];
 
 /** Methods that a path takes; empty for a path nobody serves. A route of fixed text is not matched by a pattern of a neighbour. */
 export function methodsOf(path: string): readonly string[] {
-  const matches = routes.filter((route) => new RegExp(`^${route.path.replaceAll('.', '\\.').replace('{id+}', '.+').replace('{id}', '[^/]+')}/?$`).test(path));
+  const matches = routes.filter((route) =>
+    new RegExp(`^${route.path.replaceAll('.', '\\.').replace('{id+}', '.+').replace('{id}', '[^/]+')}/?$`).test(path),
+  );
   return [...new Set(matches.map((route) => route.method))];
 }

@@ -88,7 +88,9 @@ export const RunView = z.object({
   decisions: z.array(DecisionView),
   usage: z.object({
     total: Usage,
-    items: z.array(z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage })),
+    items: z.array(
+      z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage }),
+    ),
   }),
   limits: RunLimits,
   failure: FailureNote.nullable(),

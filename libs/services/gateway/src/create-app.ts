@@ -19,7 +19,12 @@ const keepAliveMs = 75_000;
  * taking that for clients that left. The stores stay open: whoever opened them closes them afterwards.
  */
 export async function createGatewayApp(options: GatewayOptions): Promise<INestApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.register(options), { logger: nestLog(options.logger), bodyParser: false, forceCloseConnections: true, abortOnError: false });
+  const app = await NestFactory.create<NestExpressApplication>(GatewayModule.register(options), {
+    logger: nestLog(options.logger),
+    bodyParser: false,
+    forceCloseConnections: true,
+    abortOnError: false,
+  });
   configureHttp(app, options);
   return app;
 }

@@ -39,7 +39,12 @@ export type StreamEnd = 'finished' | 'disconnected' | 'slow' | 'shutdown' | 'fai
 
 /** What the gateway reports; the platform maps it to its metrics. Every label is bounded. */
 export interface GatewayMetrics {
-  onRequest(request: { readonly method: string; /** path of the route table, or `other` */ readonly route: string; readonly status: number; readonly ms: number }): void;
+  onRequest(request: {
+    readonly method: string;
+    /** path of the route table, or `other` */ readonly route: string;
+    readonly status: number;
+    readonly ms: number;
+  }): void;
   onAccepted(run: { readonly template: string; readonly origin: 'chat' | 'runs' }): void;
   onRefused(code: string): void;
   onAttached(origin: 'chat' | 'runs'): void;
@@ -65,6 +70,8 @@ export interface GatewayLimits {
   readonly slowClientMs: number;
   /** Milliseconds between two looks at a run whose hints may be lost. */
   readonly pollMs: number;
+  /** Milliseconds the head of a stream waits for the log; the event goes out after it then. */
+  readonly publishMs: number;
   /** Milliseconds a request may take to arrive. */
   readonly requestTimeoutMs: number;
   /** Milliseconds a direct model may take. */
@@ -90,6 +97,7 @@ export const defaultLimits: GatewayLimits = {
   heartbeatMs: 15_000,
   slowClientMs: 30_000,
   pollMs: 1_000,
+  publishMs: 2_000,
   requestTimeoutMs: 30_000,
   directTimeoutMs: 300_000,
   directHeadMs: 1_000,

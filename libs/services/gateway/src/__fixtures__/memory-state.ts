@@ -1,5 +1,15 @@
-import { Failure, isTerminal, type PlanRequested, type StreamBody, type StreamEntry, type WorkerEntry } from '@conclave/contracts';
-import { planAppend, type Acceptance, type Accepted, type RunStream, type RunSummary, type StateStore, type StoredRun, type StreamPage, type TaskProgress } from '@conclave/ports';
+import { type Failure, isTerminal, type PlanRequested, type StreamBody, type StreamEntry, type WorkerEntry } from '@conclave/contracts';
+import {
+  planAppend,
+  type Acceptance,
+  type Accepted,
+  type RunStream,
+  type RunSummary,
+  type StateStore,
+  type StoredRun,
+  type StreamPage,
+  type TaskProgress,
+} from '@conclave/ports';
 
 /** What the engine of these specs stores. */
 export interface FakeRun {
@@ -67,7 +77,14 @@ export class MemoryStores {
     },
     journal: { begin: unused('journal'), finish: unused('journal'), abandon: unused('journal'), started: unused('journal') },
     timers: { due: unused('timers'), remove: unused('timers'), wait: unused('timers') },
-    leases: { renewProcess: unused('leases'), endProcess: unused('leases'), alive: unused('leases'), liveWorkers: unused('leases'), acquireSlot: unused('leases'), releaseSlot: unused('leases') },
+    leases: {
+      renewProcess: unused('leases'),
+      endProcess: unused('leases'),
+      alive: unused('leases'),
+      liveWorkers: unused('leases'),
+      acquireSlot: unused('leases'),
+      releaseSlot: unused('leases'),
+    },
     hints: {
       publish: (channel, payload) => Promise.resolve(this.hint(channel, payload)),
       subscribe: (channel, listener) => {
@@ -103,7 +120,12 @@ export class MemoryStores {
       if (this.streamOutage) return Promise.reject(this.streamOutage);
       const all = this.streams.get(runId) ?? [];
       const first = this.trimmed.get(runId) ?? all[0]?.id ?? 0;
-      const page: StreamPage = { entries: all.filter(({ id }) => id > after && id >= first).slice(0, limit), first, last: all.at(-1)?.id ?? 0, ended: all.some(isTerminal) };
+      const page: StreamPage = {
+        entries: all.filter(({ id }) => id > after && id >= first).slice(0, limit),
+        first,
+        last: all.at(-1)?.id ?? 0,
+        ended: all.some(isTerminal),
+      };
       return Promise.resolve(page);
     },
   };

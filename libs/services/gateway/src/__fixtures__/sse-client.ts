@@ -49,7 +49,9 @@ export class SseClient {
     return this.rest;
   }
   get chunks(): ChatCompletionChunk[] {
-    return this.events.flatMap(({ data }) => (data === null || data === '[DONE]' || data.startsWith('{"error"') ? [] : [JSON.parse(data) as ChatCompletionChunk]));
+    return this.events.flatMap(({ data }) =>
+      data === null || data === '[DONE]' || data.startsWith('{"error"') ? [] : [JSON.parse(data) as ChatCompletionChunk],
+    );
   }
   get content(): string {
     return this.chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
@@ -89,7 +91,12 @@ export class RawClient {
   }
   post(path: string, body: unknown, headers: Record<string, string> = {}): void {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const lines = Object.entries({ host: 'localhost', 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)), ...headers }).map(([name, value]) => `${name}: ${value}`);
+    const lines = Object.entries({
+      host: 'localhost',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(text)),
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}`);
     this.socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${text}`);
   }
   leave(): void {

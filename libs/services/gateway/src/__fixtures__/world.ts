@@ -1,5 +1,15 @@
 import type { AddressInfo } from 'node:net';
-import { type Caller, type CommandIssued, type Event, noUsage, openApiText, type PlanRequested, RunView, type StreamBody, type Template } from '@conclave/contracts';
+import {
+  type Caller,
+  type CommandIssued,
+  type Event,
+  noUsage,
+  openApiText,
+  type PlanRequested,
+  RunView,
+  type StreamBody,
+  type Template,
+} from '@conclave/contracts';
 import { type CrashPoints, type LogFields, openLogger } from '@conclave/platform';
 import { MemoryBroker, type MemoryLog, type ModelCall, type Models, type ModelReply, type CallWatch } from '@conclave/ports';
 import type { INestApplication } from '@nestjs/common';
@@ -159,7 +169,10 @@ export class World {
   private options({ limits, keys, template: changes, crashPoints, describeModels }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
-      get: (_, name) => (...values: unknown[]) => void this.seen.push({ name: name as keyof GatewayMetrics, values }),
+      get:
+        (_, name) =>
+        (...values: unknown[]) =>
+          void this.seen.push({ name: name as keyof GatewayMetrics, values }),
     });
     const publish = this.log.publish.bind(this.log);
     this.log.publish = (events) => (this.publishFails ? Promise.reject(new Error('the log does not answer')) : publish(events));
@@ -185,7 +198,10 @@ export class World {
       models: this.models,
       limits: { directHeadMs: 50, healthCacheMs: 0, shutdownGraceMs: 2_000, ...limits },
       keys: keys ?? null,
-      logger: openLogger({ level: 'debug', sinks: [{ write: ({ message, ...fields }) => void this.lines.push({ message, fields }), close: () => undefined }] }),
+      logger: openLogger({
+        level: 'debug',
+        sinks: [{ write: ({ message, ...fields }) => void this.lines.push({ message, fields }), close: () => undefined }],
+      }),
       metrics,
       describeRun,
       consumers: () => [{ group: 'merger', health: () => this.consumer }],
@@ -197,7 +213,11 @@ export class World {
     };
   }
 
-  async post(path: string, body: unknown, init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {}): Promise<Response> {
+  async post(
+    path: string,
+    body: unknown,
+    init: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal } = {},
+  ): Promise<Response> {
     return fetch(this.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...init.headers },
@@ -207,12 +227,24 @@ export class World {
   }
 
   chat(over: Record<string, unknown> = {}, init: Parameters<World['post']>[2] = {}): Promise<Response> {
-    return this.post('/v1/chat/completions', { model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why is the sky blue?' }], ...over }, init);
+    return this.post(
+      '/v1/chat/completions',
+      { model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why is the sky blue?' }], ...over },
+      init,
+    );
   }
 
   /** Events of a topic, in the order they were published. */
   events<T extends Event>(topic: string): T[] {
-    return this.broker.records(topic).map(({ raw, headers }) => ({ runId: headers.ce_runid, id: headers.ce_id, traceparent: headers.traceparent, data: JSON.parse(raw!.toString()) }) as unknown as T);
+    return this.broker.records(topic).map(
+      ({ raw, headers }) =>
+        ({
+          runId: headers.ce_runid,
+          id: headers.ce_id,
+          traceparent: headers.traceparent,
+          data: JSON.parse(raw!.toString()),
+        }) as unknown as T,
+    );
   }
   requested(): PlanRequested[] {
     return this.events<PlanRequested>('plan.requested');
@@ -246,5 +278,6 @@ export class World {
 
 /** Two tenants whose keys say who they are. */
 export const twoTenants: GatewayOptions['keys'] = {
-  identify: (key): Promise<Caller | null> => Promise.resolve(key === 'sk-a' ? { tenant: 'a', actor: 'key_a' } : key === 'sk-b' ? { tenant: 'b', actor: 'key_b' } : null),
+  identify: (key): Promise<Caller | null> =>
+    Promise.resolve(key === 'sk-a' ? { tenant: 'a', actor: 'key_a' } : key === 'sk-b' ? { tenant: 'b', actor: 'key_b' } : null),
 };

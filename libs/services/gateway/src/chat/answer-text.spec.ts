@@ -24,7 +24,10 @@ function play(...entries: StreamBody[]): { readonly text: string; readonly ends:
 
 describe('the text of an answer', () => {
   it('is given out as it comes, and the rest at the end', () => {
-    expect(play(composing(), chunk('It is ', 0), chunk('blue', 6), completed({ answer: 'It is blue [1].' }))).toEqual({ text: 'It is blue [1].', ends: ['done'] });
+    expect(play(composing(), chunk('It is ', 0), chunk('blue', 6), completed({ answer: 'It is blue [1].' }))).toEqual({
+      text: 'It is blue [1].',
+      ends: ['done'],
+    });
   });
 
   it('is held until the end where it may still change', () => {
@@ -44,15 +47,28 @@ describe('the text of an answer', () => {
   });
 
   it('goes on when an attempt dies before any text was shown', () => {
-    expect(play(composing(), { kind: 'superseded', taskId: task, attempt: 2, discarded: 0 }, chunk('It is', 0, 2), completed({ answer: 'It is.' }))).toEqual({ text: 'It is.', ends: ['done'] });
+    expect(
+      play(
+        composing(),
+        { kind: 'superseded', taskId: task, attempt: 2, discarded: 0 },
+        chunk('It is', 0, 2),
+        completed({ answer: 'It is.' }),
+      ),
+    ).toEqual({ text: 'It is.', ends: ['done'] });
   });
 
   it('is superseded when the answer is not what was shown', () => {
-    expect(play(composing(), chunk('It is', 0), completed({ answer: 'From the ledger: blue.' }))).toEqual({ text: 'It is', ends: ['superseded'] });
+    expect(play(composing(), chunk('It is', 0), completed({ answer: 'From the ledger: blue.' }))).toEqual({
+      text: 'It is',
+      ends: ['superseded'],
+    });
   });
 
   it('forgives white space that the composer trims at the end', () => {
-    expect(play(composing(), chunk('It is blue.\n\n', 0), completed({ answer: 'It is blue.' }))).toEqual({ text: 'It is blue.\n\n', ends: ['done'] });
+    expect(play(composing(), chunk('It is blue.\n\n', 0), completed({ answer: 'It is blue.' }))).toEqual({
+      text: 'It is blue.\n\n',
+      ends: ['done'],
+    });
   });
 
   it.each(['cancelled', 'failed'] as const)('has no end when the run is %s', (outcome) => {

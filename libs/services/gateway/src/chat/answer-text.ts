@@ -24,6 +24,8 @@ export class AnswerText {
   private task: string | null = null;
   private live = false;
   private attempt = 0;
+  /** The draft is what was given out, to the last character; spares comparing a long text with itself at every chunk. */
+  private inStep = true;
 
   /** All of the draft, also where it may not be shown yet. */
   get soFar(): string {
@@ -38,15 +40,13 @@ export class AnswerText {
       case 'composing':
         this.task = entry.taskId;
         this.live = entry.stream === 'live';
-        this.attempt = 0;
-        this.draft = '';
+        this.begin(0);
         return { kind: 'nothing' };
       case 'chunk':
         return this.chunk(entry);
       case 'superseded':
         if (entry.taskId !== this.task) return { kind: 'nothing' };
-        this.attempt = entry.attempt;
-        this.draft = '';
+        this.begin(entry.attempt);
         return this.given === '' ? { kind: 'nothing' } : { kind: 'superseded' };
       case 'run.completed':
         return this.completed(entry);
@@ -57,17 +57,25 @@ export class AnswerText {
 
   private chunk(entry: Extract<StreamBody, { kind: 'chunk' }>): TextStep {
     if (entry.taskId !== this.task || entry.attempt < this.attempt) return { kind: 'nothing' };
-    if (entry.attempt > this.attempt) {
-      this.attempt = entry.attempt;
-      this.draft = '';
-    }
+    if (entry.attempt > this.attempt) this.begin(entry.attempt);
     // The stream cuts overlaps; a gap would put words together that never stood side by side, so the rest waits for the end.
     if (entry.offset !== this.draft.length) return { kind: 'nothing' };
     this.draft += entry.text;
-    if (!this.live || this.draft.length <= this.given.length || !this.draft.startsWith(this.given)) return { kind: 'nothing' };
-    const text = this.draft.slice(this.given.length);
+    if (!this.live) {
+      this.inStep = false;
+      return { kind: 'nothing' };
+    }
+    if (!this.inStep && (this.draft.length <= this.given.length || !this.draft.startsWith(this.given))) return { kind: 'nothing' };
+    const text = this.inStep ? entry.text : this.draft.slice(this.given.length);
+    this.inStep = true;
     this.given = this.draft;
     return { kind: 'text', text };
+  }
+
+  private begin(attempt: number): void {
+    this.attempt = attempt;
+    this.draft = '';
+    this.inStep = this.given === '';
   }
 
   private completed(end: Completed): TextStep {

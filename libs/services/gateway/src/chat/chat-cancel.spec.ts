@@ -17,7 +17,11 @@ async function connected(options: WorldOptions = {}): Promise<RawClient> {
 /** The flag that workers look at, and the command in its order. */
 async function cancelledWithin(runId: string, ms = 1_000): Promise<void> {
   await until('the cancel', () => world.stores.flagged.has(runId) && world.commands().length > 0, { timeoutMs: ms });
-  expect(world.commands()[0]).toMatchObject({ id: `${runId}/command/1`, runId, data: { seq: 1, command: { name: 'cancel', reason: 'the client disconnected' } } });
+  expect(world.commands()[0]).toMatchObject({
+    id: `${runId}/command/1`,
+    runId,
+    data: { seq: 1, command: { name: 'cancel', reason: 'the client disconnected' } },
+  });
 }
 
 describe('a client that leaves', () => {

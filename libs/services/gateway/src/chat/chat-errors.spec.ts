@@ -113,7 +113,10 @@ describe('an outage', () => {
   it('of the store is a clear 503 before anything is accepted', async () => {
     world.stores.red = 'does not answer.';
     const refusal = await refused(world.chat());
-    expect(refusal).toMatchObject({ status: 503, error: { code: 'NOT_READY', message: expect.stringContaining('State store: does not answer.') } });
+    expect(refusal).toMatchObject({
+      status: 503,
+      error: { code: 'NOT_READY', message: expect.stringContaining('State store: does not answer.') },
+    });
     expect(Number(refusal.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     expect(world.runs()).toEqual([]);
   });
@@ -121,6 +124,16 @@ describe('an outage', () => {
   it('of the store in the middle of acceptance is a 503', async () => {
     world.stores.outage = new Failure('STORE_UNAVAILABLE');
     expect(await refused(world.chat())).toMatchObject({ status: 503, error: { code: 'STORE_UNAVAILABLE' } });
+  });
+
+  it('of a log that hangs does not hold the head of the stream back', async () => {
+    await world.close();
+    world = await World.open({ limits: { publishMs: 30 } });
+    world.log.publish = () => new Promise(() => undefined);
+    const client = new SseClient(await world.chat());
+    await until('the role', () => client.chunks.length === 1);
+    world.write(completed());
+    await client.all();
   });
 
   it('of the log after acceptance leaves the run to the sweep, and the client has its stream', async () => {
@@ -177,6 +190,30 @@ describe('a retry', () => {
     expect(client.content).toBe('It is blue [1].');
   });
 
+  it('after a long time is a new question, unless an Idempotency-Key says otherwise', async () => {
+    const old = () => {
+      for (const header of world.stores.headers.values()) header.data.requestedAt -= 3_600_000;
+    };
+    await finishAll(new SseClient(await world.chat()));
+    old();
+    await finishAll(new SseClient(await world.chat({}, { headers: { 'x-stainless-retry-count': '1' } })));
+    expect(world.runs()).toHaveLength(2);
+    await finishAll(new SseClient(await world.chat({}, { headers: { 'idempotency-key': 'k' } })));
+    old();
+    await finishAll(new SseClient(await world.chat({}, { headers: { 'idempotency-key': 'k' } })));
+    expect(world.runs()).toHaveLength(3);
+  });
+
+  it('is accepted however often its run was cancelled', async () => {
+    for (let n = 0; n < 12; n++) {
+      const client = new SseClient(await world.chat({}, { headers: { 'x-stainless-retry-count': '1' } }));
+      world.stores.write(world.runs().at(-1)!, [completed({ outcome: 'cancelled', answer: null })]);
+      await client.all();
+      expect(client.failure?.code).toBe('RUN_CANCELLED');
+    }
+    expect(world.runs()).toHaveLength(12);
+  });
+
   it.each(['cancelled', 'failed'] as const)('of a %s run starts a new one', async (outcome) => {
     const headers = { 'idempotency-key': 'again' };
     const one = new SseClient(await world.chat({}, { headers }));
@@ -207,19 +244,25 @@ describe('keys', () => {
     world = await World.open({ keys: twoTenants });
   });
 
-  it.each<Record<string, string>>([{}, { authorization: 'Bearer wrong' }, { 'x-api-key': "' OR 1=1 --" }, { authorization: 'Basic abc' }])('that are not known get one generic 401: %j', async (headers) => {
-    const refusal = await refused(world.chat({}, { headers }));
-    expect(refusal).toMatchObject({ status: 401, error: { code: 'invalid_api_key', message: 'The API key is missing or not known.' } });
-  });
+  it.each<Record<string, string>>([{}, { authorization: 'Bearer wrong' }, { 'x-api-key': "' OR 1=1 --" }, { authorization: 'Basic abc' }])(
+    'that are not known get one generic 401: %j',
+    async (headers) => {
+      const refusal = await refused(world.chat({}, { headers }));
+      expect(refusal).toMatchObject({ status: 401, error: { code: 'invalid_api_key', message: 'The API key is missing or not known.' } });
+    },
+  );
 
   it('are asked for before the body is looked at', async () => {
     expect((await refused(world.post('/v1/chat/completions', '{'))).status).toBe(401);
   });
 
-  it.each<Record<string, string>>([{ authorization: 'Bearer sk-a' }, { 'x-api-key': 'sk-a' }])('are the same in either header: %j', async (headers) => {
-    const client = new SseClient(await world.chat({}, { headers }));
-    expect(world.requested()[0]!.data.caller).toEqual({ tenant: 'a', actor: 'key_a' });
-    world.write(completed());
-    await client.all();
-  });
+  it.each<Record<string, string>>([{ authorization: 'Bearer sk-a' }, { 'x-api-key': 'sk-a' }])(
+    'are the same in either header: %j',
+    async (headers) => {
+      const client = new SseClient(await world.chat({}, { headers }));
+      expect(world.requested()[0]!.data.caller).toEqual({ tenant: 'a', actor: 'key_a' });
+      world.write(completed());
+      await client.all();
+    },
+  );
 });

@@ -1,4 +1,13 @@
-import { type AnswerFacts, type ChatCompletionChunk, errorBody, Failure, type FailureCode, failures, type FinishReason, type StreamBody } from '@conclave/contracts';
+import {
+  type AnswerFacts,
+  type ChatCompletionChunk,
+  errorBody,
+  Failure,
+  type FailureCode,
+  failures,
+  type FinishReason,
+  type StreamBody,
+} from '@conclave/contracts';
 import { AnswerText } from './answer-text.js';
 import type { ProgressMode } from './chat-request.js';
 import { citations, type ChunkFrame, deltaChunk, finishChunk, statusChunk, usageChunk } from './chat-shapes.js';
@@ -62,7 +71,10 @@ export class ChatFrames {
   private finish(rest: string, answer: string, end: Completed): ChatCompletionChunk[] {
     const { frame, includeUsage, mode, runId } = this.options;
     const annotations = [...citations(end.sources, answer)];
-    const last = rest !== '' || annotations.length > 0 ? [deltaChunk(frame, { content: rest, ...(annotations.length > 0 ? { annotations } : {}) })] : [];
+    const last =
+      rest !== '' || annotations.length > 0
+        ? [deltaChunk(frame, { content: rest, ...(annotations.length > 0 ? { annotations } : {}) })]
+        : [];
     return [
       ...this.closeThinking(),
       ...last,

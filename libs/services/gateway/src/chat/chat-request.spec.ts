@@ -6,7 +6,10 @@ import { lowered, progressMode, readChatRequest, readRunRequest } from './chat-r
 const ask = (over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   readChatRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }], ...over }, headers, 100);
 
-function refusal(over: Record<string, unknown>, headers: Record<string, string> = {}): { readonly param: string | undefined; readonly message: string } {
+function refusal(
+  over: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): { readonly param: string | undefined; readonly message: string } {
   try {
     ask(over, headers);
   } catch (error) {
@@ -23,7 +26,13 @@ describe('a chat request', () => {
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'Hello' },
         { role: 'assistant', content: '<think>hm</think>Hi', reasoning_content: 'ignored' },
-        { role: 'developer', content: [{ type: 'text', text: 'Use ' }, { type: 'text', text: 'English.' }] },
+        {
+          role: 'developer',
+          content: [
+            { type: 'text', text: 'Use ' },
+            { type: 'text', text: 'English.' },
+          ],
+        },
         { role: 'assistant', content: null, tool_calls: [{ id: 'x' }] },
         { role: 'tool', content: '42', tool_call_id: 'x' },
         { role: 'user', content: [{ type: 'text', text: 'Why?' }] },
@@ -39,15 +48,47 @@ describe('a chat request', () => {
 
   it('is never refused for fields nobody reads, nor for null', () => {
     const nulls = Object.fromEntries(
-      ['temperature', 'top_p', 'stop', 'max_tokens', 'max_completion_tokens', 'seed', 'response_format', 'reasoning_effort', 'conclave', 'n', 'stream', 'stream_options', 'tools', 'user'].map((name) => [name, null]),
+      [
+        'temperature',
+        'top_p',
+        'stop',
+        'max_tokens',
+        'max_completion_tokens',
+        'seed',
+        'response_format',
+        'reasoning_effort',
+        'conclave',
+        'n',
+        'stream',
+        'stream_options',
+        'tools',
+        'user',
+      ].map((name) => [name, null]),
     );
-    const question = ask({ ...nulls, logprobs: 'odd', service_tier: 7, metadata: {}, api_base: 'http://10.0.0.1', api_key: 'sk-x', parallel_tool_calls: 'yes', tools: [{}] });
+    const question = ask({
+      ...nulls,
+      logprobs: 'odd',
+      service_tier: 7,
+      metadata: {},
+      api_base: 'http://10.0.0.1',
+      api_key: 'sk-x',
+      parallel_tool_calls: 'yes',
+      tools: [{}],
+    });
     expect(question.answer).toEqual({});
     expect(JSON.stringify(question)).not.toContain('10.0.0.1');
   });
 
   it('gives the parameters of the final call on', () => {
-    const { answer } = ask({ temperature: 0, top_p: 0.5, stop: 'END', max_tokens: 5, max_completion_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
+    const { answer } = ask({
+      temperature: 0,
+      top_p: 0.5,
+      stop: 'END',
+      max_tokens: 5,
+      max_completion_tokens: 9,
+      seed: 3,
+      response_format: { type: 'json_object' },
+    });
     expect(answer).toEqual({ temperature: 0, top_p: 0.5, stop: ['END'], max_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
     expect(ask({ response_format: { type: 'text' }, stop: [] }).answer).toEqual({});
   });
@@ -61,7 +102,11 @@ describe('a chat request', () => {
     [{ messages: [{ role: 'user', content: '  ' }] }, 'messages[0].content', /no text/],
     [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages[0].role', /must be "system"/],
     [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content', /text or a list/],
-    [{ messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }] }, 'messages[0].content[0]', /image_url/],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }] },
+      'messages[0].content[0]',
+      /image_url/,
+    ],
     [{ messages: [{ role: 'user', content: [{ text: 'no type' }] }] }, 'messages[0].content[0].type', /string/],
     [{ n: 2 }, 'n', /set it to 1/],
     [{ temperature: 'hot' }, 'temperature', /number/],
@@ -96,7 +141,12 @@ describe('what a caller wants less of', () => {
   });
 
   it('never raises them', () => {
-    const { template: used, limits } = lowered(template, ask({ conclave: { rounds: 9, wall_time_s: 9_999, model_calls: 9_999, tokens: 9_999_999, prompt_tokens: 9_999_999, concurrent_tasks: 99 } }).wishes);
+    const { template: used, limits } = lowered(
+      template,
+      ask({
+        conclave: { rounds: 9, wall_time_s: 9_999, model_calls: 9_999, tokens: 9_999_999, prompt_tokens: 9_999_999, concurrent_tasks: 99 },
+      }).wishes,
+    );
     expect(used.max_agentic_rounds).toBe(template.max_agentic_rounds);
     expect(limits).toEqual(template.limits);
   });
@@ -120,9 +170,10 @@ describe('what a caller wants less of', () => {
 });
 
 describe('the progress mode', () => {
-  const modeOf = (over: Record<string, unknown>, headers: Record<string, string> = {}) => progressMode(ask({ stream: true, ...over }, headers), template);
+  const modeOf = (over: Record<string, unknown>, headers: Record<string, string> = {}) =>
+    progressMode(ask({ stream: true, ...over }, headers), template);
 
-  it('is the template\'s unless the request says otherwise', () => {
+  it("is the template's unless the request says otherwise", () => {
     expect(modeOf({})).toBe('reasoning');
     expect(modeOf({ conclave: { progress: 'think' } })).toBe('think');
     expect(modeOf({}, { 'x-conclave-progress': 'none' })).toBe('none');

@@ -49,7 +49,11 @@ const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'co
 export function readChatRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): ChatQuestion {
   const request = parseBody(ChatCompletionRequest, body);
   if (typeof request.n === 'number' && request.n !== 1) {
-    throw new Failure('REQUEST_INVALID', 'A template gives one answer: leave `n` out or set it to 1, and send the request again for another answer.', { param: 'n' });
+    throw new Failure(
+      'REQUEST_INVALID',
+      'A template gives one answer: leave `n` out or set it to 1, and send the request again for another answer.',
+      { param: 'n' },
+    );
   }
   const question = readQuestion(request.model, request.messages, request, headers, maxMessages);
   const stream = request.stream ?? false;
@@ -72,21 +76,36 @@ export function readRunRequest(body: Record<string, unknown>, headers: Headers, 
 
 type AnswerFields = Omit<RunRequest, 'model' | 'input' | 'messages'>;
 
-function readQuestion(model: string, messages: readonly ChatMessage[], request: AnswerFields, headers: Headers, maxMessages: number): Question {
-  if (messages.length > maxMessages) throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
+function readQuestion(
+  model: string,
+  messages: readonly ChatMessage[],
+  request: AnswerFields,
+  headers: Headers,
+  maxMessages: number,
+): Question {
+  if (messages.length > maxMessages)
+    throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
   const texts = messages.map((message, index) => ({ role: message.role, text: textOf(message, index) }));
   const last = texts.findLastIndex(({ role }) => role === 'user');
-  if (last < 0) throw new Failure('REQUEST_INVALID', 'No message has the role "user": add the question as the last message.', { param: 'messages' });
+  if (last < 0)
+    throw new Failure('REQUEST_INVALID', 'No message has the role "user": add the question as the last message.', { param: 'messages' });
   const goal = texts[last]!.text;
-  if (goal.trim() === '') throw new Failure('REQUEST_INVALID', 'The last user message has no text: put the question there.', { param: `messages[${last}].content` });
+  if (goal.trim() === '')
+    throw new Failure('REQUEST_INVALID', 'The last user message has no text: put the question there.', {
+      param: `messages[${last}].content`,
+    });
   const system = texts.filter(({ role }) => role === 'system' || role === 'developer').map(({ text }) => text);
-  const conversation = texts.slice(0, last).flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
+  const conversation = texts
+    .slice(0, last)
+    .flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
   return {
     model,
     goal,
     conversation,
     system: system.length > 0 ? system.join('\n\n') : null,
-    messages: texts.flatMap(({ role, text }): CallMessage[] => (role === 'function' ? [] : [{ role: role === 'developer' ? 'system' : role, content: text }])),
+    messages: texts.flatMap(({ role, text }): CallMessage[] =>
+      role === 'function' ? [] : [{ role: role === 'developer' ? 'system' : role, content: text }],
+    ),
     answer: answerParameters(request),
     wishes: readWishes(request, headers),
   };
@@ -103,7 +122,9 @@ function textOf(message: ChatMessage, index: number): string {
       : content
           .map((part, at) => {
             if (part.type === 'text' || part.type === 'refusal') return part.text ?? '';
-            throw new Failure('REQUEST_INVALID', `Parts of the kind "${part.type.slice(0, 40)}" are not read yet: send text parts only.`, { param: `messages[${index}].content[${at}]` });
+            throw new Failure('REQUEST_INVALID', `Parts of the kind "${part.type.slice(0, 40)}" are not read yet: send text parts only.`, {
+              param: `messages[${index}].content[${at}]`,
+            });
           })
           .join('');
   return message.role === 'assistant' ? withoutThinking(text) : text;
@@ -138,7 +159,8 @@ function fromHeaders(headers: Headers): ConclaveOptions {
     const value = headers[header];
     if (typeof value !== 'string' || value.trim() === '') continue;
     const read = ConclaveOptions.safeParse({ [name]: name === 'progress' ? value.trim() : Number(value) });
-    if (!read.success) throw new Failure('REQUEST_INVALID', `The header \`${header}\` ${headerMistake(read.error.issues[0]!.message)}.`, { param: header });
+    if (!read.success)
+      throw new Failure('REQUEST_INVALID', `The header \`${header}\` ${headerMistake(read.error.issues[0]!.message)}.`, { param: header });
     options[name] = read.data[name as keyof ConclaveOptions];
   }
   return options as ConclaveOptions;

@@ -31,18 +31,38 @@ export class ChatRuns {
   ) {}
 
   /** Throws what acceptance throws, while nothing was written. */
-  async answer(request: Request, response: Response, question: ChatQuestion, template: Template, caller: Caller, raw: Buffer): Promise<void> {
+  async answer(
+    request: Request,
+    response: Response,
+    question: ChatQuestion,
+    template: Template,
+    caller: Caller,
+    raw: Buffer,
+  ): Promise<void> {
     const session = new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
-    const run = await session.accepting(this.acceptance.accept(askedBy(request, question, template, caller, 'chat', raw), (known) => session.attach(known)));
+    const run = await session.accepting(
+      this.acceptance.accept(askedBy(request, question, template, caller, 'chat', raw), (known) => session.attach(known)),
+    );
     if (!session.open) return;
     response.setHeader('x-run-id', run.runId);
     response.setHeader('link', `</v1/runs/${run.runId}>; rel="describedby"`);
-    const frame: ChunkFrame = { id: `chatcmpl-${run.runId.slice('run_'.length)}`, created: Math.floor(run.requestedAt / 1000), model: question.model };
+    const frame: ChunkFrame = {
+      id: `chatcmpl-${run.runId.slice('run_'.length)}`,
+      created: Math.floor(run.requestedAt / 1000),
+      model: question.model,
+    };
     if (question.stream) this.stream(response, session, run, question, template, frame);
     else this.wait(response, session, run, frame);
   }
 
-  private stream(response: Response, session: ChatSession, run: AcceptedRun, question: ChatQuestion, template: Template, frame: ChunkFrame): void {
+  private stream(
+    response: Response,
+    session: ChatSession,
+    run: AcceptedRun,
+    question: ChatQuestion,
+    template: Template,
+    frame: ChunkFrame,
+  ): void {
     const frames = new ChatFrames({ frame, runId: run.runId, mode: progressMode(question, template), includeUsage: question.includeUsage });
     let following: Following | null = null;
     let firstContent = true;
@@ -74,7 +94,12 @@ export class ChatRuns {
           this.options.metrics.onFirstContent('chat', performance.now() - session.began);
         }
         if (!end) continue;
-        return finish(events, end.failure, end.failure ? 'failed' : 'finished', end.failure?.code === 'ANSWER_SUPERSEDED' ? 'goes on' : 'is over');
+        return finish(
+          events,
+          end.failure,
+          end.failure ? 'failed' : 'finished',
+          end.failure?.code === 'ANSWER_SUPERSEDED' ? 'goes on' : 'is over',
+        );
       }
       if (events !== '') sse.send(events);
       if (!firstContent) this.options.crashPoints?.reached('gateway', 'mid-stream', run.runId);
@@ -129,12 +154,20 @@ export class ChatRuns {
       return this.note(runId, failure);
     }
     const annotations = citations(end.sources, end.answer);
-    response.status(200).json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
+    response
+      .status(200)
+      .json(completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts: factsOf(runId, end) }));
     this.note(runId, null);
   }
 
   private note(runId: string, failure: Failure | null): void {
-    this.options.history?.write({ actor: 'gateway', op: 'client', phase: failure ? 'failed' : 'answered', id: runId, data: failure ? { code: failure.code } : undefined });
+    this.options.history?.write({
+      actor: 'gateway',
+      op: 'client',
+      phase: failure ? 'failed' : 'answered',
+      id: runId,
+      data: failure ? { code: failure.code } : undefined,
+    });
   }
 }
 

@@ -1,4 +1,14 @@
-import { type AnswerFacts, type ChatCompletion, type ChatCompletionChunk, type ChatDelta, type ChatUsage, type FinishReason, type Source, type UrlCitation, type Usage } from '@conclave/contracts';
+import {
+  type AnswerFacts,
+  type ChatCompletion,
+  type ChatCompletionChunk,
+  type ChatDelta,
+  type ChatUsage,
+  type FinishReason,
+  type Source,
+  type UrlCitation,
+  type Usage,
+} from '@conclave/contracts';
 
 /** What all chunks of one answer have in common. */
 export interface ChunkFrame {
@@ -16,7 +26,8 @@ const chunk = (frame: ChunkFrame, rest: Pick<ChatCompletionChunk, 'choices'> & P
   ...rest,
 });
 
-export const deltaChunk = (frame: ChunkFrame, delta: ChatDelta): ChatCompletionChunk => chunk(frame, { choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] });
+export const deltaChunk = (frame: ChunkFrame, delta: ChatDelta): ChatCompletionChunk =>
+  chunk(frame, { choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] });
 
 /** The one terminal chunk. */
 export const finishChunk = (frame: ChunkFrame, reason: FinishReason, facts?: AnswerFacts): ChatCompletionChunk =>
@@ -24,11 +35,19 @@ export const finishChunk = (frame: ChunkFrame, reason: FinishReason, facts?: Ans
 
 export const usageChunk = (frame: ChunkFrame, usage: Usage): ChatCompletionChunk => chunk(frame, { choices: [], usage: chatUsage(usage) });
 
-export const statusChunk = (frame: ChunkFrame, description: string, done: boolean): ChatCompletionChunk => chunk(frame, { choices: [], event: { type: 'status', data: { description, done } } });
+export const statusChunk = (frame: ChunkFrame, description: string, done: boolean): ChatCompletionChunk =>
+  chunk(frame, { choices: [], event: { type: 'status', data: { description, done } } });
 
 export const completion = (
   frame: ChunkFrame,
-  answer: { readonly content: string; readonly reasoning?: string; readonly annotations?: readonly UrlCitation[]; readonly finish: FinishReason; readonly usage: Usage; readonly facts?: AnswerFacts },
+  answer: {
+    readonly content: string;
+    readonly reasoning?: string;
+    readonly annotations?: readonly UrlCitation[];
+    readonly finish: FinishReason;
+    readonly usage: Usage;
+    readonly facts?: AnswerFacts;
+  },
 ): ChatCompletion => ({
   id: frame.id,
   object: 'chat.completion',

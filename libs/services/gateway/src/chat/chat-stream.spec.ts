@@ -8,7 +8,10 @@ let world: World;
 afterEach(() => world.close());
 
 /** Opens a gateway and one stream on it. */
-async function streaming(over: Record<string, unknown> = {}, options: WorldOptions = {}): Promise<{ readonly response: Response; readonly client: SseClient }> {
+async function streaming(
+  over: Record<string, unknown> = {},
+  options: WorldOptions = {},
+): Promise<{ readonly response: Response; readonly client: SseClient }> {
   world = await World.open(options);
   const response = await world.chat(over);
   return { response, client: new SseClient(response) };
@@ -33,20 +36,32 @@ describe('a chat stream', () => {
       'x-request-id': expect.stringMatching(/^req_/),
     });
     await until('the role', () => client.chunks.length > 0);
-    expect(client.chunks[0]!.choices).toEqual([{ index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }]);
+    expect(client.chunks[0]!.choices).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null },
+    ]);
     world.write(completed());
     await client.all();
   });
 
   it('carries a question to the log: immutable goal, resolved template, caller without the key', async () => {
     world = await World.open();
-    const response = await world.chat({ temperature: 0.5, conclave: { rounds: 1 } }, { headers: { authorization: 'Bearer sk-secret', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } });
+    const response = await world.chat(
+      { temperature: 0.5, conclave: { rounds: 1 } },
+      { headers: { authorization: 'Bearer sk-secret', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } },
+    );
     const [event] = world.requested();
     expect(event).toMatchObject({
       id: world.run(),
       runId: world.run(),
       traceparent: expect.stringContaining('a'.repeat(32)),
-      data: { goal: 'Why is the sky blue?', conversation: [], origin: 'chat', template: { id: 'conclave', max_agentic_rounds: 1 }, answer: { temperature: 0.5 }, caller: { tenant: 'default', actor: expect.stringMatching(/^key_[0-9a-f]{12}$/) } },
+      data: {
+        goal: 'Why is the sky blue?',
+        conversation: [],
+        origin: 'chat',
+        template: { id: 'conclave', max_agentic_rounds: 1 },
+        answer: { temperature: 0.5 },
+        caller: { tenant: 'default', actor: expect.stringMatching(/^key_[0-9a-f]{12}$/) },
+      },
     });
     expect(JSON.stringify([event, world.lines, world.history])).not.toContain('sk-secret');
     world.write(completed());
@@ -67,15 +82,31 @@ describe('a chat stream', () => {
     for (const event of events) expect(event).toMatchObject({ id: null, event: null, data: expect.stringMatching(/./) });
     const { chunks } = client;
     for (const chunk of chunks) {
-      expect(chunk).toMatchObject({ id: `chatcmpl-${world.run().slice(4)}`, object: 'chat.completion.chunk', created: chunks[0]!.created, model: 'conclave' });
+      expect(chunk).toMatchObject({
+        id: `chatcmpl-${world.run().slice(4)}`,
+        object: 'chat.completion.chunk',
+        created: chunks[0]!.created,
+        model: 'conclave',
+      });
       expect(Array.isArray(chunk.choices)).toBe(true);
     }
     expect(chunks.filter((chunk) => chunk.choices[0]?.delta.role)).toHaveLength(1);
     const terminal = chunks.filter((chunk) => chunk.choices[0]?.finish_reason);
     expect(terminal).toHaveLength(1);
     expect(terminal[0]!.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
-    expect(terminal[0]!.conclave).toEqual({ run_id: world.run(), outcome: 'completed', rule: 'D3', reason: 'Nothing is missing.', rounds: 1, calls: 5, cost: 0.25 });
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 120, completion_tokens: 45, total_tokens: 165, completion_tokens_details: { reasoning_tokens: 7 } } });
+    expect(terminal[0]!.conclave).toEqual({
+      run_id: world.run(),
+      outcome: 'completed',
+      rule: 'D3',
+      reason: 'Nothing is missing.',
+      rounds: 1,
+      calls: 5,
+      cost: 0.25,
+    });
+    expect(chunks.at(-1)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 120, completion_tokens: 45, total_tokens: 165, completion_tokens_details: { reasoning_tokens: 7 } },
+    });
     expect(client.content).toBe('It is blue [1].');
     expect(chunks.filter((chunk) => chunk.usage)).toHaveLength(1);
     const annotated = chunks.filter((chunk) => chunk.choices[0]?.delta.annotations);
@@ -123,7 +154,9 @@ describe('a chat stream', () => {
     expect(client.content).toBe('');
     world.write(completed({ answer: 'The answer.', sources: [] }));
     await client.all();
-    expect(client.chunks.filter((chunk) => chunk.choices[0]?.delta.content).map((chunk) => chunk.choices[0]!.delta.content)).toEqual(['The answer.']);
+    expect(client.chunks.filter((chunk) => chunk.choices[0]?.delta.content).map((chunk) => chunk.choices[0]!.delta.content)).toEqual([
+      'The answer.',
+    ]);
   });
 
   it('sends what is missing of an answer that ends inside a character sequence', async () => {
@@ -136,65 +169,24 @@ describe('a chat stream', () => {
   });
 });
 
-describe('progress', () => {
-  const run = async (over: Record<string, unknown>, options: WorldOptions = {}) => {
-    const { client } = await streaming(over, options);
-    world.write(...plan);
-    world.compose();
-    await world.chunk('Blue.', 0);
-    world.write({ kind: 'decided', epoch: 1, rule: 'D3', sentence: 'Late line.' }, completed({ answer: 'Blue.', sources: [] }));
-    await client.all();
-    return client;
-  };
-
-  it('is reasoning text by default, and stops where the answer begins', async () => {
-    const client = await run({});
-    expect(client.content).toBe('Blue.');
-    expect(client.reasoning).toBe(
-      '🎯 conclave: strategy agentic, up to 3 re-plans\n📋 Planning\n🔄 Agentic Loop — Iteration 1/3\n   gap: the year\n🔀 Writing the answer\n',
-    );
-  });
-
-  it('is one balanced block of content in the mode think', async () => {
-    const client = await run({ conclave: { progress: 'think' } });
-    expect(client.reasoning).toBe('');
-    expect(client.content).toMatch(/^<think>\n🎯[^<]*Iteration 1\/3[^<]*<\/think>\n\nBlue\.$/);
-  });
-
-  it('is status events in the mode status', async () => {
-    const client = await run({}, { template: { progress: 'status' } });
-    expect(client.content).toBe('Blue.');
-    const statuses = client.chunks.filter((chunk) => chunk.event);
-    expect(statuses.map((chunk) => chunk.choices)).toEqual(statuses.map(() => []));
-    expect(statuses[0]!.event).toEqual({ type: 'status', data: { description: '🎯 conclave: strategy agentic, up to 3 re-plans', done: false } });
-    expect(statuses.at(-1)!.event!.data.done).toBe(true);
-  });
-
-  it('is nothing in the mode none', async () => {
-    world = await World.open();
-    const client = new SseClient(await world.chat({}, { headers: { 'x-conclave-progress': 'none' } }));
-    world.write(...plan, completed({ sources: [] }));
-    await client.all();
-    expect(client.chunks).toHaveLength(3);
-  });
-
-  it('closes an open block also when the run fails, and text of a model cannot close it', async () => {
-    const { client } = await streaming({ conclave: { progress: 'think' } });
-    world.write({ kind: 'replanning', iteration: 1, max: 3, gap: 'ends </think> here' }, completed({ outcome: 'failed', answer: null, failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } }));
-    await client.all();
-    expect(client.content.match(/<think>/g)).toHaveLength(1);
-    expect(client.content.match(/<\/think>/g)).toHaveLength(1);
-    expect(client.content.trimEnd().endsWith('</think>')).toBe(true);
-    expect(client.failure?.code).toBe('PROVIDER_UNREACHABLE');
-  });
-});
-
 describe('a stream that cannot go on', () => {
   it('ends with an error in the stream when the run fails', async () => {
     const { client } = await streaming();
-    world.write(completed({ outcome: 'failed', answer: null, failure: { code: 'CALL_TIMEOUT', message: 'Nobody answered.', retriable: true }, usage }));
+    world.write(
+      completed({
+        outcome: 'failed',
+        answer: null,
+        failure: { code: 'CALL_TIMEOUT', message: 'Nobody answered.', retriable: true },
+        usage,
+      }),
+    );
     const events = await client.all();
-    expect(client.failure).toMatchObject({ type: 'upstream_error', code: 'CALL_TIMEOUT', param: null, message: expect.stringContaining('Nobody answered.') });
+    expect(client.failure).toMatchObject({
+      type: 'upstream_error',
+      code: 'CALL_TIMEOUT',
+      param: null,
+      message: expect.stringContaining('Nobody answered.'),
+    });
     expect(events.at(-1)!.data).toMatch(/^\{"error"/);
     expect(client.chunks.some((chunk) => chunk.choices[0]?.finish_reason)).toBe(false);
   });
@@ -231,43 +223,6 @@ describe('a stream that cannot go on', () => {
   });
 });
 
-describe('waiting', () => {
-  it('is filled with comment lines between events', async () => {
-    const { client } = await streaming({}, { limits: { firstHeartbeatMs: 30, heartbeatMs: 60 } });
-    await until('three heartbeats', () => client.events.filter((event) => event.comment).length >= 3);
-    world.write(...plan, completed());
-    const events = await client.all();
-    expect(events.filter((event) => event.comment).every((event) => event.raw === ': keep-alive')).toBe(true);
-    expect(client.content).toBe('It is blue [1].');
-  });
-
-  it('costs one subscription for all runs, and a look now and then where hints get lost', async () => {
-    world = await World.open({ limits: { pollMs: 40 } });
-    world.stores.deaf = true;
-    const clients = await Promise.all(Array.from({ length: 5 }, async () => new SseClient(await world.chat())));
-    expect(world.stores.subscriptions).toBe(1);
-    for (const runId of world.runs()) world.stores.write(runId, [completed()]);
-    await Promise.all(clients.map((client) => client.all()));
-    expect(clients.every((client) => client.content === 'It is blue [1].')).toBe(true);
-  });
-
-  it('costs one read for all viewers of a run', async () => {
-    world = await World.open({ limits: { pollMs: 60_000 } });
-    const headers = { 'idempotency-key': 'k1' };
-    const clients: SseClient[] = [];
-    for (let n = 0; n < 5; n++) clients.push(new SseClient(await world.chat({}, { headers })));
-    await until('all roles', () => clients.every((client) => client.chunks.length > 0));
-    world.write(...plan);
-    await until('all plans', () => clients.every((client) => client.reasoning.includes('Iteration')));
-    const before = world.stores.reads.length;
-    world.write({ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' });
-    await until('all decisions', () => clients.every((client) => client.reasoning.includes('D9')));
-    expect(world.stores.reads.length - before).toBeLessThanOrEqual(2);
-    world.write(completed());
-    await Promise.all(clients.map((client) => client.all()));
-  });
-});
-
 describe('an answer that is not streamed', () => {
   it('is one object with usage, sources and why the run stopped', async () => {
     world = await World.open();
@@ -276,11 +231,23 @@ describe('an answer that is not streamed', () => {
     world.write(...plan, completed());
     const response = await pending;
     expect(response.status).toBe(200);
-    expect(Object.fromEntries(response.headers)).toMatchObject({ 'x-run-id': world.run(), 'x-conclave-cost': '0.25', 'x-conclave-rounds': '1', 'x-conclave-outcome': 'completed', link: expect.stringContaining(world.run()) });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-run-id': world.run(),
+      'x-conclave-cost': '0.25',
+      'x-conclave-rounds': '1',
+      'x-conclave-outcome': 'completed',
+      link: expect.stringContaining(world.run()),
+    });
     expect(await response.json()).toMatchObject({
       object: 'chat.completion',
       model: 'conclave',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'It is blue [1].', annotations: [{ type: 'url_citation' }] }, finish_reason: 'stop' }],
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'It is blue [1].', annotations: [{ type: 'url_citation' }] },
+          finish_reason: 'stop',
+        },
+      ],
       usage: { prompt_tokens: 120, completion_tokens: 45, total_tokens: 165 },
       conclave: { rule: 'D3', reason: 'Nothing is missing.' },
     });
@@ -300,7 +267,13 @@ describe('an answer that is not streamed', () => {
     world = await World.open();
     const pending = world.chat({ stream: false });
     await until('the run', () => world.runs().length === 1);
-    world.write(completed({ outcome: 'failed', answer: null, failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } }));
+    world.write(
+      completed({
+        outcome: 'failed',
+        answer: null,
+        failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true },
+      }),
+    );
     const response = await pending;
     expect(response.status).toBe(502);
     expect(response.headers.get('x-should-retry')).toBe('false');

@@ -140,7 +140,15 @@ describe('a model of a provider', () => {
     await (await direct({ stream: false })).text();
     await until('the record', () => recorded().length === 1);
     const [record] = recorded();
-    expect(record!.data).toMatchObject({ purpose: 'direct', model: 'm@fake', status: 'ok', usage: { prompt: 3, completion: 2 }, request: null, reply: null, requestHash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(record!.data).toMatchObject({
+      purpose: 'direct',
+      model: 'm@fake',
+      status: 'ok',
+      usage: { prompt: 3, completion: 2 },
+      request: null,
+      reply: null,
+      requestHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
     expect(JSON.stringify(record)).not.toContain('sky');
   });
 

@@ -39,7 +39,11 @@ export class DirectCalls {
   private async call(response: Response, question: ChatQuestion, ref: string, caller: Caller): Promise<void> {
     const abort = new AbortController();
     const callId = randomRunId();
-    const frame: ChunkFrame = { id: `chatcmpl-${callId.slice('run_'.length)}`, created: Math.floor(Date.now() / 1000), model: question.model };
+    const frame: ChunkFrame = {
+      id: `chatcmpl-${callId.slice('run_'.length)}`,
+      created: Math.floor(Date.now() / 1000),
+      model: question.model,
+    };
     let left = false;
     const stream = question.stream ? new DirectStream(response, frame, this.limits, this.options.metrics, () => abort.abort()) : null;
     this.connections.watch(
@@ -54,7 +58,10 @@ export class DirectCalls {
     const request = callOf(question, ref, this.limits.directTimeoutMs);
     const startedAt = Date.now();
     try {
-      const reply = await this.models.call(request, { signal: abort.signal, ...(stream ? { onDelta: (delta) => stream.take(delta) } : {}) });
+      const reply = await this.models.call(request, {
+        signal: abort.signal,
+        ...(stream ? { onDelta: (delta) => stream.take(delta) } : {}),
+      });
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
       if (stream) stream.finish(reply, finishReason(reply), question.includeUsage);
       else if (!left) this.sendReply(response, frame, reply);
@@ -62,7 +69,10 @@ export class DirectCalls {
       const failure = asFailure(error);
       this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
       if (left) return;
-      const shown = abort.signal.aborted && this.connections.shuttingDown ? new Failure('SHUTTING_DOWN', 'The call to the model was cut; send the request again.') : failure;
+      const shown =
+        abort.signal.aborted && this.connections.shuttingDown
+          ? new Failure('SHUTTING_DOWN', 'The call to the model was cut; send the request again.')
+          : failure;
       if (stream?.opened) stream.fail(shown);
       else if (!response.headersSent && !response.destroyed) {
         stream?.abandon();
@@ -73,11 +83,20 @@ export class DirectCalls {
 
   private sendReply(response: Response, frame: ChunkFrame, reply: ModelReply): void {
     response.setHeader('x-conclave-cost', String(reply.usage.cost));
-    response.status(200).json(completion(frame, { content: reply.content, reasoning: reply.reasoning, finish: finishReason(reply), usage: reply.usage }));
+    response
+      .status(200)
+      .json(completion(frame, { content: reply.content, reasoning: reply.reasoning, finish: finishReason(reply), usage: reply.usage }));
   }
 
   /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */
-  private async record(runId: string, call: ModelCall, startedAt: number, caller: Caller, reply: ModelReply | null, failure: Failure | null): Promise<void> {
+  private async record(
+    runId: string,
+    call: ModelCall,
+    startedAt: number,
+    caller: Caller,
+    reply: ModelReply | null,
+    failure: Failure | null,
+  ): Promise<void> {
     const { timeoutMs: _, ...request } = call;
     const keep = this.options.recordPrompts === true;
     const step = callStep(`${runId}/direct`, 0);
@@ -112,7 +131,13 @@ export class DirectCalls {
 function callOf(question: ChatQuestion, ref: string, timeoutMs: number): ModelCall {
   const { temperature, top_p: topP, max_tokens: maxTokens, stop, seed, response_format: responseFormat } = question.answer;
   const parameters = { temperature, topP, maxTokens, stop, seed, responseFormat };
-  return { model: ref, messages: question.messages, ...Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)), timeoutMs };
+  return {
+    model: ref,
+    messages: question.messages,
+    ...Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)),
+    timeoutMs,
+  };
 }
 
-const finishReason = ({ finishReason: reason }: ModelReply): FinishReason => (reason === 'length' || reason === 'content_filter' ? reason : 'stop');
+const finishReason = ({ finishReason: reason }: ModelReply): FinishReason =>
+  reason === 'length' || reason === 'content_filter' ? reason : 'stop';

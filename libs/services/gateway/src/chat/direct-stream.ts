@@ -54,7 +54,11 @@ export class DirectStream {
     this.open();
     // An adapter may have held the end of the text back; what was shown is its beginning.
     const rest = reply.content.startsWith(this.sent) ? reply.content.slice(this.sent.length) : '';
-    const chunks = [...(rest === '' ? [] : [deltaChunk(this.frame, { content: rest })]), finishChunk(this.frame, reason), ...(includeUsage ? [usageChunk(this.frame, reply.usage)] : [])];
+    const chunks = [
+      ...(rest === '' ? [] : [deltaChunk(this.frame, { content: rest })]),
+      finishChunk(this.frame, reason),
+      ...(includeUsage ? [usageChunk(this.frame, reply.usage)] : []),
+    ];
     this.end(`${lines(chunks)}data: [DONE]\n\n`, 'finished');
   }
 

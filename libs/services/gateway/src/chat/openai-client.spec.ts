@@ -49,7 +49,10 @@ describe('the OpenAI client', () => {
     const stream = client.chat.completions.stream({ ...question, stream_options: { include_usage: true } });
     await engine();
     const final = await stream.finalChatCompletion();
-    expect(final.choices[0]).toMatchObject({ finish_reason: 'stop', message: { role: 'assistant', content: 'It is blue [1].', annotations: [{ type: 'url_citation' }] } });
+    expect(final.choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { role: 'assistant', content: 'It is blue [1].', annotations: [{ type: 'url_citation' }] },
+    });
     expect(final.usage).toMatchObject({ prompt_tokens: 120, completion_tokens: 45, total_tokens: 165 });
   });
 
@@ -57,7 +60,9 @@ describe('the OpenAI client', () => {
     const stream = client.chat.completions.stream(question, { headers: { 'x-conclave-progress': progress } });
     await engine();
     const final = await stream.finalChatCompletion();
-    expect(final.choices[0]!.message.content).toMatch(progress === 'think' ? /^<think>[^<]+<\/think>\n\nIt is blue \[1\]\.$/ : /^It is blue \[1\]\.$/);
+    expect(final.choices[0]!.message.content).toMatch(
+      progress === 'think' ? /^<think>[^<]+<\/think>\n\nIt is blue \[1\]\.$/ : /^It is blue \[1\]\.$/,
+    );
   });
 
   it('reads a whole answer and its request id', async () => {
@@ -71,7 +76,13 @@ describe('the OpenAI client', () => {
   it('throws on an error in the stream', async () => {
     const stream = await client.chat.completions.create({ ...question, stream: true });
     await until('the run', () => world.runs().length === 1);
-    world.write(completed({ outcome: 'failed', answer: null, failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true } }));
+    world.write(
+      completed({
+        outcome: 'failed',
+        answer: null,
+        failure: { code: 'PROVIDER_UNREACHABLE', message: 'No model answered.', retriable: true },
+      }),
+    );
     await expect(async () => {
       for await (const _ of stream);
     }).rejects.toThrow('No model answered.');
@@ -79,7 +90,11 @@ describe('the OpenAI client', () => {
 
   it('throws what it knows for unknown models and wrong requests', async () => {
     await expect(client.chat.completions.create({ ...question, model: 'nobody' })).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-    await expect(client.chat.completions.create({ ...question, n: 2 })).rejects.toMatchObject({ status: 400, param: 'n', code: 'REQUEST_INVALID' });
+    await expect(client.chat.completions.create({ ...question, n: 2 })).rejects.toMatchObject({
+      status: 400,
+      param: 'n',
+      code: 'REQUEST_INVALID',
+    });
   });
 
   it('does not run a failed question again by itself', async () => {
@@ -90,17 +105,27 @@ describe('the OpenAI client', () => {
     expect(world.runs()).toHaveLength(1);
   });
 
-  it('attaches to its run when its own retry repeats a request that got an error', async () => {
-    const { read } = world.stores.stream;
-    const failing = { left: 1 };
-    Object.assign(world.stores.state.runs, {
-      attach: ((attach) => (runId: string, clientId: string) => (failing.left-- > 0 ? Promise.reject(new TypeError('lost')) : attach(runId, clientId)))(world.stores.state.runs.attach),
-    });
-    void read;
-    const pending = client.chat.completions.create(question);
-    await until('the second try', () => world.runs().length === 2 || world.metric('onAttached').length > 0);
-    for (const runId of world.runs()) world.stores.write(runId, [completed()]);
-    expect((await pending).choices[0]!.message.content).toBe('It is blue [1].');
+  it('attaches to its run on another gateway when its own shuts down', async () => {
+    const other = await World.open({ share: world });
+    try {
+      const tried: string[] = [];
+      // What a load balancer does: the second try goes to the gateway that is left.
+      const balanced: typeof fetch = (input, init) => {
+        tried.push(String(input));
+        return fetch(tried.length === 1 ? input : String(input).replace(world.url, other.url), init);
+      };
+      client = new OpenAI({ baseURL: `${world.url}/v1`, apiKey: 'sk-test', maxRetries: 1, fetch: balanced });
+      const pending = client.chat.completions.create(question);
+      await until('the client', () => world.stores.clients(world.runs()[0] ?? '').size === 1);
+      await world.app.close();
+      await until('the second try', () => other.metric('onAttached').length === 1);
+      world.write(completed());
+      expect((await pending).choices[0]!.message.content).toBe('It is blue [1].');
+      expect(world.runs()).toHaveLength(1);
+      expect(tried).toHaveLength(2);
+    } finally {
+      await other.close();
+    }
   });
 
   it('cancels its run when it aborts', async () => {

@@ -5,7 +5,10 @@ import { progressText } from './progress-text.js';
 
 const run = 'run_12345678';
 const cases: readonly (readonly [StreamBody, string | null])[] = [
-  [{ kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'Why?' }, '🎯 conclave: strategy agentic, up to 3 re-plans'],
+  [
+    { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'Why?' },
+    '🎯 conclave: strategy agentic, up to 3 re-plans',
+  ],
   [{ kind: 'planning', epoch: 0, iteration: 0, max: 3 }, '📋 Planning'],
   [
     {
@@ -20,18 +23,45 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
     '📋 Plan: 2 tasks\n   r1 · research: Find the colour\n   x1 · expert.science: Explain (after r1)',
   ],
   [{ kind: 'task.dispatched', taskId: `${run}/0/r1`, capability: 'research', taskClass: 'evidence' }, '🌐 r1 · research started'],
-  [{ kind: 'task.dispatched', taskId: `${run}/0/judge.gap`, capability: 'judge.gap', taskClass: 'judge' }, '🔎 Checking what is still missing'],
   [
-    { kind: 'task.settled', taskId: `${run}/0/r1`, capability: 'research', status: 'ok', confidence: null, facts: 2, summary: 'Rayleigh', durationMs: 1234 },
+    { kind: 'task.dispatched', taskId: `${run}/0/judge.gap`, capability: 'judge.gap', taskClass: 'judge' },
+    '🔎 Checking what is still missing',
+  ],
+  [
+    {
+      kind: 'task.settled',
+      taskId: `${run}/0/r1`,
+      capability: 'research',
+      status: 'ok',
+      confidence: null,
+      facts: 2,
+      summary: 'Rayleigh',
+      durationMs: 1234,
+    },
     '✅ r1 · research: 2 facts, 1.2 s\n   Rayleigh',
   ],
   [
-    { kind: 'task.settled', taskId: `${run}/0/x1`, capability: 'expert.science', status: 'timeout', confidence: null, facts: 0, summary: '', durationMs: 60_000 },
+    {
+      kind: 'task.settled',
+      taskId: `${run}/0/x1`,
+      capability: 'expert.science',
+      status: 'timeout',
+      confidence: null,
+      facts: 0,
+      summary: '',
+      durationMs: 60_000,
+    },
     '⚠️ x1 · expert.science: timeout after 60.0 s',
   ],
-  [{ kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the year', nextFocus: 'find the year', parsed: true }, '🔎 More is needed: the year\n   next: find the year'],
+  [
+    { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the year', nextFocus: 'find the year', parsed: true },
+    '🔎 More is needed: the year\n   next: find the year',
+  ],
   [{ kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: true }, '🔎 Complete: nothing is missing'],
-  [{ kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false }, '🔎 The check gave no readable verdict; taken as complete'],
+  [
+    { kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false },
+    '🔎 The check gave no readable verdict; taken as complete',
+  ],
   [{ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' }, '⚖️ D9: A gap is left.'],
   [{ kind: 'replanning', iteration: 1, max: 3, gap: 'the year' }, '🔄 Agentic Loop — Iteration 1/3\n   gap: the year'],
   [{ kind: 'composing', taskId: `${run}/1/judge.synthesis`, stream: 'live' }, '🔀 Writing the answer'],

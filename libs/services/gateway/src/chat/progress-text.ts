@@ -19,10 +19,17 @@ const lines: Lines = {
   'plan.ready': ({ tasks, fallback }) =>
     [
       `📋 Plan: ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
-      ...tasks.map(({ taskId, capability, task, needs }) => `   ${localOf(taskId)} · ${capability}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`),
+      ...tasks.map(
+        ({ taskId, capability, task, needs }) =>
+          `   ${localOf(taskId)} · ${capability}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,
+      ),
     ].join('\n'),
   'task.dispatched': ({ taskId, capability }) =>
-    isJudge(capability) ? (capability === 'judge.gap' ? '🔎 Checking what is still missing' : null) : `${sign(capability)} ${localOf(taskId)} · ${capability} started`,
+    isJudge(capability)
+      ? capability === 'judge.gap'
+        ? '🔎 Checking what is still missing'
+        : null
+      : `${sign(capability)} ${localOf(taskId)} · ${capability} started`,
   'task.settled': (entry) => settled(entry),
   assessed: ({ verdict, gap, nextFocus, parsed }) => {
     if (!parsed) return '🔎 The check gave no readable verdict; taken as complete';
@@ -45,7 +52,11 @@ function settled({ taskId, capability, status, confidence, facts, summary, durat
   const seconds = `${(durationMs / 1000).toFixed(1)} s`;
   const about = `${localOf(taskId)} · ${capability}`;
   if (status !== 'ok') return `⚠️ ${about}: ${status} after ${seconds}${summary === '' ? '' : `: ${phrase(summary)}`}`;
-  const found = [facts > 0 ? `${facts} ${facts === 1 ? 'fact' : 'facts'}` : null, confidence === null ? null : `confidence ${confidence.toFixed(2)}`, seconds];
+  const found = [
+    facts > 0 ? `${facts} ${facts === 1 ? 'fact' : 'facts'}` : null,
+    confidence === null ? null : `confidence ${confidence.toFixed(2)}`,
+    seconds,
+  ];
   return `✅ ${about}: ${found.filter((part) => part !== null).join(', ')}${summary === '' ? '' : `\n   ${phrase(summary)}`}`;
 }
 

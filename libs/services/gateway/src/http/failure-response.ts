@@ -17,7 +17,13 @@ export function asFailure(error: unknown, path = ''): Failure {
 }
 
 /** Failures after which the work was paid for, so that an SDK's own retry would pay it again. */
-const paid: ReadonlySet<FailureCode> = new Set<FailureCode>(['RUN_FAILED', 'RUN_CANCELLED', 'CALL_TIMEOUT', 'PROVIDER_STREAM_BROKEN', 'ANSWER_SUPERSEDED']);
+const paid: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  'RUN_FAILED',
+  'RUN_CANCELLED',
+  'CALL_TIMEOUT',
+  'PROVIDER_STREAM_BROKEN',
+  'ANSWER_SUPERSEDED',
+]);
 
 /** Writes a failure as the response. Must be called before anything was written. `paidFor`: a retry would start the work anew. */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
@@ -46,7 +52,11 @@ export class FailureFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const failure = asFailure(error, request.path);
     if (failure.spec.status >= 500) {
-      this.options.logger[failure.code === 'INTERNAL' ? 'error' : 'warn']('request failed', { code: failure.code, requestId: response.getHeader('x-request-id'), error: failure.options.cause ?? failure });
+      this.options.logger[failure.code === 'INTERNAL' ? 'error' : 'warn']('request failed', {
+        code: failure.code,
+        requestId: response.getHeader('x-request-id'),
+        error: failure.options.cause ?? failure,
+      });
     }
     if (response.headersSent || response.destroyed) {
       // Handlers end their own streams; a head without an end here is a mistake of ours, and a cut connection says so.

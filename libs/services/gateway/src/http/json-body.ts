@@ -21,7 +21,8 @@ export async function readJsonBody(request: Request, maxBytes: number): Promise<
   const encoding = request.headers['content-encoding'];
   const raw = await collect(request, readable ? maxBytes : 0, maxBytes * drainFactor);
   if (!readable) throw new Failure('MEDIA_TYPE_UNSUPPORTED', type === '' ? 'The request named no content type.' : undefined);
-  if (encoding !== undefined && encoding !== 'identity') throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the body without Content-Encoding.');
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the body without Content-Encoding.');
   if (raw === null) throw new Failure('REQUEST_TOO_LARGE', `The limit is ${maxBytes} bytes.`);
   return { value: parse(raw), raw };
 }
@@ -50,8 +51,12 @@ function parse(raw: Buffer): Record<string, unknown> {
   } catch (cause) {
     // The parser quotes the text around the mistake; prompts must not travel in errors, so only its position is told.
     const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1];
-    throw new Failure('REQUEST_NOT_JSON', raw.length === 0 ? 'The body is empty.' : position ? `The mistake is at byte ${position}.` : undefined);
+    throw new Failure(
+      'REQUEST_NOT_JSON',
+      raw.length === 0 ? 'The body is empty.' : position ? `The mistake is at byte ${position}.` : undefined,
+    );
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw new Failure('REQUEST_NOT_JSON', 'The body is JSON, but not an object.');
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new Failure('REQUEST_NOT_JSON', 'The body is JSON, but not an object.');
   return value as Record<string, unknown>;
 }

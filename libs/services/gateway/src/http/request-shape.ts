@@ -4,7 +4,10 @@ import type { z } from 'zod';
 type Issue = z.core.$ZodIssue;
 
 const pathOf = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`), '');
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? String(part) : `${text}.${String(part)}`),
+    '',
+  );
 
 /** Clients send null for "not set": on every named field it means absent. */
 function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {

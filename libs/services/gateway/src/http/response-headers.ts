@@ -16,10 +16,18 @@ export function responseHeaders(metrics: GatewayMetrics) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const began = performance.now();
     const given = request.headers['x-request-id'];
-    response.setHeader('x-request-id', typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`);
+    response.setHeader(
+      'x-request-id',
+      typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`,
+    );
     response.setHeader('x-conclave', '1');
     response.once('close', () => {
-      metrics.onRequest({ method: methodLabel(request), route: routeOf(request.path), status: response.headersSent ? response.statusCode : 499, ms: performance.now() - began });
+      metrics.onRequest({
+        method: methodLabel(request),
+        route: routeOf(request.path),
+        status: response.headersSent ? response.statusCode : 499,
+        ms: performance.now() - began,
+      });
     });
     next();
   };

@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Failure, type ModelObject } from '@conclave/contracts';
-import { type DescribedModel, GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type Resolved } from '../options.js';
+import {
+  type DescribedModel,
+  GATEWAY_LIMITS,
+  GATEWAY_OPTIONS,
+  type GatewayLimits,
+  type GatewayOptions,
+  type Resolved,
+} from '../options.js';
 
 /** Ids named in a 404. */
 const namedIds = 50;
@@ -39,11 +46,17 @@ export class ModelDirectory {
     if (listed) return listed;
     const resolved = this.options.catalogue.resolve(id);
     if (!resolved) throw await this.unknown();
-    return objectOf({ id, created: 0, ownedBy: resolved.kind === 'template' ? 'conclave' : (resolved.ref.split('@').at(-1) ?? 'provider') });
+    return objectOf({
+      id,
+      created: 0,
+      ownedBy: resolved.kind === 'template' ? 'conclave' : (resolved.ref.split('@').at(-1) ?? 'provider'),
+    });
   }
 
   private templatesAlone(): readonly DescribedModel[] {
-    return this.options.catalogue.templates().map((template) => ({ id: template.id, ownedBy: 'conclave', created: 0, description: template.description }));
+    return this.options.catalogue
+      .templates()
+      .map((template) => ({ id: template.id, ownedBy: 'conclave', created: 0, description: template.description }));
   }
 
   private async unknown(): Promise<Failure> {
@@ -53,4 +66,10 @@ export class ModelDirectory {
   }
 }
 
-const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({ id, object: 'model', created, owned_by: ownedBy, ...(description ? { description } : {}) });
+const objectOf = ({ id, ownedBy, created, description }: DescribedModel): ModelObject => ({
+  id,
+  object: 'model',
+  created,
+  owned_by: ownedBy,
+  ...(description ? { description } : {}),
+});

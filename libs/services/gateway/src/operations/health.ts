@@ -39,7 +39,9 @@ export class Health {
 
   private storesRed(): Promise<readonly string[]> {
     if (!this.stores || Date.now() >= this.stores.until) {
-      const red = Promise.all([sentence('Event log', () => this.log.health()), sentence('State store', () => this.state.health())]).then((sentences) => sentences.filter((text) => text !== null));
+      const red = Promise.all([sentence('Event log', () => this.log.health()), sentence('State store', () => this.state.health())]).then(
+        (sentences) => sentences.filter((text) => text !== null),
+      );
       this.stores = { red, until: Date.now() + this.limits.healthCacheMs };
     }
     return this.stores.red;

@@ -28,7 +28,10 @@ describe('health', () => {
     const { status, text, headers } = await get('/health/ready');
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('5');
-    expect(JSON.parse(text)).toEqual({ status: 'not_ready', red: ['State store: is older than the log.', 'Consumer merger: no fetch for 30 s.'] });
+    expect(JSON.parse(text)).toEqual({
+      status: 'not_ready',
+      red: ['State store: is older than the log.', 'Consumer merger: no fetch for 30 s.'],
+    });
   });
 
   it('is red when a store throws instead of answering', async () => {
@@ -44,7 +47,10 @@ describe('health', () => {
 
 describe('documents', () => {
   it('are served as they are printed', async () => {
-    expect(JSON.parse((await get('/openapi.json')).text)).toMatchObject({ openapi: '3.1.0', paths: { '/v1/chat/completions': expect.anything() } });
+    expect(JSON.parse((await get('/openapi.json')).text)).toMatchObject({
+      openapi: '3.1.0',
+      paths: { '/v1/chat/completions': expect.anything() },
+    });
     expect(JSON.parse((await get('/asyncapi.json')).text)).toEqual({ asyncapi: '3.0.0' });
     expect(await get('/metrics')).toMatchObject({ status: 200, text: 'conclave_up 1\n' });
   });

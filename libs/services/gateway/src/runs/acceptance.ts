@@ -10,6 +10,10 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 
 /** Runs of one retry key that may have ended without an answer before a new request is refused a further one. */
 const generations = 8;
+/** An SDK's own retry of a request comes within its time-outs; later, an equal question is a new one. */
+const retryWindowMs = 30 * 60_000;
+/** Outcomes that a retry wants to be done again. */
+const withoutAnswer: ReadonlySet<string> = new Set(['cancelled', 'failed']);
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** What says that a request repeats an earlier one. */
@@ -44,9 +48,23 @@ function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffe
 }
 
 /** Puts together what acceptance needs of a request that was checked. */
-export const askedBy = (request: Request, question: Question, template: Template, caller: Caller, origin: Asked['origin'], raw: Buffer): Asked => {
+export const askedBy = (
+  request: Request,
+  question: Question,
+  template: Template,
+  caller: Caller,
+  origin: Asked['origin'],
+  raw: Buffer,
+): Asked => {
   const { traceparent } = request.headers;
-  return { question, template, caller, origin, repeat: repeatOf(request, caller, origin, raw), traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) };
+  return {
+    question,
+    template,
+    caller,
+    origin,
+    repeat: repeatOf(request, caller, origin, raw),
+    traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined),
+  };
 };
 
 /** Called as soon as a run is known and before its event is out. */
@@ -76,10 +94,10 @@ export class Acceptance {
    */
   async accept(asked: Asked, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
-    const { repeat, caller, origin } = asked;
+    const { repeat, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {
       const retryKey = generation === 0 ? repeat.key : createHash('sha256').update(`${repeat.key}/${generation}`).digest('hex');
-      const earlier = repeat.mayAttach ? await this.repeated(retryKey, caller) : null;
+      const earlier = repeat.mayAttach ? await this.repeated(retryKey, asked) : null;
       if (earlier === 'over') continue;
       if (earlier) {
         this.options.metrics.onAttached(origin);
@@ -90,10 +108,11 @@ export class Acceptance {
       // With an Idempotency-Key the id follows from it: two gateways that get one request at the same moment make one run.
       return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : randomRunId(), retryKey, asked, known);
     }
+    if (!repeat.idempotent) return this.begin(randomRunId(), null, asked, known);
     throw new Failure('COMMAND_REJECTED', 'Every run of this Idempotency-Key has ended without an answer; use a new key.');
   }
 
-  private async begin(runId: string, retryKey: string, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
+  private async begin(runId: string, retryKey: string | null, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
     const { question, caller, origin } = asked;
     const requestedAt = await this.state.now();
     const { template, limits } = lowered(asked.template, question.wishes);
@@ -120,25 +139,35 @@ export class Acceptance {
     return run;
   }
 
-  /** A run that is accepted will run: what cannot be published now is published from its header by a sweep. */
+  /**
+   * A run that is accepted will run: what cannot be published now is published from its header by a sweep, and the
+   * client has its stream meanwhile.
+   */
   private async publish(header: PlanRequested): Promise<void> {
-    try {
-      await this.log.publish([header]);
-      this.note('published', header.runId);
-    } catch (error) {
-      this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error });
-    }
+    const published = this.log.publish([header]).then(
+      () => this.note('published', header.runId),
+      (error: unknown) => this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error }),
+    );
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.limits.publishMs);
+    });
+    await Promise.race([published, late]);
+    clearTimeout(timer);
   }
 
-  /** The run of this retry key where it can still give an answer; `over` where it ended without one. */
-  private async repeated(retryKey: string, caller: Caller): Promise<AcceptedRun | 'over' | null> {
+  /** The run of this retry key where it can still give an answer; `over` where it cannot, or where it is no retry any more. */
+  private async repeated(retryKey: string, { caller, repeat }: Asked): Promise<AcceptedRun | 'over' | null> {
     const runId = await this.state.runs.findRetry(retryKey);
     if (runId === null) return null;
     const header = await this.state.runs.header(runId);
     if (!header || header.data.caller.tenant !== caller.tenant) return null;
+    const { requestedAt } = header.data;
     const stored = await this.state.runs.read(runId);
-    const over = stored?.terminal ? ['cancelled', 'failed'].includes(stored.status) : (await this.state.runs.cancelled([runId])).has(runId);
-    return over ? 'over' : { runId, attached: true, requestedAt: header.data.requestedAt };
+    const ended = stored?.terminal ?? false;
+    const without = ended ? withoutAnswer.has(stored!.status) : (await this.state.runs.cancelled([runId])).has(runId);
+    const stale = ended && !repeat.idempotent && (await this.state.now()) - requestedAt > retryWindowMs;
+    return without || stale ? 'over' : { runId, attached: true, requestedAt };
   }
 
   private note(phase: 'accepted' | 'attached' | 'published' | 'refused', runId: string, data?: unknown): void {

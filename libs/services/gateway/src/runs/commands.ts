@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
+import { traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
@@ -22,8 +23,12 @@ export class Commands {
     if (command.name === 'cancel') await this.state.runs.cancel(runId);
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
-    await this.log.publish([makeEvent(CommandIssued, { id: commandId(runId, seq), runId, source: 'gateway', time: now }, { seq, actor, issuedAt: now, command })]);
-    if (command.name === 'cancel') this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
+    const id = commandId(runId, seq);
+    const traceparent = traceparentFor({ id, runId });
+    const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
+    await this.log.publish([makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command })]);
+    if (command.name === 'cancel')
+      this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
     return seq;
   }
 

@@ -11,7 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const follow = async (query = '', headers: Record<string, string> = {}, gateway = world) => new SseClient(await fetch(`${gateway.url}/v1/runs/${world.run()}/events${query}`, { headers }));
+const follow = async (query = '', headers: Record<string, string> = {}, gateway = world) =>
+  new SseClient(await fetch(`${gateway.url}/v1/runs/${world.run()}/events${query}`, { headers }));
 const some: StreamBody[] = [
   { kind: 'planning', epoch: 0, iteration: 0, max: 3 },
   { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
@@ -69,7 +70,14 @@ describe('the events of a run', () => {
     const client = await follow('?after=99');
     await until('the snapshot', () => client.events.length === 1);
     expect(client.events[0]).toMatchObject({ event: 'snapshot', id: null });
-    expect(SnapshotShape.parse(JSON.parse(client.events[0]!.data!))).toEqual({ kind: 'snapshot', runId: world.run(), first: 1, last: 2, status: 'collecting', text: 'It is' });
+    expect(SnapshotShape.parse(JSON.parse(client.events[0]!.data!))).toEqual({
+      kind: 'snapshot',
+      runId: world.run(),
+      first: 1,
+      last: 2,
+      status: 'collecting',
+      text: 'It is',
+    });
     world.write(completed());
     await client.all();
     expect(ids(client)).toEqual([3]);

@@ -30,7 +30,9 @@ export class RunEvents {
     // A snapshot stands for everything up to its last id, except that a stream always closes with its terminal entry.
     const cursor = snapshot ? Math.max(0, page.ended ? page.last - 1 : page.last) : after;
     response.setHeader('x-run-id', runId);
-    this.stream(response, runId, cursor, snapshot ? eventOf(snapshot) : '', page.ended && cursor >= page.last);
+    const seenAll = page.ended && cursor >= page.last;
+    const expired = page.last === 0 && snapshot !== null && snapshot.over;
+    this.stream(response, runId, cursor, snapshot ? eventOf(snapshot.event) : '', seenAll || expired);
   }
 
   private stream(response: Response, runId: string, cursor: number, first: string, over: boolean): void {
@@ -81,10 +83,11 @@ export class RunEvents {
   }
 
   /** Where the run stands and what of its answer is written, from the stream as far as it is kept, else from the stored run. */
-  private async snapshot(runId: string, { first, last }: StreamPage): Promise<Snapshot> {
+  private async snapshot(runId: string, { first, last }: StreamPage): Promise<{ readonly event: Snapshot; readonly over: boolean }> {
     const stored = await this.state.runs.read(runId);
     const view = stored?.terminal ? this.options.describeRun(stored.state) : null;
-    return { kind: 'snapshot', runId, first, last, status: stored?.status ?? 'accepted', text: view ? (view.answer ?? '') : await this.draft(runId, first, last) };
+    const text = view ? (view.answer ?? '') : await this.draft(runId, first, last);
+    return { event: { kind: 'snapshot', runId, first, last, status: stored?.status ?? 'accepted', text }, over: view !== null };
   }
 
   private async draft(runId: string, first: number, last: number): Promise<string> {
@@ -106,4 +109,11 @@ function eventOf(entry: StreamEntry | Snapshot): string {
 }
 
 /** The stream has expired and cannot be resumed: its one event says how the run ended. */
-const endOf = (view: RunView): Snapshot => ({ kind: 'snapshot', runId: view.id, first: 0, last: 0, status: view.status, text: view.answer ?? '' });
+const endOf = (view: RunView): Snapshot => ({
+  kind: 'snapshot',
+  runId: view.id,
+  first: 0,
+  last: 0,
+  status: view.status,
+  text: view.answer ?? '',
+});

@@ -35,8 +35,13 @@ export class RunsController {
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model);
-    if (resolved.kind === 'model') throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', { param: 'model' });
-    const run = await this.acceptance.accept(askedBy(request, question, resolved.template, caller, 'runs', body.raw), () => Promise.resolve());
+    if (resolved.kind === 'model')
+      throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
+        param: 'model',
+      });
+    const run = await this.acceptance.accept(askedBy(request, question, resolved.template, caller, 'runs', body.raw), () =>
+      Promise.resolve(),
+    );
     const self = `/v1/runs/${run.runId}`;
     const accepted: RunAccepted = {
       object: 'run',
@@ -50,14 +55,27 @@ export class RunsController {
   }
 
   @Get()
-  async list(@Req() request: Request, @Res() response: Response, @Query('limit') limit?: unknown, @Query('before') before?: unknown): Promise<void> {
+  async list(
+    @Req() request: Request,
+    @Res() response: Response,
+    @Query('limit') limit?: unknown,
+    @Query('before') before?: unknown,
+  ): Promise<void> {
     const caller = await this.callers.identify(request);
     const size = Math.min(integer(limit, 'limit', 1) ?? pageSize.usual, pageSize.most);
     const from = integer(before, 'before', 0);
     const found = await this.state.runs.list({ tenant: caller.tenant, limit: size, ...(from === null ? {} : { before: from }) });
     const list: RunList = {
       object: 'list',
-      data: found.map(({ runId, template, status, terminal, acceptedAt, question }) => ({ object: 'run', id: runId, template, status, terminal, acceptedAt, question })),
+      data: found.map(({ runId, template, status, terminal, acceptedAt, question }) => ({
+        object: 'run',
+        id: runId,
+        template,
+        status,
+        terminal,
+        acceptedAt,
+        question,
+      })),
       nextBefore: found.length < size ? null : found.at(-1)!.acceptedAt,
     };
     response.json(list);
@@ -71,7 +89,12 @@ export class RunsController {
   }
 
   @Get(':id/events')
-  async follow(@Req() request: Request, @Res() response: Response, @Param('id') id: string, @Query('after') after?: unknown): Promise<void> {
+  async follow(
+    @Req() request: Request,
+    @Res() response: Response,
+    @Param('id') id: string,
+    @Query('after') after?: unknown,
+  ): Promise<void> {
     const caller = await this.callers.identify(request);
     const header = await this.runs.header(id, caller);
     const lastEventId = request.headers['last-event-id'];
@@ -97,6 +120,7 @@ export class RunsController {
 function integer(value: unknown, param: string, least: number): number | null {
   if (value === undefined || value === '') return null;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : Number.NaN;
-  if (Number.isNaN(number) || number < least) throw new Failure('REQUEST_INVALID', `\`${param}\` must be a whole number from ${least}.`, { param });
+  if (Number.isNaN(number) || number < least)
+    throw new Failure('REQUEST_INVALID', `\`${param}\` must be a whole number from ${least}.`, { param });
   return number;
 }

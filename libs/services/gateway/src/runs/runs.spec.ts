@@ -10,7 +10,8 @@ afterEach(() => world.close());
 
 const a = { 'x-api-key': 'sk-a' };
 const b = { 'x-api-key': 'sk-b' };
-const start = async (headers: Record<string, string> = a, body: unknown = { model: 'conclave', input: 'Why?' }) => world.post('/v1/runs', body, { headers });
+const start = async (headers: Record<string, string> = a, body: unknown = { model: 'conclave', input: 'Why?' }) =>
+  world.post('/v1/runs', body, { headers });
 const get = (path: string, headers: Record<string, string> = a) => fetch(world.url + path, { headers });
 
 describe('a run', () => {
@@ -41,7 +42,9 @@ describe('a run', () => {
   });
 
   it('needs a template and a question', async () => {
-    expect(await (await start(a, { model: 'm@fake', input: 'x' })).json()).toMatchObject({ error: { param: 'model', message: expect.stringContaining('/v1/chat/completions') } });
+    expect(await (await start(a, { model: 'm@fake', input: 'x' })).json()).toMatchObject({
+      error: { param: 'model', message: expect.stringContaining('/v1/chat/completions') },
+    });
     expect(await (await start(a, { model: 'conclave' })).json()).toMatchObject({ error: { param: 'input' } });
   });
 });
@@ -69,7 +72,11 @@ describe('a run of another tenant', () => {
   ])('does not exist for %s /v1/runs/{id}%s', async (method, path) => {
     await start();
     const ask = (id: string) =>
-      fetch(`${world.url}/v1/runs/${id}${path}`, { method, headers: { ...b, 'content-type': 'application/json' }, ...(method === 'POST' ? { body: '{"command":"cancel"}' } : {}) });
+      fetch(`${world.url}/v1/runs/${id}${path}`, {
+        method,
+        headers: { ...b, 'content-type': 'application/json' },
+        ...(method === 'POST' ? { body: '{"command":"cancel"}' } : {}),
+      });
     const [foreign, unknown] = [await ask(world.run()), await ask('run_unknown00')];
     expect([foreign.status, unknown.status]).toEqual([404, 404]);
     expect(await foreign.json()).toEqual(await unknown.json());
@@ -94,17 +101,32 @@ describe('a command', () => {
     expect(response.status).toBe(202);
     expect(await response.json()).toEqual({ object: 'run.command', runId: world.run(), seq: 1, command: 'cancel', status: 'accepted' });
     expect(world.stores.flagged).toEqual(new Set([world.run()]));
-    expect(world.commands()[0]).toMatchObject({ id: `${world.run()}/command/1`, data: { seq: 1, actor: 'key_a', command: { name: 'cancel', reason: 'changed my mind' } } });
+    expect(world.commands()[0]).toMatchObject({
+      id: `${world.run()}/command/1`,
+      data: { seq: 1, actor: 'key_a', command: { name: 'cancel', reason: 'changed my mind' } },
+    });
     expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 2 });
   });
 
   it.each([
     [{ command: 'pause' }, { name: 'pause' }],
     [{ command: 'resume' }, { name: 'resume' }],
-    [{ command: 'steer', text: 'left' }, { name: 'steer', text: 'left' }],
-    [{ command: 'add_context', text: 'fact' }, { name: 'add_context', text: 'fact' }],
-    [{ command: 'answer', text: 'yes' }, { name: 'answer', text: 'yes' }],
-    [{ command: 'override_step', skill: 'research', input: 'x' }, { name: 'override_step', skill: 'research', input: 'x' }],
+    [
+      { command: 'steer', text: 'left' },
+      { name: 'steer', text: 'left' },
+    ],
+    [
+      { command: 'add_context', text: 'fact' },
+      { name: 'add_context', text: 'fact' },
+    ],
+    [
+      { command: 'answer', text: 'yes' },
+      { name: 'answer', text: 'yes' },
+    ],
+    [
+      { command: 'override_step', skill: 'research', input: 'x' },
+      { name: 'override_step', skill: 'research', input: 'x' },
+    ],
   ])('is passed on: %j', async (body, sent) => {
     await start();
     expect((await command(body)).status).toBe(202);

@@ -27,11 +27,15 @@ describe('a client that does not read', () => {
     await writeAll();
     const pages = () => world.stores.reads.length;
     let before = -1;
-    await until('the reads to stop', () => {
-      const still = pages() === before;
-      before = pages();
-      return still;
-    }, { everyMs: 200 });
+    await until(
+      'the reads to stop',
+      () => {
+        const still = pages() === before;
+        before = pages();
+        return still;
+      },
+      { everyMs: 200 },
+    );
     expect(pages()).toBeLessThan(6);
     client.socket.resume();
     world.write(completed({ answer: text.join(''), sources: [] }));

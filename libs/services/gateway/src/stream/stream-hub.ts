@@ -70,7 +70,8 @@ class Feed {
         this.outage = false;
         this.deliver(page, waiting);
         if (page.entries.length > 0) this.lastNews = Date.now();
-        if (page.entries.length >= pageSize || (waiting.some((viewer) => viewer.cursor < page.last) && page.entries.length > 0)) this.dirty = true;
+        if (page.entries.length >= pageSize || (waiting.some((viewer) => viewer.cursor < page.last) && page.entries.length > 0))
+          this.dirty = true;
         else if (Date.now() - this.lastNews > silenceMs || page.last < from) await this.checkEnd(waiting, page);
       } catch (error) {
         // The store is away for a moment: heartbeats go on and the next poll tries again. The run itself does not depend on it.
@@ -102,7 +103,12 @@ class Feed {
     const view = this.hub.options.describeRun(stored.state);
     for (const viewer of viewers) {
       // The end may have been written between the two reads: then the next read shows it.
-      if (viewer.cursor >= page.last && this.viewers.has(viewer) && (await this.hub.read(this.runId, viewer.cursor, 1)).entries.length === 0) viewer.lost(view);
+      if (
+        viewer.cursor >= page.last &&
+        this.viewers.has(viewer) &&
+        (await this.hub.read(this.runId, viewer.cursor, 1)).entries.length === 0
+      )
+        viewer.lost(view);
     }
     this.dirty = true;
   }

@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { openProviders } from '@conclave/adapter-openai';
+import { openSqlite } from '@conclave/adapter-sqlite';
+import { makeEvent, PlanRequested, type StreamEntry, type Template } from '@conclave/contracts';
+import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
+import type { Search } from '@conclave/ports';
+import { ExpertsModule } from '@conclave/service-experts';
+import { GraphIngestModule } from '@conclave/service-graph-ingest';
+import { MergerModule } from '@conclave/service-merger';
+import { PlannerModule } from '@conclave/service-planner';
+import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
+
+const model = 'm@fake';
+const template: Template = {
+  id: 'conclave',
+  version: 'v1',
+  description: '',
+  strategy: 'agentic',
+  max_agentic_rounds: 3,
+  gap_check: 'evidence',
+  planner: { models: [model], prompt: null },
+  judge: { models: [model] },
+  experts: { general: { t1: [model], prompt: 'Answer.' } },
+  capabilities: ['research'],
+  classes: { expert: 'expert', research: 'evidence', judge: 'judge' },
+  limits: { wall_time_s: 60, model_calls: 60, prompt_tokens: 80_000, tokens: 200_000, cost: null, concurrent_tasks: 8 },
+  task_timeout_s: 20,
+  start_timeout_s: 10,
+  planning_timeout_s: 20,
+  progress: 'reasoning',
+  prices: {},
+  contexts: {},
+};
+
+const documents: Readonly<Record<string, string>> = {
+  founder: 'The tower was founded by Ana Bel.',
+  birthplace: 'Ana Bel was born in Corin.',
+};
+const search: Search = {
+  kind: 'corpus',
+  description: 'two documents',
+  query: async ({ query }) =>
+    Object.entries(documents).flatMap(([key, snippet]) => (query.includes(key) ? [{ title: key, url: null, snippet }] : [])),
+  health: async () => null,
+  close: async () => undefined,
+};
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function committee(steps: readonly ScriptedStep[]) {
+  const server = await ScriptedModelServer.start({ script: [...steps] });
+  closers.push(() => server.close());
+  const sqlite = openSqlite({ home: ':memory:', processId: 'test', durability: 'process' });
+  closers.push(() => sqlite.close());
+  const models = openProviders({ providers: { fake: { base_url: server.url, local: false, paid: false } } });
+  closers.push(() => models.close());
+  const ports: Ports = {
+    log: sqlite.log,
+    state: sqlite.state,
+    stream: sqlite.stream,
+    blobs: sqlite.blobs,
+    graph: sqlite.graph,
+    models,
+    search,
+    close: async () => undefined,
+  };
+  const observers = {
+    logger: silentLogger,
+    metrics: openMetrics({ runtime: false }),
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    readiness: openReadiness(),
+  };
+  const parts = [
+    ['planner', PlannerModule.register({ storePrompts: 'full' }), []],
+    ['experts', ExpertsModule.register({ storePrompts: 'full' }), ['expert', 'evidence']],
+    ['merger', MergerModule.register({ storePrompts: 'full' }), ['judge']],
+    ['graph-ingest', GraphIngestModule.register(), []],
+  ] as const;
+  for (const [service, module, classes] of parts) {
+    const served = await serve({ service, module, ports, observers, process: { id: 'test', classes } });
+    closers.push(() => served.close());
+  }
+  return { server, sqlite };
+}
+
+async function run(sqlite: ReturnType<typeof openSqlite>, runId: string, goal: string): Promise<StreamEntry[]> {
+  const at = Date.now();
+  const header = makeEvent(
+    PlanRequested,
+    { id: runId, runId, source: 'gateway', time: at },
+    {
+      goal,
+      conversation: [],
+      system: null,
+      template,
+      limits: template.limits,
+      caller: { tenant: 'default', actor: 'anonymous' },
+      answer: {},
+      origin: 'runs',
+      requestedAt: at,
+    },
+  );
+  await sqlite.state.runs.accept({ header, retryKey: null, openLimit: 10 });
+  await sqlite.log.publish([header]);
+  return until(
+    'the terminal entry',
+    async () => {
+      const page = await sqlite.stream.read(runId, 0, 1_000);
+      return page.ended ? [...page.entries] : undefined;
+    },
+    { timeoutMs: 15_000, everyMs: 20 },
+  );
+}
+
+const plan = (query: string, expert = false): string =>
+  JSON.stringify({
+    tasks: [
+      { id: 'r1', task: 'find it', capability: 'research', search_query: query },
+      ...(expert ? [{ id: 'x1', task: 'answer it', capability: 'expert.general' }] : []),
+    ],
+  });
+
+describe('the committee over the embedded log', () => {
+  it('answers a two-hop question after one re-plan with exactly the calls it needs', async () => {
+    const { server, sqlite } = await committee([
+      { match: { system: /ITERATION 1\/3[\s\S]*You are the planner/, user: 'QUESTION:' }, reply: { text: plan('birthplace') } },
+      { match: { system: /^You are the planner/ }, reply: { text: plan('founder', true) } },
+      {
+        match: { system: 'You are an expert', user: 'Ana Bel' },
+        reply: { text: 'Ana Bel founded it.\nFINDING: Ana Bel founded the tower.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none' },
+      },
+      {
+        match: { system: 'You assess', user: 'born in Corin' },
+        reply: { text: 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none' },
+      },
+      {
+        match: { system: 'You assess' },
+        reply: { text: 'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: where Ana Bel was born\nNEXT_FOCUS: birthplace of Ana Bel' },
+      },
+      {
+        match: { system: 'You are the composer' },
+        reply: {
+          text: 'She was born in Corin [2].<SYNTHESIS_INSIGHT>{"summary":"The founder of the tower was born in Corin","entities":["Tower","Corin"],"insight_type":"inference"}</SYNTHESIS_INSIGHT>',
+          words: true,
+        },
+      },
+    ]);
+    const entries = await run(sqlite, 'run_twohop000', 'Where was the founder of the tower born?');
+    expect(server.violations()).toEqual([]);
+    expect(server.calls).toHaveLength(6);
+    const end = entries.at(-1)!;
+    expect(end).toMatchObject({ kind: 'run.completed', outcome: 'completed', rule: 'D3', rounds: 2, usage: { calls: 6 } });
+    const text = entries.flatMap((entry) => (entry.kind === 'chunk' ? [entry.text] : [])).join('');
+    expect(text).toBe('She was born in Corin [2].\n\nSources:\n[2] birthplace');
+    expect(end.kind === 'run.completed' && end.answer).toBe(text);
+    expect(entries.map((entry) => entry.id)).toEqual(entries.map((_, index) => index + 1));
+    expect(entries.filter((entry) => entry.kind === 'decided').map((entry) => entry.rule)).toEqual(['D9', 'D3']);
+    const graph = await until('the synthesis node', async () => {
+      const found = await sqlite.graph.synthesesAbout({ tenant: 'default', entities: ['corin'], limit: 5 });
+      return found.length > 0 ? found : undefined;
+    });
+    expect(graph).toMatchObject([{ text: 'The founder of the tower was born in Corin', runs: ['run_twohop000'] }]);
+  });
+
+  it('asks the planner again with what was wrong, at most twice, and then takes the general task', async () => {
+    const { server, sqlite } = await committee([
+      { match: { system: 'You are the planner' }, reply: { text: 'I would rather chat.' }, times: 3 },
+      { match: { system: 'You are an expert' }, reply: { text: 'Forty-two.\nCONFIDENCE: high' } },
+      { match: { system: 'You assess' }, reply: { text: 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none' } },
+      { match: { system: 'You are the composer' }, reply: { text: 'Forty-two.' } },
+    ]);
+    const entries = await run(sqlite, 'run_fallback0', 'What is it?');
+    expect(server.violations()).toEqual([]);
+    expect(entries.at(-1)).toMatchObject({ kind: 'run.completed', outcome: 'completed', answer: 'Forty-two.', usage: { calls: 6 } });
+    expect(entries.find((entry) => entry.kind === 'plan.ready')).toMatchObject({ fallback: true });
+  });
+
+  it('ends failed with the failure of the model server when nothing can be asked', async () => {
+    const { sqlite } = await committee([
+      { match: () => true, reply: { status: 401, body: { error: { message: 'no' } } }, times: Number.POSITIVE_INFINITY },
+    ]);
+    const entries = await run(sqlite, 'run_refused00', 'What is it?');
+    expect(entries.at(-1)).toMatchObject({
+      kind: 'run.completed',
+      outcome: 'failed',
+      answer: null,
+      failure: { code: 'PROVIDER_UNAUTHENTICATED' },
+    });
+  });
+});

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
 import { Failure } from '@conclave/contracts';
 import type { StoreMark } from '@conclave/ports';
@@ -15,7 +16,10 @@ export interface ConnectionSettings {
   readonly commandTimeoutMs: number;
 }
 
-/** What scripts take and return. */
+/** Milliseconds a command takes to fail while the connection is lost. */
+const lostPauseMs = 50;
+
+/** What scripts take. */
 type Argument = string | number | Buffer;
 
 /**
@@ -69,6 +73,8 @@ export class Connection {
     if (this.#closed) throw new Failure('STORE_UNAVAILABLE', 'The store was closed.');
     // Nothing is queued during a long outage: what nobody waits for any more would be carried out at its end.
     if (this.#lostAt !== null && performance.now() - this.#lostAt > this.settings.commandTimeoutMs) {
+      // A caller that tries again at once must not keep the process from reconnecting.
+      await delay(lostPauseMs);
       throw new Failure('STORE_UNAVAILABLE', 'The connection to Redis is lost.', { context: { doing } });
     }
     try {

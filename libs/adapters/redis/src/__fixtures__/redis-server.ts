@@ -12,6 +12,7 @@ export interface PrivateRedis {
   readonly folder: string;
   /** Ends it without a word (SIGKILL); the files stay. */
   kill(): Promise<void>;
+  signal(signal: NodeJS.Signals): void;
   /** Starts it again on the same port and files. */
   start(): Promise<void>;
   /** Stops it and removes its folder. */
@@ -62,9 +63,10 @@ export async function startPrivateRedis(
     port,
     folder,
     kill: () => stop('SIGKILL'),
+    signal: (signal) => void child?.kill(signal),
     start,
     async dispose() {
-      await stop('SIGTERM');
+      await stop('SIGKILL'); // asked kindly, a server that cannot write its snapshot stays
       rmSync(folder, { recursive: true, force: true });
     },
   };

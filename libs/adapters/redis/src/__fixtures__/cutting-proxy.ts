@@ -1,0 +1,54 @@
+import { connect, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+/** A TCP proxy before a server that can cut a connection at the worst moment: carried out, not answered. */
+export interface CuttingProxy {
+  readonly url: string;
+  /** The next `times` replies are lost: each closes its connection instead. */
+  loseReplies(times: number): void;
+  /** Replies lost so far. */
+  lost(): number;
+  close(): Promise<void>;
+}
+
+export async function cuttingProxy(port: number): Promise<CuttingProxy> {
+  const sockets = new Set<Socket>();
+  let toLose = 0;
+  let lost = 0;
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy()); // a cut is what these tests are about
+      socket.on('close', () => sockets.delete(socket));
+    }
+    // A loss counts for a request of ours, not for the handshake that every new connection makes.
+    let asked = false;
+    client.on('data', (request) => {
+      asked = /\r\neval(sha)?\r\n/i.test(request.toString('latin1'));
+      upstream.write(request);
+    });
+    upstream.on('data', (reply) => {
+      if (asked && toLose > 0) {
+        toLose -= 1;
+        lost += 1;
+        client.destroy();
+        upstream.destroy();
+      } else {
+        client.write(reply);
+      }
+    });
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    loseReplies: (times) => (toLose = times),
+    lost: () => lost,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

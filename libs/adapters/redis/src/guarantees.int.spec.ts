@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { acceptance, counting, ending, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
+import { Redis } from 'ioredis';
+import { durable, newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
+import { openRedisState, type RedisState, type RedisStateOptions } from './open.js';
+
+describe('Redis state on a server', () => {
+  let server: PrivateRedis;
+  let redis: Redis;
+  let keyPrefix: string;
+  const opened: RedisState[] = [];
+  const open = async (more: Partial<RedisStateOptions> = {}): Promise<RedisState> => {
+    const state = await openRedisState({ url: server.url, processId: 'p1', keyPrefix, ...more });
+    opened.push(state);
+    return state;
+  };
+  beforeAll(async () => {
+    server = await startPrivateRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.dispose();
+  });
+  beforeEach(() => {
+    keyPrefix = newPrefix();
+  });
+  afterEach(() => Promise.all(opened.splice(0).map((state) => state.close())));
+
+  const useEverything = async ({ store, stream }: RedisState, runId: string): Promise<void> => {
+    const task = `${runId}/0/t1`;
+    await store.runs.accept(acceptance(runId, { retryKey: runId }));
+    await store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { entries: [planning(0)], cancels: [task] }));
+    await stream.append(runId, [{ kind: 'chunk', taskId: task, attempt: 1, offset: 0, text: 'blue' }]);
+    await store.journal.begin({ runId, step: `${task}/call/0`, nonce: 'n', owner: 'p1' });
+    await store.runs.nextCommandSeq(runId);
+    await store.runs.attach(runId, 'client');
+  };
+  const timesLeft = async (runId: string): Promise<Record<string, number>> => {
+    const keys = await redis.keys(`${keyPrefix}{${runId}}:*`);
+    return Object.fromEntries(await Promise.all(keys.map(async (key) => [key.split('}:')[1]!, await redis.pttl(key)] as const)));
+  };
+
+  it('keeps all keys under its prefix, and those of a run under its id as hash tag', async () => {
+    const runId = newRunId();
+    await redis.flushall();
+    await useEverything(await open(), runId);
+    const keys = await redis.keys('*');
+    expect(keys.filter((key) => !key.startsWith(keyPrefix))).toEqual([]);
+    const others = ['runs:open', `tenant:acme`, `retry:${runId}`].map((name) => `${keyPrefix}${name}`);
+    expect(keys.filter((key) => !key.startsWith(`${keyPrefix}{${runId}}:`)).sort()).toEqual(others.sort());
+  });
+
+  it('lets nothing of an open run expire, and everything of it once it ended: the stream soon, the rest after the retention', async () => {
+    const state = await open({ ttl: { retentionMs: 100_000, streamMs: 10_000 } });
+    const runId = newRunId();
+    await useEverything(state, runId);
+    const names = ['applied', 'cancelled', 'clients', 'commands', 'journal', 'run', 'started', 'stream', 'stream:tasks'];
+    expect(await timesLeft(runId)).toEqual(Object.fromEntries(names.map((name) => [name, -1])));
+
+    await state.store.runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2), ending));
+    const left = await timesLeft(runId);
+    for (const name of names) {
+      const whole = name.startsWith('stream') ? 10_000 : 100_000;
+      expect(left[name]).toBeGreaterThan(whole - 5_000);
+      expect(left[name]).toBeLessThanOrEqual(whole);
+    }
+  });
+
+  it('counts the retention of applied ids from their last use', async () => {
+    const runId = newRunId();
+    const state = await open({ ttl: { retentionMs: 100_000 } });
+    const commit = () => state.store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), ending));
+    await commit();
+    await redis.pexpire(`${keyPrefix}{${runId}}:applied`, 1_000);
+    expect(await commit()).toMatchObject({ repeated: true });
+    expect((await timesLeft(runId)).applied).toBeGreaterThan(90_000);
+  });
+
+  it('leaves an expired run out of lists, and gives up its place', async () => {
+    const { store } = await open();
+    const [gone, kept] = [newRunId(), newRunId()];
+    await store.runs.accept(acceptance(gone));
+    await store.runs.accept(acceptance(kept));
+    await redis.del(`${keyPrefix}{${gone}}:run`);
+    expect((await store.runs.list({ tenant: 'acme', limit: 1 })).map(({ runId }) => runId)).toEqual([kept]);
+    await store.runs.accept(acceptance());
+    expect(await redis.zscore(`${keyPrefix}tenant:acme`, gone)).toBeNull();
+  });
+
+  it('throws COMMIT_CONFLICT when others are faster every time, having computed each step with the same time', async () => {
+    const runId = newRunId();
+    const rival = await open({ processId: 'rival' });
+    let n = 1;
+    const state = await open({
+      hooks: {
+        async beforeWrite() {
+          n += 1;
+          await rival.store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n)));
+        },
+      },
+    });
+    const seen: { now: number; version: number }[] = [];
+    const slow = state.store.runs.commit<Tally>(nthInput(runId, 1), (current, at) => {
+      seen.push(at);
+      return counting(nthInput(runId, 1))(current, at);
+    });
+    await expect(slow).rejects.toMatchObject({ code: 'COMMIT_CONFLICT' });
+    expect(new Set(seen.map(({ now }) => now)).size).toBe(1);
+    expect(seen.map(({ version }) => version)).toEqual(seen.map((_, index) => index));
+    expect(await state.store.runs.read(runId)).toMatchObject({ version: n - 1 });
+  });
+
+  it('asks the server once for a whole wait', async () => {
+    const { store } = await open();
+    const now = await store.now();
+    await store.runs.commit<Tally>(nthInput(newRunId(), 1), counting(nthInput(newRunId(), 1), { arm: [timer('far', now + 60_000)] }));
+    await store.timers.wait(1, new AbortController().signal);
+    const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+    const before = await scripts();
+    await store.timers.wait(600, new AbortController().signal);
+    expect((await scripts()) - before).toBe(1);
+  });
+
+  it('does not start its waits over when hints come that change nothing', async () => {
+    const { store } = await open();
+    const start = performance.now();
+    const waiting = store.timers.wait(300, new AbortController().signal);
+    const late = (await store.now()) + 60_000;
+    for (let n = 1; n <= 5; n += 1) {
+      const event = nthInput(newRunId(), n);
+      await store.runs.commit<Tally>(event, counting(event, { arm: [timer(`far ${n}`, late - n)] }));
+    }
+    await waiting;
+    expect(performance.now() - start).toBeGreaterThan(250);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  it('keeps blobs at least as long as the longest topic', async () => {
+    const { blobs } = await open();
+    const { sha256 } = await blobs.put(Buffer.from('body'));
+    expect(await redis.pttl(`${keyPrefix}blob:${sha256}`)).toBeGreaterThan(29 * 24 * 60 * 60 * 1000);
+  });
+});
+
+describe('Redis state over TLS with credentials', () => {
+  let folder: string;
+  let server: PrivateRedis;
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'conclave-tls-'));
+    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'];
+    const files = [
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+      '-keyout',
+      path.join(folder, 'key.pem'),
+      '-out',
+      path.join(folder, 'cert.pem'),
+    ];
+    execFileSync('openssl', [...request, ...files], { stdio: 'ignore' });
+    const tls = [
+      '--tls-cert-file',
+      path.join(folder, 'cert.pem'),
+      '--tls-key-file',
+      path.join(folder, 'key.pem'),
+      '--tls-auth-clients',
+      'no',
+    ];
+    server = await startPrivateRedis([...durable, ...tls, '--requirepass', 's3cret'], (port) => [
+      '--port',
+      '0',
+      '--tls-port',
+      String(port),
+    ]);
+  });
+  afterAll(async () => {
+    await server.dispose();
+    rmSync(folder, { recursive: true });
+  });
+  const address = (password: string) => `rediss://:${password}@127.0.0.1:${server.port}`;
+  const trusted = () => ({ ca: readFileSync(path.join(folder, 'cert.pem')) });
+
+  it('opens with the right password and a certificate it trusts', async () => {
+    const state = await openRedisState({ url: address('s3cret'), tls: trusted(), processId: 'p1' });
+    expect(await state.store.health()).toBeNull();
+    await state.store.hints.subscribe('stream', () => undefined);
+    await state.close();
+  });
+
+  it('refuses a wrong password, without telling it', async () => {
+    const refused: unknown = await openRedisState({
+      url: address('wr0ng'),
+      tls: trusted(),
+      processId: 'p1',
+      commandTimeoutMs: 1_000,
+    }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(String(refused)).not.toContain('wr0ng');
+  });
+
+  it('refuses a certificate it does not trust', async () => {
+    const refused = openRedisState({ url: address('s3cret'), processId: 'p1', commandTimeoutMs: 1_000 });
+    await expect(refused).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+});

@@ -1,0 +1,223 @@
+import { cpSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { counting, newRunId, nthInput, planning, until, type Tally } from '@conclave/ports/suites';
+import { Redis } from 'ioredis';
+import { durable, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
+import { openRedisState, type RedisState, type RedisStateOptions } from './open.js';
+
+describe('Redis state', () => {
+  let server: PrivateRedis;
+  const opened: RedisState[] = [];
+  const open = async (more: Partial<RedisStateOptions> = {}): Promise<RedisState> => {
+    const state = await openRedisState({ url: server.url, processId: 'p1', ...more });
+    opened.push(state);
+    return state;
+  };
+  beforeEach(async () => {
+    server = await startPrivateRedis();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((state) => state.close()));
+    await server.dispose();
+  });
+  const commit = ({ store }: RedisState, runId: string, n: number) =>
+    store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n), { entries: [planning(n)] }));
+
+  it('loses nothing acknowledged when the server is killed under load, and goes on when it is back', async () => {
+    const state = await open({ commandTimeoutMs: 1_000 });
+    const runs = Array.from({ length: 4 }, newRunId);
+    const acknowledged = new Map(runs.map((runId) => [runId, new Set<string>()]));
+    let writing = true;
+    const writers = runs.map(async (runId) => {
+      for (let n = 1; writing; n += 1) {
+        await commit(state, runId, n).then(
+          () => acknowledged.get(runId)!.add(nthInput(runId, n).id),
+          (error: unknown) => expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' }),
+        );
+      }
+    });
+    const total = () => [...acknowledged.values()].reduce((sum, { size }) => sum + size, 0);
+    await until('there is load', () => total() > 200);
+    await server.kill();
+    await server.start();
+    const atReturn = total();
+    await until('writers go on by themselves', () => total() > atReturn + 100);
+    writing = false;
+    await Promise.all(writers);
+
+    for (const [runId, ids] of acknowledged) {
+      const { state: kept, version } = (await state.store.runs.read<Tally>(runId))!;
+      const seen = new Set(kept.seen);
+      expect([...ids].filter((id) => !seen.has(id))).toEqual([]);
+      expect(kept.seen).toHaveLength(seen.size);
+      expect([kept.count, (await state.stream.read(runId, 0, 1)).last]).toEqual([version, version]);
+    }
+  });
+
+  it('keeps journal, timers, settings, streams and blobs over a kill', async () => {
+    const before = await open();
+    const runId = newRunId();
+    const step = `${runId}/0/t1/call/0`;
+    await before.store.journal.begin({ runId, step, nonce: 'n', owner: 'p1' });
+    await before.store.journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'paid' });
+    await before.store.settings.write('templates', 0, ['one']);
+    await before.stream.append(runId, [{ kind: 'chunk', taskId: `${runId}/0/t1`, attempt: 1, offset: 0, text: 'blue' }]);
+    const ref = await before.blobs.put(Buffer.from('large'));
+    const event = nthInput(runId, 1);
+    await before.store.runs.commit<Tally>(
+      event,
+      counting(event, ({ now }) => ({ arm: [{ name: 'wall', arm: 1, dueAt: now - 1 }] })),
+    );
+    await server.kill();
+    await server.start();
+    const after = await open({ processId: 'p2' });
+    expect(await after.store.journal.begin({ runId, step, nonce: 'm', owner: 'p2' })).toMatchObject({ kind: 'done', attempt: 1 });
+    expect(await after.store.settings.read('templates')).toEqual({ version: 1, value: ['one'] });
+    expect((await after.stream.read(runId, 0, 10)).entries).toMatchObject([{ id: 1, text: 'blue' }]);
+    expect((await after.blobs.get(ref)).toString()).toBe('large');
+    expect(await after.store.timers.due(10)).toMatchObject([{ runId, name: 'wall', arm: 1 }]);
+  });
+
+  it('says STORE_UNAVAILABLE within its time while the server is away, at once in a long outage, and nothing of it is done later', async () => {
+    const state = await open({ commandTimeoutMs: 400 });
+    const runId = newRunId();
+    await commit(state, runId, 1);
+    await server.kill();
+    const timed = async () => {
+      const start = performance.now();
+      await expect(commit(state, runId, 2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
+      return performance.now() - start;
+    };
+    expect(await timed()).toBeLessThan(2_000);
+    expect(await state.store.health()).toContain('does not answer');
+    expect(await timed()).toBeLessThan(100);
+    await server.start();
+    await until('the store is back', async () => (await state.store.health()) === null);
+    expect(await state.store.runs.read(runId)).toMatchObject({ version: 1 });
+    expect(await commit(state, runId, 2)).toMatchObject({ repeated: false, state: { count: 2 } });
+  });
+
+  it('gives up a server that takes commands and does not answer, and applies once what it took', async () => {
+    const state = await open({ commandTimeoutMs: 400 });
+    const runId = newRunId();
+    await commit(state, runId, 1);
+    server.signal('SIGSTOP');
+    await expect(commit(state, runId, 2)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    server.signal('SIGCONT');
+    await until('the store is back', async () => (await state.store.health()) === null);
+    await commit(state, runId, 2);
+    expect(await state.store.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2 } });
+  });
+
+  it('touches nothing on a store that came back empty: STORE_REPLACED, also for what was in flight', async () => {
+    const state = await open();
+    const runId = newRunId();
+    await state.store.identity.start('store-1');
+    await commit(state, runId, 1);
+    await server.kill();
+    const waiting = commit(state, runId, 2);
+    rmSync(path.join(server.folder, 'appendonlydir'), { recursive: true });
+    await server.start();
+    await expect(waiting).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    await expect(state.stream.read(runId, 0, 10)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    expect(await state.store.health()).toContain('conclave recover');
+    expect(await state.store.identity.read()).toBeNull();
+    const redis = new Redis(server.url);
+    expect(await redis.dbsize()).toBe(0);
+    redis.disconnect();
+  });
+
+  it('touches nothing on an older copy of its store, and goes on where others only started after it', async () => {
+    const state = await open();
+    await state.store.identity.start('store-1');
+    await (await open({ processId: 'p2' })).store.identity.start('ignored');
+    await expect(state.store.runs.openCount()).resolves.toBe(0);
+    const folder = path.join(server.folder, 'appendonlydir');
+    await server.kill();
+    cpSync(folder, `${folder}.copy`, { recursive: true });
+    await server.start();
+    expect(await state.store.identity.start('ignored')).toEqual({ storeId: 'store-1', generation: 3 });
+    await server.kill();
+    rmSync(folder, { recursive: true });
+    cpSync(`${folder}.copy`, folder, { recursive: true });
+    await server.start();
+    await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    expect(await state.store.identity.read()).toEqual({ storeId: 'store-1', generation: 2 });
+  });
+
+  it('says STORE_FULL when the memory is full, stores nothing of the step, and goes on when there is room', async () => {
+    const state = await open();
+    const runId = newRunId();
+    const redis = new Redis(server.url);
+    await redis.config('SET', 'maxmemory', '1');
+    await expect(commit(state, runId, 1)).rejects.toMatchObject({ code: 'STORE_FULL' });
+    await expect(state.blobs.put(Buffer.from('x'))).rejects.toMatchObject({ code: 'STORE_FULL' });
+    expect(await state.store.health()).toContain('maxmemory');
+    expect(await state.store.runs.read(runId)).toBeNull();
+    await redis.config('SET', 'maxmemory', '0');
+    redis.disconnect();
+    expect(await commit(state, runId, 1)).toMatchObject({ repeated: false, state: { count: 1 } });
+    expect((await state.stream.read(runId, 0, 10)).last).toBe(1);
+  });
+
+  it('says STORE_FULL when the server cannot write to its disk', async () => {
+    await server.dispose();
+    server = await startPrivateRedis(['--appendonly', 'no', '--save', '3600 1']);
+    const state = await open();
+    const redis = new Redis(server.url);
+    rmSync(server.folder, { recursive: true });
+    await redis.set('any', 'change');
+    await redis.bgsave();
+    await until('the snapshot failed', async () => (await redis.info('persistence')).includes('rdb_last_bgsave_status:err'));
+    redis.disconnect();
+    await expect(commit(state, newRunId(), 1)).rejects.toMatchObject({ code: 'STORE_FULL' });
+    expect(await state.store.health()).toContain('disk');
+  });
+
+  it('does not open where no server is', async () => {
+    await server.kill();
+    await expect(open({ commandTimeoutMs: 300 })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  it('warns of nothing on a server that keeps what it acknowledges', async () => {
+    expect(durable).toContain('always');
+    expect(await (await open()).store.warnings()).toEqual([]);
+  });
+
+  it('names each guarantee that the settings of the server take away', async () => {
+    const state = await open();
+    const redis = new Redis(server.url);
+    await redis.config('SET', 'appendfsync', 'everysec');
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await state.store.warnings()).toEqual([
+      expect.stringContaining('appendfsync everysec'),
+      expect.stringContaining('maxmemory-policy allkeys-lru'),
+    ]);
+    await redis.config('SET', 'appendonly', 'no');
+    expect(await state.store.warnings()).toEqual([expect.stringContaining('appendonly no'), expect.stringContaining('maxmemory-policy')]);
+    redis.disconnect();
+  });
+
+  it('works for a user who may not read the configuration, and says that it cannot be checked', async () => {
+    const redis = new Redis(server.url);
+    await redis.call(
+      'ACL',
+      'SETUSER',
+      'conclave',
+      'on',
+      '>secret',
+      '~conclave:*',
+      '&conclave:*',
+      '+@all',
+      '-@admin',
+      '-@dangerous',
+      '+info',
+    );
+    redis.disconnect();
+    const state = await open({ url: server.url.replace('redis://', 'redis://conclave:secret@') });
+    expect(await state.store.warnings()).toEqual([expect.stringContaining('cannot be checked')]);
+    expect(await commit(state, newRunId(), 1)).toMatchObject({ repeated: false });
+    await state.store.hints.subscribe('stream', () => undefined);
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { WorkerEntry } from '@conclave/contracts';
+import { acceptance, counting, listen, namedOutput, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
+import { cuttingProxy, type CuttingProxy } from './__fixtures__/cutting-proxy.js';
+import { newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
+import { openRedisState, type RedisState } from './open.js';
+
+/** The client sends a command again when the connection broke before its reply came: the server carries it out twice. */
+describe('A command that was carried out but not answered', () => {
+  let server: PrivateRedis;
+  let proxy: CuttingProxy;
+  let state: RedisState;
+  let runId: string;
+  beforeAll(async () => {
+    server = await startPrivateRedis();
+    proxy = await cuttingProxy(server.port);
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await server.dispose();
+  });
+  beforeEach(async () => {
+    state = await openRedisState({ url: proxy.url, processId: 'p1', keyPrefix: newPrefix() });
+    runId = newRunId();
+  });
+  afterEach(() => state.close());
+
+  /** Runs something whose first replies get lost, and makes sure that they were. */
+  async function unanswered<T>(command: () => Promise<T>, times = 2): Promise<T> {
+    const before = proxy.lost();
+    proxy.loseReplies(times);
+    const result = await command();
+    expect(proxy.lost() - before).toBe(times);
+    return result;
+  }
+
+  it('is applied once when it is a commit, which is not taken for a repeated event', async () => {
+    const event = nthInput(runId, 1);
+    let steps = 0;
+    const before = proxy.lost();
+    const done = await state.store.runs.commit<Tally>(event, (current, at) => {
+      steps += 1;
+      proxy.loseReplies(2);
+      return counting(event, { entries: [planning(0)], outputs: [namedOutput(runId, 'a')], arm: [timer('wall', at.now - 1)] })(current, at);
+    });
+    expect(proxy.lost() - before).toBe(2);
+    expect(done).toMatchObject({ repeated: false, state: { count: 1 }, outputs: [namedOutput(runId, 'a')] });
+    expect(steps).toBe(1);
+    expect(await state.store.runs.read(runId)).toMatchObject({ version: 1, state: { count: 1 } });
+    expect((await state.stream.read(runId, 0, 10)).last).toBe(1);
+    expect(await state.store.timers.due(10)).toHaveLength(1);
+  });
+
+  it('leaves a dense sequence when it is a command number', async () => {
+    expect(await unanswered(() => state.store.runs.nextCommandSeq(runId))).toBe(1);
+    expect(await state.store.runs.nextCommandSeq(runId)).toBe(2);
+  });
+
+  it('counts once when it is an acceptance, an attachment or a slot', async () => {
+    const { runs, leases } = state.store;
+    expect(await unanswered(() => runs.accept(acceptance(runId, { openLimit: 1 })))).toEqual({ kind: 'accepted' });
+    expect(await runs.openCount()).toBe(1);
+    expect(await unanswered(() => runs.attach(runId, 'client'))).toBe(1);
+    expect(await unanswered(() => leases.acquireSlot({ name: 'local', limit: 1, holder: 'h', ttlMs: 10_000 }))).toBe(true);
+    expect(await unanswered(() => runs.detach(runId, 'client'))).toBe(0);
+  });
+
+  it('begins one attempt of a journalled call, and stores one outcome', async () => {
+    const { journal, leases } = state.store;
+    await leases.renewProcess({ id: 'p1', service: 'experts', classes: [], ttlMs: 60_000 });
+    const step = `${runId}/0/t1/call/0`;
+    const begun = await unanswered(() => journal.begin({ runId, step, nonce: 'n', owner: 'p1' }));
+    expect(begun).toEqual({ kind: 'begun', attempt: 1, repeated: false });
+    expect(await unanswered(() => journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'blue' }))).toBe('stored');
+  });
+
+  it('counts one attempt of a delivery, and takes back no more than one', async () => {
+    const { deliveries } = state.store;
+    const delivery = { group: 'merger', record: 'results.ready/0/1' };
+    expect(await unanswered(() => deliveries.begin(delivery))).toEqual({ attempts: 1, deaths: 0, suspects: 0 });
+    await deliveries.failed(delivery);
+    await deliveries.begin(delivery);
+    await unanswered(() => deliveries.released(delivery));
+    expect(await deliveries.begin(delivery)).toEqual({ attempts: 2, deaths: 0, suspects: 0 });
+  });
+
+  it('appends its text once', async () => {
+    const chunk: WorkerEntry = { kind: 'chunk', taskId: `${runId}/0/t1`, attempt: 1, offset: 0, text: 'blue' };
+    expect(await unanswered(() => state.stream.append(runId, [chunk]))).toBe('appended');
+    await unanswered(() => state.stream.append(runId, [{ ...chunk, offset: 4, text: ' sky' }]));
+    const { entries } = await state.stream.read(runId, 0, 10);
+    expect(entries.map((entry) => (entry.kind === 'chunk' ? entry.text : entry.kind))).toEqual(['blue', ' sky']);
+  });
+
+  it('succeeds once when it writes a setting, and raises the generation once when it starts the identity', async () => {
+    const { settings, identity } = state.store;
+    expect(await unanswered(() => settings.write('templates', 0, 'one'))).toBe(true);
+    expect(await settings.read('templates')).toEqual({ version: 1, value: 'one' });
+    expect(await unanswered(() => identity.start('store-1'))).toEqual({ storeId: 'store-1', generation: 1 });
+  });
+
+  it('is not lost among many others in flight on the same connection', async () => {
+    const events = Array.from({ length: 40 }, (_, n) => nthInput(runId, n + 1));
+    proxy.loseReplies(3);
+    const done = await Promise.all(
+      events.map((event) => state.store.runs.commit<Tally>(event, counting(event, { entries: [planning(0)] }))),
+    );
+    expect(done.every(({ repeated }) => !repeated)).toBe(true);
+    const stored = await state.store.runs.read<Tally>(runId);
+    expect([...stored!.state.seen].sort()).toEqual(events.map(({ id }) => id).sort());
+    expect((await state.stream.read(runId, 0, 100)).last).toBe(40);
+  });
+
+  it('leaves subscriptions standing', async () => {
+    const { heard } = await listen({ ...state, processId: 'p1' }, 'slot');
+    await unanswered(() => state.store.now());
+    for (let tries = 0; heard.length === 0 && tries < 100; tries += 1) {
+      await state.store.hints.publish('slot', 'local');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(heard[0]).toBe('local');
+  });
+});

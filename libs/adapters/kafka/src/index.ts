@@ -1,1 +1,3 @@
-export {};
+export { openKafkaLog } from './kafka-log.js';
+export type { KafkaConnectionOptions, KafkaLogger, KafkaLogOptions, TopicOptions } from './options.js';
+export { ensureTopics } from './topics.js';

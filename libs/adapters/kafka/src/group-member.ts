@@ -1,0 +1,109 @@
+import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs';
+import { onCluster, within } from './failures.js';
+import { groupByTopic } from './group-by-topic.js';
+import { retry, type Timing } from './options.js';
+import type { Assignment, Position } from './partition-board.js';
+
+export interface GroupMemberOptions {
+  readonly kafka: Kafka;
+  /** Names with prefix. */
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  readonly timing: Timing;
+  readonly joined: (assignment: Assignment, memberId: string) => void;
+  /** Synchronous: kafkajs fetches nothing for any partition while a batch is at work. */
+  readonly batch: (payload: EachBatchPayload) => void;
+  readonly fetched: () => void;
+  readonly crashed: (error: Error) => void;
+}
+
+const goodbyeMs = 5000;
+
+/** One membership of a consumer group: a kafkajs consumer from its connect to its crash or end. Not reused after a crash. */
+export class GroupMember {
+  readonly #consumer: Consumer;
+  #commit: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
+  #live = false;
+
+  constructor(private readonly options: GroupMemberOptions) {
+    const { kafka, groupId, timing } = options;
+    this.#consumer = kafka.consumer({
+      groupId,
+      sessionTimeout: timing.sessionTimeoutMs,
+      rebalanceTimeout: timing.rebalanceTimeoutMs,
+      heartbeatInterval: timing.heartbeatMs,
+      maxWaitTimeInMs: timing.maxWaitMs,
+      maxBytesPerPartition: 1024 * 1024,
+      maxBytes: 5 * 1024 * 1024,
+      allowAutoTopicCreation: false,
+      // A crashed consumer is built anew by its owner, whatever kafkajs thinks of the error.
+      retry: { ...retry, restartOnFailure: async () => false },
+    });
+  }
+
+  /** Resolves when it has joined, or when it crashed on the way (`crashed` was called then). Throws Failure LOG_UNAVAILABLE when it cannot connect. */
+  async start(): Promise<void> {
+    const { topics, groupId, joined, batch, fetched, crashed } = this.options;
+    const consumer = this.#consumer;
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }: ConsumerGroupJoinEvent) => {
+      this.#live = true;
+      joined(payload.memberAssignment as Assignment, payload.memberId);
+    });
+    consumer.on(consumer.events.FETCH, () => fetched());
+    consumer.on(consumer.events.CRASH, ({ payload }: ConsumerCrashEvent) => {
+      this.#live = false;
+      crashed(payload.error);
+    });
+    await onCluster(`Joining ${groupId}`, async () => {
+      await consumer.connect();
+      await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        // Records for which there is no room are not resolved, so that they are fetched again when there is.
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: 1,
+        eachBatch: async (payload) => {
+          this.#commit = payload.commitOffsetsIfNecessary;
+          batch(payload);
+        },
+      });
+    });
+  }
+
+  /**
+   * Commits in the generation of this moment: a rebalance on the way makes it fail. (`consumer.commitOffsets` would try
+   * again in the next generation, in which the partitions may belong to somebody else.) Call it from a timer, never from
+   * a promise's continuation, so that it cannot fall between a new generation and its assignment.
+   */
+  async commit(positions: readonly Position[]): Promise<void> {
+    if (!this.#commit || !this.#live) throw new Error('Not a member of the group.');
+    const byTopic = groupByTopic(positions);
+    const topics = [...byTopic].map(([topic, ofTopic]) => ({
+      topic,
+      partitions: ofTopic.map(({ partition, offset }) => ({ partition, offset: String(offset) })),
+    }));
+    await this.#commit({ topics });
+  }
+
+  /** Stops or resumes fetching; heartbeats go on. */
+  flow(paused: boolean): void {
+    if (!this.#live) return;
+    const topics = this.options.topics.map((topic) => ({ topic }));
+    try {
+      if (paused) this.#consumer.pause(topics);
+      else this.#consumer.resume(topics);
+    } catch {
+      // It crashed in this moment, so it fetches nothing anyhow; the next member asks for the flow when it has joined.
+    }
+  }
+
+  /** Leaves the group, as far as that is possible within a few seconds. */
+  async end(): Promise<void> {
+    this.#live = false;
+    await within(
+      goodbyeMs,
+      this.#consumer.disconnect().catch(() => undefined),
+      undefined,
+    );
+  }
+}

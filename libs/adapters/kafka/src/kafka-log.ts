@@ -1,0 +1,159 @@
+import type { Admin, Kafka } from 'kafkajs';
+import { deadTopic, Failure, identityTopic, type Event } from '@conclave/contracts';
+import {
+  encodeEvent,
+  storedRecord,
+  type Consumption,
+  type EventLog,
+  type Lag,
+  type StoredRecord,
+  type StoreMark,
+  type Subscription,
+} from '@conclave/ports';
+import { onCluster, within } from './failures.js';
+import { groupLag } from './group-lag.js';
+import { KafkaConsumption } from './kafka-consumption.js';
+import { KafkaProducer } from './kafka-producer.js';
+import { clockOf, kafkaClient, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
+import { readTopic } from './topic-reader.js';
+
+const healthWithinMs = 3000;
+const goodbyeMs = 5000;
+const identityKey = 'store';
+
+/** The event log on Kafka. Throws Failure LOG_UNAVAILABLE when no broker answers. Topics are made by `ensureTopics`. */
+export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> {
+  const kafka = kafkaClient(options);
+  const log = new KafkaLog(kafka, options);
+  await log.connect();
+  return log;
+}
+
+class KafkaLog implements EventLog {
+  readonly #admin: Admin;
+  readonly #producer: KafkaProducer;
+  readonly #prefix: string;
+  readonly #consumptions = new Set<KafkaConsumption>();
+  readonly #topicsOf = new Map<string, Set<string>>();
+  #closed: Promise<void> | null = null;
+
+  constructor(
+    private readonly kafka: Kafka,
+    private readonly options: KafkaLogOptions,
+  ) {
+    this.#prefix = prefixOf(options);
+    this.#admin = kafka.admin();
+    this.#producer = new KafkaProducer(kafka, this.#prefix);
+  }
+
+  async connect(): Promise<void> {
+    try {
+      await Promise.all([onCluster('Connecting', () => this.#admin.connect()), this.#producer.connect()]);
+    } catch (error) {
+      await this.#disconnect();
+      throw error;
+    }
+  }
+
+  async publish(events: readonly Event[]): Promise<void> {
+    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.#append(events);
+  }
+
+  async subscribe(subscription: Subscription): Promise<Consumption> {
+    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    const { options, kafka } = this;
+    const { ledger, blobs, hooks, maxHeld, logger = silent } = options;
+    const consumption: KafkaConsumption = new KafkaConsumption({
+      kafka,
+      admin: this.#admin,
+      subscription,
+      prefix: this.#prefix,
+      timing: timingOf(options),
+      logger,
+      pool: {
+        ledger,
+        blobs,
+        clock: clockOf(options),
+        publish: (events) => this.#append(events),
+        publishDead: (dead) => this.#producer.append([{ topic: deadTopic, ...dead }]),
+        ...(hooks ? { hooks } : {}),
+        ...(maxHeld === undefined ? {} : { maxHeld }),
+      },
+      ended: () => this.#consumptions.delete(consumption),
+    });
+    const topics = this.#topicsOf.get(subscription.group) ?? new Set();
+    for (const topic of subscription.topics) topics.add(this.#prefix + topic);
+    this.#topicsOf.set(subscription.group, topics);
+    this.#consumptions.add(consumption);
+    await consumption.start();
+    return consumption;
+  }
+
+  lag(group: string): Promise<readonly Lag[]> {
+    return groupLag(this.#admin, this.#prefix + group, [...(this.#topicsOf.get(group) ?? [])], this.#prefix);
+  }
+
+  async *read(topic: string): AsyncIterable<StoredRecord> {
+    for await (const record of readTopic(this.kafka, this.#admin, this.options, topic))
+      yield await storedRecord(record, this.options.blobs);
+  }
+
+  readonly identity = {
+    read: async (): Promise<StoreMark | null> => {
+      let mark: StoreMark | null = null;
+      for await (const { raw } of readTopic(this.kafka, this.#admin, this.options, identityTopic)) mark = raw && markOf(raw);
+      return mark;
+    },
+    write: ({ storeId, generation }: StoreMark): Promise<void> =>
+      this.#producer.append([
+        { topic: identityTopic, key: identityKey, headers: {}, raw: Buffer.from(JSON.stringify({ storeId, generation })) },
+      ]),
+  };
+
+  async health(): Promise<string | null> {
+    if (this.#closed) return 'The event log was closed.';
+    const broker = await within(
+      healthWithinMs,
+      this.#admin.describeCluster().then(
+        ({ brokers }) => (brokers.length > 0 ? null : 'The Kafka cluster has no broker.'),
+        (error: unknown) => `Kafka does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+      `Kafka has not answered for ${healthWithinMs / 1000} s.`,
+    );
+    if (broker !== null) return broker;
+    for (const consumption of this.#consumptions) {
+      const trouble = consumption.health();
+      if (trouble !== null) return trouble;
+    }
+    return null;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#consumptions].map((consumption) => consumption.close()));
+    await this.#disconnect();
+  }
+
+  async #disconnect(): Promise<void> {
+    const goodbyes = [this.#producer.disconnect(), this.#admin.disconnect()];
+    await within(goodbyeMs, Promise.allSettled(goodbyes), undefined);
+  }
+
+  async #append(events: readonly Event[]): Promise<void> {
+    if (events.length === 0) return;
+    await this.#producer.append(await Promise.all(events.map((event) => encodeEvent(event, this.options.blobs))));
+  }
+}
+
+function markOf(raw: Buffer): StoreMark {
+  const { storeId, generation } = JSON.parse(raw.toString('utf8')) as Partial<StoreMark>;
+  if (typeof storeId !== 'string' || typeof generation !== 'number') {
+    throw new Failure('EVENT_UNDECODABLE', `A record on ${identityTopic} is no store mark.`);
+  }
+  return { storeId, generation };
+}

@@ -1,0 +1,67 @@
+import { Partitioners, type Kafka, type Producer } from 'kafkajs';
+import type { RawRecord } from '@conclave/ports';
+import { onCluster } from './failures.js';
+import { groupByTopic } from './group-by-topic.js';
+import { retry } from './options.js';
+import { messageOf, sizeOf } from './raw-records.js';
+
+/** A record to be appended; `topic` is without prefix. */
+export type Outgoing = Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>;
+
+/** Brokers refuse requests of more than about 1 MB for a partition. */
+const requestBytes = 700 * 1024;
+
+/**
+ * Appends records. Not idempotent on purpose: kafkajs's idempotent producer loses acknowledged records after connection
+ * faults. A repeated send gives duplicates, which receivers drop by the events' deterministic ids.
+ */
+export class KafkaProducer {
+  readonly #producer: Producer;
+
+  constructor(
+    kafka: Kafka,
+    private readonly prefix: string,
+  ) {
+    this.#producer = kafka.producer({
+      idempotent: false,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+      retry,
+    });
+  }
+
+  connect(): Promise<void> {
+    return onCluster('Connecting', () => this.#producer.connect());
+  }
+
+  /** Resolves when every replica that is in sync has all of them. Throws Failure LOG_UNAVAILABLE; then a part may be stored. */
+  async append(records: readonly Outgoing[]): Promise<void> {
+    await Promise.all(inRequests(records).map((request) => onCluster('Publishing', () => this.#send(request))));
+  }
+
+  disconnect(): Promise<void> {
+    return this.#producer.disconnect();
+  }
+
+  async #send(records: readonly Outgoing[]): Promise<void> {
+    await this.#producer.sendBatch({
+      acks: -1,
+      topicMessages: [...groupByTopic(records)].map(([topic, same]) => ({ topic: this.prefix + topic, messages: same.map(messageOf) })),
+    });
+  }
+}
+
+function inRequests(records: readonly Outgoing[]): Outgoing[][] {
+  const requests: Outgoing[][] = [];
+  let room = 0;
+  for (const record of records) {
+    const size = sizeOf(record);
+    if (size > room || requests.length === 0) {
+      requests.push([]);
+      room = requestBytes;
+    }
+    requests.at(-1)!.push(record);
+    room -= size;
+  }
+  return requests;
+}

@@ -1,0 +1,37 @@
+import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
+import type { Headers, RawRecord } from '@conclave/ports';
+
+/** A record from the broker. `topic` is without prefix. */
+export const rawRecord = (topic: string, partition: number, message: KafkaMessage): RawRecord => ({
+  topic,
+  partition,
+  offset: message.offset,
+  appendedAt: Number(message.timestamp),
+  key: message.key === null ? null : message.key.toString('utf8'),
+  headers: headersOf(message.headers),
+  raw: message.value,
+});
+
+/** A record for the broker. */
+export const messageOf = ({ key, headers, raw }: Pick<RawRecord, 'key' | 'headers' | 'raw'>): Message => ({
+  key,
+  value: raw,
+  headers: { ...headers },
+});
+
+/** Bytes a message takes at most in a request: a bound, not an exact count. */
+export const sizeOf = ({ key, headers, raw }: Pick<RawRecord, 'key' | 'headers' | 'raw'>): number =>
+  Object.entries(headers).reduce(
+    (sum, [name, value]) => sum + 3 * (name.length + value.length) + 10,
+    100 + 3 * (key?.length ?? 0) + (raw?.byteLength ?? 0),
+  );
+
+/** A header that was sent several times keeps its last value. */
+function headersOf(headers: IHeaders | undefined): Headers {
+  const text: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    const last = Array.isArray(value) ? value.at(-1) : value;
+    if (last !== undefined) text[name] = last.toString('utf8');
+  }
+  return text;
+}

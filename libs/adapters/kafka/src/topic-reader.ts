@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { Admin, Consumer, Kafka } from 'kafkajs';
+import type { RawRecord } from '@conclave/ports';
+import { logUnavailable, onCluster, readFromCluster, within } from './failures.js';
+import { prefixOf, retry, type KafkaConnectionOptions } from './options.js';
+import { rawRecord } from './raw-records.js';
+
+/** Records read ahead of the caller before fetching stops. */
+const readAhead = 500;
+const goodbyeMs = 5000;
+
+/**
+ * Reads a topic from its beginning to the end it has now, in a group of its own that is deleted afterwards.
+ * Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
+ */
+export async function* readTopic(kafka: Kafka, admin: Admin, options: KafkaConnectionOptions, topic: string): AsyncGenerator<RawRecord> {
+  const name = prefixOf(options) + topic;
+  const ends = await readFromCluster(`Reading ${name}`, () => admin.fetchTopicOffsets(name));
+  const left = new Map(ends.filter(({ low, high }) => BigInt(high) > BigInt(low)).map(({ partition, high }) => [partition, BigInt(high)]));
+  if (left.size === 0) return;
+  const groupId = `${prefixOf(options)}read-${randomUUID()}`;
+  const consumer = kafka.consumer({
+    groupId,
+    allowAutoTopicCreation: false,
+    maxWaitTimeInMs: 50,
+    retry: { ...retry, restartOnFailure: async () => false },
+  });
+  try {
+    yield* records(consumer, name, topic, left);
+  } finally {
+    await within(goodbyeMs, leave(consumer, admin, groupId), undefined);
+  }
+}
+
+async function* records(consumer: Consumer, name: string, topic: string, left: Map<number, bigint>): AsyncGenerator<RawRecord> {
+  const ready: RawRecord[] = [];
+  const next = new Map<number, bigint>();
+  let wake = () => {};
+  let crashed: Error | null = null;
+  consumer.on(consumer.events.CRASH, ({ payload }) => {
+    crashed = payload.error;
+    wake();
+  });
+  await onCluster(`Reading ${name}`, async () => {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [name], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: true,
+      eachBatch: async ({ batch }) => {
+        const { partition } = batch;
+        for (const message of batch.messages) {
+          const offset = BigInt(message.offset);
+          // A rejoin begins again from the beginning.
+          if (offset < (next.get(partition) ?? 0n)) continue;
+          next.set(partition, offset + 1n);
+          if (offset < (left.get(partition) ?? 0n)) ready.push(rawRecord(topic, partition, message));
+        }
+        if (BigInt(batch.lastOffset()) + 1n >= (left.get(partition) ?? 0n)) left.delete(partition);
+        if (ready.length > readAhead) consumer.pause([{ topic: name }]);
+        wake();
+      },
+    });
+  });
+  for (;;) {
+    while (ready.length > 0) yield ready.shift()!;
+    if (left.size === 0) return;
+    if (crashed) throw logUnavailable(`Reading ${name}`, crashed);
+    consumer.resume([{ topic: name }]);
+    await new Promise<void>((resolve) => (wake = ready.length > 0 ? (resolve(), () => {}) : resolve));
+  }
+}
+
+/** The group is empty then; one that cannot be deleted expires by itself. */
+async function leave(consumer: Consumer, admin: Admin, groupId: string): Promise<void> {
+  await consumer.disconnect();
+  await admin.deleteGroups([groupId]).catch(() => undefined);
+}

@@ -1,0 +1,87 @@
+import type { Admin } from 'kafkajs';
+import { deadTopic, defaultPartitions, Failure, type TopicSpec } from '@conclave/contracts';
+import { onCluster } from './failures.js';
+import { kafkaClient, prefixOf, type TopicOptions } from './options.js';
+
+/** Dead letters hold the largest record any topic accepts and some headers more. */
+const deadLetterBytes = 4 * 1024 * 1024;
+const leadersWithinMs = 30_000;
+
+/**
+ * Creates the topics that are missing and waits until each partition has a leader. Safe to run from every process at once.
+ * Throws Failure LOG_UNAVAILABLE, and CONFIGURATION_INVALID when topics that are keyed by run differ in their partitions.
+ */
+export async function ensureTopics(options: TopicOptions): Promise<void> {
+  const admin = kafkaClient(options).admin();
+  await onCluster('Connecting', () => admin.connect());
+  try {
+    await create(admin, options);
+    await checkPartitions(admin, options);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+async function create(admin: Admin, options: TopicOptions): Promise<void> {
+  const prefix = prefixOf(options);
+  const existing = new Set(await onCluster('Listing topics', () => admin.listTopics()));
+  const missing = options.topics.filter(({ name }) => !existing.has(prefix + name));
+  if (missing.length === 0) return;
+  const topics = missing.map((spec) => ({
+    topic: prefix + spec.name,
+    numPartitions: spec.compacted ? 1 : (options.partitions ?? defaultPartitions),
+    replicationFactor: options.replication ?? 1,
+    configEntries: Object.entries(settingsOf(spec, options.replication ?? 1)).map(([name, value]) => ({ name, value })),
+  }));
+  // `waitForLeaders` of kafkajs fails now and then with UNKNOWN_TOPIC_OR_PARTITION: leaders are waited for below.
+  await onCluster('Creating topics', () => admin.createTopics({ topics, waitForLeaders: false }));
+  await waitForLeaders(
+    admin,
+    topics.map(({ topic }) => topic),
+  );
+}
+
+function settingsOf(spec: TopicSpec, replication: number): Record<string, string> {
+  return {
+    'cleanup.policy': spec.compacted ? 'compact' : 'delete',
+    'retention.ms': String(spec.retentionMs),
+    'message.timestamp.type': 'LogAppendTime',
+    ...(replication >= 3 ? { 'min.insync.replicas': '2' } : {}),
+    ...(spec.name === deadTopic ? { 'max.message.bytes': String(deadLetterBytes) } : {}),
+  };
+}
+
+async function waitForLeaders(admin: Admin, topics: string[]): Promise<void> {
+  const end = Date.now() + leadersWithinMs;
+  for (;;) {
+    const waiting = await withoutLeader(admin, topics);
+    if (waiting === null) return;
+    if (Date.now() > end) throw new Failure('LOG_UNAVAILABLE', `New topics got no leader within ${leadersWithinMs / 1000} s: ${waiting}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** What is still missing, or null. A topic that was just created may be unknown to the broker that is asked: errors are answers here. */
+async function withoutLeader(admin: Admin, topics: string[]): Promise<string | null> {
+  try {
+    const { topics: found } = await admin.fetchTopicMetadata({ topics });
+    const leaderless = found.filter(({ partitions }) => partitions.length === 0 || partitions.some(({ leader }) => leader < 0));
+    if (leaderless.length > 0) return leaderless.map(({ name }) => name).join(', ');
+    // A broker that is named as leader may not know it yet.
+    await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function checkPartitions(admin: Admin, { topics, ...options }: TopicOptions): Promise<void> {
+  const prefix = prefixOf(options);
+  const byRun = topics.filter(({ key }) => key === 'run').map(({ name }) => prefix + name);
+  if (byRun.length === 0) return;
+  const { topics: found } = await onCluster('Reading topics', () => admin.fetchTopicMetadata({ topics: byRun }));
+  const counts = new Set(found.map(({ partitions }) => partitions.length));
+  if (counts.size === 1) return;
+  const listed = found.map(({ name, partitions }) => `${name} has ${partitions.length}`).join(', ');
+  throw new Failure('CONFIGURATION_INVALID', `Topics that are keyed by run need the same number of partitions: ${listed}.`);
+}

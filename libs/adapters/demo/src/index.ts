@@ -1,1 +1,2 @@
-export {};
+export { openDemoModels } from './demo-models.js';
+export { sampleCorpusFolder } from './sample-corpus.js';

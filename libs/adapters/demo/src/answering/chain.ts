@@ -1,0 +1,133 @@
+import { sharesMeaning, type Name, type Token } from '../language/tokens.js';
+import { isKindNoun } from '../language/words.js';
+import type { Passage } from '../reading/passages.js';
+import { findLink, type Link, type Wanted } from './link.js';
+import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type Question } from './question.js';
+
+/** How far the facts carry towards an answer. */
+export interface Chain {
+  /** Sentences that lead from the question to the answer, in order. */
+  readonly links: readonly Link[];
+  /** null while something is open. */
+  readonly answer: string | null;
+  readonly complete: boolean;
+  /** The next question nothing answers, null when complete. */
+  readonly open: string | null;
+  /** Name the open question is about, found in the facts; null where it is one of the question. */
+  readonly bridge: string | null;
+}
+
+const mostLinks = 4;
+
+/**
+ * Answers a question from sentences alone: what is asked of "the founder of X" is asked of the name that a sentence gives for
+ * it. General rules of English; knows no name, no document and no question.
+ */
+export function follow(text: string, passages: readonly Passage[]): Chain {
+  const keys = new Set(passages.flatMap((passage) => [...passage.keys]));
+  const asked = new Set<string>();
+  const links: Link[] = [];
+  let question = readQuestion(askingSentence(text), keys);
+  let bridge: Name | null = null;
+  for (const name of question.names) asked.add(name.key);
+  while (links.length < mostLinks) {
+    const direct = findFinal(question, passages, asked, bridge);
+    if (direct) return { links: [...links, direct], answer: direct.answer, complete: true, open: null, bridge: bridge?.text ?? null };
+    const step = nextStep(question, passages, asked, bridge);
+    if (!step) return { links, answer: null, complete: false, open: openQuestion(question, bridge), bridge: bridge?.text ?? null };
+    links.push(step.link);
+    bridge = step.link.name!;
+    asked.add(bridge.key);
+    question = readQuestion(withName(question, step.part, bridge.text), keys);
+  }
+  return { links, answer: null, complete: false, open: question.text, bridge: bridge?.text ?? null };
+}
+
+/** Names to try, the innermost first: what was found last, then from the end of the question. */
+const anchors = (question: Question, bridge: Name | null): readonly Name[] => {
+  const found = question.names.filter((name) => name.key === bridge?.key);
+  return found.length > 0 ? found : question.names.toReversed();
+};
+
+/** A sentence that answers the whole question. */
+function findFinal(question: Question, passages: readonly Passage[], known: ReadonlySet<string>, bridge: Name | null): Link | null {
+  const { tokens, content } = question;
+  const required = meaningful(question, content);
+  if (question.names.length === 0) {
+    if (required.length < 2) return null;
+    return accept(findLink(passages, { entity: null, required, kind: question.kind, noun: question.noun, known }), 0.75);
+  }
+  for (const name of anchors(question, bridge)) {
+    const part = innerPart(question, name);
+    if (part && !isWhole(question, part)) {
+      // One sentence may say everything at once, but then it has to say all of it.
+      const all = findLink(passages, { entity: name.key, required, kind: question.kind, noun: question.noun, known });
+      if (all?.covered === 1 && all.answer) return all;
+      continue;
+    }
+    const kind = question.kind === 'thing' && part ? part.kind : question.kind;
+    const noun = question.noun ?? part?.noun ?? null;
+    const others = question.names.filter((other) => other.key !== name.key);
+    const wanted: Wanted = { entity: name.key, required: required.length > 0 ? required : nounOnly(question), kind, noun, known };
+    const link = accept(findLink(passages, wanted), 1) ?? askedByNoun(question, passages, wanted);
+    if (link && others.every((other) => link.sentence.passage.keys.has(other.key))) return link;
+  }
+  return null;
+
+  function nounOnly({ noun }: Question): readonly Token[] {
+    return noun && tokens.includes(noun) ? [noun] : [];
+  }
+}
+
+const accept = (link: Link | null, least: number): Link | null => (link && link.covered >= least ? link : null);
+
+/** "Which river flows through X": a sentence that says "the river" of X answers it too, whatever verb it uses. */
+function askedByNoun(question: Question, passages: readonly Passage[], wanted: Wanted): Link | null {
+  const { noun } = question;
+  if (!noun || question.kind !== 'thing' || !isKindNoun(noun.lower)) return null;
+  const link = findLink(passages, { ...wanted, required: [noun] });
+  const name = link?.name;
+  const beside =
+    name && [name.from - 1, name.to + 1, name.to].some((at) => link.sentence.tokens[at] && sharesMeaning(link.sentence.tokens[at], noun));
+  return beside ? link : null;
+}
+
+/** Finds out what an inner part of the question stands for. */
+function nextStep(
+  question: Question,
+  passages: readonly Passage[],
+  known: ReadonlySet<string>,
+  bridge: Name | null,
+): { readonly part: InnerPart; readonly link: Link } | null {
+  for (const name of anchors(question, bridge)) {
+    const part = innerPart(question, name);
+    if (!part || isWhole(question, part)) continue;
+    const link = findLink(passages, {
+      entity: name.key,
+      required: meaningful(question, part.relation),
+      kind: part.kind,
+      noun: part.noun,
+      known,
+    });
+    if (link?.name) return { part, link };
+  }
+  return null;
+}
+
+/** Words to be spoken of; kinds of things only where nothing else is said, because documents often leave them out. */
+function meaningful({ tokens }: Question, places: readonly number[]): readonly Token[] {
+  const words = places.map((at) => tokens[at]!);
+  const telling = words.filter((token) => !isKindNoun(token.lower));
+  return (telling.length > 0 ? telling : words).filter(
+    (token, index, all) => all.findIndex((other) => sharesMeaning(other, token)) === index,
+  );
+}
+
+/** The smallest question that is open: the inner part where nothing says what it is, else the question as far as it is known. */
+function openQuestion(question: Question, bridge: Name | null): string {
+  for (const name of anchors(question, bridge)) {
+    const part = innerPart(question, name);
+    if (part && !isWhole(question, part)) return asQuestion(question, part);
+  }
+  return question.text;
+}

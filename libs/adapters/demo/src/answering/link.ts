@@ -1,0 +1,166 @@
+import { sharesMeaning, type Name, type Token } from '../language/tokens.js';
+import { auxiliaries, determiners, madeBy, months, ofItsSubject, possessivePronouns } from '../language/words.js';
+import { means, type Passage, type Sentence } from '../reading/passages.js';
+import type { AnswerKind } from './question.js';
+
+/** What is wanted of a sentence about an entity. */
+export interface Wanted {
+  /** Key of the entity; null asks for any sentence. */
+  readonly entity: string | null;
+  /** Words whose meanings the sentence has to speak of. */
+  readonly required: readonly Token[];
+  readonly kind: AnswerKind;
+  readonly noun: Token | null;
+  /** Keys of names that cannot be the answer: those of the question. */
+  readonly known: ReadonlySet<string>;
+}
+
+export interface Link {
+  readonly sentence: Sentence;
+  /** What the sentence says for the wanted kind; null where it says it in words that are no name or number. */
+  readonly answer: string | null;
+  readonly name: Name | null;
+  /** Share of the required meanings it speaks of. */
+  readonly covered: number;
+}
+
+/** Sentences that deny something or pass on hearsay prove nothing. */
+const unsure =
+  /\b(not|never|nor|neither|no|nothing|nobody|unknown|disputed|rumou?rs?|rumou?red|alleged|allegedly|legend|supposedly|claimed|mistaken|mistakenly|wrongly|contrary|often said|sometimes said)\b/i;
+
+/** The best sentence for what is wanted: all of it before half of it, then the earlier one. null where none fits. */
+export function findLink(passages: readonly Passage[], wanted: Wanted): Link | null {
+  let best: { readonly link: Link; readonly score: number } | null = null;
+  for (const sentence of passages.flatMap((passage) => passage.sentences)) {
+    if (unsure.test(sentence.text)) continue;
+    const found = readLink(sentence, wanted);
+    if (found && (!best || found.score > best.score + 1e-9)) best = found;
+  }
+  return best?.link ?? null;
+}
+
+function readLink(sentence: Sentence, wanted: Wanted): { readonly link: Link; readonly score: number } | null {
+  const at = relationPlaces(sentence, wanted);
+  const covered = wanted.required.length === 0 ? 1 : new Set(at.map(({ said }) => said)).size / wanted.required.length;
+  if (covered < 0.5 || !speaksOf(sentence, wanted, at)) return null;
+  const places = at.map(({ place }) => place);
+  const found = wanted.kind === 'time' || wanted.kind === 'number' ? numberIn(sentence, wanted, places) : nameIn(sentence, wanted, places);
+  if (!found && wanted.kind !== 'thing') return null;
+  if (!found && wanted.required.length === 0) return null;
+  const answer = found?.text ?? null;
+  return {
+    link: { sentence, answer, name: found?.name ?? null, covered },
+    score: covered * 10 + (answer ? 2 : 0) + (found?.score ?? 0) / 10,
+  };
+}
+
+interface RelationPlace {
+  readonly place: number;
+  /** Which of the required words. */
+  readonly said: Token;
+}
+
+/** Where the sentence speaks of the required meanings, in words outside of names or as "a novel by". */
+function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): readonly RelationPlace[] {
+  return tokens.flatMap((token, place) => {
+    if (names.some((name) => name.from <= place && place <= name.to && (name.to > name.from || place > 0))) return [];
+    const made = tokens.slice(place + 1, place + 3).some((next) => next.lower === 'by') ? madeBy[token.lower] : undefined;
+    const here = { meanings: made === undefined ? token.meanings : [...token.meanings, made] };
+    return required.filter((wanted) => sharesMeaning(wanted, here)).map((said) => ({ place, said }));
+  });
+}
+
+/** The sentence is about the entity, and what it says of the relation it says of the entity. */
+function speaksOf(sentence: Sentence, { entity, required }: Wanted, at: readonly RelationPlace[]): boolean {
+  if (entity === null) return true;
+  const { names, passage, subject } = sentence;
+  const own = (name: Name): boolean => means(name, entity, passage);
+  const bySubject = subject !== null && own(subject.name);
+  if (!names.some(own) && !bySubject) return false;
+  // "Her brother was built like a tree": what a possessive pronoun begins is about the subject only if the relation itself follows.
+  const possessed = !subject?.possessive || at.some(({ place }) => place > subject.at && place <= subject.at + 2);
+  const strict = required.some(({ meanings }) => meanings.some((meaning) => ofItsSubject.has(meaning)));
+  if (!strict) return names.some(own) || possessed;
+  return at.some(({ place }) => {
+    const nearest = names.filter((name) => name.to < place && !inAside(sentence, name, place)).at(-1);
+    if (bySubject && subject.at < place && (!nearest || nearest.to < subject.at)) return possessed;
+    if (nearest) return own(nearest) && !ownsSomethingElse(sentence, nearest, place);
+    // "The birthplace of A", "Born in C, A ...": the next name that is not a place.
+    return names.filter((name) => name.from > place).some((name) => own(name));
+  });
+}
+
+/** "A, a cousin of B, was born": B stands in an aside between commas that the relation is not part of. */
+function inAside({ text, tokens }: Sentence, name: Name, place: number): boolean {
+  const before = text.slice(0, tokens[name.from]!.start);
+  const between = text.slice(tokens[name.to]!.end, tokens[place]!.start);
+  return /,[^,]*$/.test(before) && (between.match(/,/g) ?? []).length % 2 === 1;
+}
+
+/** "A's brother was born": the subject is something A has, unless the relation follows: "A's birthplace". */
+function ownsSomethingElse({ tokens }: Sentence, name: Name, place: number): boolean {
+  return tokens[name.to]!.possessive && tokens.slice(name.to + 1, place).some((token) => !auxiliaries.has(token.lower));
+}
+
+interface Candidate {
+  readonly text: string;
+  readonly name: Name | null;
+  readonly score: number;
+}
+
+const distance = (from: number, to: number, places: readonly number[]): number =>
+  places.length === 0 ? 0 : Math.min(...places.map((place) => (place < from ? from - place : place > to ? place - to : 0)));
+
+/** The name in the sentence that fits the kind best, by its preposition, its place and how near the relation it stands. */
+function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): Candidate | null {
+  const { tokens, names, passage } = sentence;
+  const scored = names.flatMap((name, index): Candidate[] => {
+    if (wanted.known.has(name.key) || (wanted.entity !== null && means(name, wanted.entity, passage))) return [];
+    let before = name.from - 1;
+    while (before >= 0 && (determiners.has(tokens[before]!.lower) || possessivePronouns.has(tokens[before]!.lower))) before -= 1;
+    const lead = tokens[before]?.lower ?? '';
+    const beside = [tokens[name.from - 1], tokens[name.to + 1], ...tokens.slice(name.from, name.to + 1)];
+    let score = -0.3 * Math.min(10, distance(name.from, name.to, places));
+    if (wanted.noun && beside.some((token) => token && sharesMeaning(token, wanted.noun!))) score += 4;
+    if (['is', 'was', 'are', 'were', 'called', 'named'].includes(lead)) score += 3;
+    if (['in', 'at', 'near', 'on', 'from', 'to', 'into', 'outside'].includes(lead))
+      score += wanted.kind === 'place' ? 4 : wanted.kind === 'person' ? -4 : 0;
+    if (lead === 'by') score += wanted.kind === 'person' ? 5 : -1;
+    if (wanted.kind === 'person')
+      score += (index === 0 && places.some((place) => place > name.to) ? 2 : 0) + (name.to > name.from ? 1 : 0) - (lead === 'of' ? 1 : 0);
+    if (wanted.kind === 'place' && places.some((place) => place < name.from)) score += 1;
+    if (wanted.noun?.lower === 'country' && sentence.text.slice(0, tokens[name.from]!.start).trimEnd().endsWith(',')) score += 2;
+    return [{ text: name.text, name, score }];
+  });
+  return scored.reduce<Candidate | null>((best, one) => (best && best.score >= one.score ? best : one), null);
+}
+
+/** The date, year or number nearest to the relation, what follows it before what precedes it. */
+function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: readonly number[]): Candidate | null {
+  const wantsYear = noun?.lower === 'year';
+  const scored = tokens.flatMap((token, at): Candidate[] => {
+    if (!/^\d[\d.,]*$/.test(token.text)) return [];
+    const isYear = /^\d{3,4}$/.test(token.text);
+    if (kind === 'time' && !isYear) return [];
+    const behind = places.some((place) => place < at);
+    const next = tokens[at + 1];
+    const beside = !!noun && !!next && sharesMeaning(next, noun);
+    const score =
+      (behind ? 2 : 0) +
+      (beside ? 3 : 0) -
+      0.3 * Math.min(10, distance(at, at, places)) +
+      (kind === 'number' && isYear && !beside ? -2 : 0);
+    return [{ text: kind === 'time' && !wantsYear ? dateAround(text, tokens, at) : token.text, name: null, score }];
+  });
+  return scored.reduce<Candidate | null>((best, one) => (best && best.score >= one.score ? best : one), null);
+}
+
+/** "3 May 1871", "May 3, 1871" or "May 1871" around a year. */
+function dateAround(text: string, tokens: readonly Token[], year: number): string {
+  const isMonth = (at: number): boolean => months.has(tokens[at]?.lower ?? '');
+  const isDay = (at: number): boolean => /^\d{1,2}$/.test(tokens[at]?.text ?? '');
+  let from = year;
+  if (isMonth(year - 1)) from = isDay(year - 2) ? year - 2 : year - 1;
+  else if (isDay(year - 1) && isMonth(year - 2)) from = year - 2;
+  return text.slice(tokens[from]!.start, tokens[year]!.end);
+}

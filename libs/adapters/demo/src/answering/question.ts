@@ -1,0 +1,187 @@
+import { namesOf, placeOf, tokensOf, type Name, type Token } from '../language/tokens.js';
+import {
+  auxiliaries, determiners, genericPeople, isAgentNoun, isKindNoun, isPlaceKind, isStopWord, isTimeKind, prepositions, questionWords, relatives,
+} from '../language/words.js'; // prettier-ignore
+
+export type AnswerKind = 'place' | 'time' | 'person' | 'number' | 'thing';
+
+export interface Question {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly names: readonly Name[];
+  readonly kind: AnswerKind;
+  /** "river" of "which river"; null where the question names no kind. */
+  readonly noun: Token | null;
+  /** Words that a sentence has to speak of, outside of names. */
+  readonly content: readonly number[];
+}
+
+/** "the founder of X" inside a question: what has to be known before the rest can be asked. */
+export interface InnerPart {
+  readonly from: number;
+  readonly to: number;
+  /** Indexes of the words that say what it is to X. */
+  readonly relation: readonly number[];
+  readonly kind: AnswerKind;
+  readonly noun: Token | null;
+}
+
+/** The asking sentence of a request, which may have other sentences around it. */
+export function askingSentence(text: string): string {
+  const sentences = text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .split(/(?<=[?!.])\s+(?=\p{Lu}|["“])/u);
+  const asking = sentences.filter((sentence) => sentence.endsWith('?'));
+  return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
+}
+
+/** `known` are keys of names in documents, for a question that is written without capitals. */
+export function readQuestion(text: string, known: ReadonlySet<string> = new Set()): Question {
+  const tokens = tokensOf(text);
+  const names = [...namesOf(text, tokens)];
+  // Names of documents are looked for only in a question that writes none itself: "born" may begin a sentence there.
+  const unwritten = names.length === 0 ? [...known] : [];
+  for (const key of unwritten.sort((a, b) => b.length - a.length)) {
+    const place = placeOf(key.split(' '), tokens);
+    if (!place || names.some((name) => name.from <= place.to && place.from <= name.to)) continue;
+    names.push({ ...place, text: text.slice(tokens[place.from]!.start, tokens[place.to]!.end), key });
+  }
+  names.sort((a, b) => a.from - b.from);
+  const asked = tokens.findIndex((token) => questionWords.has(token.lower));
+  const noun = askedNoun(tokens, names, asked);
+  const content = tokens.flatMap((token, index) =>
+    token === noun || isStopWord(token.lower) || questionWords.has(token.lower) || genericPeople.has(token.lower) || inName(names, index)
+      ? []
+      : [index],
+  );
+  return { text, tokens, names, kind: kindOf(tokens, asked, noun), noun, content };
+}
+
+const inName = (names: readonly Name[], index: number): boolean => names.some((name) => name.from <= index && index <= name.to);
+
+function askedNoun(tokens: readonly Token[], names: readonly Name[], asked: number): Token | null {
+  const word = tokens[asked]?.lower;
+  if (word === 'which' || word === 'what' || word === 'whose') {
+    for (let at = asked + 1; at < Math.min(tokens.length, asked + 4); at += 1) {
+      const token = tokens[at]!;
+      if (isStopWord(token.lower) || inName(names, at)) return null;
+      const next = tokens[at + 1];
+      // "which old river flows": the noun is the last word before the verb, which is not known; a kind noun or an auxiliary tells.
+      if (isKindNoun(token.lower) || !next || isStopWord(next.lower) || at === asked + 1) return token;
+    }
+    return null;
+  }
+  // "Name the city where ..."
+  return tokens.slice(0, Math.max(0, asked)).findLast((token) => isPlaceKind(token.lower) || isTimeKind(token.lower)) ?? null;
+}
+
+function kindOf(tokens: readonly Token[], asked: number, noun: Token | null): AnswerKind {
+  const word = tokens[asked]?.lower;
+  if (noun) return kindOfNoun(noun.lower);
+  if (word === 'where') return 'place';
+  if (word === 'when') return 'time';
+  if (word === 'who' || word === 'whom' || word === 'whose') return 'person';
+  if (word === 'how' && /^(many|much|old|tall|long|far|high|deep|heavy|big|large|wide)$/.test(tokens[asked + 1]?.lower ?? ''))
+    return 'number';
+  return 'thing';
+}
+const kindOfNoun = (noun: string): AnswerKind =>
+  isPlaceKind(noun)
+    ? 'place'
+    : isTimeKind(noun)
+      ? 'time'
+      : genericPeople.has(noun) || (isAgentNoun(noun) && !isKindNoun(noun))
+        ? 'person'
+        : 'thing';
+
+const attaching: ReadonlySet<string> = new Set(['of', 'by', 'behind', 'for']);
+const ordering: ReadonlySet<string> = new Set([
+  'first',
+  'second',
+  'third',
+  'last',
+  'current',
+  'former',
+  'original',
+  'chief',
+  'present',
+  'late',
+  'only',
+]);
+
+/** The part of the question around a name that stands for something not named: null where the question asks of the name itself. */
+export function innerPart(question: Question, name: Name): InnerPart | null {
+  const { tokens, noun } = question;
+  const asked = tokens.findIndex((token) => questionWords.has(token.lower));
+  const relation: number[] = [];
+  let from = name.from;
+  let to = name.to;
+  let clause = false;
+  for (let at = name.from - 1; at >= 0; at -= 1) {
+    const token = tokens[at]!;
+    if (at === asked || token === noun || inName(question.names, at)) break;
+    if (determiners.has(token.lower) && !relatives.has(token.lower)) {
+      from = at;
+      if (relation.length > 0) break;
+    } else if (relatives.has(token.lower) && at > asked) {
+      clause = true;
+      from = at;
+    } else if (auxiliaries.has(token.lower)) {
+      if (!relatives.has(tokens[at - 1]?.lower ?? '') || at - 1 <= asked) break;
+      from = at;
+    } else if (prepositions.has(token.lower)) {
+      const beforeClause = clause && relation.length === 0;
+      if (relation.length > 0 || !(attaching.has(token.lower) || beforeClause || at === name.from - 1 || tokens[at + 1]?.lower === 'the'))
+        break;
+      from = at;
+    } else if (isStopWord(token.lower)) break;
+    else {
+      const apposed = at === name.from - 1 && isKindNoun(token.lower);
+      if (!apposed) relation.unshift(at);
+      from = at;
+    }
+  }
+  if (tokens[name.to]!.possessive) {
+    for (let at = name.to + 1; at < tokens.length; at += 1) {
+      if (isStopWord(tokens[at]!.lower)) break;
+      relation.push(at);
+      to = at;
+      if (!ordering.has(tokens[at]!.lower)) break;
+    }
+  } else if (clause && !tokens.slice(from, name.from).some((token, index) => relation.includes(from + index) && !isKindNoun(token.lower))) {
+    // "the town where X was born", "the book that X wrote": the verb stands behind the name.
+    for (let at = name.to + 1; at < tokens.length; at += 1) {
+      to = at;
+      if (isStopWord(tokens[at]!.lower)) continue;
+      relation.push(at);
+      break;
+    }
+  }
+  const told = relation.filter((at) => !genericPeople.has(tokens[at]!.lower));
+  if (told.length === 0) return null;
+  // A preposition left at the front belongs to the rest of the question.
+  while (from < name.from && prepositions.has(tokens[from]!.lower)) from += 1;
+  const head =
+    relation
+      .map((at) => tokens[at]!)
+      .find((token) => isKindNoun(token.lower) || isAgentNoun(token.lower) || genericPeople.has(token.lower)) ?? null;
+  const kind = head ? kindOfNoun(head.lower) : 'thing';
+  return { from, to, relation: told, kind, noun: head && kind !== 'person' ? head : null };
+}
+
+/** Whether anything is asked beyond the inner part. */
+export const isWhole = (question: Question, part: InnerPart): boolean => question.content.every((at) => at >= part.from && at <= part.to);
+
+/** The question with the inner part replaced by what it turned out to be. */
+export function withName(question: Question, part: InnerPart, name: string): string {
+  const start = question.tokens[part.from]!.start;
+  const { end } = question.tokens[part.to]!;
+  return `${question.text.slice(0, start)}${name}${question.text.slice(end)}`.replace(/["“”]/g, '').replace(/\s+/g, ' ').trim();
+}
+
+/** The inner part asked by itself. */
+export function asQuestion(question: Question, part: InnerPart): string {
+  const words = question.text.slice(question.tokens[part.from]!.start, question.tokens[part.to]!.end);
+  return `${part.kind === 'person' ? 'Who' : 'What'} is ${words}?`;
+}

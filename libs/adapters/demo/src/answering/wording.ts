@@ -1,0 +1,35 @@
+import type { Chain } from './chain.js';
+import type { Link } from './link.js';
+
+/** Stands under every text that a person may read as an answer. */
+export const demoLabel =
+  '(This answer comes from the built-in demo model: it only finds and quotes sentences of the documents. Connect a real model for full answers.)';
+
+/** The sentence of a link with its pronoun written out, without its full stop. */
+export function quoted({ sentence }: Link): string {
+  const text = sentence.text.replace(/[.!…]["”’]?$/, '').trim();
+  const { subject } = sentence;
+  const pronoun = subject && sentence.tokens[subject.at];
+  if (!subject || !pronoun || pronoun.lower === 'the') return capital(text);
+  return `${text.slice(0, pronoun.start)}${subject.name.text}${subject.possessive ? "'s" : ''}${text.slice(pronoun.end)}`;
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const cite = ({ sentence }: Link): string => (sentence.n > 0 ? ` [${sentence.n}]` : '');
+
+/** The links as sentences with the numbers of their facts, each sentence once. */
+export const statements = (chain: Chain): string => [...new Set(chain.links.map((link) => `${quoted(link)}${cite(link)}.`))].join(' ');
+
+/** Answer in front, then what it rests on. */
+export function answerText(chain: Chain): string {
+  const last = chain.links.at(-1);
+  if (!chain.complete || !last) return openText(chain);
+  return chain.answer ? `${capital(chain.answer)}${cite(last)}. ${statements(chain)}` : statements(chain);
+}
+
+/** What is known and, plainly, what is not. */
+function openText(chain: Chain): string {
+  const open = chain.open ? `“${chain.open}”` : 'the question';
+  if (chain.links.length === 0) return `The documents that were found say nothing that answers ${open}.`;
+  return `${statements(chain)} The documents name ${chain.bridge ?? 'this'}, but nothing in them answers ${open}.`;
+}

@@ -1,0 +1,96 @@
+import { setImmediate } from 'node:timers/promises';
+import { demoProvider, Failure } from '@conclave/contracts';
+import type { CallMessage, CallWatch, ModelCall, ModelInfo, ModelReply, Models } from '@conclave/ports';
+import { demoLabel } from './answering/wording.js';
+import { promptText, roleOf } from './prompt-reader.js';
+import { assess } from './roles/assessor.js';
+import { compose } from './roles/composer.js';
+import { consult } from './roles/expert.js';
+import { plan } from './roles/planner.js';
+
+const info: ModelInfo = {
+  ref: `conclave-demo@${demoProvider}`,
+  model: 'conclave-demo',
+  provider: demoProvider,
+  context: 100_000,
+  price: { input: 0, output: 0 },
+  local: true,
+  demo: true,
+  kind: 'chat',
+};
+
+/**
+ * One built-in model that needs no network and always gives the same reply to the same prompt. It plays every part of the
+ * committee with general rules of English and quotes sentences of the documents it is given; it knows nothing by itself.
+ */
+export function openDemoModels(): Models {
+  return {
+    list: () => Promise.resolve([info]),
+    providers: () =>
+      Promise.resolve([
+        {
+          name: demoProvider,
+          reachable: true,
+          local: true,
+          paid: false,
+          note: 'Built-in demo model: quotes documents, knows nothing by itself.',
+          maxConcurrency: 8,
+        },
+      ]),
+    call,
+    close: () => Promise.resolve(),
+  };
+}
+
+async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
+  if (request.model !== info.ref) throw new Failure('MODEL_NOT_FOUND', `The demo provider has no ${request.model}.`);
+  const startedAt = performance.now();
+  const words = reply(request).match(/\s*\S+|\s+$/g) ?? [];
+  const limit = request.maxTokens ?? Infinity;
+  let content = '';
+  let firstTokenMs: number | null = null;
+  for (const [index, word] of words.slice(0, limit).entries()) {
+    // Lets an abort, and whoever reads the stream, in between; no delay is added.
+    if (index % 8 === 0) await setImmediate();
+    if (signal.aborted) throw new Failure('CALL_CANCELLED');
+    content += word;
+    firstTokenMs ??= Math.round(performance.now() - startedAt);
+    onDelta?.({ content: word });
+  }
+  if (signal.aborted) throw new Failure('CALL_CANCELLED');
+  const prompt = request.messages.reduce((sum, message) => sum + wordsIn(message.content), 0);
+  return {
+    content,
+    reasoning: '',
+    finishReason: words.length > limit ? 'length' : 'stop',
+    usage: { calls: 1, prompt, completion: Math.min(words.length, limit), reasoning: 0, cost: 0, estimated: true },
+    reportedModel: info.model,
+    firstTokenMs,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** A token of the demo model is a word. */
+const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0;
+
+function reply({ messages, responseFormat }: ModelCall): string {
+  const prompt = promptText(messages);
+  switch (roleOf(messages)) {
+    case 'planner':
+      return plan(prompt);
+    case 'expert':
+      return consult(prompt);
+    case 'assessor':
+      return assess(prompt);
+    case 'composer':
+      return compose(prompt, responseFormat !== undefined && responseFormat['type'] !== 'text');
+    case 'other':
+      return alone(messages);
+  }
+}
+
+/** Asked directly, without documents. */
+const alone = (messages: readonly CallMessage[]): string =>
+  messages.length === 0
+    ? demoLabel
+    : `I am the built-in demo model. I know nothing by myself and only quote documents that a search of Conclave found; ask one of its templates, such as conclave. ${demoLabel}`;

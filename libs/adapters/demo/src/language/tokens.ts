@@ -1,0 +1,101 @@
+import { isHonorific, isStopWord, meaningsOf, months, questionWords } from './words.js';
+
+export interface Token {
+  readonly text: string;
+  readonly lower: string;
+  readonly meanings: readonly string[];
+  readonly start: number;
+  readonly end: number;
+  /** Followed by 's. */
+  readonly possessive: boolean;
+  /** Only white space or a quotation mark stands between it and the token before. */
+  readonly joined: boolean;
+}
+
+/** Words and numbers with their places in the text. */
+export function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let last = 0;
+  for (const match of text.matchAll(/[\p{L}\p{N}]+(?:[-'’.&][\p{L}\p{N}]+)*/gu)) {
+    const possessive = /['’]s$/i.test(match[0]);
+    const word = possessive ? match[0].slice(0, -2) : match[0];
+    const lower = word.normalize('NFKC').toLowerCase();
+    const between = text.slice(last, match.index);
+    last = match.index + match[0].length;
+    const joined = /^[\s"“”„«»]*$/.test(between) || (/^\.\s$/.test(between) && isHonorific(tokens.at(-1)?.lower ?? ''));
+    tokens.push({ text: word, lower, meanings: meaningsOf(lower), start: match.index, end: match.index + word.length, possessive, joined });
+  }
+  return tokens;
+}
+
+/** Whether two words may mean the same. */
+export const sharesMeaning = (a: Pick<Token, 'meanings'>, b: Pick<Token, 'meanings'>): boolean =>
+  a.meanings.some((meaning) => b.meanings.includes(meaning));
+
+/** Capitalised words that belong together. */
+export interface Name {
+  /** First and last token. */
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+  /** Lower case, without article and title of honour: equal keys mean the same. */
+  readonly key: string;
+}
+
+const connectors: ReadonlySet<string> = new Set(['of', 'de', 'von', 'van', 'der', 'den', 'la', 'le', 'du', 'del', 'the', 'da', 'di', 'al']);
+
+const capitalised = (token: Token): boolean => /^\p{Lu}/u.test(token.text) || (/\p{N}/u.test(token.text) && /\p{Lu}/u.test(token.text));
+const startsName = (token: Token, first: boolean): boolean =>
+  capitalised(token) &&
+  !months.has(token.lower) &&
+  !questionWords.has(token.lower) &&
+  !(isStopWord(token.lower) && (first || token.lower !== 'the'));
+
+/** Names of a sentence in order. The article in front is not part of them; a word of the language at the beginning is none. */
+export function namesOf(text: string, tokens: readonly Token[]): readonly Name[] {
+  const names: Name[] = [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    if (!startsName(tokens[at]!, at === 0)) continue;
+    let from = at;
+    let to = at;
+    while (!tokens[to]!.possessive) {
+      let next = to + 1;
+      while (
+        next < tokens.length &&
+        next - to <= 2 &&
+        tokens[next]!.joined &&
+        connectors.has(tokens[next]!.lower) &&
+        !capitalised(tokens[next]!)
+      )
+        next += 1;
+      const token = tokens[next];
+      if (!token?.joined || !capitalised(token) || months.has(token.lower)) break;
+      to = next;
+    }
+    at = to;
+    while (from < to && (tokens[from]!.lower === 'the' || isHonorific(tokens[from]!.lower))) from += 1;
+    if (from === to && tokens[from]!.lower === 'the') continue;
+    names.push({
+      from,
+      to,
+      text: text.slice(tokens[from]!.start, tokens[to]!.end).replace(/["“”]/g, ''),
+      key: keyOf(tokens.slice(from, to + 1)),
+    });
+  }
+  return names;
+}
+
+const keyOf = (tokens: readonly Token[]): string => {
+  const words = tokens.map((token) => token.lower);
+  const half = words.length / 2;
+  // A heading in front of a sentence doubles the name it begins with.
+  const doubled = words.length % 2 === 0 && words.slice(0, half).join(' ') === words.slice(half).join(' ');
+  return (doubled ? words.slice(half) : words).join(' ');
+};
+
+/** Where a run of words stands in the tokens, or null. */
+export function placeOf(words: readonly string[], tokens: readonly Token[]): { readonly from: number; readonly to: number } | null {
+  for (let at = 0; at + words.length <= tokens.length; at += 1)
+    if (words.every((word, index) => tokens[at + index]!.lower === word)) return { from: at, to: at + words.length - 1 };
+  return null;
+}

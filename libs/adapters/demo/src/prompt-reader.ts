@@ -1,0 +1,55 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import type { CallMessage } from '@conclave/ports';
+
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'other';
+
+const systemOf = (messages: readonly CallMessage[]): string => messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n'); // prettier-ignore
+
+/** Which kind of call this is, by the marker line of its system prompt. */
+export function roleOf(messages: readonly CallMessage[]): Role {
+  const lines = systemOf(messages).split('\n');
+  const has = (line: string): boolean => lines.includes(line);
+  const expert = marks.roles.expert('').slice(0, -1);
+  if (has(marks.roles.planner)) return 'planner';
+  if (has(marks.roles.assessor)) return 'assessor';
+  if (has(marks.roles.composer)) return 'composer';
+  return lines.some((line) => line.startsWith(expert)) ? 'expert' : 'other';
+}
+
+/** All text the system and the user wrote: in which of the two a part stands may change. */
+export const promptText = (messages: readonly CallMessage[]): string =>
+  [systemOf(messages), ...messages.filter(({ role }) => role === 'user').map(({ content }) => content)].join('\n');
+
+const fenced = new RegExp(`${escape(marks.data.open)}\\n?([\\s\\S]*?)\\n?${escape(marks.data.close)}`, 'g');
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+const heads: readonly string[] = [
+  marks.question, marks.task, marks.evidence, marks.facts, marks.expertAnswers, marks.stillOpen, marks.failedTasks, marks.capabilities,
+  marks.replan.established, marks.replan.unresolved, marks.replan.nextFocus, marks.replan.tried, marks.replan.instructions,
+  marks.gapCheck.question, marks.gapCheck.answer, 'Reply ONLY', 'Budget left:', 'These are forbidden now',
+]; // prettier-ignore
+
+/**
+ * Text behind a mark at the beginning of a line, up to the next mark; fences are taken off. Marks inside of fenced data count
+ * as data. null where the mark does not occur.
+ */
+export function section(prompt: string, mark: string): string | null {
+  const blocks: string[] = [];
+  const outline = prompt.replace(fenced, (_whole, inner: string) => `\u0000${blocks.push(inner) - 1}\u0000`);
+  const lines = outline.split('\n');
+  const start = lines.findLastIndex((line) => line.startsWith(mark));
+  if (start < 0) return null;
+  const kept = [lines[start]!.slice(mark.length)];
+  for (const line of lines.slice(start + 1)) {
+    if (heads.some((head) => line.startsWith(head))) break;
+    kept.push(line);
+  }
+  // eslint-disable-next-line no-control-regex -- the placeholder of this function, which no prompt contains
+  return kept.join('\n').replace(/\u0000(\d+)\u0000/g, (_whole, index: string) => blocks[Number(index)] ?? '').trim(); // prettier-ignore
+}
+
+/** `- …` lines of a section. */
+export const listOf = (text: string | null): readonly string[] =>
+  (text ?? '').split('\n').filter((line) => line.startsWith('- ')).map((line) => line.slice(2).trim()); // prettier-ignore

@@ -1,0 +1,134 @@
+import { namesOf, tokensOf, type Name, type Token } from '../language/tokens.js';
+import { isKindNoun, personPronouns, possessivePronouns, thingPronouns } from '../language/words.js';
+
+/** A sentence of a numbered fact, with who its pronouns mean. */
+export interface Sentence {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly names: readonly Name[];
+  /** Number of the fact. */
+  readonly n: number;
+  readonly passage: Passage;
+  /** What its first pronoun, or "the company" at its beginning, stands for. */
+  readonly subject: Subject | null;
+}
+
+export interface Subject {
+  readonly name: Name;
+  /** Token of the pronoun. */
+  readonly at: number;
+  /** "her", "its": what is said is said of something the subject has. */
+  readonly possessive: boolean;
+}
+
+export interface Passage {
+  readonly n: number;
+  readonly title: string;
+  readonly sentences: readonly Sentence[];
+  /** Keys of all names of text and title. */
+  readonly keys: ReadonlySet<string>;
+}
+
+/** `[n] text — title <url or ->` lines; other lines that begin with `[n]` count whole, and text without numbers is one passage. */
+export function readPassages(block: string): readonly Passage[] {
+  const lines = block.split('\n').reduce<string[]>((joined, line) => {
+    if (/^\s*\[\d+\]\s/.test(line) || joined.length === 0) joined.push(line);
+    else joined[joined.length - 1] += ` ${line}`;
+    return joined;
+  }, []);
+  return lines.flatMap((line) => {
+    const match = /^\s*\[(\d+)\]\s+(.*)$/s.exec(line);
+    const body = (match?.[2] ?? line).trim();
+    if (body === '') return [];
+    const sourced = /^(.*) — (.*?) <([^<>]*)>$/s.exec(body);
+    return [passageOf(Number(match?.[1] ?? 0), sourced?.[1] ?? body, sourced?.[2] ?? '')];
+  });
+}
+
+export function passageOf(n: number, raw: string, title: string): Passage {
+  const plainTitle = title.replace(/\.(md|txt|html?)$/i, '').trim();
+  const text = withoutMarkup(raw);
+  const heading =
+    plainTitle !== '' && text.toLowerCase().startsWith(`${plainTitle.toLowerCase()} `) ? text.slice(plainTitle.length).trim() : text;
+  const sentences: Sentence[] = [];
+  const keys = new Set<string>();
+  const passage: Passage = { n, title: plainTitle, sentences, keys };
+  const titleNames = namesOf(plainTitle, tokensOf(plainTitle));
+  for (const name of titleNames) keys.add(name.key);
+  let topic: Name | null = titleNames[0] ?? null;
+  let person: Name | null = topic;
+  // A text whose first sentence is cut off at its heading begins with its title a second time: both readings are kept.
+  for (const part of sentencesOf(heading.length > 0 && /^[a-z]/.test(heading) ? text : heading)) {
+    const tokens = tokensOf(part);
+    const names = namesOf(part, tokens);
+    if (tokens.length === 0 || part.endsWith('?')) continue;
+    const subject = subjectOf(tokens, names, person, topic);
+    for (const name of names) keys.add(name.key);
+    sentences.push({ text: part, tokens, names, n, passage, subject });
+    const maker = names.find((name) => tokens[name.from - 1]?.lower === 'by');
+    person = maker ?? subject?.name ?? names[0] ?? person;
+    topic ??= names[0] ?? null;
+  }
+  return passage;
+}
+
+const leads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from', 'to', 'of', 'outside']);
+
+/** A pronoun means the person, or the thing, of the sentences before unless its own sentence has named somebody already. */
+function subjectOf(tokens: readonly Token[], names: readonly Name[], person: Name | null, topic: Name | null): Subject | null {
+  const at = tokens.findIndex(
+    ({ lower }, index) => personPronouns.has(lower) || possessivePronouns.has(lower) || (index === 0 && thingPronouns.has(lower)),
+  );
+  const word = tokens[at]?.lower ?? '';
+  const named = names.some((name) => name.from < at && !leads.has(tokens[name.from - 1]?.lower ?? ''));
+  if (at >= 0 && !named) {
+    const possessive = possessivePronouns.has(word);
+    const name = thingPronouns.has(word) || word === 'its' ? topic : person;
+    return name && { name, at, possessive };
+  }
+  const theCompany = tokens[0]?.lower === 'the' && tokens[1] && isKindNoun(tokens[1].lower) && names[0]?.from !== 1;
+  return theCompany && topic ? { name: topic, at: 0, possessive: false } : null;
+}
+
+const withoutMarkup = (text: string): string =>
+  text
+    .replace(/<\/?[a-z][^<>]*>/gi, '')
+    .replace(/\[\d{1,3}\]/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/(^|\s)#{1,6}\s+/g, '$1')
+    .replace(/[*_`]+/g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/\s+([.,;!?])/g, '$1')
+    .trim();
+
+/** Abbreviations whose full stop ends no sentence. */
+const abbreviation = /(?:\b(?:mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)|\b\p{Lu})\.$/iu;
+
+function sentencesOf(text: string): readonly string[] {
+  const sentences: string[] = [];
+  let current = '';
+  for (const part of text.split(/(?<=[.!?…]["”’)]?)\s+/u)) {
+    current = current === '' ? part : `${current} ${part}`;
+    if (abbreviation.test(current) && !/\p{Ll}{2}\.$/u.test(current.replace(/\b(mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)\.$/i, '')))
+      continue;
+    sentences.push(...clausesOf(current));
+    current = '';
+  }
+  if (current !== '') sentences.push(...clausesOf(current));
+  return sentences;
+}
+
+/** "A was made by B, while C was made by D" says two things. */
+const clausesOf = (sentence: string): readonly string[] =>
+  sentence.split(/\s*;\s+|,\s+(?:while|whereas|but)\s+/).filter((clause) => clause.trim() !== '');
+
+/**
+ * Whether the name means the entity: the same name, or its last word in a passage that has the whole name and no other one
+ * that ends so.
+ */
+export function means(name: Name, key: string, passage: Passage): boolean {
+  if (name.key === key) return true;
+  const words = key.split(' ');
+  if (words.length < 2 || name.key !== words.at(-1) || !passage.keys.has(key)) return false;
+  return ![...passage.keys].some((other) => other !== key && other !== name.key && other.endsWith(` ${name.key}`));
+}

@@ -1,0 +1,33 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import { follow, type Chain } from '../answering/chain.js';
+import { answerText, demoLabel, quoted } from '../answering/wording.js';
+import { section } from '../prompt-reader.js';
+import { readPassages } from '../reading/passages.js';
+
+/** The final answer from the numbered facts. `asJson`: the client wants JSON, so that the label becomes a field. */
+export function compose(prompt: string, asJson: boolean): string {
+  const question = section(prompt, marks.question) ?? '';
+  const facts = section(prompt, marks.facts) ?? '';
+  const passages = facts === '' || facts === 'none' ? [] : readPassages(facts);
+  const chain = follow(question, passages);
+  const text = passages.length === 0 ? noFacts(prompt) : answerText(chain);
+  const failed = section(prompt, marks.failedTasks) && !chain.complete ? ' Part of the search failed, so documents may be missing.' : '';
+  if (asJson) return JSON.stringify({ answer: chain.answer ?? text.replace(/ \[\d+\]/g, ''), note: demoLabel });
+  return `${text}${failed}\n\n${demoLabel}${insight(prompt, chain)}`;
+}
+
+const noFacts = (prompt: string): string =>
+  section(prompt, marks.expertAnswers) === null || section(prompt, marks.failedTasks) !== null
+    ? 'No document was found that bears on this question.'
+    : 'No document was found that bears on this question, and the demo model knows nothing by itself.';
+
+/** What follows from two facts together is new to the knowledge graph. Only where the prompt asks for it. */
+function insight(prompt: string, chain: Chain): string {
+  if (!chain.complete || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
+  const summary = chain.links.map((link) => quoted(link)).join('; ');
+  const entities = [
+    ...new Set(chain.links.flatMap(({ sentence, name }) => [...sentence.names.map((one) => one.text), ...(name ? [name.text] : [])])),
+  ];
+  if (summary.length > 500) return '';
+  return `\n${marks.insight.open}${JSON.stringify({ summary, entities: entities.slice(0, 20), insight_type: 'inference' })}${marks.insight.close}`;
+}

@@ -1,0 +1,22 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import { follow } from '../answering/chain.js';
+import { answerText, statements } from '../answering/wording.js';
+import { section } from '../prompt-reader.js';
+import { readPassages } from '../reading/passages.js';
+
+const { finding, confidence, gaps, refer } = marks.expertMarkers;
+
+/** Sentences of the evidence that bear on the question, with the marker lines. */
+export function consult(prompt: string): string {
+  const question = section(prompt, marks.question) ?? section(prompt, marks.task) ?? '';
+  const evidence = section(prompt, marks.evidence) ?? '';
+  const passages = evidence === '' || evidence === 'none' ? [] : readPassages(evidence);
+  if (passages.length === 0)
+    return markers('The demo model answers from documents only, and it was given none.', 'Nothing was found in documents.', 0.1, question);
+  const chain = follow(question, passages);
+  const core = statements(chain) || 'Nothing in the evidence answers the question.';
+  return markers(answerText(chain), core.replace(/ \[\d+\]/g, ''), chain.complete ? 0.9 : chain.links.length > 0 ? 0.5 : 0.2, chain.open);
+}
+
+const markers = (text: string, core: string, sure: number, gap: string | null): string =>
+  [text, '', `${finding} ${core}`, `${confidence} ${sure}`, `${gaps} ${gap?.replace(/\s+/g, ' ') ?? 'none'}`, `${refer} none`].join('\n');

@@ -1,0 +1,66 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import { innerPart, askingSentence, readQuestion, type Question } from '../answering/question.js';
+import { genericPeople } from '../language/words.js';
+import { tokensOf } from '../language/tokens.js';
+import { listOf, section } from '../prompt-reader.js';
+
+interface PlannedTask {
+  readonly id: string;
+  readonly task: string;
+  readonly capability: string;
+  readonly search_query?: string;
+}
+
+/** A plan as JSON: one search for what has to be known first, and one expert. */
+export function plan(prompt: string): string {
+  const goal = section(prompt, marks.question) ?? '';
+  const capabilities = listOf(section(prompt, marks.capabilities)).map((line) => line.split(':')[0]!.trim());
+  const experts = capabilities.filter((name) => name.startsWith('expert.'));
+  const expert = experts.includes('expert.general') ? 'expert.general' : (experts[0] ?? 'expert.general');
+  const tasks: PlannedTask[] = [];
+  const focus = section(prompt, marks.replan.nextFocus);
+  const query = capabilities.includes('research') ? nextQuery(focus || goal, triedIn(prompt)) : null;
+  if (query !== null)
+    tasks.push({ id: 'r1', task: `Find what answers: ${oneLine(focus || goal)}`, capability: 'research', search_query: query });
+  tasks.push({ id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert });
+  return JSON.stringify({ tasks });
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300);
+
+/** Searches of the run, without their outcome. */
+const triedIn = (prompt: string): readonly string[] =>
+  [...listOf(section(prompt, marks.replan.tried)), ...listOf(section(prompt, 'These are forbidden now'))]
+    .map((line) => line.replace(/\s*\([a-z]+\)$/, ''))
+    .filter((line) => line !== 'none');
+
+/** The first search that was not tried yet, from the exact one to the name alone; null when nothing is left to try. */
+export function nextQuery(text: string, tried: readonly string[]): string | null {
+  const question = readQuestion(askingSentence(text));
+  const candidates = [
+    exactQuery(question),
+    nameQuery(question),
+    [...contentWords(question), ...question.names.map((name) => name.text)].join(' '),
+  ];
+  return candidates.find((query) => query !== '' && !tried.some((other) => similar(query, other))) ?? null;
+}
+
+/** Name and relation of the innermost part; without a name all words that mean something. */
+function exactQuery(question: Question): string {
+  const name = question.names.at(-1);
+  if (!name) return contentWords(question).join(' ');
+  const part = innerPart(question, name);
+  const words = part ? part.relation.map((at) => question.tokens[at]!.text) : question.content.map((at) => question.tokens[at]!.text);
+  return [...words.filter((word) => !genericPeople.has(word.toLowerCase())), name.text].join(' ');
+}
+
+const nameQuery = (question: Question): string => question.names.at(-1)?.text ?? '';
+const contentWords = (question: Question): readonly string[] => question.content.map((at) => question.tokens[at]!.text);
+
+/** Near repeats are dropped by the engine: four fifths of the words in common. */
+function similar(a: string, b: string): boolean {
+  const left = new Set(tokensOf(a).map((token) => token.lower));
+  const right = new Set(tokensOf(b).map((token) => token.lower));
+  const common = [...left].filter((word) => right.has(word)).length;
+  return common / new Set([...left, ...right]).size >= 0.8;
+}

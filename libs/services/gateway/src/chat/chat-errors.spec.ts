@@ -59,6 +59,19 @@ describe('a request that is refused', () => {
     expect(refusal).toMatchObject({ status: 413, error: { code: 'REQUEST_TOO_LARGE', message: expect.stringContaining('1048576') } });
   });
 
+  it('may be endless: it is answered without being read to its end', async () => {
+    await world.close();
+    world = await World.open({ limits: { maxBodyBytes: 1_000 } });
+    const client = await RawClient.open(world.url);
+    client.socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(20_000)}`,
+    );
+    await until('the answer', () => client.received.includes('REQUEST_TOO_LARGE'));
+    expect(client.received).toMatch(/^HTTP\/1\.1 413/);
+    expect(client.received).toContain('connection: close');
+    client.leave();
+  });
+
   it.each([
     ['GET', '/v1/unheard', 404, 'ROUTE_NOT_FOUND'],
     ['POST', '/v1/unheard', 404, 'ROUTE_NOT_FOUND'],

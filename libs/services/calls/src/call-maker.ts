@@ -2,17 +2,19 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   CallRecorded,
   callStep,
+  type Event,
   Failure,
+  type FailureNote,
+  isOutage,
   makeEvent,
   noUsage,
-  type Event,
-  type FailureNote,
   type Service,
   type Usage,
 } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import type { CallMessage, CallOutcome, ModelCall, ModelReply, Models, RunStream, StateStore } from '@conclave/ports';
 import { CancelWatch } from './cancel-watch.js';
+import { throughOutages } from './outages.js';
 import { takeSlot } from './provider-slot.js';
 import { estimatedUsage, priced, usageOf, type Prices } from './usage.js';
 
@@ -94,7 +96,6 @@ export class CallMaker {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
         this.crash('before-call', call);
-        let marked = false;
         return await this.parts.models.call(
           { ...call.request, timeoutMs: call.deadline - now },
           {
@@ -102,8 +103,7 @@ export class CallMaker {
             onDelta: (delta) => {
               note(delta.content ?? delta.reasoning ?? '');
               if (delta.content) call.onContent?.(delta.content);
-              if (!marked) this.crash('mid-stream', call);
-              marked = true;
+              this.crash('mid-stream', call);
             },
             onRetry: (retry) =>
               this.parts.logger.warn('A model call is tried again.', {
@@ -158,30 +158,33 @@ export class CallMaker {
     if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
     const { attempt } = begun;
     if (begun.repeated) this.parts.metrics.count('duplicate_calls_total', { purpose: call.purpose });
-    await call.onBegun?.(attempt);
-    const watch = await this.cancels.watch([call.runId, call.owner], call.signal);
-    const startedAt = await state.now();
+    const at = { runId: call.runId, step, attempt };
+    let startedAt = 0;
     const from = performance.now();
     let arrived = '';
-    history.write({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
+    let watch: Awaited<ReturnType<CancelWatch['watch']>> | null = null;
     try {
+      await call.onBegun?.(attempt);
+      watch = await this.cancels.watch([call.runId, call.owner], call.signal);
+      startedAt = await state.now();
+      history.write({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
       reply = await perform(attempt, watch.signal, (text) => {
         arrived += text;
       });
     } catch (error) {
-      if (call.signal.aborted && !watch.cancelled()) {
-        // The process is stopping or lost the record: the next owner makes the call again.
-        await state.journal.abandon({ runId: call.runId, step, attempt });
+      cancelled = watch?.cancelled() ?? false;
+      const handedBack = call.signal.aborted && !cancelled;
+      if (handedBack || !(error instanceof Failure) || isOutage(error)) {
+        // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
+        await throughOutages(() => state.journal.abandon(at), call.signal);
         throw error;
       }
-      if (!(error instanceof Failure)) throw error;
-      cancelled = watch.cancelled();
       failure = { code: error.code, message: error.message, retriable: error.retriable };
     } finally {
-      watch.stop();
+      watch?.stop();
     }
     const tokens = reply ? usageOf(reply, call.prices[name]) : priced(estimatedUsage(call.request.messages, arrived), call.prices[name]);
     const usage = name.includes('@') ? tokens : noUsage;
@@ -202,7 +205,8 @@ export class CallMaker {
         durationMs: Math.round(performance.now() - from),
       }),
     };
-    const said = await state.journal.finish({ runId: call.runId, step, attempt }, { ok: true, reply: stored });
+    // The call is paid: its outcome is kept until the journal has it, however long the store is away.
+    const said = await throughOutages(() => state.journal.finish(at, { ok: true, reply: stored }), call.signal);
     history.write({ actor: service, op: 'call', phase: reply ? 'ok' : 'fail', id: step, data: { attempt, stored: said } });
     if (said === 'refused') return { kind: 'busy', retryInMs: 250 };
     this.crash('after-call', call);

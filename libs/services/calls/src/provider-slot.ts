@@ -1,4 +1,4 @@
-import { Failure } from '@conclave/contracts';
+import { Failure, isOutage } from '@conclave/contracts';
 import type { Models, StateStore } from '@conclave/ports';
 
 const ttlMs = 10_000;
@@ -43,7 +43,12 @@ export async function takeSlot(
   const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), renewMs);
   return async () => {
     clearInterval(renewal);
-    await state.leases.releaseSlot({ name: provider, holder });
-    await state.hints.publish('slot', provider);
+    try {
+      await state.leases.releaseSlot({ name: provider, holder });
+      await state.hints.publish('slot', provider);
+    } catch (error) {
+      // A slot that cannot be given back expires by itself; the call it was held for must not be lost over it.
+      if (!isOutage(error)) throw error;
+    }
   };
 }

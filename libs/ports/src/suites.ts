@@ -1,5 +1,6 @@
 export * from './blobs/blobs.contract.js';
 export * from './event-log/event-log.contract.js';
+export * from './event-log/testing/event-log-world.js';
 export * from './event-log/testing/manual-clock.js';
 export * from './event-log/testing/sample-events.js';
 export * from './run-stream/run-stream.contract.js';

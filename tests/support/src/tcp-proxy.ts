@@ -30,6 +30,8 @@ export class TcpProxy {
   #refusing = false;
   /** Connections accepted since the start. */
   accepted = 0;
+  /** Bytes carried from the target to clients since the start. */
+  delivered = 0;
 
   private constructor(private readonly options: TcpProxyOptions) {
     this.#server = createServer((client) => this.#accept(client));
@@ -101,6 +103,7 @@ export class TcpProxy {
     }
     this.#carry(client, server);
     this.#carry(server, client);
+    server.on('data', (bytes) => (this.delivered += bytes.byteLength));
   }
 
   /** Order is kept: a piece leaves only after the one before it. */

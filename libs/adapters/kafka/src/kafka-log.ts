@@ -14,7 +14,7 @@ import { onCluster, within } from './failures.js';
 import { groupLag } from './group-lag.js';
 import { KafkaConsumption } from './kafka-consumption.js';
 import { KafkaProducer } from './kafka-producer.js';
-import { clockOf, kafkaClient, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
+import { clockOf, kafkaClient, maxHeldOf, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
 import { readTopic } from './topic-reader.js';
 
 const healthWithinMs = 3000;
@@ -63,7 +63,7 @@ class KafkaLog implements EventLog {
   async subscribe(subscription: Subscription): Promise<Consumption> {
     if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     const { options, kafka } = this;
-    const { ledger, blobs, hooks, maxHeld, logger = silent } = options;
+    const { ledger, blobs, hooks, logger = silent } = options;
     const consumption: KafkaConsumption = new KafkaConsumption({
       kafka,
       admin: this.#admin,
@@ -78,7 +78,7 @@ class KafkaLog implements EventLog {
         publish: (events) => this.#append(events),
         publishDead: (dead) => this.#producer.append([{ topic: deadTopic, ...dead }]),
         ...(hooks ? { hooks } : {}),
-        ...(maxHeld === undefined ? {} : { maxHeld }),
+        maxHeld: maxHeldOf(options, subscription.concurrency),
       },
       ended: () => this.#consumptions.delete(consumption),
     });

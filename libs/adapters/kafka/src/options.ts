@@ -40,7 +40,7 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly maxWaitMs?: number;
   /** Milliseconds without a fetch round after which `health` says so; default 10,000. */
   readonly silentAfterMs?: number;
-  /** Records a consumption holds at most; default four times its concurrency, at least 64. */
+  /** Records a consumption holds at most; default four times its concurrency, at least 500: a partition that was paused takes `maxWaitMs` to flow again. */
   readonly maxHeld?: number;
 }
 
@@ -81,6 +81,7 @@ export function timingOf(options: KafkaLogOptions): Timing {
   };
 }
 
+export const maxHeldOf = (options: KafkaLogOptions, concurrency: number): number => options.maxHeld ?? Math.max(500, 4 * concurrency);
 export const clockOf = (options: KafkaLogOptions): Clock => options.clock ?? systemClock;
 export const prefixOf = (options: KafkaConnectionOptions): string => options.topicPrefix ?? '';
 

@@ -6,8 +6,6 @@ import { publishingPromises } from './testing/publishing.contract.js';
 import { runningPromises } from './testing/running.contract.js';
 import { Stage, type EventLogUnderTest } from './testing/event-log-world.js';
 
-export type { EventLogUnderTest, EventLogWorld } from './testing/event-log-world.js';
-
 /** A promise of the port, and the test that it is kept. */
 export interface LogPromise {
   readonly sentence: string;
@@ -25,7 +23,7 @@ export function describeEventLog(name: string, underTest: EventLogUnderTest): vo
     afterEach(async () => {
       await stage?.end();
       stage = null;
-    });
+    }, 60_000);
 
     for (const { sentence, partitions = 3, test } of logPromises) {
       if (sentence in gaps) continue;

@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { blobThresholdBytes } from '@conclave/ports';
+import { inputTopic, outputTopic, sampleInput, sampleName, Stage } from '@conclave/ports/suites';
+import { openWorld, type KafkaWorld, type WorldOptions } from './__fixtures__/world.js';
+
+const inputs = (count: number, prefix = 'n') => Array.from({ length: count }, (_, n) => sampleInput(`${prefix}${n}`));
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a Kafka consumption', () => {
+  let stage: Stage | null = null;
+  afterEach(async () => {
+    await stage?.end();
+    stage = null;
+  }, 60_000);
+
+  async function open(options: Partial<WorldOptions> = {}): Promise<{ stage: Stage; world: KafkaWorld }> {
+    const world = await openWorld({ topics: [inputTopic, outputTopic], partitions: 2, ...options });
+    stage = new Stage(world, 20_000, 0, 500);
+    return { stage, world };
+  }
+
+  it('never commits for a partition it has lost', async () => {
+    const { stage, world } = await open();
+    const [first, second] = [stage.gate(), stage.gate()];
+    await stage.consume(async () => (await first.passed, []), { member: 'first', concurrency: 100 });
+    await stage.log.publish(inputs(40));
+    await stage.until('the first member has all', () => stage.seen.names.length === 40);
+    const other = await world.start();
+    await stage.consume(async () => (await second.passed, []), { member: 'second', log: other.log, concurrency: 100 });
+    const ofSecond = () => new Set(stage.seen.deliveries.filter(({ member }) => member === 'second').map(({ name }) => name)).size;
+    await stage.until('the second member has taken a partition over', () => ofSecond() > 0);
+    first.open();
+    await stage.until('the first member has committed what it kept', async () => (await stage.lag()) < 40);
+    await wait(1500);
+    expect(await stage.lag()).toBe(ofSecond());
+    second.open();
+    await stage.until('all are finished', async () => (await stage.lag()) === 0);
+  }, 60_000);
+
+  it('never moves the position back after it was thought dead and came back', async () => {
+    const { stage, world } = await open({ partitions: 1 });
+    const stuck = stage.gate();
+    const zombie = await world.start();
+    await stage.consume(async (_delivery, name) => (name === 'n3' ? (await stuck.passed, []) : []), { member: 'zombie', log: zombie.log });
+    await stage.log.publish(inputs(10));
+    await stage.until('it hangs at the fourth', async () => stage.seen.names.length === 10 && (await stage.lag()) <= 7);
+    zombie.proxy.poison({ halfOpen: true });
+    await stage.consume(async () => [], { member: 'heir' });
+    await stage.until('the heir has finished all', async () => (await stage.lag()) === 0, 40_000);
+    zombie.proxy.poison({});
+    zombie.proxy.cut();
+    stuck.open();
+    for (let look = 0; look < 40; look += 1) {
+      await wait(200);
+      expect(await stage.lag()).toBe(0);
+    }
+    await stage.log.publish(inputs(10, 'later'));
+    await stage.until('both go on together', async () => stage.seen.names.length === 20 && (await stage.lag()) === 0);
+  }, 120_000);
+
+  it('says that it fetches nothing while the broker is away, is built anew, and goes on', async () => {
+    const { stage, world } = await open({ options: { silentAfterMs: 1000, rebalanceTimeoutMs: 6000 } });
+    const consumption = await stage.consume(async () => []);
+    const publisher = await world.start();
+    world.first.proxy.refuse(true);
+    await stage.until('it says so', () => consumption.health() !== null);
+    expect(await stage.log.health()).not.toBeNull();
+    await publisher.log.publish(inputs(5));
+    await wait(9000);
+    expect(stage.seen.deliveries).toEqual([]);
+    world.first.proxy.refuse(false);
+    await stage.until('what came meanwhile is handled', () => stage.seen.names.length === 5, 40_000);
+    await stage.until('it is healthy again', () => consumption.health() === null);
+    await stage.until('it has committed', async () => (await stage.lag(publisher.log)) === 0);
+  }, 120_000);
+
+  it('keeps what it finished before its consumer was built anew', async () => {
+    const { stage, world } = await open({ partitions: 1, options: { silentAfterMs: 1000, rebalanceTimeoutMs: 6000 } });
+    const slow = stage.gate();
+    const watcher = await world.start({ silentAfterMs: 60_000 });
+    await stage.consume(async (_delivery, name) => (name === 'n1' ? (await slow.passed, []) : []));
+    await stage.log.publish(inputs(4));
+    await stage.until('all have begun', async () => stage.seen.names.length === 4 && (await stage.lag()) === 3);
+    world.first.proxy.refuse(true);
+    await wait(9000);
+    slow.open();
+    world.first.proxy.refuse(false);
+    await stage.until('all is committed', async () => (await stage.lag(watcher.log)) === 0, 40_000);
+    expect(stage.seen.deliveries.map(({ name }) => name).sort()).toEqual(['n0', 'n1', 'n2', 'n3']);
+  }, 120_000);
+
+  it('does not fetch the records again and again for which it has no room', async () => {
+    const { stage, world } = await open({ options: { maxHeld: 20 } });
+    const stuck = stage.gate();
+    const consumption = await stage.consume(async () => (await stuck.passed, []));
+    const text = 'x'.repeat(blobThresholdBytes / 2);
+    await stage.log.publish(inputs(60).map((event, n) => sampleInput(`n${n}`, event.runId, text)));
+    await stage.until('it is full', () => consumption.load().held === 20);
+    await wait(500);
+    const before = world.first.proxy.delivered;
+    await wait(2000);
+    expect(world.first.proxy.delivered - before).toBeLessThan(100_000);
+    expect(consumption.load().pausedPartitions).toBe(2);
+    stuck.open();
+    await stage.until('all are handled', async () => stage.seen.names.length === 60 && (await stage.lag()) === 0);
+    expect(stage.seen.deliveries).toHaveLength(60);
+  }, 60_000);
+
+  it('keeps its promises over a slow line that slices what it carries', async () => {
+    const { stage, world } = await open();
+    world.first.proxy.poison({ latencyMs: 2, sliceBytes: 700 });
+    await stage.consume(async () => []);
+    await stage.log.publish(inputs(30));
+    await stage.until('all are handled', async () => stage.seen.names.length === 30 && (await stage.lag()) === 0, 40_000);
+    expect((await stage.stored(inputTopic)).map(({ event }) => sampleName(event!))).toHaveLength(30);
+  }, 90_000);
+});

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectionOptions } from 'node:tls';
 import { Failure } from '@conclave/contracts';
 import type { StoreMark } from '@conclave/ports';
@@ -16,8 +15,10 @@ export interface ConnectionSettings {
   readonly commandTimeoutMs: number;
 }
 
-/** Milliseconds a command takes to fail while the connection is lost. */
+/** Shortest time a command takes to fail while the connection is lost, in milliseconds. */
 const lostPauseMs = 50;
+
+const closedText = 'The store was closed.';
 
 /** What scripts take. */
 type Argument = string | number | Buffer;
@@ -31,6 +32,9 @@ export class Connection {
   #mark: StoreMark | null = null;
   /** When the connection was lost, by the process clock; null while it stands or was never there. */
   #lostAt: number | null = null;
+  #lastError: unknown;
+  /** Commands that wait for the connection; they are told why it will not come, or null. */
+  readonly #waiting = new Set<(reason: string | null) => void>();
   #closed = false;
 
   constructor(
@@ -38,10 +42,13 @@ export class Connection {
     private readonly keys: Keys,
   ) {
     this.#redis = new Redis(settings.url, clientOptions(settings));
-    this.#redis.on('ready', () => (this.#lostAt = null));
+    this.#redis.on('ready', () => {
+      this.#lostAt = null;
+      this.#settleAll(null);
+    });
     this.#redis.on('close', () => (this.#lostAt ??= performance.now()));
     // Without a listener the client prints to the console; each command reports its own failure with the cause.
-    this.#redis.on('error', () => undefined);
+    this.#redis.on('error', (error: unknown) => (this.#lastError = error));
   }
 
   /** Runs a script. `keys` and `parameters` become KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
@@ -70,18 +77,38 @@ export class Connection {
 
   /** A plain command. `doing` names it in failures. */
   async send<T>(doing: string, command: (redis: Redis) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('STORE_UNAVAILABLE', 'The store was closed.');
-    // Nothing is queued during a long outage: what nobody waits for any more would be carried out at its end.
-    if (this.#lostAt !== null && performance.now() - this.#lostAt > this.settings.commandTimeoutMs) {
-      // A caller that tries again at once must not keep the process from reconnecting.
-      await delay(lostPauseMs);
-      throw new Failure('STORE_UNAVAILABLE', 'The connection to Redis is lost.', { context: { doing } });
-    }
+    if (this.#closed) throw new Failure('STORE_UNAVAILABLE', closedText);
+    await this.#connected(doing);
     try {
       return await command(this.#redis);
     } catch (error) {
       throw storeFailure(error, doing);
     }
+  }
+
+  /**
+   * Resolves when commands can be sent. Nothing is given to a client that is not connected: it would queue the command
+   * and carry it out when nobody waits for it any more. Throws STORE_UNAVAILABLE after the command timeout, and soon in a long outage.
+   */
+  async #connected(doing: string): Promise<void> {
+    if (this.#redis.status === 'ready') return;
+    const lostFor = this.#lostAt === null ? 0 : performance.now() - this.#lostAt;
+    // Even then it takes a moment: a caller that tries again at once must not keep the process from reconnecting.
+    const patienceMs = Math.max(lostPauseMs, this.settings.commandTimeoutMs - lostFor);
+    const missing = await new Promise<string | null>((resolve) => {
+      const settle = (reason: string | null): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(settle);
+        resolve(reason);
+      };
+      const timer = setTimeout(() => settle('There is no connection to Redis.'), patienceMs);
+      this.#waiting.add(settle);
+    });
+    if (missing !== null) throw new Failure('STORE_UNAVAILABLE', missing, { cause: this.#lastError, context: { doing } });
+  }
+
+  #settleAll(reason: string | null): void {
+    for (const settle of this.#waiting) settle(reason);
   }
 
   /** Remembers the store this process works on: from now on nothing runs on an empty, other or older one. */
@@ -97,6 +124,7 @@ export class Connection {
 
   close(): void {
     this.#closed = true;
+    this.#settleAll(closedText);
     this.#redis.disconnect();
   }
 }
@@ -104,6 +132,8 @@ export class Connection {
 const clientOptions = ({ tls, commandTimeoutMs }: ConnectionSettings): RedisOptions => ({
   commandTimeout: commandTimeoutMs,
   connectTimeout: commandTimeoutMs,
+  // Milliseconds a closing connection may take; the client waits as long for one that is already gone.
+  disconnectTimeout: 200,
   // A connection that takes commands and never answers is given up, so that a new one can be made.
   socketTimeout: commandTimeoutMs,
   // Commands wait for the reconnect until their own time is over, however many attempts that takes.

@@ -2,11 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { acceptance, counting, ending, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
 import { durable, newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
 import { openRedisState, type RedisState, type RedisStateOptions } from './open.js';
+
+// Real servers on a busy machine.
+jest.setTimeout(30_000);
 
 describe('Redis state on a server', () => {
   let server: PrivateRedis;

@@ -1,10 +1,13 @@
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { counting, newRunId, nthInput, planning, until, type Tally } from '@conclave/ports/suites';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { acceptance, counting, newRunId, nthInput, planning, until, type Tally } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
 import { durable, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
 import { openRedisState, type RedisState, type RedisStateOptions } from './open.js';
+
+// Real servers on a busy machine.
+jest.setTimeout(30_000);
 
 describe('Redis state', () => {
   let server: PrivateRedis;
@@ -96,6 +99,18 @@ describe('Redis state', () => {
     await until('the store is back', async () => (await state.store.health()) === null);
     expect(await state.store.runs.read(runId)).toMatchObject({ version: 1 });
     expect(await commit(state, runId, 2)).toMatchObject({ repeated: false, state: { count: 2 } });
+  });
+
+  it('does not accept a run later that it could not accept in time', async () => {
+    const state = await open({ commandTimeoutMs: 300 });
+    await server.kill();
+    await until('the loss is noticed', async () => (await state.store.health()) !== null);
+    const late = acceptance();
+    await expect(state.store.runs.accept(late)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await server.start();
+    await until('the store is back', async () => (await state.store.health()) === null);
+    expect(await state.store.runs.header(late.header.runId)).toBeNull();
+    expect(await state.store.runs.openCount()).toBe(0);
   });
 
   it('gives up a server that takes commands and does not answer, and applies once what it took', async () => {

@@ -1,9 +1,12 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, jest } from '@jest/globals';
 import { describeBlobs, describeRunStream, describeStateStore, newName } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
 import { harnessOn, removeKeys } from './__fixtures__/harness.js';
 import { newPrefix, serverForTests } from './__fixtures__/redis-server.js';
 import { openRedisState, type RedisState } from './open.js';
+
+// Real servers on a busy machine.
+jest.setTimeout(30_000);
 
 let server: Awaited<ReturnType<typeof serverForTests>>;
 beforeAll(async () => {

@@ -1,9 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { WorkerEntry } from '@conclave/contracts';
 import { acceptance, counting, listen, namedOutput, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
 import { cuttingProxy, type CuttingProxy } from './__fixtures__/cutting-proxy.js';
 import { newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
 import { openRedisState, type RedisState } from './open.js';
+
+// Real servers on a busy machine.
+jest.setTimeout(30_000);
 
 /** The client sends a command again when the connection broke before its reply came: the server carries it out twice. */
 describe('A command that was carried out but not answered', () => {

@@ -46,7 +46,8 @@ describe('a Kafka consumption', () => {
     await stage.until('it hangs at the fourth', async () => stage.seen.names.length === 10 && (await stage.lag()) <= 7);
     zombie.proxy.poison({ halfOpen: true });
     await stage.consume(async () => [], { member: 'heir' });
-    await stage.until('the heir has finished all', async () => (await stage.lag()) === 0, 40_000);
+    await stage.log.publish(inputs(10, 'later'));
+    await stage.until('the heir has finished all', async () => stage.seen.names.length === 20 && (await stage.lag()) === 0, 40_000);
     zombie.proxy.poison({});
     zombie.proxy.cut();
     stuck.open();
@@ -54,8 +55,8 @@ describe('a Kafka consumption', () => {
       await wait(200);
       expect(await stage.lag()).toBe(0);
     }
-    await stage.log.publish(inputs(10, 'later'));
-    await stage.until('both go on together', async () => stage.seen.names.length === 20 && (await stage.lag()) === 0);
+    await stage.log.publish(inputs(10, 'last'));
+    await stage.until('both go on together', async () => stage.seen.names.length === 30 && (await stage.lag()) === 0);
   }, 120_000);
 
   it('says that it fetches nothing while the broker is away, is built anew, and goes on', async () => {

@@ -421,6 +421,16 @@ describe('the delivery pool when records are lost or the consumption ends', () =
     expect(bench.clock.pending).toBe(0);
   });
 
+  it('drains although the ledger has stopped answering', async () => {
+    const gates = new Gates();
+    const bench = new PoolBench(async () => (await gates.wait('deaf'), []));
+    await bench.offer(sampleInput('a'));
+    bench.deliveries.hang();
+    const drained = bench.pool.drain(1000);
+    await bench.clock.advance(5000);
+    expect((await drained).map(({ offset }) => offset)).toEqual(['0']);
+  });
+
   it('can be drained twice', async () => {
     const bench = new PoolBench(answering);
     await bench.offer(sampleInput('a'));

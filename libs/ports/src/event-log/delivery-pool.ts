@@ -139,7 +139,7 @@ export class DeliveryPool {
       this.#lose(item);
       this.#releaseSoon(item);
     }
-    await Promise.allSettled(this.#releases);
+    await this.#atMost(abortGraceMs, Promise.allSettled(this.#releases));
     return this.#handedBack;
   }
 
@@ -273,14 +273,17 @@ export class DeliveryPool {
 
   #whenIdle(ms: number): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
+    return this.#atMost(ms, new Promise<void>((resolve) => (this.#idle = resolve)));
+  }
+
+  /** Resolves with the work or after `ms`, whatever comes first. */
+  #atMost(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const end = () => {
+      const cancel = this.#context.clock.after(ms, resolve);
+      void work.then(() => {
         cancel();
-        this.#idle = null;
         resolve();
-      };
-      const cancel = this.#context.clock.after(ms, end);
-      this.#idle = end;
+      });
     });
   }
 }

@@ -9,6 +9,7 @@ interface Entry {
 /** What all processes share of the delivery ledger, in memory. A process is alive until its lease has run out after `died`. */
 export class MemoryDeliveries {
   readonly #entries = new Map<string, Entry>();
+  #hangs = false;
   readonly #deadSince = new Map<string, number>();
   /** Makes every call fail as a store that does not answer. */
   down = false;
@@ -20,6 +21,11 @@ export class MemoryDeliveries {
     this.#deadSince.set(processId, this.options.now());
   }
 
+  /** Every call from now on waits for ever, as for a store behind a half-open connection. */
+  hang(): void {
+    this.#hangs = true;
+  }
+
   /** Records that are begun and not finished. */
   get open(): number {
     return this.#entries.size;
@@ -28,6 +34,7 @@ export class MemoryDeliveries {
   ledger(processId: string): DeliveryLedger {
     return {
       begin: async (key) => {
+        await this.#answer();
         const entry = this.#entry(key);
         // The same process begins again only what it never closed: that is still the same attempt.
         if (!entry.openers.has(processId)) entry.attempts += 1;
@@ -37,25 +44,24 @@ export class MemoryDeliveries {
         return { attempts: entry.attempts, deaths, suspects: others.length - deaths };
       },
       failed: async (key) => {
-        this.#check();
+        await this.#answer();
         this.#entries.get(nameOf(key))?.openers.delete(processId);
       },
       released: async (key) => {
-        this.#check();
+        await this.#answer();
         const entry = this.#entries.get(nameOf(key));
         if (!entry?.openers.delete(processId)) return;
         entry.attempts -= 1;
         if (entry.attempts === 0) this.#entries.delete(nameOf(key));
       },
       done: async (key) => {
-        this.#check();
+        await this.#answer();
         this.#entries.delete(nameOf(key));
       },
     };
   }
 
   #entry(key: DeliveryKey): Entry {
-    this.#check();
     const name = nameOf(key);
     let entry = this.#entries.get(name);
     if (!entry) {
@@ -65,7 +71,8 @@ export class MemoryDeliveries {
     return entry;
   }
 
-  #check(): void {
+  async #answer(): Promise<void> {
+    if (this.#hangs) await new Promise(() => {});
     if (this.down) throw new Failure('STORE_UNAVAILABLE');
   }
 

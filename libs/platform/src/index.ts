@@ -9,6 +9,7 @@ export { openAdminServer, type AdminServer } from './process/admin-server.js';
 export { noCrashPoints, openCrashPoints, type CrashPoints } from './process/crash-point.js';
 export { noHistory, openHistory, type History, type HistoryLine } from './process/history.js';
 export * from './process/process-lease.js';
+export { openObservers, type ObserverOptions } from './process/open-observers.js';
 export { openReadiness, type HealthCheck, type Readiness } from './process/readiness.js';
 export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js';
 export { checkRetention, claimStores } from './process/store-identity.js';

@@ -19,7 +19,8 @@ export interface Ports {
   readonly models: Models;
   /** Null where nothing to search was configured. */
   readonly search: Search | null;
-  readonly graph: KnowledgeGraph;
+  /** Null in a process whose service does not use it. */
+  readonly graph: KnowledgeGraph | null;
   /** Closes all of them, in an order that loses nothing. */
   close(): Promise<void>;
 }

@@ -1,1 +1,3 @@
-export {};
+export { openModels, type OpenedModels } from './open-models.js';
+export { openPorts, type OpenedPorts, type OpenPortsOptions, type ServiceName } from './open-ports.js';
+export { newProcessId, runProcess, taskConcurrency, type ProcessOptions, type RunningProcess } from './start-process.js';

@@ -1,0 +1,10 @@
+import { runProcess } from '@conclave/adapter-selection';
+import { ExpertsModule } from '@conclave/service-experts';
+
+await runProcess({
+  service: 'experts',
+  variables: process.env,
+  cwd: process.cwd(),
+  classes: ({ environment }) => environment.WORKER_CLASSES ?? ['expert', 'evidence'],
+  module: ({ configuration }) => ExpertsModule.register({ storePrompts: configuration.store_prompts }),
+});

@@ -1,0 +1,46 @@
+import type { INestApplication } from '@nestjs/common';
+import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
+import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import type { OpenedPorts } from '@conclave/adapter-selection';
+import { createGatewayApp, gatewayMetrics, type ConsumerHealth } from '@conclave/service-gateway';
+import { expertPrompts } from '@conclave/strategies';
+import { describeRun } from './describe-run.js';
+
+export interface GatewayAppOptions {
+  readonly loaded: Loaded;
+  readonly ports: OpenedPorts;
+  readonly observers: Observers;
+  /** Consumptions of this process, for readiness. */
+  readonly consumers?: () => readonly ConsumerHealth[];
+}
+
+/** Templates and models by the names clients use, with the shipped prompts. */
+export const openTemplates = ({ loaded: { configuration }, ports }: GatewayAppOptions): Promise<TemplateCatalogue> =>
+  openCatalogue({ configuration, models: ports.models, expertPrompts, canSearch: ports.canSearch });
+
+/** The gateway over opened ports, not listening yet. */
+export function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
+  const { loaded, ports, observers, consumers } = options;
+  const { metrics, history, crashPoints } = observers;
+  const { max_body_bytes: maxBodyBytes, max_open_runs: openRuns, heartbeat_s: heartbeat } = loaded.configuration.gateway;
+  return createGatewayApp({
+    catalogue,
+    log: ports.log,
+    state: ports.state,
+    stream: ports.stream,
+    models: ports.models,
+    limits: { maxBodyBytes, openRuns, firstHeartbeatMs: Math.min(heartbeat, 10) * 1000, heartbeatMs: heartbeat * 1000 },
+    keys: null,
+    logger: observers.logger.child({ service: 'gateway' }),
+    metrics: gatewayMetrics(metrics),
+    describeRun,
+    ...(consumers ? { consumers } : {}),
+    metricsText: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
+    openApi: openApiText(apiVersion),
+    asyncApi: asyncApiText(apiVersion),
+    recordPrompts: loaded.configuration.store_prompts === 'full',
+    problems: () => observers.readiness.problems(),
+    history,
+    crashPoints,
+  });
+}

@@ -1,0 +1,72 @@
+import { text } from 'node:stream/consumers';
+import { openObservers, type Loaded } from '@conclave/platform';
+import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
+import { openEngine } from '../engine.js';
+import { listen } from '../listen.js';
+import { GatewayClient } from './gateway-client.js';
+import { findGateway } from './running-gateway.js';
+import { RunPrinter } from './run-printer.js';
+
+export interface AskOptions {
+  readonly loaded: Loaded;
+  readonly question: string;
+  readonly model: string;
+  readonly answer: { write(text: string): unknown };
+  readonly progress: { write(text: string): unknown };
+  readonly localServers?: OpenPortsOptions['localServers'];
+  /** Aborts when the person gives up: the run is cancelled then. */
+  readonly signal: AbortSignal;
+}
+
+/** Exit codes: answered, failed, given up by the person. */
+export const exitCodes = { answered: 0, failed: 1, usage: 2, cancelled: 130 } as const;
+
+/** Asks one question: a gateway that runs, or an embedded one in this process for the time of the question. Gives the exit code. */
+export async function ask(options: AskOptions): Promise<number> {
+  const { loaded } = options;
+  const { CONCLAVE_URL: url, PORT: port } = loaded.environment;
+  const running = await findGateway({ url, home: loaded.home, port });
+  if (running) return follow(running, options);
+
+  const observers = openObservers({
+    environment: loaded.environment,
+    processId: newProcessId('ask'),
+    service: 'standalone',
+    interactive: { home: loaded.home, terminal: options.progress },
+  });
+  const engine = await openEngine({ loaded, observers, ...(options.localServers ? { localServers: options.localServers } : {}) });
+  try {
+    const { choice } = engine.catalogue.found();
+    if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
+    const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
+    return await follow(new GatewayClient(own), options);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function follow(client: GatewayClient, { question, model, answer, progress, signal }: AskOptions): Promise<number> {
+  const { id } = await client.start(model, question);
+  const printer = new RunPrinter(answer, progress);
+  const onAbort = (): void => {
+    progress.write('\nCancelling ...\n');
+    client.cancel(id).catch((error: unknown) => progress.write(`${error instanceof Error ? error.message : String(error)}\n`));
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    for await (const entry of client.events(id)) printer.take(entry);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+  const { result } = printer;
+  if (result?.outcome === 'cancelled') return exitCodes.cancelled;
+  return result && result.answer !== null ? exitCodes.answered : exitCodes.failed;
+}
+
+/** The question from the arguments, or from standard input where it is piped in. */
+export async function questionFrom(words: readonly string[], input: NodeJS.ReadStream): Promise<string> {
+  const said = words.join(' ').trim();
+  if (said && said !== '-') return said;
+  return input.isTTY ? '' : (await text(input)).trim();
+}

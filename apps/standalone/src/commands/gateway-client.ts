@@ -1,0 +1,104 @@
+import { isTerminal, RunAccepted, RunList, RunView, type EngineEntry, type Snapshot, type StreamEntry } from '@conclave/contracts';
+
+export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
+
+/** What the gateway answered instead of what was asked for, in its own words. */
+export class GatewayRefusal extends Error {}
+
+/** The gateway as the command line sees it: its HTTP API and nothing else. */
+export class GatewayClient {
+  constructor(readonly url: string) {}
+
+  /** Whether a Conclave gateway answers there. */
+  async answers(): Promise<boolean> {
+    try {
+      const response = await fetch(`${this.url}/health/live`, { signal: AbortSignal.timeout(1_000) });
+      await response.body?.cancel();
+      return response.ok && response.headers.has('x-conclave');
+    } catch {
+      // Nothing listens there, or it does not speak HTTP.
+      return false;
+    }
+  }
+
+  async start(model: string, question: string): Promise<RunAccepted> {
+    return RunAccepted.parse(await this.json('POST', '/v1/runs', { model, input: question }));
+  }
+
+  async cancel(runId: string): Promise<void> {
+    await this.json('POST', `/v1/runs/${runId}/commands`, { command: 'cancel', reason: 'asked for at the terminal' });
+  }
+
+  async list(): Promise<RunList> {
+    return RunList.parse(await this.json('GET', '/v1/runs'));
+  }
+
+  async run(runId: string): Promise<RunView> {
+    return RunView.parse(await this.json('GET', `/v1/runs/${encodeURIComponent(runId)}`));
+  }
+
+  /** Entries of a run up to its end. A connection that breaks is taken up again where it was, a bounded number of times. */
+  async *events(runId: string): AsyncGenerator<StreamEntry | Snapshot> {
+    let last = 0;
+    let lost: unknown;
+    for (let failures = 0; failures < 5; failures += 1) {
+      try {
+        for await (const entry of this.eventsAfter(runId, last)) {
+          if ('id' in entry) {
+            last = entry.id;
+            failures = 0;
+          }
+          yield entry;
+          if (entry.kind !== 'snapshot' && isTerminal(entry)) return;
+        }
+      } catch (error) {
+        if (error instanceof GatewayRefusal) throw error;
+        lost = error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** failures));
+    }
+    throw new GatewayRefusal(`The events of ${runId} broke off too often; \`conclave run ${runId}\` shows where it stands.`, { cause: lost });
+  }
+
+  private async *eventsAfter(runId: string, last: number): AsyncGenerator<StreamEntry | Snapshot> {
+    const response = await fetch(`${this.url}/v1/runs/${runId}/events`, {
+      headers: { accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
+    });
+    if (!response.ok || !response.body) throw await failureOf(response);
+    let rest = '';
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+      const blocks = `${rest}${text}`.split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = block.split('\n').filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart()).join('\n'); // prettier-ignore
+        if (!data) continue;
+        if (block.startsWith('event: failure')) throw failureFrom(JSON.parse(data));
+        yield JSON.parse(data) as StreamEntry | Snapshot;
+      }
+    }
+  }
+
+  private async json(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw await failureOf(response);
+    return response.json();
+  }
+}
+
+async function failureOf(response: Response): Promise<GatewayRefusal> {
+  const text = await response.text();
+  try {
+    return failureFrom(JSON.parse(text), response.status);
+  } catch {
+    // Whatever stands between us and the gateway did not answer in its form; the status says enough.
+    return failureFrom(null, response.status);
+  }
+}
+
+function failureFrom(body: unknown, status = 500): GatewayRefusal {
+  const message = (body as { error?: { message?: unknown } } | null)?.error?.message;
+  return new GatewayRefusal(typeof message === 'string' ? message : `The gateway answered with status ${status}.`);
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { noUsage, type StreamBody, type StreamEntry } from '@conclave/contracts';
+import { RunPrinter } from './run-printer.js';
+
+const task = 'run_12345678/0/judge.synthesis';
+const composing: StreamBody = { kind: 'composing', taskId: task, stream: 'live' };
+const chunk = (text: string, offset: number, attempt = 1): StreamBody => ({ kind: 'chunk', taskId: task, attempt, offset, text });
+const completed = (answer: string | null): StreamBody => ({
+  kind: 'run.completed',
+  outcome: answer === null ? 'failed' : 'completed',
+  rule: answer === null ? null : 'D3',
+  reason: 'The evidence is sufficient.',
+  reasonCode: 'sufficient',
+  answer,
+  cutShort: false,
+  sources: [{ kind: 'corpus', title: 'a.md', url: null }],
+  usage: { ...noUsage, calls: 3, prompt: 10, completion: 5 },
+  rounds: 2,
+  failure: answer === null ? { code: 'RUN_FAILED', message: 'Nothing to answer from.', retriable: true } : null,
+});
+
+function print(...bodies: readonly StreamBody[]) {
+  let answer = '';
+  let progress = '';
+  const printer = new RunPrinter({ write: (text) => (answer += text) }, { write: (text) => (progress += text) });
+  bodies.forEach((body, i) => printer.take({ ...body, id: i + 1, at: 1 } as StreamEntry));
+  return { answer, progress, result: printer.result };
+}
+
+describe('the terminal view of a run', () => {
+  it('shows progress apart from the answer, with gap, re-plan, sources and why it stopped', () => {
+    const { answer, progress, result } = print(
+      { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'q' },
+      { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the year', nextFocus: '', parsed: true },
+      { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
+      composing,
+      chunk('Hello ', 0),
+      chunk('world.', 6),
+      completed('Hello world.'),
+    );
+    expect(answer).toBe('Hello world.\n');
+    for (const words of ['the year', 'Iteration 1/3', '[1] a.md', 'completed: The evidence is sufficient. (D3)', '2 rounds, 3 model calls, 15 tokens']) expect(progress).toContain(words);
+    expect(result?.outcome).toBe('completed');
+  });
+
+  it('shows a held answer whole at the end', () => {
+    expect(print({ ...composing, stream: 'held' } as StreamBody, completed('All of it.')).answer).toBe('All of it.\n');
+  });
+
+  it('adds what comes after the last token', () => {
+    expect(print(composing, chunk('Hello.', 0), completed('Hello. [1] a.md')).answer).toBe('Hello. [1] a.md\n');
+  });
+
+  it('begins again when another attempt takes over', () => {
+    const { answer, progress } = print(composing, chunk('Hel', 0), { kind: 'superseded', taskId: task, attempt: 2, discarded: 3 }, chunk('Hi.', 0, 2), completed('Hi.'));
+    expect(answer).toBe('Hel\nHi.\n');
+    expect(progress).toContain('the 3 characters above are void');
+  });
+
+  it('shows no text of tasks that do not write the answer', () => {
+    expect(print(composing, { kind: 'chunk', taskId: 'run_12345678/0/x1', attempt: 1, offset: 0, text: 'inner' }, completed('Hi.')).answer).toBe('Hi.\n');
+  });
+
+  it('says why there is no answer', () => {
+    const { answer, progress } = print(completed(null));
+    expect(answer).toBe('');
+    expect(progress).toContain('Nothing to answer from.');
+  });
+});

@@ -1,0 +1,90 @@
+import { parseTaskId, type Snapshot, type StreamEntry } from '@conclave/contracts';
+import { progressText } from '@conclave/service-gateway';
+import type { RunCompletedEntry } from './gateway-client.js';
+
+interface Out {
+  write(text: string): unknown;
+}
+
+/**
+ * Shows a run as it happens: progress to one output, the answer to the other, so that `ask ... > file` keeps the answer alone.
+ * Text is shown token by token where the run streams it, at the end otherwise.
+ */
+export class RunPrinter {
+  private composer: string | null = null;
+  private shown = '';
+  private completed: RunCompletedEntry | null = null;
+
+  constructor(
+    private readonly answer: Out,
+    private readonly progress: Out,
+  ) {}
+
+  take(entry: StreamEntry | Snapshot): void {
+    switch (entry.kind) {
+      case 'snapshot':
+        return void this.progress.write(`(what happened before is not kept; the run is ${entry.status})\n`);
+      case 'composing':
+        this.composer = entry.taskId;
+        break;
+      case 'chunk':
+        if (entry.taskId === this.composer) this.text(entry.text);
+        return;
+      case 'superseded':
+        if (entry.taskId === this.composer && this.shown) this.startAgain(entry.discarded);
+        break;
+      case 'run.completed':
+        return this.end(entry);
+      default:
+    }
+    const line = progressText(entry);
+    if (line !== null) this.progress.write(`${line}\n`);
+  }
+
+  /** The terminal entry, once it came. */
+  get result(): RunCompletedEntry | null {
+    return this.completed;
+  }
+
+  private text(text: string): void {
+    if (!this.shown) this.progress.write('\n');
+    this.shown += text;
+    this.answer.write(text);
+  }
+
+  private startAgain(discarded: number): void {
+    this.answer.write('\n');
+    this.progress.write(`(the ${discarded} characters above are void: their writer died, another one begins again)\n`);
+    this.shown = '';
+  }
+
+  private end(entry: RunCompletedEntry): void {
+    this.completed = entry;
+    const { answer, failure, reason, rule, outcome, sources, usage, rounds } = entry;
+    if (answer !== null) {
+      // A held answer comes whole; a streamed one may end with what was added after its last token.
+      if (!this.shown) this.text(answer);
+      else if (answer.startsWith(this.shown)) this.text(answer.slice(this.shown.length));
+      else {
+        this.startAgain(this.shown.length);
+        this.text(answer);
+      }
+      this.answer.write('\n');
+    }
+    const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model calls, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}`;
+    const named = sources.map(({ title, url, kind }, i) => `   [${i + 1}] ${title}${url ? ` · ${url}` : ''} (${kind})`);
+    this.progress.write(
+      [
+        '',
+        ...(named.length > 0 ? ['📚 Sources', ...named] : []),
+        `🏁 ${outcome}: ${reason}${rule ? ` (${rule})` : ''}`,
+        ...(failure ? [`   ${failure.message}`] : []),
+        `   ${spent}`,
+        '',
+      ].join('\n'),
+    );
+  }
+}
+
+/** Short form of a task id for lists. */
+export const localTask = (id: string): string => parseTaskId(id)?.local ?? id;

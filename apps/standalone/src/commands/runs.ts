@@ -1,0 +1,47 @@
+import type { RunView } from '@conclave/contracts';
+import type { GatewayClient } from './gateway-client.js';
+import { localTask } from './run-printer.js';
+
+interface Out {
+  write(text: string): unknown;
+}
+
+const short = (text: string, length: number): string => {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+};
+
+/** The newest runs, one line each. */
+export async function printRuns(client: GatewayClient, out: Out): Promise<void> {
+  const { data } = await client.list();
+  if (data.length === 0) out.write('No runs yet. Ask something: npm run ask -- "question"\n');
+  for (const run of data) {
+    out.write(`${run.id}  ${new Date(run.acceptedAt).toISOString()}  ${run.status.padEnd(13)}  ${run.template.padEnd(18)}  ${short(run.question, 60)}\n`);
+  }
+}
+
+/** One run: what was asked, planned, found and decided, and what it cost. */
+export async function printRun(client: GatewayClient, id: string, out: Out): Promise<void> {
+  out.write(runText(await client.run(id)));
+}
+
+export function runText(run: RunView): string {
+  const lines = [
+    `${run.id}  ${run.template.id} (${run.template.strategy}, version ${run.template.version})`,
+    `Question  ${short(run.question, 400)}`,
+    `Status    ${run.status}${run.reason ? `: ${run.reason}` : ''}${run.rule ? ` (${run.rule})` : ''}`,
+    ...run.rounds.flatMap(({ epoch, tasks, fallback }) => [
+      `Round ${epoch}${fallback ? ' (fallback plan)' : ''}`,
+      ...tasks.map(
+        (task) =>
+          `  ${localTask(task.id).padEnd(18)} ${task.capability.padEnd(22)} ${task.status.padEnd(11)} ${task.model ?? ''}${task.failure ? ` ${short(task.failure.message, 80)}` : ''}`,
+      ),
+    ]),
+    ...run.decisions.map(({ epoch, rule, sentence }) => `Decision  round ${epoch}: ${rule} ${sentence}`),
+    ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
+    ...(run.answer === null ? [] : ['', run.answer, '']),
+    ...run.sources.map(({ title, url }, i) => `Source    [${i + 1}] ${title}${url ? ` · ${url}` : ''}`),
+    `Usage     ${run.usage.total.calls} calls, ${run.usage.total.prompt} prompt and ${run.usage.total.completion} completion tokens${run.usage.total.cost > 0 ? `, cost ${run.usage.total.cost.toFixed(4)}` : ''}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,75 @@
+import type { INestApplication } from '@nestjs/common';
+import { openPorts, newProcessId, taskConcurrency, type OpenedPorts, type OpenPortsOptions } from '@conclave/adapter-selection';
+import { openGatewayApp, openTemplates } from '@conclave/app-gateway';
+import { shippedClasses } from '@conclave/contracts';
+import { claimStores, holdProcessLease, openShutdown, serve, type Loaded, type Observers, type Served, type TemplateCatalogue } from '@conclave/platform';
+import { ExpertsModule } from '@conclave/service-experts';
+import { GraphIngestModule } from '@conclave/service-graph-ingest';
+import { MergerModule } from '@conclave/service-merger';
+import { PlannerModule } from '@conclave/service-planner';
+
+export interface EngineOptions {
+  readonly loaded: Loaded;
+  readonly observers: Observers;
+  /** Where local model servers are looked for; tests give closed ports. */
+  readonly localServers?: OpenPortsOptions['localServers'];
+}
+
+/** All five services in this process on the embedded adapters; the gateway does not listen yet. */
+export interface Engine {
+  readonly gateway: INestApplication;
+  readonly ports: OpenedPorts;
+  readonly catalogue: TemplateCatalogue;
+  /** Ends streams, finishes or hands back tasks, closes the stores. The same promise for every caller. */
+  close(): Promise<void>;
+}
+
+const graceMs = 5_000;
+
+/** Rejects with Failure DATA_FOLDER_IN_USE, STORE_REPLACED and what the stores say; nothing stays open then. */
+export async function openEngine({ loaded, observers, localServers }: EngineOptions): Promise<Engine> {
+  const { logger, readiness } = observers;
+  const shutdown = openShutdown(logger);
+  try {
+    const own = Object.keys(loaded.configuration.task_classes);
+    const classes = [...new Set([...shippedClasses, ...own])];
+    const identity = { id: newProcessId('standalone'), classes };
+    // Stores of a cluster belong to its services: in this process everything is embedded, whatever the file says of Kafka.
+    const ports = await openPorts({
+      loaded: { ...loaded, configuration: { ...loaded.configuration, stores: {} } },
+      observers,
+      service: 'standalone',
+      processId: identity.id,
+      ...(localServers ? { localServers } : {}),
+    });
+    shutdown.add('stores', () => ports.close());
+    await claimStores(ports.log, ports.state);
+    const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service: 'standalone', classes }, logger);
+    shutdown.add('lease', () => lease.end());
+    readiness.add('lease', lease.health);
+
+    const { store_prompts: storePrompts } = loaded.configuration;
+    const concurrency = taskConcurrency(loaded);
+    const workers = classes.filter((name) => name !== 'judge');
+    const parts = [
+      ['planner', PlannerModule.register({ storePrompts }), []],
+      ['experts', ExpertsModule.register({ storePrompts }), workers],
+      ['merger', MergerModule.register({ storePrompts }), ['judge']],
+      ['graph-ingest', GraphIngestModule.register(), []],
+    ] as const;
+    const served: Served[] = [];
+    for (const [service, module, served_classes] of parts) {
+      const one = await serve({ service, module, ports, observers, process: { id: identity.id, classes: served_classes }, graceMs, concurrency });
+      served.push(one);
+      shutdown.add(service, () => one.close());
+    }
+    const options = { loaded, ports, observers };
+    const catalogue = await openTemplates(options);
+    const gateway = await openGatewayApp(options, catalogue);
+    shutdown.add('gateway', () => gateway.close());
+    return { gateway, ports, catalogue, close: () => (readiness.stopping(), shutdown.run()) };
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+import { Failure } from '@conclave/contracts';
+import { loadConfiguration, type Loaded } from '@conclave/platform';
+import { expertPrompts } from '@conclave/strategies';
+import { ask, exitCodes, questionFrom } from './commands/ask.js';
+import { GatewayRefusal } from './commands/gateway-client.js';
+import { findGateway } from './commands/running-gateway.js';
+import { printRun, printRuns } from './commands/runs.js';
+import { upUntilSignal } from './commands/up.js';
+
+const help = `conclave: a committee of models behind an OpenAI-compatible API
+
+  npm start                            everything in one process, on http://127.0.0.1:8080
+  npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
+      --model <template or model>      conclave unless given; GET /v1/models lists them
+  npm run conclave -- runs             the newest runs
+  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost
+
+Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
+`;
+
+const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
+
+async function runningGateway() {
+  const { environment, home } = load();
+  const client = await findGateway({ url: environment.CONCLAVE_URL, home, port: environment.PORT });
+  if (!client) throw new GatewayRefusal('No gateway runs here. Start one with `npm start`, or name one with CONCLAVE_URL.');
+  return client;
+}
+
+/** Gives the exit code; undefined where the process goes on. */
+async function main(): Promise<number | undefined> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { model: { type: 'string', short: 'm', default: 'conclave' }, help: { type: 'boolean', short: 'h' } },
+  });
+  const [command = 'up', ...rest] = positionals;
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  switch (command) {
+    case 'up':
+      await upUntilSignal({ loaded: load(), out: process.stdout, terminal: process.stderr });
+      return undefined;
+    case 'ask': {
+      const question = await questionFrom(rest, process.stdin);
+      if (!question) break;
+      const stop = new AbortController();
+      const onSignal = (): void => (stop.signal.aborted ? process.exit(exitCodes.cancelled) : stop.abort());
+      process.on('SIGINT', onSignal);
+      process.on('SIGTERM', onSignal);
+      return ask({ loaded: load(), question, model: values.model, answer: process.stdout, progress: process.stderr, signal: stop.signal });
+    }
+    case 'runs':
+      await printRuns(await runningGateway(), process.stdout);
+      return 0;
+    case 'run':
+      if (!rest[0]) break;
+      await printRun(await runningGateway(), rest[0], process.stdout);
+      return 0;
+    default:
+      process.stderr.write(`There is no command "${command}".\n\n`);
+  }
+  process.stderr.write(help);
+  return exitCodes.usage;
+}
+
+try {
+  const code = await main();
+  if (code !== undefined) process.exit(code);
+} catch (error) {
+  const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+  const isKnown = error instanceof Failure || error instanceof GatewayRefusal || isUsage;
+  process.stderr.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
+  process.exit(isUsage ? exitCodes.usage : exitCodes.failed);
+}

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from '@jest/globals';
+import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { curlSnippet, sdkSnippet, startText, type StartFacts } from './start-text.js';
+
+const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
+  ref,
+  model: ref.split('@')[0]!,
+  provider: ref.split('@')[1]!,
+  context: null,
+  price: null,
+  local: true,
+  demo: false,
+  kind: 'chat',
+  ...more,
+});
+const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderStatus => ({
+  name,
+  reachable: true,
+  local: true,
+  paid: false,
+  note: '',
+  maxConcurrency: 1,
+  ...more,
+});
+const demo = model('conclave-demo@demo', { demo: true });
+const facts: StartFacts = {
+  listening: { url: 'http://127.0.0.1:8080', port: 8080, insteadOf: null },
+  home: '/data/.conclave',
+  file: null,
+  models: [demo],
+  providers: [provider('demo')],
+  choice: { because: 'demo', models: [demo] },
+  templates: ['conclave-fast', 'conclave'],
+  search: '3 documents in samples',
+  loneKey: false,
+  warnings: [],
+  question: "Who's there?",
+};
+
+describe('the start-up text', () => {
+  it('names address, models, data folder, and how to connect a real model', () => {
+    const text = startText(facts);
+    expect(text).toContain('Conclave is ready at http://127.0.0.1:8080\n');
+    expect(text).toContain('conclave-demo@demo: the built-in DEMO model');
+    expect(text).toContain('/data/.conclave');
+    expect(text).toContain('OPENAI_BASE_URL=');
+    expect(text).toContain('conclave.yaml');
+    expect(text.split('\n').length).toBeLessThan(35);
+  });
+
+  it('says clearly that another port was taken', () => {
+    const text = startText({ ...facts, listening: { url: 'http://127.0.0.1:8081', port: 8081, insteadOf: 8080 } });
+    expect(text).toContain('http://127.0.0.1:8081 (port 8080 is taken; set PORT to choose one)');
+  });
+
+  it('does not speak of demos and connecting once a real model is used', () => {
+    const qwen = model('qwen3:8b@ollama');
+    const text = startText({ ...facts, models: [qwen, model('llama@ollama')], providers: [provider('ollama')], choice: { because: 'local', models: [qwen] } });
+    expect(text).toContain('qwen3:8b@ollama; also llama@ollama');
+    expect(text).not.toContain('DEMO');
+    expect(text).not.toContain('Connect a real model');
+  });
+
+  it('names a paid model as paid, and a key that is not used', () => {
+    const big = model('big@cloud', { local: false });
+    expect(startText({ ...facts, models: [big], providers: [provider('cloud', { paid: true })], choice: { because: 'paid', models: [big] } })).toContain('big@cloud (paid)');
+    expect(startText({ ...facts, loneKey: true })).toContain('OPENAI_API_KEY is set. It is used only when asked for');
+  });
+
+  it('says which configured server does not answer', () => {
+    const text = startText({ ...facts, models: [], templates: [], providers: [provider('local', { reachable: false, note: 'connection refused' })], choice: { because: 'nothing', models: [] } });
+    expect(text).toContain('none found. local: connection refused.');
+    expect(text).not.toContain('curl');
+  });
+
+  it('prints a curl line that a shell reads as one JSON body, whatever the question', () => {
+    const line = curlSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"? $HOME \`x\` \\ é`);
+    const printed = execFileSync('sh', ['-c', line.replace('curl', 'printf "%s\\n"')], { encoding: 'utf8' }).trim().split('\n');
+    expect(JSON.parse(printed.at(-1)!)).toMatchObject({ model: 'conclave', stream: true, messages: [{ role: 'user', content: `Who's "there"? $HOME \`x\` \\ é` }] });
+  });
+
+  it('prints an SDK snippet that a shell hands to Node as a valid module', () => {
+    const snippet = sdkSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"?`);
+    const source = execFileSync('sh', ['-c', snippet.replace('node --input-type=module', 'cat')], { encoding: 'utf8' });
+    expect(source).toContain("baseURL: 'http://127.0.0.1:1/v1'");
+    expect(() => execFileSync(process.execPath, ['--check', '--input-type=module', '-'], { input: source, stdio: ['pipe', 'ignore', 'pipe'] })).not.toThrow();
+  });
+});

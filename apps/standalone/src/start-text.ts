@@ -1,0 +1,97 @@
+import { demoProvider } from '@conclave/contracts';
+import type { ModelChoice } from '@conclave/platform';
+import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import type { Listening } from './listen.js';
+
+export interface StartFacts {
+  readonly listening: Listening;
+  readonly home: string;
+  /** Configuration file, or null. */
+  readonly file: string | null;
+  readonly models: readonly ModelInfo[];
+  readonly providers: readonly ProviderStatus[];
+  readonly choice: ModelChoice;
+  readonly templates: readonly string[];
+  /** What research looks in; null when there is nothing. */
+  readonly search: string | null;
+  /** OPENAI_API_KEY is set and nothing says what for. */
+  readonly loneKey: boolean;
+  readonly warnings: readonly string[];
+  /** A question that shows the loop. */
+  readonly question: string;
+}
+
+/** Models named in the text; the list of all is at /v1/models. */
+const namedModels = 5;
+
+/** What a person reads after the start: what is used, where it is, and two ways to try it that work when pasted. */
+export function startText(facts: StartFacts): string {
+  const { listening, templates } = facts;
+  const model = templates.includes('conclave') ? 'conclave' : templates[0];
+  const taken = listening.insteadOf === null ? '' : ` (port ${listening.insteadOf} is taken; set PORT to choose one)`;
+  return [
+    `Conclave is ready at ${listening.url}${taken}`,
+    '',
+    ...rows([
+      ['Models', modelSentence(facts)],
+      ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model can answer yet'],
+      ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
+      ['Data', `${facts.home} (log: conclave.log)`],
+      ...(facts.file ? [['Settings', facts.file] as const] : []),
+    ]),
+    ...facts.warnings.map((warning) => `  Note       ${warning}`),
+    ...(facts.loneKey ? ['  Note       OPENAI_API_KEY is set. It is used only when asked for: as model@openai, or with OPENAI_BASE_URL.'] : []),
+    ...(model ? ['', 'Ask it:', '', curlSnippet(listening.url, model, facts.question), '', 'Or with the OpenAI SDK:', '', sdkSnippet(listening.url, model, facts.question)] : []),
+    '',
+    ...connectText(facts),
+    'Stop with Ctrl+C.',
+    '',
+  ].join('\n');
+}
+
+const rows = (pairs: readonly (readonly [string, string])[]): string[] => pairs.map(([name, text]) => `  ${name.padEnd(10)} ${text}`);
+
+function modelSentence({ choice, models, providers }: StartFacts): string {
+  const down = providers.filter((provider) => !provider.reachable).map(({ name, note }) => `${name}: ${note || 'does not answer'}`);
+  if (choice.because === 'nothing') {
+    return `none found. ${down.length > 0 ? `${down.join('; ')}. It is looked for again by itself.` : 'Name one in conclave.yaml.'}`;
+  }
+  const used = choice.models.map(({ ref }) => ref).join(', ');
+  if (choice.because === 'demo') return `${used}: the built-in DEMO model (deterministic, offline, for trying things out)`;
+  const others = models.filter(({ ref, kind, provider }) => kind === 'chat' && provider !== demoProvider && !choice.models.some((one) => one.ref === ref)).map(({ ref }) => ref);
+  const more = others.length > namedModels ? `${others.slice(0, namedModels).join(', ')} and ${others.length - namedModels} more` : others.join(', ');
+  const paid = choice.because === 'paid' ? ' (paid)' : '';
+  return `${used}${paid}${more ? `; also ${more}` : ''}${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
+}
+
+/** For a POSIX shell: single quotes keep everything but a single quote. */
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+export function curlSnippet(url: string, model: string, question: string): string {
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: question }] });
+  return `  curl -N ${url}/v1/chat/completions -H 'content-type: application/json' -d ${quoted(body)}`;
+}
+
+/** Runs in this folder as it stands: the `openai` package is among the dependencies. */
+export function sdkSnippet(url: string, model: string, question: string): string {
+  const code = [
+    "import OpenAI from 'openai';",
+    `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: 'none' });`,
+    `const stream = await client.chat.completions.create({ model: '${model}', stream: true,`,
+    `  messages: [{ role: 'user', content: ${JSON.stringify(question)} }] });`,
+    "for await (const { choices } of stream) process.stdout.write(choices[0]?.delta.content ?? '');",
+  ];
+  return ["  node --input-type=module <<'END'", ...code.map((line) => `  ${line}`), 'END'].join('\n');
+}
+
+function connectText({ choice }: StartFacts): readonly string[] {
+  if (choice.because !== 'demo' && choice.because !== 'nothing') return [];
+  return [
+    'Connect a real model: start Ollama, LM Studio, llama.cpp or vLLM and start again, or name any OpenAI-compatible server:',
+    '',
+    '  OPENAI_BASE_URL=http://127.0.0.1:11434/v1 npm start',
+    '',
+    'or in conclave.yaml:  providers: { local: { base_url: http://127.0.0.1:11434/v1 } }',
+    '',
+  ];
+}

@@ -1,0 +1,91 @@
+import { openDemoModels } from '@conclave/adapter-demo';
+import { discoverLocalServers, natureOf, openProviders, providerFromEnvironment, usualPorts, type ProviderConfig } from '@conclave/adapter-openai';
+import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
+import type { Loaded } from '@conclave/platform';
+import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
+
+export interface OpenedModels {
+  readonly models: Models;
+  /** Nothing is configured and nothing was found: the built-in demo model answers. */
+  readonly demoOnly: boolean;
+}
+
+export interface ModelSearch {
+  /** False in a process that makes no model calls. */
+  readonly discover: boolean;
+  /** Where local servers are looked for, for tests. */
+  readonly ports?: Partial<Readonly<Record<(typeof discoveredProviders)[number], number>>>;
+}
+
+/**
+ * Configured servers; with none, local servers found at their usual ports; with none of those either, the demo model.
+ * A key alone makes its hosted service callable as `model@openai`, and is never used by itself.
+ */
+export async function openModels({ configuration, environment, secrets }: Loaded, search: ModelSearch): Promise<OpenedModels> {
+  const configured = Object.entries(configuration.providers).map(([name, provider]): [string, ProviderConfig] => {
+    const key = secrets.providerKeys[name];
+    const nature = natureOf(provider.base_url, key !== undefined);
+    return [
+      name,
+      {
+        base_url: provider.base_url,
+        ...(key === undefined ? {} : { api_key: key }),
+        ...(provider.max_concurrency === undefined ? {} : { max_concurrency: provider.max_concurrency }),
+        timeout_ms: provider.timeout_s * 1000,
+        local: nature.local,
+        paid: provider.paid ?? nature.paid,
+      },
+    ];
+  });
+  const found = configured.length === 0 && search.discover ? await discoverLocalServers(search) : [];
+  const lone = configured.length === 0 ? providerFromEnvironment(undefined, environment.OPENAI_API_KEY) : null;
+  const demoOnly = configured.length === 0 && found.length === 0;
+  const real = openProviders({
+    providers: Object.fromEntries([
+      ...configured,
+      ...found.map(({ name, provider }) => [name, provider] as const),
+      ...(lone ? [[environmentProvider, lone.provider] as const] : []),
+    ]),
+    models: known(configuration.models),
+  });
+  return { models: joined(real, openDemoModels(), demoOnly, search.ports ?? {}), demoOnly };
+}
+
+type KnownModels = Readonly<Record<string, { readonly context?: number; readonly price?: { readonly input: number; readonly output: number } }>>;
+
+const known = (models: Loaded['configuration']['models']): KnownModels =>
+  Object.fromEntries(
+    Object.entries(models).map(([ref, { context, price }]) => [ref, { ...(context === undefined ? {} : { context }), ...(price ? { price } : {}) }]),
+  );
+
+/**
+ * One list of models, the demo in it only when it is the only one. A run carries the models its gateway chose, so a
+ * process that looked around at another moment still reaches the demo and any usual local server by name.
+ */
+function joined(real: Models, demo: Models, demoOnly: boolean, ports: NonNullable<ModelSearch['ports']>): Models {
+  const late = new Map<string, Models>();
+  const lateServer = (name: string): Models | null => {
+    const usual = discoveredProviders.find((one) => one === name);
+    if (!usual) return null;
+    const opened = late.get(usual) ?? openProviders({ providers: { [usual]: { base_url: `http://127.0.0.1:${ports[usual] ?? usualPorts[usual]}/v1`, local: true, paid: false } } });
+    late.set(usual, opened);
+    return opened;
+  };
+  const listed = demoOnly ? [real, demo] : [real];
+  const providers = async (): Promise<readonly ProviderStatus[]> => (await Promise.all(listed.map((one) => one.providers()))).flat();
+  return {
+    list: async (): Promise<readonly ModelInfo[]> => (await Promise.all(listed.map((one) => one.list()))).flat(),
+    providers,
+    call: async (request, watch) => {
+      const name = request.model.slice(request.model.lastIndexOf('@') + 1);
+      if (name === demoProvider) return demo.call(request, watch);
+      if ((await real.providers()).some((provider) => provider.name === name)) return real.call(request, watch);
+      const server = lateServer(name);
+      if (!server) throw new Failure('MODEL_NOT_FOUND', `No provider serves ${request.model}.`);
+      return server.call(request, watch);
+    },
+    close: async () => {
+      await Promise.all([real, demo, ...late.values()].map((one) => one.close()));
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Failure, isOutage } from '@conclave/contracts';
+import {
+  claimStores, endOnSignals, holdProcessLease, loadConfiguration, openAdminServer, openObservers, openShutdown, serve,
+  type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
+} from '@conclave/platform'; // prettier-ignore
+import { openPorts, type OpenedPorts, type ServiceName } from './open-ports.js';
+
+export interface ProcessOptions {
+  readonly service: Exclude<ServiceName, 'standalone'>;
+  readonly variables: Variables;
+  readonly cwd: string;
+  /** Task classes this process serves. */
+  readonly classes?: (loaded: Loaded) => readonly string[];
+  /** Expert categories that have a prompt, to check templates against. */
+  readonly categories?: readonly string[];
+  /** The service's module on the log; absent for a service that consumes nothing. */
+  readonly module?: (loaded: Loaded) => ServeOptions['module'];
+  /** What runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
+  readonly beside?: (process: RunningProcess) => Promise<{ close(): Promise<void> }>;
+}
+
+export interface RunningProcess {
+  readonly loaded: Loaded;
+  readonly observers: Observers;
+  readonly ports: OpenedPorts;
+  readonly identity: ProcessIdentity;
+  readonly shutdown: Shutdown;
+}
+
+/** Milliseconds that stores may take to answer when everything starts at once. */
+const startPatienceMs = 60_000;
+/** Above the longest task of the defaults, below the grace of the containers. */
+const shutdownLimitMs = 140_000;
+const graceMs = 125_000;
+
+/** Id of a process: new with every start, since it owns leases and deliveries. */
+export const newProcessId = (service: string): string => `${service}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
+
+/**
+ * Runs one service as a process of its own until a signal ends it: configuration, admin port, stores, lease, module.
+ * A store that is empty or older than the log keeps the process up, red and without work. Other failures at the start
+ * end it with a sentence and code 1.
+ */
+export async function runProcess(options: ProcessOptions): Promise<void> {
+  try {
+    await startProcess(options);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Failure ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.exit(1);
+  }
+}
+
+async function startProcess(options: ProcessOptions): Promise<void> {
+  const { service } = options;
+  const loaded = loadConfiguration(options.variables, options.cwd, options.categories ? { categories: options.categories } : {});
+  const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
+  const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
+  const { logger, readiness, metrics } = observers;
+  const shutdown = openShutdown(logger);
+  endOnSignals(shutdown, logger, { limitMs: shutdownLimitMs, onSignal: () => readiness.stopping() });
+
+  let started = false;
+  let problem = 'is starting.';
+  readiness.add('start', () => (started ? null : problem));
+  const { ADMIN_PORT, ADMIN_HOST } = loaded.environment;
+  if (ADMIN_PORT !== undefined) {
+    const admin = await openAdminServer({ host: ADMIN_HOST, port: ADMIN_PORT, readiness, metrics });
+    shutdown.add('admin server', () => admin.close());
+    logger.info('The admin port answers.', { port: admin.port });
+  }
+
+  const ports = await patiently(() => openPorts({ loaded, observers, service, processId: identity.id }), observers);
+  shutdown.add('stores', () => ports.close());
+  for (const warning of ports.warnings) logger.warn(warning);
+  try {
+    const mark = await patiently(() => claimStores(ports.log, ports.state), observers);
+    logger.info('Log and state store belong together.', { store: mark.storeId, generation: mark.generation });
+  } catch (error) {
+    if (!(error instanceof Failure && error.code === 'STORE_REPLACED')) throw error;
+    problem = error.message;
+    logger.error('Nothing is consumed.', { error });
+    return;
+  }
+  readiness.add('log', () => ports.log.health());
+  readiness.add('state store', () => ports.state.health());
+  const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service, classes: identity.classes }, logger);
+  readiness.add('lease', lease.health);
+  shutdown.add('lease', () => lease.end());
+  if (options.module) {
+    const concurrency = taskConcurrency(loaded);
+    const served = await serve({ service, module: options.module(loaded), ports, observers, process: identity, graceMs, concurrency });
+    shutdown.add('service', () => served.close());
+  }
+  const beside = await options.beside?.({ loaded, observers, ports, identity, shutdown });
+  if (beside) shutdown.add('http', () => beside.close());
+  started = true;
+  logger.info('Ready.', { classes: identity.classes });
+}
+
+/** Tasks at the same time, by class, where the configuration says so. */
+export const taskConcurrency = ({ configuration }: Loaded): { readonly tasks: Readonly<Record<string, number>> } => ({
+  tasks: Object.fromEntries(
+    Object.entries(configuration.task_classes).flatMap(([name, { concurrency }]) => (concurrency === undefined ? [] : [[name, concurrency]])),
+  ),
+});
+
+/** Tries again while our own stores do not answer, for a minute: they may be starting too. */
+async function patiently<T>(act: () => Promise<T>, { logger }: Observers): Promise<T> {
+  const end = performance.now() + startPatienceMs;
+  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 2_000)) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isOutage(error) || (error as Failure).code === 'STORE_REPLACED' || performance.now() > end) throw error;
+      logger.warn('A store does not answer yet; trying again.', { error });
+      await delay(waitMs);
+    }
+  }
+}

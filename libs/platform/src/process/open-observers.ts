@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import type { Environment } from '@conclave/contracts';
+import { fileLines, jsonLines, openLogger, terminalLines, type LogSink } from '../logging/logger.js';
+import { openMetrics } from '../metrics/metrics.js';
+import type { Observers } from '../ports-module.js';
+import { openCrashPoints } from './crash-point.js';
+import { openHistory } from './history.js';
+import { openReadiness } from './readiness.js';
+
+export interface ObserverOptions {
+  readonly environment: Environment;
+  readonly processId: string;
+  readonly service: string;
+  /**
+   * Set where a person sits in front of it: the terminal gets warnings and errors only, `<home>/conclave.log` gets everything.
+   * Otherwise JSON lines go to standard output.
+   */
+  readonly interactive?: { readonly home: string; readonly terminal: { write(text: string): unknown } };
+}
+
+/** Logger, metrics, crash points, history and readiness of one process, as its environment says. */
+export function openObservers({ environment, processId, service, interactive }: ObserverOptions): Observers {
+  const sinks: readonly LogSink[] = interactive
+    ? [terminalLines(interactive.terminal), fileLines(join(interactive.home, 'conclave.log'))]
+    : [jsonLines(process.stdout)];
+  const history = openHistory(environment.HISTORY_FILE, processId);
+  return {
+    logger: openLogger({ level: environment.LOG_LEVEL, sinks, fields: { service, process: processId } }),
+    metrics: openMetrics(),
+    crashPoints: openCrashPoints(environment.CRASH_AT, history),
+    history,
+    readiness: openReadiness(),
+  };
+}

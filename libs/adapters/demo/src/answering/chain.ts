@@ -1,5 +1,5 @@
 import { sharesMeaning, type Name, type Token } from '../language/tokens.js';
-import { isKindNoun } from '../language/words.js';
+import { isKindNoun, ofPlaces } from '../language/words.js';
 import type { Passage } from '../reading/passages.js';
 import { findLink, type Link, type Wanted } from './link.js';
 import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type Question } from './question.js';
@@ -81,16 +81,16 @@ function findFinal(question: Question, passages: readonly Passage[], known: Read
 
 const accept = (link: Link | null, least: number): Link | null => (link && link.covered >= least ? link : null);
 
-/** "Which river flows through X": a sentence that says "the river" of X answers it too, whatever verb it uses. */
-function askedByNoun(question: Question, passages: readonly Passage[], wanted: Wanted): Link | null {
-  const { noun } = question;
-  if (!noun || question.kind !== 'thing' || !isKindNoun(noun.lower)) return null;
+/** "Which river flows through X": a sentence that says "the river" of X answers it too, whatever verb it uses for being there. */
+function askedByNoun({ noun }: Question, passages: readonly Passage[], wanted: Wanted): Link | null {
+  if (!noun || !isKindNoun(noun.lower) || !wanted.required.every(({ meanings }) => meanings.some((meaning) => ofPlaces.has(meaning))))
+    return null;
   const link = findLink(passages, { ...wanted, required: [noun] });
   const name = link?.name;
-  const beside =
-    name && [name.from - 1, name.to + 1, name.to].some((at) => link.sentence.tokens[at] && sharesMeaning(link.sentence.tokens[at], noun));
+  const beside = name && [name.from - 2, name.from - 1, name.to + 1, name.to].some((at) => isWord(link.sentence.tokens[at], noun));
   return beside ? link : null;
 }
+const isWord = (token: Token | undefined, word: Token): boolean => token !== undefined && sharesMeaning(token, word);
 
 /** Finds out what an inner part of the question stands for. */
 function nextStep(

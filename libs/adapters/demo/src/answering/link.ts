@@ -82,6 +82,8 @@ function speaksOf(sentence: Sentence, { entity, required }: Wanted, at: readonly
   const strict = required.some(({ meanings }) => meanings.some((meaning) => ofItsSubject.has(meaning)));
   if (!strict) return names.some(own) || possessed;
   return at.some(({ place }) => {
+    // "C is the birthplace of A".
+    if (sentence.tokens[place + 1]?.lower === 'of') return names.some((name) => own(name) && name.from > place && name.from <= place + 3);
     const nearest = names.filter((name) => name.to < place && !inAside(sentence, name, place)).at(-1);
     if (bySubject && subject.at < place && (!nearest || nearest.to < subject.at)) return possessed;
     if (nearest) return own(nearest) && !ownsSomethingElse(sentence, nearest, place);

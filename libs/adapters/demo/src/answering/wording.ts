@@ -11,7 +11,13 @@ export function quoted({ sentence }: Link): string {
   const { subject } = sentence;
   const pronoun = subject && sentence.tokens[subject.at];
   if (!subject || !pronoun || pronoun.lower === 'the') return capital(text);
-  return `${text.slice(0, pronoun.start)}${subject.name.text}${subject.possessive ? "'s" : ''}${text.slice(pronoun.end)}`;
+  return `${text.slice(0, pronoun.start)}${withArticle(subject.name.text, sentence, subject.at)}${subject.possessive ? "'s" : ''}${text.slice(pronoun.end)}`;
+}
+
+/** "the X" where the documents write the name so. */
+function withArticle(name: string, { passage }: Link['sentence'], at: number): string {
+  const written = passage.sentences.some(({ text }) => text.toLowerCase().includes(`the ${name.toLowerCase()}`));
+  return written ? `${at === 0 ? 'The' : 'the'} ${name}` : name;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -107,6 +107,9 @@ export const meaningsOf = (word: string): readonly string[] => relationsOf.get(s
 /** Relations whose subject is the one in front of the word: "A's cousin B was born in C" says nothing of A. */
 export const ofItsSubject: ReadonlySet<string> = new Set(['birth', 'death', 'study', 'live', 'work', 'speak'].map((name) => `=${name}`));
 
+/** Relations that only say that something is somewhere. */
+export const ofPlaces: ReadonlySet<string> = new Set(['=locate', '=flow']);
+
 /** A noun that names somebody by what they do or are to somebody. */
 export const isAgentNoun = (word: string): boolean =>
   /(er|or|ist|ian|ect|ress|man|woman)$/.test(word) ||

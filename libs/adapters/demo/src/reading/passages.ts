@@ -53,7 +53,7 @@ export function passageOf(n: number, raw: string, title: string): Passage {
   const sentences: Sentence[] = [];
   const keys = new Set<string>();
   const passage: Passage = { n, title: plainTitle, sentences, keys };
-  const titleNames = namesOf(plainTitle, tokensOf(plainTitle));
+  const titleNames = namesOfTitle(plainTitle);
   for (const name of titleNames) keys.add(name.key);
   let topic: Name | null = titleNames[0] ?? null;
   let person: Name | null = topic;
@@ -70,6 +70,14 @@ export function passageOf(n: number, raw: string, title: string): Passage {
     topic ??= names[0] ?? null;
   }
   return passage;
+}
+
+/** A title made of a file name has small letters only: it is one name. */
+function namesOfTitle(title: string): readonly Name[] {
+  const names = namesOf(title, tokensOf(title));
+  if (names.length > 0 || title === '') return names;
+  const large = title.replace(/[-_]+/g, ' ').replace(/(^|\s)\p{Ll}/gu, (letter) => letter.toUpperCase());
+  return namesOf(large, tokensOf(large)).slice(0, 1);
 }
 
 const leads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from', 'to', 'of', 'outside']);

@@ -128,6 +128,7 @@ describe('as assessor', () => {
     ['an aside', 'Mira Dolt, a cousin of Ruben Tarn, was born in Ashcombe.'],
     ['a pronoun', 'Mira Dolt kept bees. In May 1788 she was born in Ashcombe.'],
     ['a possessive pronoun', 'Mira Dolt kept bees. Her birthplace is Ashcombe.'],
+    ['the second pronoun', 'Mira Dolt kept bees. Her letters lie in Tarn, a mile from where she was born in Ashcombe.'],
     ['a surname', 'Mira Dolt kept bees. Dolt was born in Ashcombe.'],
     ['the passive', 'Ashcombe is the birthplace of Mira Dolt.'],
     ['a title of honour', 'Captain Mira Dolt was born in Ashcombe.'],

@@ -1,6 +1,6 @@
 import { sharesMeaning, type Name, type Token } from '../language/tokens.js';
 import { auxiliaries, determiners, madeBy, months, ofItsSubject, possessivePronouns } from '../language/words.js';
-import { means, type Passage, type Sentence } from '../reading/passages.js';
+import { means, type Passage, type Sentence, type Subject } from '../reading/passages.js';
 import type { AnswerKind } from './question.js';
 
 /** What is wanted of a sentence about an entity. */
@@ -40,18 +40,28 @@ export function findLink(passages: readonly Passage[], wanted: Wanted): Link | n
 }
 
 function readLink(sentence: Sentence, wanted: Wanted): { readonly link: Link; readonly score: number } | null {
+  if (wanted.required.length === 0) return readDefinition(sentence, wanted);
   const at = relationPlaces(sentence, wanted);
-  const covered = wanted.required.length === 0 ? 1 : new Set(at.map(({ said }) => said)).size / wanted.required.length;
+  const covered = new Set(at.map(({ said }) => said)).size / wanted.required.length;
   if (covered < 0.5 || !speaksOf(sentence, wanted, at)) return null;
   const places = at.map(({ place }) => place);
   const found = wanted.kind === 'time' || wanted.kind === 'number' ? numberIn(sentence, wanted, places) : nameIn(sentence, wanted, places);
   if (!found && wanted.kind !== 'thing') return null;
-  if (!found && wanted.required.length === 0) return null;
   const answer = found?.text ?? null;
   return {
     link: { sentence, answer, name: found?.name ?? null, covered },
     score: covered * 10 + (answer ? 2 : 0) + (found?.score ?? 0) / 10,
   };
+}
+
+/** "What is X?": a sentence that begins with X and says what it is, or else what happened to it. */
+function readDefinition(sentence: Sentence, { entity }: Wanted): { readonly link: Link; readonly score: number } | null {
+  const [first] = sentence.names;
+  if (!first || first.from > 1 || entity === null || !means(first, entity, sentence.passage)) return null;
+  const next = sentence.tokens[first.to + 1]?.lower ?? '';
+  if (!auxiliaries.has(next)) return null;
+  const defines = determiners.has(sentence.tokens[first.to + 2]?.lower ?? '');
+  return { link: { sentence, answer: null, name: null, covered: 1 }, score: defines ? 12 : 10 };
 }
 
 interface RelationPlace {
@@ -73,19 +83,21 @@ function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): read
 /** The sentence is about the entity, and what it says of the relation it says of the entity. */
 function speaksOf(sentence: Sentence, { entity, required }: Wanted, at: readonly RelationPlace[]): boolean {
   if (entity === null) return true;
-  const { names, passage, subject } = sentence;
+  const { names, passage } = sentence;
   const own = (name: Name): boolean => means(name, entity, passage);
-  const bySubject = subject !== null && own(subject.name);
-  if (!names.some(own) && !bySubject) return false;
-  // "Her brother was built like a tree": what a possessive pronoun begins is about the subject only if the relation itself follows.
-  const possessed = !subject?.possessive || at.some(({ place }) => place > subject.at && place <= subject.at + 2);
+  const subjects = sentence.subjects.filter(({ name }) => own(name));
+  if (!names.some(own) && subjects.length === 0) return false;
+  // "Her brother was taught": what a possessive pronoun begins is about the subject only if the relation itself follows.
+  const possessed = ({ at: pronoun, possessive }: Subject, place: number): boolean =>
+    !possessive || (place > pronoun && place <= pronoun + 2);
   const strict = required.some(({ meanings }) => meanings.some((meaning) => ofItsSubject.has(meaning)));
-  if (!strict) return names.some(own) || possessed;
+  if (!strict) return names.some(own) || at.some(({ place }) => subjects.some((subject) => possessed(subject, place)));
   return at.some(({ place }) => {
     // "C is the birthplace of A".
     if (sentence.tokens[place + 1]?.lower === 'of') return names.some((name) => own(name) && name.from > place && name.from <= place + 3);
     const nearest = names.filter((name) => name.to < place && !inAside(sentence, name, place)).at(-1);
-    if (bySubject && subject.at < place && (!nearest || nearest.to < subject.at)) return possessed;
+    const subject = subjects.findLast((one) => one.at < place);
+    if (subject && (!nearest || nearest.to < subject.at)) return possessed(subject, place);
     if (nearest) return own(nearest) && !ownsSomethingElse(sentence, nearest, place);
     // "The birthplace of A", "Born in C, A ...": the next name that is not a place.
     return names.filter((name) => name.from > place).some((name) => own(name));

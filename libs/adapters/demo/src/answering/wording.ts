@@ -8,7 +8,7 @@ export const demoLabel =
 /** The sentence of a link with its pronoun written out, without its full stop. */
 export function quoted({ sentence }: Link): string {
   const text = sentence.text.replace(/[.!…]["”’]?$/, '').trim();
-  const { subject } = sentence;
+  const [subject] = sentence.subjects;
   const pronoun = subject && sentence.tokens[subject.at];
   if (!subject || !pronoun || pronoun.lower === 'the') return capital(text);
   return `${text.slice(0, pronoun.start)}${withArticle(subject.name.text, sentence, subject.at)}${subject.possessive ? "'s" : ''}${text.slice(pronoun.end)}`;

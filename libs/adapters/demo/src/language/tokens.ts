@@ -22,7 +22,7 @@ export function tokensOf(text: string): readonly Token[] {
     const lower = word.normalize('NFKC').toLowerCase();
     const between = text.slice(last, match.index);
     last = match.index + match[0].length;
-    const joined = /^[\s"“”„«»]*$/.test(between) || (/^\.\s$/.test(between) && isHonorific(tokens.at(-1)?.lower ?? ''));
+    const joined = /^[\s"“”„«»]*$/.test(between) || (/^\.\s$/.test(between) && /^(st|dr|mr|mrs|ms|prof)$/.test(tokens.at(-1)?.lower ?? ''));
     tokens.push({ text: word, lower, meanings: meaningsOf(lower), start: match.index, end: match.index + word.length, possessive, joined });
   }
   return tokens;

@@ -31,7 +31,7 @@ export const kindNouns = set(`city town village country state land region provin
 const placeKinds = set('city town village country state land region province county island place location district birthplace hometown');
 const timeKinds = set('year date day month century decade time era');
 export const months = set('january february march april may june july august september october november december');
-const honorifics = set('mr mrs ms dr sir dame lord lady professor prof captain saint st king queen prince princess president');
+const honorifics = set('mr mrs ms dr sir dame lord lady professor prof captain king queen prince princess president');
 
 export const isStopWord = (word: string): boolean => stopWords.has(word);
 export const isHonorific = (word: string): boolean => honorifics.has(word.replace(/\.$/, ''));

@@ -9,8 +9,8 @@ export interface Sentence {
   /** Number of the fact. */
   readonly n: number;
   readonly passage: Passage;
-  /** What its first pronoun, or "the company" at its beginning, stands for. */
-  readonly subject: Subject | null;
+  /** What its pronouns, or "the company" at its beginning, stand for, in their order. */
+  readonly subjects: readonly Subject[];
 }
 
 export interface Subject {
@@ -62,11 +62,11 @@ export function passageOf(n: number, raw: string, title: string): Passage {
     const tokens = tokensOf(part);
     const names = namesOf(part, tokens);
     if (tokens.length === 0 || part.endsWith('?')) continue;
-    const subject = subjectOf(tokens, names, person, topic);
+    const subjects = subjectsOf(tokens, names, person, topic);
     for (const name of names) keys.add(name.key);
-    sentences.push({ text: part, tokens, names, n, passage, subject });
+    sentences.push({ text: part, tokens, names, n, passage, subjects });
     const maker = names.find((name) => tokens[name.from - 1]?.lower === 'by');
-    person = maker ?? subject?.name ?? names[0] ?? person;
+    person = maker ?? subjects[0]?.name ?? names[0] ?? person;
     topic ??= names[0] ?? null;
   }
   return passage;
@@ -83,19 +83,17 @@ function namesOfTitle(title: string): readonly Name[] {
 const leads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from', 'to', 'of', 'outside']);
 
 /** A pronoun means the person, or the thing, of the sentences before unless its own sentence has named somebody already. */
-function subjectOf(tokens: readonly Token[], names: readonly Name[], person: Name | null, topic: Name | null): Subject | null {
-  const at = tokens.findIndex(
-    ({ lower }, index) => personPronouns.has(lower) || possessivePronouns.has(lower) || (index === 0 && thingPronouns.has(lower)),
-  );
-  const word = tokens[at]?.lower ?? '';
-  const named = names.some((name) => name.from < at && !leads.has(tokens[name.from - 1]?.lower ?? ''));
-  if (at >= 0 && !named) {
-    const possessive = possessivePronouns.has(word);
-    const name = thingPronouns.has(word) || word === 'its' ? topic : person;
-    return name && { name, at, possessive };
-  }
+function subjectsOf(tokens: readonly Token[], names: readonly Name[], person: Name | null, topic: Name | null): readonly Subject[] {
   const theCompany = tokens[0]?.lower === 'the' && tokens[1] && isKindNoun(tokens[1].lower) && names[0]?.from !== 1;
-  return theCompany && topic ? { name: topic, at: 0, possessive: false } : null;
+  if (theCompany && topic) return [{ name: topic, at: 0, possessive: false }];
+  return tokens.flatMap(({ lower }, at) => {
+    const possessive = possessivePronouns.has(lower);
+    const thing = lower === 'its' || (at === 0 && thingPronouns.has(lower));
+    if (!possessive && !thing && !personPronouns.has(lower)) return [];
+    const named = names.some((name) => name.from < at && !leads.has(tokens[name.from - 1]?.lower ?? ''));
+    const name = thing ? topic : person;
+    return named || !name ? [] : [{ name, at, possessive }];
+  });
 }
 
 const withoutMarkup = (text: string): string =>

@@ -26,7 +26,11 @@ function insight(prompt: string, chain: Chain): string {
   if (!chain.complete || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
   const summary = chain.links.map((link) => quoted(link)).join('; ');
   const entities = [
-    ...new Set(chain.links.flatMap(({ sentence, name }) => [...sentence.names.map((one) => one.text), ...(name ? [name.text] : [])])),
+    ...new Set(
+      chain.links.flatMap(({ sentence, name }) => [
+        ...[...sentence.subjects.map((one) => one.name), ...sentence.names, ...(name ? [name] : [])].map((one) => one.text),
+      ]),
+    ),
   ];
   if (summary.length > 500) return '';
   return `\n${marks.insight.open}${JSON.stringify({ summary, entities: entities.slice(0, 20), insight_type: 'inference' })}${marks.insight.close}`;

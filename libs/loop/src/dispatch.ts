@@ -16,11 +16,26 @@ const callsPerTask = 2;
 export const startTimer = (id: string): string => `start:${id}`;
 export const taskTimer = (id: string): string => `task:${id}`;
 
-/** Takes the tasks of a plan in, answering repeats from the ledger; none is dispatched yet. */
+/** Tasks after everything they need; a plan has no circles. */
+function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
+  const ordered: PlannedTask[] = [];
+  const place = (task: PlannedTask): void => {
+    if (ordered.includes(task)) return;
+    for (const need of task.needs) place(tasks.find((other) => other.id === need)!);
+    ordered.push(task);
+  };
+  tasks.forEach(place);
+  return ordered;
+}
+
+/**
+ * Takes the tasks of a plan in, answering repeats from the ledger; none is dispatched yet. A task is no repeat
+ * when something it builds on is new in this round.
+ */
 export function admitTasks(moves: Moves, tasks: readonly PlannedTask[]): readonly string[] {
   const { run } = moves;
   const ids: string[] = [];
-  for (const spec of tasks) {
+  for (const spec of inOrderOfNeeds(tasks)) {
     const id = taskId(run.runId, run.epoch, spec.id);
     ids.push(id);
     const task: TaskState = {
@@ -35,7 +50,8 @@ export function admitTasks(moves: Moves, tasks: readonly PlannedTask[]): readonl
     };
     run.tasks[id] = task;
     const repeat = repeatOf(run.memory.tried, spec.capability, argumentOf(spec, tasks));
-    if (repeat === 'known' || repeat === 'near' || repeat === 'exhausted') settleRepeat(task, repeat, moves.now);
+    const seesNews = spec.needs.some((need) => run.tasks[taskId(run.runId, run.epoch, need)]?.status === 'blocked');
+    if (!seesNews && (repeat === 'known' || repeat === 'near' || repeat === 'exhausted')) settleRepeat(task, repeat, moves.now);
     const early = run.earlyResults[id];
     if (early && task.status === 'blocked') settle(run, id, task, early, moves.now);
     delete run.earlyResults[id];

@@ -261,6 +261,22 @@ describe('the engine', () => {
     expect(run.state!.tasks['run_00000001/1/r1']!.result!.status).toBe('repeated');
   });
 
+  it('asks an expert again when the evidence it builds on is new, and not when all of it is known', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'founder of the observatory'), expert('x1', 'answer the whole question from the evidence', ['r1'])]);
+    run.found('r1', 'a fact');
+    run.answered('x1', 'not sure');
+    run.judged('needs_more_info', 'more');
+    run.planned(1, [research('r1', 'birthplace'), expert('x1', 'answer the whole question from the evidence', ['r1'])]);
+    run.found('r1', 'another fact');
+    expect(run.dispatched().at(-1)).toBe('1/x1');
+    run.answered('x1', 'sure');
+    run.judged('needs_more_info', 'still more');
+    run.planned(2, [research('r1', 'birthplace'), expert('x1', 'answer the whole question from the evidence', ['r1'])]);
+    expect(run.state!.tasks['run_00000001/2/x1']!.result!.status).toBe('repeated');
+  });
+
   it('allows a failed action once more, not twice', () => {
     const run = new Scenario({ max_agentic_rounds: 4 });
     run.requested();

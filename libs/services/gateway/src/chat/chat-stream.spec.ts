@@ -18,7 +18,7 @@ async function streaming(
 }
 
 const plan: StreamBody[] = [
-  { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'Why is the sky blue?' },
+  { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 4, question: 'Why is the sky blue?' },
   { kind: 'planning', epoch: 0, iteration: 0, max: 3 },
   { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
 ];

@@ -6,7 +6,7 @@ import { progressText } from './progress-text.js';
 const run = 'run_12345678';
 const cases: readonly (readonly [StreamBody, string | null])[] = [
   [
-    { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'Why?' },
+    { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 4, question: 'Why?' },
     '🎯 conclave: strategy agentic, up to 3 re-plans',
   ],
   [{ kind: 'planning', epoch: 0, iteration: 0, max: 3 }, '📋 Planning'],

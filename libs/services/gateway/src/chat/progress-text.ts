@@ -14,7 +14,7 @@ export function progressText(entry: StreamBody): string | null {
 
 const lines: Lines = {
   'run.started': ({ template, strategy, maxRounds }) =>
-    `🎯 ${template}: strategy ${strategy}${maxRounds > 0 ? `, up to ${maxRounds} ${maxRounds === 1 ? 're-plan' : 're-plans'}` : ''}`,
+    `🎯 ${template}: strategy ${strategy}${maxRounds > 1 ? `, up to ${maxRounds - 1} ${maxRounds === 2 ? 're-plan' : 're-plans'}` : ''}`,
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
   'plan.ready': ({ tasks, fallback }) =>
     [

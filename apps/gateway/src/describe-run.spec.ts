@@ -19,7 +19,19 @@ const run: RunState = {
       status: 'settled',
       allowance: null,
       openedAt: 110,
-      result: { status: 'ok', text: 'Ana', confidence: 0.9, facts: 1, gaps: ['when'], model: null, failure: null, usage: noUsage, attempt: 1, durationMs: 7, settledAt: 120 },
+      result: {
+        status: 'ok',
+        text: 'Ana',
+        confidence: 0.9,
+        facts: 1,
+        gaps: ['when'],
+        model: null,
+        failure: null,
+        usage: noUsage,
+        attempt: 1,
+        durationMs: 7,
+        settledAt: 120,
+      },
       lateUsage: usage,
     },
   },
@@ -32,7 +44,15 @@ const run: RunState = {
 describe('a run as people read it', () => {
   it('shows rounds, tasks, decisions, the answer and what every call cost', () => {
     const view = RunView.parse(describeRun(run));
-    expect(view).toMatchObject({ status: 'completed', terminal: true, outcome: 'completed', rule: 'D3', answer: 'Ana.', startedAt: 100, completedAt: 200 });
+    expect(view).toMatchObject({
+      status: 'completed',
+      terminal: true,
+      outcome: 'completed',
+      rule: 'D3',
+      answer: 'Ana.',
+      startedAt: 100,
+      completedAt: 200,
+    });
     expect(view.rounds).toHaveLength(1);
     expect(view.rounds[0]?.tasks[0]).toMatchObject({ id: 'run_12345678/0/r1', status: 'ok', facts: 1, gaps: ['when'], usage });
     expect(view.usage.items.map(({ owner }) => owner)).toEqual(['run_12345678/0/plan', 'run_12345678/0/r1']);
@@ -40,6 +60,11 @@ describe('a run as people read it', () => {
   });
 
   it('can show a run that nothing but an early event is known of', () => {
-    expect(RunView.parse(describeRun(unborn('run_12345678')))).toMatchObject({ status: 'unborn', terminal: false, outcome: null, answer: null });
+    expect(RunView.parse(describeRun(unborn('run_12345678')))).toMatchObject({
+      status: 'unborn',
+      terminal: false,
+      outcome: null,
+      answer: null,
+    });
   });
 });

@@ -105,7 +105,9 @@ async function stop(children: readonly Child[]): Promise<void> {
 async function main(): Promise<void> {
   const stores = storeAddresses();
   if (!stores) {
-    process.stderr.write('No Kafka is known. Start the servers with `npm run stack -- up`, or set KAFKA_BROKERS and REDIS_URL (or CONCLAVE_CONFIG).\n');
+    process.stderr.write(
+      'No Kafka is known. Start the servers with `npm run stack -- up`, or set KAFKA_BROKERS and REDIS_URL (or CONCLAVE_CONFIG).\n',
+    );
     process.exit(1);
   }
   const port = await gatewayPort();
@@ -140,7 +142,10 @@ async function main(): Promise<void> {
     [
       `Conclave is ready at ${address}, as ${children.length} processes over ${stores.KAFKA_BROKERS ?? process.env.KAFKA_BROKERS ?? 'the stores of CONCLAVE_CONFIG'}`,
       '',
-      ...children.map(({ service, adminPort, process: child }) => `  ${service.padEnd(13)} pid ${String(child.pid).padEnd(8)} http://127.0.0.1:${adminPort}/metrics`),
+      ...children.map(
+        ({ service, adminPort, process: child }) =>
+          `  ${service.padEnd(13)} pid ${String(child.pid).padEnd(8)} http://127.0.0.1:${adminPort}/metrics`,
+      ),
       '',
       `Ask it:  CONCLAVE_URL=${address} npm run ask -- "question"`,
       'Stop with Ctrl+C.',

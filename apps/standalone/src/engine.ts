@@ -2,7 +2,16 @@ import type { INestApplication } from '@nestjs/common';
 import { openPorts, newProcessId, taskConcurrency, type OpenedPorts, type OpenPortsOptions } from '@conclave/adapter-selection';
 import { openGatewayApp, openTemplates } from '@conclave/app-gateway';
 import { shippedClasses } from '@conclave/contracts';
-import { claimStores, holdProcessLease, openShutdown, serve, type Loaded, type Observers, type Served, type TemplateCatalogue } from '@conclave/platform';
+import {
+  claimStores,
+  holdProcessLease,
+  openShutdown,
+  serve,
+  type Loaded,
+  type Observers,
+  type Served,
+  type TemplateCatalogue,
+} from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 import { MergerModule } from '@conclave/service-merger';
@@ -59,7 +68,15 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
     ] as const;
     const served: Served[] = [];
     for (const [service, module, served_classes] of parts) {
-      const one = await serve({ service, module, ports, observers, process: { id: identity.id, classes: served_classes }, graceMs, concurrency });
+      const one = await serve({
+        service,
+        module,
+        ports,
+        observers,
+        process: { id: identity.id, classes: served_classes },
+        graceMs,
+        concurrency,
+      });
       served.push(one);
       shutdown.add(service, () => one.close());
     }

@@ -26,7 +26,11 @@ export async function listen(app: INestApplication, host: string, port: number |
     throw explain(error, host, chosen);
   }
   const real = Number(new URL(await app.getUrl()).port);
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${real}`, port: real, insteadOf: port === undefined && real !== usualPort ? usualPort : null };
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${real}`,
+    port: real,
+    insteadOf: port === undefined && real !== usualPort ? usualPort : null,
+  };
 }
 
 async function firstFree(host: string): Promise<number> {
@@ -48,8 +52,15 @@ const isFree = (host: string, port: number): Promise<boolean> =>
 
 function explain(error: unknown, host: string, port: number): unknown {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'EADDRINUSE') return new Failure('CONFIGURATION_INVALID', `Port ${port} is taken. Set PORT to another one, unset it to take the next free one, or stop what listens there.`, { cause: error });
-  if (code === 'EACCES') return new Failure('CONFIGURATION_INVALID', `This user may not listen on port ${port}. Set PORT to 1024 or more.`, { cause: error });
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return new Failure('CONFIGURATION_INVALID', `HOST ${host} is not an address of this machine.`, { cause: error });
+  if (code === 'EADDRINUSE')
+    return new Failure(
+      'CONFIGURATION_INVALID',
+      `Port ${port} is taken. Set PORT to another one, unset it to take the next free one, or stop what listens there.`,
+      { cause: error },
+    );
+  if (code === 'EACCES')
+    return new Failure('CONFIGURATION_INVALID', `This user may not listen on port ${port}. Set PORT to 1024 or more.`, { cause: error });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new Failure('CONFIGURATION_INVALID', `HOST ${host} is not an address of this machine.`, { cause: error });
   return error;
 }

@@ -6,7 +6,7 @@ import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRun, printRuns } from './commands/runs.js';
-import { upUntilSignal } from './commands/up.js';
+import { up } from './commands/up.js';
 
 const help = `conclave: a committee of models behind an OpenAI-compatible API
 
@@ -41,7 +41,7 @@ async function main(): Promise<number | undefined> {
   }
   switch (command) {
     case 'up':
-      await upUntilSignal({ loaded: load(), out: process.stdout, terminal: process.stderr });
+      await up({ loaded: load(), out: process.stdout, terminal: process.stderr, endOnSignals: true });
       return undefined;
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);

@@ -56,7 +56,12 @@ describe('the start-up text', () => {
 
   it('does not speak of demos and connecting once a real model is used', () => {
     const qwen = model('qwen3:8b@ollama');
-    const text = startText({ ...facts, models: [qwen, model('llama@ollama')], providers: [provider('ollama')], choice: { because: 'local', models: [qwen] } });
+    const text = startText({
+      ...facts,
+      models: [qwen, model('llama@ollama')],
+      providers: [provider('ollama')],
+      choice: { because: 'local', models: [qwen] },
+    });
     expect(text).toContain('qwen3:8b@ollama; also llama@ollama');
     expect(text).not.toContain('DEMO');
     expect(text).not.toContain('Connect a real model');
@@ -64,26 +69,42 @@ describe('the start-up text', () => {
 
   it('names a paid model as paid, and a key that is not used', () => {
     const big = model('big@cloud', { local: false });
-    expect(startText({ ...facts, models: [big], providers: [provider('cloud', { paid: true })], choice: { because: 'paid', models: [big] } })).toContain('big@cloud (paid)');
+    expect(
+      startText({ ...facts, models: [big], providers: [provider('cloud', { paid: true })], choice: { because: 'paid', models: [big] } }),
+    ).toContain('big@cloud (paid)');
     expect(startText({ ...facts, loneKey: true })).toContain('OPENAI_API_KEY is set. It is used only when asked for');
   });
 
   it('says which configured server does not answer', () => {
-    const text = startText({ ...facts, models: [], templates: [], providers: [provider('local', { reachable: false, note: 'connection refused' })], choice: { because: 'nothing', models: [] } });
+    const text = startText({
+      ...facts,
+      models: [],
+      templates: [],
+      providers: [provider('local', { reachable: false, note: 'connection refused' })],
+      choice: { because: 'nothing', models: [] },
+    });
     expect(text).toContain('none found. local: connection refused.');
     expect(text).not.toContain('curl');
   });
 
   it('prints a curl line that a shell reads as one JSON body, whatever the question', () => {
     const line = curlSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"? $HOME \`x\` \\ é`);
-    const printed = execFileSync('sh', ['-c', line.replace('curl', 'printf "%s\\n"')], { encoding: 'utf8' }).trim().split('\n');
-    expect(JSON.parse(printed.at(-1)!)).toMatchObject({ model: 'conclave', stream: true, messages: [{ role: 'user', content: `Who's "there"? $HOME \`x\` \\ é` }] });
+    const printed = execFileSync('sh', ['-c', line.replace('curl', 'printf "%s\\n"')], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
+    expect(JSON.parse(printed.at(-1)!)).toMatchObject({
+      model: 'conclave',
+      stream: true,
+      messages: [{ role: 'user', content: `Who's "there"? $HOME \`x\` \\ é` }],
+    });
   });
 
   it('prints an SDK snippet that a shell hands to Node as a valid module', () => {
     const snippet = sdkSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"?`);
     const source = execFileSync('sh', ['-c', snippet.replace('node --input-type=module', 'cat')], { encoding: 'utf8' });
     expect(source).toContain("baseURL: 'http://127.0.0.1:1/v1'");
-    expect(() => execFileSync(process.execPath, ['--check', '--input-type=module', '-'], { input: source, stdio: ['pipe', 'ignore', 'pipe'] })).not.toThrow();
+    expect(() =>
+      execFileSync(process.execPath, ['--check', '--input-type=module', '-'], { input: source, stdio: ['pipe', 'ignore', 'pipe'] }),
+    ).not.toThrow();
   });
 });

@@ -40,8 +40,21 @@ export function startText(facts: StartFacts): string {
       ...(facts.file ? [['Settings', facts.file] as const] : []),
     ]),
     ...facts.warnings.map((warning) => `  Note       ${warning}`),
-    ...(facts.loneKey ? ['  Note       OPENAI_API_KEY is set. It is used only when asked for: as model@openai, or with OPENAI_BASE_URL.'] : []),
-    ...(model ? ['', 'Ask it:', '', curlSnippet(listening.url, model, facts.question), '', 'Or with the OpenAI SDK:', '', sdkSnippet(listening.url, model, facts.question)] : []),
+    ...(facts.loneKey
+      ? ['  Note       OPENAI_API_KEY is set. It is used only when asked for: as model@openai, or with OPENAI_BASE_URL.']
+      : []),
+    ...(model
+      ? [
+          '',
+          'Ask it:',
+          '',
+          curlSnippet(listening.url, model, facts.question),
+          '',
+          'Or with the OpenAI SDK:',
+          '',
+          sdkSnippet(listening.url, model, facts.question),
+        ]
+      : []),
     '',
     ...connectText(facts),
     'Stop with Ctrl+C.',
@@ -58,8 +71,11 @@ function modelSentence({ choice, models, providers }: StartFacts): string {
   }
   const used = choice.models.map(({ ref }) => ref).join(', ');
   if (choice.because === 'demo') return `${used}: the built-in DEMO model (deterministic, offline, for trying things out)`;
-  const others = models.filter(({ ref, kind, provider }) => kind === 'chat' && provider !== demoProvider && !choice.models.some((one) => one.ref === ref)).map(({ ref }) => ref);
-  const more = others.length > namedModels ? `${others.slice(0, namedModels).join(', ')} and ${others.length - namedModels} more` : others.join(', ');
+  const others = models
+    .filter(({ ref, kind, provider }) => kind === 'chat' && provider !== demoProvider && !choice.models.some((one) => one.ref === ref))
+    .map(({ ref }) => ref);
+  const more =
+    others.length > namedModels ? `${others.slice(0, namedModels).join(', ')} and ${others.length - namedModels} more` : others.join(', ');
   const paid = choice.because === 'paid' ? ' (paid)' : '';
   return `${used}${paid}${more ? `; also ${more}` : ''}${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
 }

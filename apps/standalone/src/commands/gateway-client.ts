@@ -57,7 +57,9 @@ export class GatewayClient {
       }
       await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** failures));
     }
-    throw new GatewayRefusal(`The events of ${runId} broke off too often; \`conclave run ${runId}\` shows where it stands.`, { cause: lost });
+    throw new GatewayRefusal(`The events of ${runId} broke off too often; \`conclave run ${runId}\` shows where it stands.`, {
+      cause: lost,
+    });
   }
 
   private async *eventsAfter(runId: string, last: number): AsyncGenerator<StreamEntry | Snapshot> {

@@ -30,7 +30,7 @@ function print(...bodies: readonly StreamBody[]) {
 describe('the terminal view of a run', () => {
   it('shows progress apart from the answer, with gap, re-plan, sources and why it stopped', () => {
     const { answer, progress, result } = print(
-      { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 3, question: 'q' },
+      { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 4, question: 'q' },
       { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the year', nextFocus: '', parsed: true },
       { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
       composing,
@@ -39,7 +39,14 @@ describe('the terminal view of a run', () => {
       completed('Hello world.'),
     );
     expect(answer).toBe('Hello world.\n');
-    for (const words of ['the year', 'Iteration 1/3', '[1] a.md', 'completed: The evidence is sufficient. (D3)', '2 rounds, 3 model calls, 15 tokens']) expect(progress).toContain(words);
+    for (const words of [
+      'the year',
+      'Iteration 1/3',
+      '[1] a.md',
+      'completed: The evidence is sufficient. (D3)',
+      '2 rounds, 3 model calls, 15 tokens',
+    ])
+      expect(progress).toContain(words);
     expect(result?.outcome).toBe('completed');
   });
 
@@ -52,13 +59,21 @@ describe('the terminal view of a run', () => {
   });
 
   it('begins again when another attempt takes over', () => {
-    const { answer, progress } = print(composing, chunk('Hel', 0), { kind: 'superseded', taskId: task, attempt: 2, discarded: 3 }, chunk('Hi.', 0, 2), completed('Hi.'));
+    const { answer, progress } = print(
+      composing,
+      chunk('Hel', 0),
+      { kind: 'superseded', taskId: task, attempt: 2, discarded: 3 },
+      chunk('Hi.', 0, 2),
+      completed('Hi.'),
+    );
     expect(answer).toBe('Hel\nHi.\n');
     expect(progress).toContain('the 3 characters above are void');
   });
 
   it('shows no text of tasks that do not write the answer', () => {
-    expect(print(composing, { kind: 'chunk', taskId: 'run_12345678/0/x1', attempt: 1, offset: 0, text: 'inner' }, completed('Hi.')).answer).toBe('Hi.\n');
+    expect(
+      print(composing, { kind: 'chunk', taskId: 'run_12345678/0/x1', attempt: 1, offset: 0, text: 'inner' }, completed('Hi.')).answer,
+    ).toBe('Hi.\n');
   });
 
   it('says why there is no answer', () => {

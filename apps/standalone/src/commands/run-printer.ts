@@ -72,7 +72,9 @@ export class RunPrinter {
       this.answer.write('\n');
     }
     const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model calls, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}`;
-    const named = sources.map(({ title, url, kind }, i) => `   [${i + 1}] ${title}${url ? ` · ${url}` : ''} (${kind})`);
+    // The answer names its sources by itself where it cites them.
+    const unnamed = sources.some(({ title }) => !answer?.includes(title));
+    const named = !unnamed ? [] : sources.map(({ title, url, kind }, i) => `   [${i + 1}] ${title}${url ? ` · ${url}` : ''} (${kind})`);
     this.progress.write(
       [
         '',

@@ -25,7 +25,11 @@ function notedUrl(home: string): string | null {
  * The gateway to talk to: CONCLAVE_URL, else the one of the data folder, else the one at the usual port; null when none
  * answers. A CONCLAVE_URL that does not answer is an error: somebody meant that one.
  */
-export async function findGateway(where: { readonly url: string | undefined; readonly home: string; readonly port: number | undefined }): Promise<GatewayClient | null> {
+export async function findGateway(where: {
+  readonly url: string | undefined;
+  readonly home: string;
+  readonly port: number | undefined;
+}): Promise<GatewayClient | null> {
   if (where.url) {
     const client = new GatewayClient(where.url.replace(/\/(v1\/?)?$/, ''));
     if (await client.answers()) return client;

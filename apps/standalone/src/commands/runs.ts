@@ -16,7 +16,9 @@ export async function printRuns(client: GatewayClient, out: Out): Promise<void> 
   const { data } = await client.list();
   if (data.length === 0) out.write('No runs yet. Ask something: npm run ask -- "question"\n');
   for (const run of data) {
-    out.write(`${run.id}  ${new Date(run.acceptedAt).toISOString()}  ${run.status.padEnd(13)}  ${run.template.padEnd(18)}  ${short(run.question, 60)}\n`);
+    out.write(
+      `${run.id}  ${new Date(run.acceptedAt).toISOString()}  ${run.status.padEnd(13)}  ${run.template.padEnd(18)}  ${short(run.question, 60)}\n`,
+    );
   }
 }
 

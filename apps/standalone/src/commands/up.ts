@@ -1,22 +1,30 @@
-import { endOnSignals, openObservers, openShutdown, type Loaded, type Logger, type Shutdown } from '@conclave/platform';
+import { endOnSignals, openObservers, openShutdown, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
 import { openEngine } from '../engine.js';
 import { listen, type Listening } from '../listen.js';
+import { questionFor } from '../question.js';
 import { startText } from '../start-text.js';
 import { noteGateway } from './running-gateway.js';
-import { questionFor } from '../question.js';
 
 export interface UpOptions {
   readonly loaded: Loaded;
   readonly out: { write(text: string): unknown };
   readonly terminal: { write(text: string): unknown };
   readonly localServers?: OpenPortsOptions['localServers'];
+  /** Ends the process on SIGINT and SIGTERM, from the first moment on. */
+  readonly endOnSignals?: boolean;
 }
 
 const shutdownLimitMs = 15_000;
 
+export interface Running {
+  readonly listening: Listening;
+  /** The same promise for every caller. */
+  close(): Promise<void>;
+}
+
 /** Starts everything in this process and says so. Resolves once it listens. */
-export async function up({ loaded, out, terminal, localServers }: UpOptions): Promise<{ readonly listening: Listening; readonly logger: Logger; readonly shutdown: Shutdown }> {
+export async function up({ loaded, out, terminal, localServers, endOnSignals: ends }: UpOptions): Promise<Running> {
   const observers = openObservers({
     environment: loaded.environment,
     processId: newProcessId('standalone'),
@@ -24,6 +32,7 @@ export async function up({ loaded, out, terminal, localServers }: UpOptions): Pr
     interactive: { home: loaded.home, terminal },
   });
   const shutdown = openShutdown(observers.logger);
+  if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });
   try {
     const engine = await openEngine({ loaded, observers, ...(localServers ? { localServers } : {}) });
     shutdown.add('engine', () => engine.close());
@@ -47,15 +56,9 @@ export async function up({ loaded, out, terminal, localServers }: UpOptions): Pr
         question: questionFor(choice, engine.ports.sampleQuestion),
       }),
     );
-    return { listening, logger: observers.logger, shutdown };
+    return { listening, close: () => shutdown.run() };
   } catch (error) {
     await shutdown.run();
     throw error;
   }
-}
-
-/** `up` until a signal ends it. */
-export async function upUntilSignal(options: UpOptions): Promise<void> {
-  const { logger, shutdown } = await up(options);
-  endOnSignals(shutdown, logger, { limitMs: shutdownLimitMs, onSignal: () => options.out.write('\nStopping ...\n') });
 }

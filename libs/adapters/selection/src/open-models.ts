@@ -1,5 +1,12 @@
 import { openDemoModels } from '@conclave/adapter-demo';
-import { discoverLocalServers, natureOf, openProviders, providerFromEnvironment, usualPorts, type ProviderConfig } from '@conclave/adapter-openai';
+import {
+  discoverLocalServers,
+  natureOf,
+  openProviders,
+  providerFromEnvironment,
+  usualPorts,
+  type ProviderConfig,
+} from '@conclave/adapter-openai';
 import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
@@ -51,11 +58,16 @@ export async function openModels({ configuration, environment, secrets }: Loaded
   return { models: joined(real, openDemoModels(), demoOnly, search.ports ?? {}), demoOnly };
 }
 
-type KnownModels = Readonly<Record<string, { readonly context?: number; readonly price?: { readonly input: number; readonly output: number } }>>;
+type KnownModels = Readonly<
+  Record<string, { readonly context?: number; readonly price?: { readonly input: number; readonly output: number } }>
+>;
 
 const known = (models: Loaded['configuration']['models']): KnownModels =>
   Object.fromEntries(
-    Object.entries(models).map(([ref, { context, price }]) => [ref, { ...(context === undefined ? {} : { context }), ...(price ? { price } : {}) }]),
+    Object.entries(models).map(([ref, { context, price }]) => [
+      ref,
+      { ...(context === undefined ? {} : { context }), ...(price ? { price } : {}) },
+    ]),
   );
 
 /**
@@ -67,7 +79,11 @@ function joined(real: Models, demo: Models, demoOnly: boolean, ports: NonNullabl
   const lateServer = (name: string): Models | null => {
     const usual = discoveredProviders.find((one) => one === name);
     if (!usual) return null;
-    const opened = late.get(usual) ?? openProviders({ providers: { [usual]: { base_url: `http://127.0.0.1:${ports[usual] ?? usualPorts[usual]}/v1`, local: true, paid: false } } });
+    const opened =
+      late.get(usual) ??
+      openProviders({
+        providers: { [usual]: { base_url: `http://127.0.0.1:${ports[usual] ?? usualPorts[usual]}/v1`, local: true, paid: false } },
+      });
     late.set(usual, opened);
     return opened;
   };

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { sampleCorpusFolder } from '@conclave/adapter-demo';
-import { ensureTopics, openKafkaLog } from '@conclave/adapter-kafka';
-import { openRedisState } from '@conclave/adapter-redis';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { Failure, shippedClasses, topicsFor } from '@conclave/contracts';
 import { checkRetention, deliveryHooks, type Loaded, type Observers, type Ports, type TlsFiles } from '@conclave/platform';
@@ -88,6 +86,11 @@ async function openDistributed({ loaded, observers, processId }: OpenPortsOption
   const { kafka, redis } = loaded.configuration.stores;
   if (!kafka || !redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
   checkRetention(revivingTopics, keptMs);
+  // Loaded only where they are used: the embedded mode starts a second earlier without them.
+  const [{ openRedisState }, { ensureTopics, openKafkaLog }] = await Promise.all([
+    import('@conclave/adapter-redis'),
+    import('@conclave/adapter-kafka'),
+  ]);
   const tls = tlsOptions(loaded.secrets.redis.tls);
   const opened = keep(
     await openRedisState({
@@ -119,7 +122,15 @@ async function openDistributed({ loaded, observers, processId }: OpenPortsOption
       sessionTimeoutMs: kafka.session_timeout_ms,
     }),
   );
-  return { engine: 'distributed', log, state: opened.store, stream: opened.stream, blobs: opened.blobs, sqlite: null, warnings: await opened.store.warnings() };
+  return {
+    engine: 'distributed',
+    log,
+    state: opened.store,
+    stream: opened.stream,
+    blobs: opened.blobs,
+    sqlite: null,
+    warnings: await opened.store.warnings(),
+  };
 }
 
 async function openSearch({ configuration }: Loaded, folder: string | null, sqlite: Sqlite | null, keep: Keep): Promise<Search | null> {
@@ -127,11 +138,17 @@ async function openSearch({ configuration }: Loaded, folder: string | null, sqli
   return sqlite ? sqlite.corpus(folder) : keep(await CorpusSearch.open({ folder, index: ':memory:' }));
 }
 
-async function openGraph({ loaded, service, processId, observers }: OpenPortsOptions, sqlite: Sqlite | null, keep: Keep): Promise<KnowledgeGraph | null> {
+async function openGraph(
+  { loaded, service, processId, observers }: OpenPortsOptions,
+  sqlite: Sqlite | null,
+  keep: Keep,
+): Promise<KnowledgeGraph | null> {
   if (service !== 'graph-ingest' && service !== 'standalone') return null;
   if (sqlite) return sqlite.graph;
   // A graph of its own file beside Kafka and Redis: one process can have it, which is what this service needs.
-  return keep(openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger })).graph;
+  return keep(
+    openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger }),
+  ).graph;
 }
 
 const tlsOptions = (tls: boolean | TlsFiles): boolean | TlsFiles => tls;

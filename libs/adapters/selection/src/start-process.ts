@@ -48,7 +48,9 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
   try {
     await startProcess(options);
   } catch (error) {
-    process.stderr.write(`${error instanceof Failure ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `${error instanceof Failure ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
     process.exit(1);
   }
 }
@@ -103,7 +105,9 @@ async function startProcess(options: ProcessOptions): Promise<void> {
 /** Tasks at the same time, by class, where the configuration says so. */
 export const taskConcurrency = ({ configuration }: Loaded): { readonly tasks: Readonly<Record<string, number>> } => ({
   tasks: Object.fromEntries(
-    Object.entries(configuration.task_classes).flatMap(([name, { concurrency }]) => (concurrency === undefined ? [] : [[name, concurrency]])),
+    Object.entries(configuration.task_classes).flatMap(([name, { concurrency }]) =>
+      concurrency === undefined ? [] : [[name, concurrency]],
+    ),
   ),
 });
 

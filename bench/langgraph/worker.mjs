@@ -1,0 +1,46 @@
+// A worker process of benchmark B2: `worker.mjs sqlite <file> sync|async` or `worker.mjs memory`.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { MemorySaver } from '@langchain/langgraph';
+import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
+import Database from 'better-sqlite3';
+import { committeeSteps } from '../dist/b2/committee-steps.js';
+import { hostRounds } from '../dist/b2/measured-round.js';
+import { instantModels } from '../dist/committee/instant-models.js';
+import { answer, question } from '../dist/committee/replies.js';
+import { committeeGraph } from './graph.mjs';
+
+const [kind, file, durability = 'async'] = process.argv.slice(2);
+const versionOf = (name) =>
+  JSON.parse(readFileSync(fileURLToPath(new URL(`node_modules/${name}/package.json`, import.meta.url)), 'utf8')).version;
+
+function openCheckpointer() {
+  if (kind === 'memory') return { checkpointer: new MemorySaver(), facts: ['checkpoints in memory, deleted after each run'], close() {} };
+  const db = new Database(file);
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  const synchronous = ['OFF', 'NORMAL', 'FULL', 'EXTRA'][db.pragma('synchronous', { simple: true })];
+  const facts = [
+    `SQLite: journal_mode ${db.pragma('journal_mode', { simple: true })}, synchronous ${synchronous}, durability "${durability}"`,
+    `@langchain/langgraph-checkpoint-sqlite ${versionOf('@langchain/langgraph-checkpoint-sqlite')}, better-sqlite3 ${versionOf('better-sqlite3')}`,
+  ];
+  return { checkpointer: new SqliteSaver(db), facts, close: () => db.close() };
+}
+
+const store = openCheckpointer();
+const models = instantModels();
+const graph = committeeGraph(committeeSteps(models), store.checkpointer);
+let runs = 0;
+
+hostRounds({
+  facts: [`@langchain/langgraph ${versionOf('@langchain/langgraph')}`, ...store.facts],
+  async run() {
+    const thread = `thread-${(runs += 1)}`;
+    const end = await graph.invoke({ question }, { configurable: { thread_id: thread }, durability });
+    if (end.answer !== answer) throw new Error(`The run ended otherwise than scripted: ${JSON.stringify(end).slice(0, 500)}`);
+    // What is kept for ever in memory would slow the later rounds of this side alone.
+    if (kind === 'memory') await store.checkpointer.deleteThread(thread);
+  },
+  calls: () => models.calls(),
+  close: async () => store.close(),
+});

@@ -1,0 +1,17 @@
+import { instantModels } from '../committee/instant-models.js';
+import { answer } from '../committee/replies.js';
+import { committeeSteps } from './committee-steps.js';
+import { hostRounds } from './measured-round.js';
+import { runBare } from './bare.js';
+
+const models = instantModels();
+const steps = committeeSteps(models);
+
+hostRounds({
+  facts: ['nothing is stored'],
+  run: async () => {
+    if ((await runBare(steps)) !== answer) throw new Error('The run ended otherwise than scripted.');
+  },
+  calls: () => models.calls(),
+  close: async () => undefined,
+});

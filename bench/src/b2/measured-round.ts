@@ -1,0 +1,51 @@
+import { hostMethods } from '../processes/worker-host.js';
+
+export interface RoundOrder {
+  readonly runs: number;
+  readonly concurrency: number;
+}
+
+export interface RoundResult {
+  /** Milliseconds from the first start to the last end. */
+  readonly wallMs: number;
+  /** Milliseconds of processor time of the process meanwhile, all threads. */
+  readonly cpuMs: number;
+  /** Milliseconds of every single run. */
+  readonly runMs: readonly number[];
+  /** Model calls of all runs. */
+  readonly calls: number;
+}
+
+/** What holds the committee together: one run from question to answer. Throws when it ends otherwise than scripted. */
+export interface Engine {
+  /** Versions and settings that matter for the comparison, for people. */
+  readonly facts: readonly string[];
+  run(): Promise<void>;
+  calls(): number;
+  close(): Promise<void>;
+}
+
+async function measureRound(engine: Engine, { runs, concurrency }: RoundOrder): Promise<RoundResult> {
+  const runMs: number[] = [];
+  let left = runs;
+  const callsBefore = engine.calls();
+  const cpu = process.cpuUsage();
+  const from = performance.now();
+  const lane = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const began = performance.now();
+      await engine.run();
+      runMs.push(performance.now() - began);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  const wallMs = performance.now() - from;
+  const { user, system } = process.cpuUsage(cpu);
+  return { wallMs, cpuMs: (user + system) / 1_000, runMs, calls: engine.calls() - callsBefore };
+}
+
+/** Makes this process a worker that measures rounds of the engine. */
+export function hostRounds(engine: Engine): void {
+  hostMethods({ facts: () => engine.facts, round: (order: RoundOrder) => measureRound(engine, order) }, () => engine.close());
+}

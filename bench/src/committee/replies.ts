@@ -1,0 +1,72 @@
+import { promptMarks as marks } from '@conclave/contracts';
+
+/** A message of a prompt, as every side of a benchmark writes it. */
+export interface Message {
+  readonly role: string;
+  readonly content: string;
+}
+
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'direct';
+
+/** Experts of every plan. */
+export const categories = ['general', 'math', 'science', 'reasoning'] as const;
+/** Plans of a run: the first one and one re-plan. */
+export const rounds = 2;
+/** Planner and assessor once a round, every expert once a round, one composer. */
+export const callsPerRun = rounds * (categories.length + 2) + 1;
+
+export const question = 'How much warmer does a house of stone stay at night than a house of wood, and why?';
+
+/** The word by which the second round knows itself. */
+const secondRound = 'Second look:';
+
+const planOf = (second: boolean): string =>
+  JSON.stringify({
+    tasks: categories.map((category, index) => ({
+      id: `x${index + 1}`,
+      task: `${second ? `${secondRound} check` : 'Work out'} the ${category} side of how walls of stone and of wood keep warmth over one night`,
+      capability: `expert.${category}`,
+      needs: [],
+    })),
+  });
+
+const sentences =
+  'A wall stores heat in proportion to its mass and gives it back over hours, so a heavy wall follows the air with a delay. ' +
+  'A light wall follows it at once, and what counts for it is how well it insulates. ' +
+  'Over one night the heavy wall therefore falls by a third of what the light one does, as long as neither is heated.';
+
+const expertReply = (category: string, second: boolean): string =>
+  `${sentences}\nFINDING: ${second ? secondRound : 'First look:'} seen from ${category}, mass delays the loss of warmth and insulation limits it.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none`;
+
+export const answer = `${sentences} ${sentences}`;
+
+const gapReply = (complete: boolean): string =>
+  complete
+    ? 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none'
+    : 'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: the first look was not checked\nNEXT_FOCUS: check the first look';
+
+/** Which call of a committee a prompt is, by the fixed line of its system message. */
+export function roleOf(messages: readonly Message[]): Role {
+  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n'); // prettier-ignore
+  if (system.includes(marks.roles.planner)) return 'planner';
+  if (system.includes(marks.roles.assessor)) return 'assessor';
+  if (system.includes(marks.roles.composer)) return 'composer';
+  return categories.some((category) => system.includes(marks.roles.expert(category))) ? 'expert' : 'direct';
+}
+
+/** What the model says to a prompt: always the same to the same prompt. Throws for a prompt that no committee writes. */
+export function replyTo(messages: readonly Message[]): string {
+  const text = messages.map(({ content }) => content).join('\n');
+  switch (roleOf(messages)) {
+    case 'planner':
+      return planOf(text.includes(marks.replan.instructions));
+    case 'expert':
+      return expertReply(categories.find((category) => text.includes(marks.roles.expert(category)))!, text.includes(`${marks.task} ${secondRound}`));
+    case 'assessor':
+      return gapReply(text.includes(secondRound));
+    case 'composer':
+      return answer;
+    case 'direct':
+      throw new Error(`The model was asked something that no committee asks: ${text.slice(0, 200)}`);
+  }
+}

@@ -1,0 +1,88 @@
+import { makeEvent, PlanRequested, type StreamBody } from '@conclave/contracts';
+import type { Ports } from '@conclave/platform';
+import { answer, callsPerRun, question, rounds } from './replies.js';
+import { committeeTemplate } from './template.js';
+
+type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+
+/** Milliseconds a run may take before the benchmark calls it lost. */
+const patienceMs = 120_000;
+
+/**
+ * Begins runs the way the gateway does (header, then event) and waits for their ends the way it does (a hint for every
+ * append, then a read of what is new), without HTTP around it.
+ */
+export class RunStarter {
+  private readonly looks = new Map<string, () => void>();
+  private unsubscribe: (() => Promise<void>) | null = null;
+
+  private constructor(private readonly ports: Pick<Ports, 'log' | 'state' | 'stream'>) {}
+
+  static async open(ports: Pick<Ports, 'log' | 'state' | 'stream'>): Promise<RunStarter> {
+    const starter = new RunStarter(ports);
+    starter.unsubscribe = await ports.state.hints.subscribe('stream', (runId) => starter.looks.get(runId)?.());
+    return starter;
+  }
+
+  /** One run from acceptance to its terminal entry. Throws when it ended otherwise than the script says. */
+  async run(runId: string): Promise<void> {
+    const at = Date.now();
+    const header = makeEvent(
+      PlanRequested,
+      { id: runId, runId, source: 'gateway', time: at },
+      {
+        goal: question,
+        conversation: [],
+        system: null,
+        template: committeeTemplate,
+        limits: committeeTemplate.limits,
+        caller: { tenant: 'default', actor: 'bench' },
+        answer: {},
+        origin: 'runs',
+        requestedAt: at,
+      },
+    );
+    const ended = this.ended(runId);
+    await this.ports.state.runs.accept({ header, retryKey: null, openLimit: 1_000 });
+    await this.ports.log.publish([header]);
+    const end = await ended;
+    if (end.outcome !== 'completed' || end.answer !== answer || end.rounds !== rounds || end.usage.calls !== callsPerRun)
+      throw new Error(`The run ended otherwise than scripted: ${JSON.stringify({ ...end, answer: end.answer?.slice(0, 80) })}`);
+  }
+
+  close(): Promise<void> {
+    return this.unsubscribe?.() ?? Promise.resolve();
+  }
+
+  private ended(runId: string): Promise<Completed> {
+    return new Promise<Completed>((resolve, reject) => {
+      let cursor = 0;
+      let reading = false;
+      let again = false;
+      const settle = (act: () => void): void => {
+        clearTimeout(timer);
+        this.looks.delete(runId);
+        act();
+      };
+      const timer = setTimeout(() => settle(() => reject(new Error(`${runId} did not end within ${patienceMs / 1000} s.`))), patienceMs);
+      const look = async (): Promise<void> => {
+        again = true;
+        if (reading) return;
+        reading = true;
+        while (again) {
+          again = false;
+          const { entries } = await this.ports.stream.read(runId, cursor, 500);
+          cursor = entries.at(-1)?.id ?? cursor;
+          const end = entries.find((entry) => entry.kind === 'run.completed');
+          if (end) settle(() => resolve(end as Completed));
+        }
+        reading = false;
+      };
+      this.looks.set(runId, () => void look().catch((error: unknown) => settle(() => reject(error as Error))));
+    });
+  }
+}
+
+let made = 0;
+/** An id like the gateway's: the same length, never twice. */
+export const nextRunId = (): string => `run_${process.pid.toString(36).padStart(8, '0')}${Date.now().toString(36).padStart(9, '0')}${(made += 1).toString(36).padStart(7, '0')}`;

@@ -1,0 +1,72 @@
+import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/adapter-selection';
+import {
+  claimStores, holdProcessLease, loadConfiguration, noCrashPoints, noHistory, openLogger, openMetrics, openReadiness, openShutdown, serve,
+  type Observers, type Shutdown, type Variables,
+} from '@conclave/platform'; // prettier-ignore
+import { ExpertsModule } from '@conclave/service-experts';
+import { GraphIngestModule } from '@conclave/service-graph-ingest';
+import { MergerModule } from '@conclave/service-merger';
+import { PlannerModule } from '@conclave/service-planner';
+import { instantModels, type InstantModels } from './instant-models.js';
+
+const storePrompts = 'full';
+/** Module and task classes of each service, as the apps wire them. */
+const services = {
+  planner: { module: () => PlannerModule.register({ storePrompts }), classes: [] },
+  experts: { module: () => ExpertsModule.register({ storePrompts }), classes: ['expert', 'evidence'] },
+  merger: { module: () => MergerModule.register({ storePrompts }), classes: ['judge'] },
+  'graph-ingest': { module: () => GraphIngestModule.register(), classes: [] },
+} as const;
+
+export type CommitteeService = keyof typeof services;
+export const committeeServices = Object.keys(services) as readonly CommitteeService[];
+
+export interface RunningServices {
+  readonly ports: OpenedPorts;
+  readonly models: InstantModels;
+  /** What an acknowledgement survives, from the configuration. */
+  readonly durability: 'process' | 'power';
+  close(): Promise<void>;
+}
+
+/** What production observes: every metric is counted and every line of severity info is made; the lines go nowhere. */
+function observersLikeInProduction(): Observers {
+  const metrics = openMetrics({ runtime: false });
+  return {
+    logger: openLogger({ level: 'info', sinks: [{ write: (line) => void JSON.stringify(line), close: () => undefined }] }),
+    metrics,
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    readiness: openReadiness(),
+  };
+}
+
+/**
+ * Services of the committee in this process on the stores that the variables name, asking models that answer at once.
+ * `only` empty: the stores alone, for whoever begins runs.
+ */
+export async function startServices(variables: Variables, cwd: string, as: ServiceName, only: readonly CommitteeService[]): Promise<RunningServices> {
+  const loaded = loadConfiguration(variables, cwd);
+  const observers = observersLikeInProduction();
+  const processId = `bench-${as}-${process.pid}`;
+  const shutdown: Shutdown = openShutdown(observers.logger);
+  const models = instantModels();
+  try {
+    const opened = await openPorts({ loaded, observers, service: as, processId });
+    shutdown.add('stores', () => opened.close());
+    const ports: OpenedPorts = { ...opened, models };
+    await claimStores(ports.log, ports.state);
+    const classes = only.flatMap((service) => services[service].classes);
+    const lease = await holdProcessLease(ports.state.leases, { id: processId, service: as, classes }, observers.logger);
+    shutdown.add('lease', () => lease.end());
+    for (const service of only) {
+      const { module, classes: served } = services[service];
+      const running = await serve({ service, module: module(), ports, observers, process: { id: processId, classes: served }, graceMs: 5_000 });
+      shutdown.add(service, () => running.close());
+    }
+    return { ports, models, durability: loaded.configuration.durability, close: () => shutdown.run() };
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+}

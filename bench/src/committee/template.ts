@@ -1,0 +1,25 @@
+import { defaultLimits, defaultTimeouts, type Template } from '@conclave/contracts';
+import { expertPrompts } from '@conclave/strategies';
+import { categories, rounds } from './replies.js';
+import { instantModel } from './instant-models.js';
+
+/** Four experts, one re-plan after the gap check, and a second gap check that is content; limits as shipped. */
+export const committeeTemplate: Template = {
+  id: 'bench',
+  version: 'bench',
+  description: '',
+  strategy: 'agentic',
+  // One more than is used, so that the second round is assessed too.
+  max_agentic_rounds: rounds,
+  gap_check: 'evidence',
+  planner: { models: [instantModel], prompt: null },
+  judge: { models: [instantModel] },
+  experts: Object.fromEntries(categories.map((category) => [category, { t1: [instantModel], prompt: expertPrompts[category]! }])),
+  capabilities: [],
+  classes: { expert: 'expert', research: 'evidence', judge: 'judge' },
+  limits: defaultLimits,
+  ...defaultTimeouts,
+  progress: 'reasoning',
+  prices: {},
+  contexts: {},
+};

@@ -1,0 +1,75 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { benchmarks } from './benchmarks.js';
+import type { Benchmark, BenchmarkOptions } from './benchmark.js';
+import { describeLoad, describeMachine } from './measuring/machine.js';
+import { printReport } from './measuring/report.js';
+
+const help = `npm run bench -- <benchmark>... [options]
+
+${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
+  all  every one of them
+
+  --rounds <n>       measured rounds, after one that warms up
+  --quick            few and small rounds: shows that it works, the figures say little
+  --profile <folder> CPU profiles of the processes under test (.cpuprofile)
+`;
+
+/** Code 1: a benchmark broke or could not run. 2: wrong use. A target that is not met is a result, not a failure. */
+async function main(): Promise<number> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { rounds: { type: 'string' }, quick: { type: 'boolean', default: false }, profile: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
+  const wanted = positionals.map((id) => id.toUpperCase());
+  const chosen = wanted.includes('ALL') ? benchmarks : benchmarks.filter(({ id }) => wanted.includes(id));
+  const unknown = wanted.filter((id) => id !== 'ALL' && !benchmarks.some((benchmark) => benchmark.id === id));
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (values.help || chosen.length === 0 || unknown.length > 0 || (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))) {
+    if (unknown.length > 0) process.stderr.write(`There is no benchmark ${unknown.join(', ')}.\n\n`);
+    process.stdout.write(help);
+    return values.help ? 0 : 2;
+  }
+  if (values.profile !== undefined) mkdirSync(values.profile, { recursive: true });
+  const options: BenchmarkOptions = {
+    quick: values.quick,
+    ...(rounds === undefined ? {} : { rounds }),
+    ...(values.profile === undefined ? {} : { profile: resolve(values.profile) }),
+    progress: (text) => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`)),
+  };
+  let broken = 0;
+  for (const benchmark of chosen) if (!(await runOne(benchmark, options))) broken += 1;
+  return broken > 0 ? 1 : 0;
+}
+
+async function runOne(benchmark: Benchmark, options: BenchmarkOptions): Promise<boolean> {
+  console.log(`\n${benchmark.id}: ${benchmark.title}`);
+  const obstacle = await benchmark.obstacle();
+  if (obstacle !== null) {
+    console.log(`  Not measured: ${obstacle}`);
+    return false;
+  }
+  console.log(`  Machine: ${describeMachine()}; ${describeLoad()}`);
+  const began = performance.now();
+  try {
+    const report = await benchmark.run(options);
+    options.progress('');
+    console.log(printReport(report));
+    if (options.quick) console.log('\nNote: --quick; so few and small rounds show that it works, not how fast it is.');
+    console.log(`\n${benchmark.id} took ${((performance.now() - began) / 1_000).toFixed(0)} s.`);
+    return true;
+  } catch (error) {
+    options.progress('');
+    console.log(`  Broke off: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return false;
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.stderr.write(`${(error as Error).message}\n\n${help}`);
+  process.exitCode = 2;
+}

@@ -70,10 +70,11 @@ export const synthesisCapability =
       shown = showing(attempt);
       shown.push(answered.reply.content);
     }
-    const written = shown.end().trimEnd();
+    const written = shown.end();
+    const blankAtEnd = Math.min(2, written.length - written.trimEnd().length);
     const cited = citedSources(written, input.facts);
     const json = input.parameters.response_format !== undefined && input.parameters.response_format['type'] !== 'text';
-    if (!json) shown.show(sourceList(cited));
+    if (!json) shown.show(sourceList(cited).slice(blankAtEnd));
     const text = shown.end();
     await shown.flush();
     if (text.trim() === '')

@@ -27,6 +27,7 @@ export const Source = z.object({
   kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph']),
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
+  n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
 });
 export type Source = z.infer<typeof Source>;
 

@@ -74,7 +74,9 @@ export class RunPrinter {
     const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model calls, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}`;
     // The answer names its sources by itself where it cites them.
     const unnamed = sources.some(({ title }) => !answer?.includes(title));
-    const named = !unnamed ? [] : sources.map(({ title, url, kind }, i) => `   [${i + 1}] ${title}${url ? ` · ${url}` : ''} (${kind})`);
+    const named = !unnamed
+      ? []
+      : sources.map(({ title, url, kind, n }, i) => `   [${n ?? i + 1}] ${title}${url ? ` · ${url}` : ''} (${kind})`);
     this.progress.write(
       [
         '',

@@ -93,7 +93,7 @@ export const synthesisCapability =
       result: {
         status: 'ok',
         output: { kind: 'synthesis', text, insight, insightRejected: rejected, cutShort: answered.reply.finishReason === 'length' },
-        sources: cited.map((citation) => citation.source),
+        sources: cited.map(({ n, source }) => ({ ...source, n })),
         model: answered.model,
         usage,
         attempt,

@@ -102,7 +102,7 @@ export function ledgerAnswer(run: BornRun, reason: string): Draft | null {
   ];
   return {
     text: text.filter(Boolean).join('\n\n'),
-    sources: facts.map((fact) => fact.source),
+    sources: facts.map((fact, index) => ({ ...fact.source, n: index + 1 })),
     insight: null,
     cutShort: false,
     epoch: run.epoch,

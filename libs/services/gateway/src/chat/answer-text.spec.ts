@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { StreamBody } from '@conclave/contracts';
 import { completed } from '../__fixtures__/world.js';
-import { AnswerText } from './answer-text.js';
+import { AnswerText, withoutTakenBack } from './answer-text.js';
 
 const task = 'run_12345678/0/judge.synthesis';
 const composing = (stream: 'live' | 'held' = 'live', taskId = task): StreamBody => ({ kind: 'composing', taskId, stream });
@@ -61,6 +61,22 @@ describe('the text of an answer', () => {
     expect(play(composing(), chunk('It is', 0), completed({ answer: 'From the ledger: blue.' }))).toEqual({
       text: 'It is',
       ends: ['superseded'],
+    });
+  });
+
+  it('begins with the attempt that counts for a client that comes late', () => {
+    const backlog = [
+      composing(),
+      chunk('It', 0),
+      { kind: 'superseded', taskId: task, attempt: 2, discarded: 2 } as const,
+      chunk('Blue', 0, 2),
+    ];
+    const rest = [chunk(' it is.', 4, 2), completed({ answer: 'Blue it is.' })];
+    expect(play(...withoutTakenBack(backlog), ...rest)).toEqual({ text: 'Blue it is.', ends: ['done'] });
+    expect(play(...withoutTakenBack([...backlog, ...rest]))).toEqual({ text: 'Blue it is.', ends: ['done'] });
+    expect(play(...withoutTakenBack([composing(), chunk('It', 0), completed({ answer: 'From the ledger.' })]))).toEqual({
+      text: 'From the ledger.',
+      ends: ['done'],
     });
   });
 

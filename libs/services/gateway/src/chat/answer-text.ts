@@ -1,4 +1,4 @@
-import type { StreamBody } from '@conclave/contracts';
+import { isTerminal, type StreamBody } from '@conclave/contracts';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
@@ -87,4 +87,18 @@ export class AnswerText {
     this.given = answer;
     return { kind: 'done', rest: answer.slice(given.length), answer, end };
   }
+}
+
+/**
+ * A backlog without the text that its own later entries take back: a client that comes to a run late, such as the retry of one
+ * whose answer was superseded, begins with the attempt that counts. Where the run is over, its answer stands in the last entry.
+ */
+export function withoutTakenBack<Entry extends StreamBody>(backlog: readonly Entry[]): readonly Entry[] {
+  const over = backlog.some(isTerminal);
+  const newest = new Map<string, number>();
+  for (const entry of backlog) {
+    if (entry.kind === 'chunk' || entry.kind === 'superseded')
+      newest.set(entry.taskId, Math.max(newest.get(entry.taskId) ?? 0, entry.attempt));
+  }
+  return backlog.filter((entry) => entry.kind !== 'chunk' || (!over && entry.attempt === newest.get(entry.taskId)));
 }

@@ -83,7 +83,7 @@ export const chatUsage = (usage: Usage): ChatUsage => ({
 export const citations = (sources: readonly Source[], answer: string): readonly UrlCitation[] =>
   sources.flatMap((source, index): UrlCitation[] => {
     if (source.url === null) return [];
-    const mark = `[${index + 1}]`;
+    const mark = `[${source.n ?? index + 1}]`;
     const at = answer.indexOf(mark);
     const [start, end] = at < 0 ? [answer.length, answer.length] : [at, at + mark.length];
     return [{ type: 'url_citation', url_citation: { url: source.url, title: source.title, start_index: start, end_index: end } }];

@@ -10,11 +10,13 @@ export interface Target {
 export interface Finding {
   readonly what: string;
   readonly reference: string;
-  /** The figure the target is about; its spread is over rounds. */
+  /** The figure the target is about. Its spread is over rounds, unless `resampled`. */
   readonly value: Spread;
+  /** A tail figure of all samples; its quartiles come from drawing the samples again. */
+  readonly resampled?: boolean;
   /** `x` for a ratio, `ms` for a time. */
   readonly unit: 'x' | 'ms';
-  /** The same comparison as a ratio, where the target is a time. */
+  /** The same comparison as a ratio of the rounds' figures, where the target is a time. */
   readonly ratio?: Spread;
   /** Null: shown for orientation, nothing is asked of it. */
   readonly target: Target | null;
@@ -41,17 +43,18 @@ export const isMet = ({ value, target }: Finding): boolean | null =>
     ? null
     : (target.atMost === undefined || value.median <= target.atMost) && (target.atLeast === undefined || value.median >= target.atLeast);
 
-const withSpread = ({ median, q1, q3, n }: Spread, unit = ''): string => {
+const withSpread = ({ median, q1, q3, n }: Spread, unit = '', of = ''): string => {
   const suffix = unit === 'x' ? 'x' : unit && ` ${unit}`;
-  return `${digits(median)}${suffix} [${digits(q1)} to ${digits(q3)}, n=${n}]`;
+  return `${digits(median)}${suffix} [${digits(q1)} to ${digits(q3)}, n=${n}${of}]`;
 };
 
 const bound = ({ atMost, atLeast }: Target, unit: string): string =>
   [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].map((text) => `${text} ${unit}`).join(', ');
 
 function lineOf(finding: Finding): string {
-  const { what, reference, value, unit, ratio, target } = finding;
-  const measured = unit === 'x' ? `RATIO ${withSpread(value, 'x')}` : `${withSpread(value, 'ms')}${ratio ? `, RATIO ${withSpread(ratio, 'x')}` : ''}`;
+  const { what, reference, value, unit, ratio, target, resampled } = finding;
+  const of = resampled ? ' samples' : '';
+  const measured = unit === 'x' ? `RATIO ${withSpread(value, 'x')}` : `${withSpread(value, 'ms', of)}${ratio ? `, RATIO ${withSpread(ratio, 'x')}` : ''}`;
   const judged = target === null ? 'no target' : `target ${bound(target, unit)}: ${isMet(finding) ? 'met' : 'NOT MET'}`;
   return `  ${what}, against ${reference}:\n    ${measured}; ${judged}`;
 }
@@ -68,7 +71,7 @@ export const printReport = ({ definition, tables, findings, notes }: Report): st
     ...definition.map((sentence) => `  ${sentence}`),
     ...tables.flatMap((table) => ['', ...linesOf(table)]),
     '',
-    'Findings: median [quartiles over rounds]',
+    'Findings: median [quartiles, n rounds]; a tail figure of all samples: value [quartiles of 200 resamples, n samples]',
     ...findings.map(lineOf),
     ...notes.flatMap((note) => ['', `Note: ${note}`]),
   ].join('\n');

@@ -30,6 +30,16 @@ export const spread = (values: readonly number[]): Spread => ({
   q3: quantile(values, 0.75),
 });
 
+const resamples = 200;
+
+/** A quantile of all samples with the quartiles it has when they are drawn again 200 times with replacement (bootstrap). */
+export function resampledQuantile(samples: readonly number[], q: number): Spread {
+  const drawn = Array.from({ length: resamples }, () =>
+    quantile(samples.map(() => samples[Math.floor(Math.random() * samples.length)]!), q),
+  ); // prettier-ignore
+  return { n: samples.length, q1: quantile(drawn, 0.25), median: quantile(samples, q), q3: quantile(drawn, 0.75) };
+}
+
 /** Element by element; the series come from the same rounds. */
 export function paired(a: readonly number[], b: readonly number[], combine: (a: number, b: number) => number): readonly number[] {
   if (a.length !== b.length) throw new RangeError(`${a.length} and ${b.length} rounds cannot be paired.`);

@@ -1,0 +1,26 @@
+import type { ScriptedRole } from './schedule.js';
+
+/** What the fake model server tells the benchmark about one call. Times are milliseconds of the machine's monotonic clock. */
+export interface CallNote {
+  /** Number of the call on the server, from 1. */
+  readonly call: number;
+  readonly role: ScriptedRole;
+  /** The `mark` of the question it belongs to. */
+  readonly mark: string;
+  readonly at: number;
+}
+
+/** Milliseconds of the clock that all processes of the machine share. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Every token of a streamed answer says when it left: `t<index>@<milliseconds> `. */
+export const stampedToken = (index: number, at: number): string => `t${index}@${at.toFixed(3)} `;
+const stamp = /t(\d+)@(\d+\.\d+)/g;
+
+/** Tokens found in a text, in order. */
+export function tokensIn(text: string): readonly { readonly index: number; readonly sentAt: number }[] {
+  return [...text.matchAll(stamp)].map(([, index, at]) => ({ index: Number(index), sentAt: Number(at) }));
+}
+
+/** A word that stands in the question and therefore in every prompt of its run. */
+export const markOf = (text: string): string => /mark-[a-z0-9-]+/.exec(text)?.[0] ?? 'none';

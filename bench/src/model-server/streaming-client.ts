@@ -1,0 +1,68 @@
+import { monotonicMs } from './protocol.js';
+
+/** Text that arrived together, and when. Milliseconds of the machine's monotonic clock. */
+export interface Arrival {
+  readonly at: number;
+  readonly content: string;
+}
+
+export interface StreamedAnswer {
+  /** When the request left. */
+  readonly sentAt: number;
+  /** Reads of the socket that brought answer text; progress and roles are none. */
+  readonly arrivals: readonly Arrival[];
+}
+
+export interface StreamRequest {
+  /** Base URL with /v1. */
+  readonly url: string;
+  readonly model: string;
+  readonly prompt: string;
+  readonly signal?: AbortSignal;
+  readonly onContent?: (arrival: Arrival) => void;
+}
+
+const answerWithinMs = 60_000;
+
+/**
+ * Asks one chat question and notes when each piece of its answer came. Throws on any status but 200, on an error in the
+ * stream, and on a stream that ends without [DONE].
+ */
+export async function streamChat({ url, model, prompt, signal, onContent }: StreamRequest): Promise<StreamedAnswer> {
+  const limit = AbortSignal.timeout(answerWithinMs);
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: prompt }] });
+  const sentAt = monotonicMs();
+  const response = await fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer bench' },
+    body,
+    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+  });
+  if (response.status !== 200 || !response.body) throw new Error(`${response.status} instead of a stream: ${(await response.text()).slice(0, 500)}`);
+  const arrivals: Arrival[] = [];
+  const decoder = new TextDecoder();
+  let rest = '';
+  let done = false;
+  for await (const part of response.body) {
+    const at = monotonicMs();
+    const lines = (rest + decoder.decode(part as Uint8Array, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    let content = '';
+    for (const line of lines) {
+      if (!line.startsWith('data: ')) continue;
+      if (line === 'data: [DONE]') done = true;
+      else content += contentOf(line.slice('data: '.length));
+    }
+    if (content === '') continue;
+    arrivals.push({ at, content });
+    onContent?.({ at, content });
+  }
+  if (!done) throw new Error('The stream ended without [DONE].');
+  return { sentAt, arrivals };
+}
+
+function contentOf(data: string): string {
+  const value = JSON.parse(data) as { error?: unknown; choices?: { delta?: { content?: string | null } }[] };
+  if (value.error) throw new Error(`An error came in the stream: ${data}`);
+  return value.choices?.[0]?.delta?.content ?? '';
+}

@@ -1,0 +1,93 @@
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { AddressInfo } from 'node:net';
+import { Supervised } from '@conclave/test-support';
+import type { Closing } from './closing.js';
+import type { Scratch } from './scratch.js';
+import type { Stores } from './stores.js';
+import { profileFlags } from './worker.js';
+
+export interface ProductOptions {
+  /** Base URL of the fake model, with /v1. */
+  readonly modelUrl: string;
+  readonly scratch: Scratch;
+  readonly closing: Closing;
+  readonly profile?: string | undefined;
+}
+
+/** The product as its users start it. `url` is the base URL of its gateway, with /v1. */
+export interface Product {
+  readonly url: string;
+}
+
+/** The fake model as a direct model of the gateway. */
+export const directModel = 'scripted@fake';
+/** A template whose run is a plan, one expert and a streamed synthesis: three calls, no gap check. */
+export const liveTemplate = 'live';
+
+const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as const;
+const readyWithinMs = 90_000;
+
+const configuration = (modelUrl: string, stores: object): object => ({
+  providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64 } },
+  models: { [directModel]: { context: 32_768 } },
+  templates: {
+    [liveTemplate]: { strategy: 'single-pass', planner: { model: directModel }, judge: { model: directModel }, experts: { general: { t1: [directModel] } } },
+  },
+  ...stores,
+});
+
+/** Variables of the product that must not leak in from the shell. */
+const cleared = Object.fromEntries(
+  [
+    'KAFKA_BROKERS', 'KAFKA_TOPIC_PREFIX', 'REDIS_URL', 'NEO4J_URL', 'SEARXNG_URL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'PORT', 'HOST', 'ADMIN_PORT', 'CONCLAVE_CONFIG',
+    'CONCLAVE_HOME', 'CONCLAVE_URL', 'WORKER_CLASSES', 'CRASH_AT', 'HISTORY_FILE', 'LOG_LEVEL', 'NODE_OPTIONS',
+  ].map((name) => [name, undefined]),
+); // prettier-ignore
+
+export async function startEmbedded({ modelUrl, scratch, closing, profile }: ProductOptions): Promise<Product> {
+  const home = scratch.home('embedded', configuration(modelUrl, {}));
+  const port = await launch({ app: 'standalone', home, portName: 'PORT', closing, profile });
+  return { url: `http://127.0.0.1:${port}/v1` };
+}
+
+/** Five processes on the given stores, one of each service. */
+export async function startDistributed(stores: Stores, { modelUrl, scratch, closing, profile }: ProductOptions): Promise<Product> {
+  const home = scratch.home('distributed', configuration(modelUrl, stores.configuration('product')));
+  const ports = await Promise.all(
+    services.map((app) => launch({ app, home, portName: app === 'gateway' ? 'PORT' : 'ADMIN_PORT', closing, profile })),
+  );
+  return { url: `http://127.0.0.1:${ports.at(-1)}/v1` };
+}
+
+interface Launch {
+  readonly app: string;
+  readonly home: string;
+  readonly portName: 'PORT' | 'ADMIN_PORT';
+  readonly closing: Closing;
+  readonly profile?: string | undefined;
+}
+
+async function launch({ app, home, portName, closing, profile }: Launch): Promise<number> {
+  const port = await freePort();
+  const running = await Supervised.start({
+    name: app,
+    args: ['--enable-source-maps', ...profileFlags(profile), fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url))],
+    cwd: home,
+    env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', [portName]: String(port) },
+    ready: `http://127.0.0.1:${port}/health/ready`,
+    readyTimeoutMs: readyWithinMs,
+  });
+  closing.add(() => running.stop(20_000));
+  return port;
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });

@@ -1,0 +1,50 @@
+import type { Closing } from './closing.js';
+
+interface Server {
+  readonly environment: Readonly<Record<string, string>>;
+  destroy(): Promise<void>;
+}
+/** What of deploy/stack is used here. */
+interface Stack {
+  startKafka(): Promise<Server>;
+  startRedis(): Promise<Server>;
+  prerequisites(): Promise<Readonly<Record<'kafka' | 'redis', { readonly local: boolean; readonly reason: string }>>>;
+}
+
+/** A broker and a Redis of the benchmark's own, so that nobody else's traffic is in the figures. */
+export interface Stores {
+  readonly brokers: readonly string[];
+  readonly redisUrl: string;
+  /** `stores` of conclave.yaml; everything under the prefix belongs to one installation. */
+  configuration(prefix: string, partitions?: number): object;
+}
+
+const loadStack = async (): Promise<Stack> => (await import(new URL('../../../deploy/stack/index.mjs', import.meta.url).href)) as Stack;
+
+/** Why they cannot run here, or null. */
+export async function storesObstacle(): Promise<string | null> {
+  const { kafka, redis } = await (await loadStack()).prerequisites();
+  const reasons = [kafka, redis].filter(({ local }) => !local).map(({ reason }) => reason);
+  return reasons.length > 0 ? reasons.join('; ') : null;
+}
+
+export async function startStores(closing: Closing): Promise<Stores> {
+  const stack = await loadStack();
+  const started = await Promise.allSettled([stack.startKafka(), stack.startRedis()]);
+  for (const server of started) if (server.status === 'fulfilled') closing.add(() => server.value.destroy());
+  const failed = started.find((server) => server.status === 'rejected');
+  if (failed) throw failed.reason;
+  const environment = Object.assign({}, ...started.map((server) => (server as PromiseFulfilledResult<Server>).value.environment)) as Record<string, string>;
+  const brokers = environment['KAFKA_BROKERS']!.split(',');
+  const redisUrl = environment['REDIS_URL']!;
+  return {
+    brokers,
+    redisUrl,
+    configuration: (prefix, partitions) => ({
+      stores: {
+        kafka: { brokers, topic_prefix: `${prefix}.`, ...(partitions === undefined ? {} : { partitions }) },
+        redis: { url: redisUrl, key_prefix: `${prefix}:` },
+      },
+    }),
+  };
+}

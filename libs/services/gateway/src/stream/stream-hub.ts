@@ -14,7 +14,8 @@ export interface Viewer {
   cursor: number;
   /** False while its client has not read what it was sent: it is left out of reads until `wake`. */
   ready(): boolean;
-  take(entries: readonly StreamEntry[]): void;
+  /** `last` is the highest id the stream held when they were read. */
+  take(entries: readonly StreamEntry[], last: number): void;
   /** The run is over but its stream has expired, or lost its end. */
   lost(view: RunView): void;
   /** `take` threw: a mistake of ours, told to the client instead of leaving it waiting. */
@@ -88,7 +89,7 @@ class Feed {
       if (fresh.length === 0 || !this.viewers.has(viewer)) continue;
       viewer.cursor = fresh.at(-1)!.id;
       try {
-        viewer.take(fresh);
+        viewer.take(fresh, page.last);
       } catch (error) {
         this.viewers.delete(viewer);
         viewer.failed(error);

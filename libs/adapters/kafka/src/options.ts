@@ -103,7 +103,8 @@ export function kafkaClient(options: KafkaConnectionOptions): Kafka {
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => tell(logger, entry),
     ...(ssl === undefined ? {} : { ssl }),
-    ...(sasl === undefined ? {} : { sasl }),
+    // A copy: kafkajs writes into what it is given.
+    ...(sasl === undefined ? {} : { sasl: { ...sasl } }),
     ...(socketFactory === undefined ? {} : { socketFactory }),
   });
 }

@@ -1,2 +1,2 @@
 export { openDemoModels } from './demo-models.js';
-export { sampleCorpusFolder } from './sample-corpus.js';
+export { sampleCorpusFolder, sampleQuestion } from './sample-corpus.js';

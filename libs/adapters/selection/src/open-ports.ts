@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { sampleCorpusFolder } from '@conclave/adapter-demo';
+import { sampleCorpusFolder, sampleQuestion } from '@conclave/adapter-demo';
+import { openSearxng } from '@conclave/adapter-searxng';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { Failure, shippedClasses, topicsFor } from '@conclave/contracts';
 import { checkRetention, deliveryHooks, type Loaded, type Observers, type Ports, type TlsFiles } from '@conclave/platform';
@@ -51,12 +52,13 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     });
     keep(models);
     const folder = loaded.configuration.search.corpus ?? (demoOnly && !loaded.configuration.search.searxng ? sampleCorpusFolder() : null);
+    const sampled = folder !== null && loaded.configuration.search.corpus === undefined;
     const canSearch = folder !== null || loaded.configuration.search.searxng !== undefined;
     const stores = loaded.configuration.stores.kafka ? await openDistributed(options, keep) : openEmbedded(options, keep);
     const search = searches(options.service) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
-    return { ...ports, models, search, graph, demoOnly, canSearch, sampleQuestion: null, close: closeAll };
+    return { ...ports, models, search, graph, demoOnly, canSearch, sampleQuestion: sampled ? sampleQuestion() : null, close: closeAll };
   } catch (error) {
     await closeAll();
     throw error;
@@ -134,6 +136,7 @@ async function openDistributed({ loaded, observers, processId }: OpenPortsOption
 }
 
 async function openSearch({ configuration }: Loaded, folder: string | null, sqlite: Sqlite | null, keep: Keep): Promise<Search | null> {
+  if (configuration.search.searxng) return keep(openSearxng({ url: configuration.search.searxng }));
   if (!folder) return null;
   return sqlite ? sqlite.corpus(folder) : keep(await CorpusSearch.open({ folder, index: ':memory:' }));
 }

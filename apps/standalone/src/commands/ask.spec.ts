@@ -1,0 +1,118 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadConfiguration, type Loaded } from '@conclave/platform';
+import { expertPrompts } from '@conclave/strategies';
+import { sampleQuestion } from '@conclave/adapter-demo';
+import { ask, exitCodes } from './ask.js';
+import { GatewayClient } from './gateway-client.js';
+import { findGateway } from './running-gateway.js';
+import { printRun, printRuns } from './runs.js';
+import { up } from './up.js';
+
+/** Ports where nothing listens, so that a model server on this machine does not change the test. */
+const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
+
+let home: string;
+const open: { close(): Promise<void> }[] = [];
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'conclave-ask-'));
+});
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const load = (variables: Record<string, string> = {}): Loaded =>
+  loadConfiguration({ CONCLAVE_HOME: home, PORT: '9', ...variables }, home, { categories: Object.keys(expertPrompts) });
+
+class Text {
+  text = '';
+  write(text: string): void {
+    this.text += text;
+  }
+}
+
+async function asked(loaded: Loaded, question: string, model = 'conclave', signal = new AbortController().signal) {
+  const answer = new Text();
+  const progress = new Text();
+  const code = await ask({ loaded, question, model, answer, progress, localServers, signal });
+  return { code, answer: answer.text, progress: progress.text };
+}
+
+async function started(variables: Record<string, string> = {}) {
+  const out = new Text();
+  const terminal = new Text();
+  const running = await up({ loaded: load({ PORT: '0', ...variables }), out, terminal, localServers });
+  open.push(running);
+  return { running, out, terminal };
+}
+
+describe('ask', () => {
+  it('starts an embedded gateway where none runs, and shows plan, gap, re-plan, answer and why it stopped', async () => {
+    const { code, answer, progress } = await asked(load(), sampleQuestion());
+    expect(code).toBe(exitCodes.answered);
+    expect(answer).toMatch(/\[1\]/);
+    expect(answer).toContain('Sources:');
+    for (const words of ['DEMO model', 'Plan: ', 'More is needed', 'Iteration 1/3', 'Writing the answer', 'completed: '])
+      expect(progress).toContain(words);
+  }, 30_000);
+
+  it('asks the gateway that runs on the data folder, at whatever port', async () => {
+    const { running } = await started();
+    expect((await findGateway({ url: undefined, home, port: 9 }))?.url).toBe(running.listening.url);
+    const { code, progress } = await asked(load(), sampleQuestion(), 'conclave-fast');
+    expect(code).toBe(exitCodes.answered);
+    expect(progress).not.toContain('DEMO model answers');
+    const listed = new Text();
+    const client = new GatewayClient(running.listening.url);
+    await printRuns(client, listed);
+    expect(listed.text).toContain('conclave-fast');
+    const shown = new Text();
+    await printRun(client, listed.text.split(' ')[0]!, shown);
+    expect(shown.text).toContain('Round 0');
+    expect(shown.text).toContain('judge.synthesis');
+  }, 30_000);
+
+  it('says what the gateway says about a model that does not exist', async () => {
+    await started();
+    await expect(asked(load(), 'Anything?', 'conclafe')).rejects.toThrow(/conclave-fast/);
+  }, 30_000);
+
+  it('refuses a CONCLAVE_URL that does not answer instead of asking somebody else', async () => {
+    await expect(asked(load({ CONCLAVE_URL: 'http://127.0.0.1:9' }), 'Anything?')).rejects.toThrow(
+      'No Conclave gateway answers at CONCLAVE_URL',
+    );
+  });
+});
+
+describe('up', () => {
+  it('prints the address, the demo label and snippets, and leaves no note behind', async () => {
+    const { running, out, terminal } = await started();
+    expect(out.text).toContain(`Conclave is ready at ${running.listening.url}`);
+    expect(out.text).toContain('DEMO model');
+    expect(out.text).toContain(sampleQuestion());
+    expect(terminal.text).toBe('');
+    expect(existsSync(join(home, 'gateway.json'))).toBe(true);
+    await running.close();
+    expect(existsSync(join(home, 'gateway.json'))).toBe(false);
+    await expect(fetch(running.listening.url)).rejects.toThrow();
+  }, 30_000);
+
+  it('answers ready and measures', async () => {
+    const { running } = await started();
+    const ready = await fetch(`${running.listening.url}/health/ready`);
+    expect(ready.status).toBe(200);
+    expect(await (await fetch(`${running.listening.url}/metrics`)).text()).toContain('conclave_event_handle_seconds');
+  }, 30_000);
+
+  it('refuses a data folder that another process works on, and closes what it opened', async () => {
+    await started();
+    const out = new Text();
+    await expect(up({ loaded: load({ PORT: '0' }), out, terminal: new Text(), localServers })).rejects.toMatchObject({
+      code: 'DATA_FOLDER_IN_USE',
+    });
+    expect(out.text).toBe('');
+  }, 30_000);
+});

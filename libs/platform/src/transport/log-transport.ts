@@ -1,5 +1,5 @@
-import { Server, type BaseRpcContext, type CustomTransportStrategy } from '@nestjs/microservices';
-import { defaultClassConcurrency, type Event } from '@conclave/contracts';
+import { Server, type CustomTransportStrategy } from '@nestjs/microservices';
+import { defaultClassConcurrency, type Event, type RunCompleted } from '@conclave/contracts';
 import {
   isDeferred,
   type Consumption,
@@ -87,10 +87,12 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const handler = this.messageHandlers.get(event.type);
     // A topic may carry types that this service has no interest in.
     if (!handler) return [];
-    const outcome = await settle(handler(event, this.contextOf(delivery)), event.type);
+    const context = this.contextOf(delivery);
+    const outcome = await settle(handler(event, context), event.type);
     if (isDeferred(outcome)) return outcome;
     const outputs = this.traced(event, outcome);
     this.observe(event, outputs);
+    for (const output of outputs) noteEnd(output, context.logger);
     return outputs;
   }
 
@@ -105,7 +107,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     return outputs;
   }
 
-  private contextOf(delivery: Delivery): BaseRpcContext {
+  private contextOf(delivery: Delivery): DeliveryContext {
     const { event } = delivery;
     const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
     return new DeliveryContext(delivery, this.options.logger.child({ run: event.runId, trace, type: event.type }));
@@ -152,4 +154,11 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
   unwrap<T>(): T {
     return this.options.log as T;
   }
+}
+
+/** The end of a run is worth a line; what it said is not for logs. */
+function noteEnd(output: Event, logger: Logger): void {
+  if (output.type !== 'RunCompleted') return;
+  const { template, outcome, rule, rounds, usage, failure } = output.data as RunCompleted['data'];
+  logger.info('run ended', { template: template.id, outcome, rule, rounds, calls: usage.calls, ...(failure ? { code: failure.code } : {}) });
 }

@@ -131,7 +131,7 @@ export class Acceptance {
     this.options.crashPoints?.reached('gateway', 'after-accept', runId);
     const run = { runId, attached: false, requestedAt };
     this.options.metrics.onAccepted({ template: template.id, origin });
-    this.options.logger.info('run accepted', { run: runId, template: template.id, origin });
+    this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
     await known(run);
     await this.publish(header);

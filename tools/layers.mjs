@@ -24,7 +24,8 @@ export const layers = {
   /** Picks adapters from configuration, for apps. */
   selection: ['contracts', 'ports', 'platform', 'adapters'],
   apps: everything,
-  'test-support': everything,
+  /** Also starts the real servers. */
+  'test-support': [...everything, 'deploy'],
   tests: everything,
   bench: everything,
   deploy: everything,

@@ -49,11 +49,14 @@ describe('a supervised process', () => {
     await until('the end of the child', () => !isAlive(child));
   });
 
-  it('shows the output of a process that ends before it is ready', async () => {
-    await expect(start(`console.error('no such file'); process.exit(3)`)).rejects.toThrow(
-      /ended before it was ready \(code 3\)[\s\S]*no such file/,
-    );
-  });
+  it.each([false, true])(
+    'shows the output of a process that ends before it is ready (restarted after a kill: %s)',
+    async (restartAfterKill) => {
+      await expect(start(`console.error('no such file'); process.exit(3)`, { restartAfterKill })).rejects.toThrow(
+        /ended before it was ready \(code 3\)[\s\S]*no such file/,
+      );
+    },
+  );
 
   it('is ended by force when it ignores SIGTERM', async () => {
     const program = await start(`process.on('SIGTERM', () => {}); ${waits}`);

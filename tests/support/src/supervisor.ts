@@ -71,17 +71,16 @@ export class Supervised {
   /** Waits until the present process is ready. */
   async ready(): Promise<void> {
     const { name, ready, readyTimeoutMs = 20_000 } = this.options;
-    const ends = this.ends.length;
     try {
-      await until(`${name} to be ready`, () => this.ends.length > ends || this.looksReady(ready), {
+      await until(`${name} to be ready`, () => this.child === null || this.looksReady(ready), {
         timeoutMs: readyTimeoutMs,
         everyMs: 25,
       });
     } catch (error) {
       throw new Error(`${name} did not become ready.\n${this.tail()}`, { cause: error });
     }
-    if (this.ends.length > ends && !this.options.restartAfterKill)
-      throw new Error(`${name} ended before it was ready (${describe(this.ends.at(-1))}).\n${this.tail()}`);
+    // Whoever is started again after SIGKILL is waited for; any other end before it was ready is final.
+    if (this.child === null) throw new Error(`${name} ended before it was ready (${describe(this.ends.at(-1))}).\n${this.tail()}`);
   }
 
   /** Sends a signal to the whole group, SIGKILL unless said otherwise, and waits for the end of the process, at most 10 s. */

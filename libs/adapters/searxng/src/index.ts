@@ -1,1 +1,1 @@
-export {};
+export { openSearxng, type SearxngOptions } from './searxng-search.js';

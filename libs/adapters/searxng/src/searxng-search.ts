@@ -1,0 +1,170 @@
+import { Failure } from '@conclave/contracts';
+import type { Search, SearchHit } from '@conclave/ports';
+import { z } from 'zod';
+
+export interface SearxngOptions {
+  /** Address of the server, with its path where it has one, such as `http://127.0.0.1:8888`. */
+  readonly url: string;
+  /** Bound of one search, milliseconds. SearXNG itself waits for its engines. */
+  readonly timeoutMs?: number;
+  /** Longest answer that is read, bytes. */
+  readonly maxBytes?: number;
+}
+
+const Answer = z.object({ results: z.array(z.unknown()), unresponsive_engines: z.array(z.unknown()).optional() });
+const Result = z.object({ url: z.string().nullish(), title: z.string().nullish(), content: z.string().nullish() });
+
+/** Longest text of a hit, characters. */
+const longestSnippet = 2_000;
+
+/** Search over the JSON API of a SearXNG (or searx) server. Opens no connection by itself. */
+export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: SearxngOptions): Search {
+  const base = url.replace(/\/+$/, '');
+  const closing = new AbortController();
+
+  async function ask(path: string, signal: AbortSignal): Promise<Response> {
+    return fetch(base + path, { signal, headers: { accept: 'application/json', 'user-agent': 'conclave' } });
+  }
+
+  return {
+    kind: 'web',
+    description: `web search of ${base}`,
+
+    async query({ query, limit, signal }) {
+      if (signal.aborted) throw new Failure('CALL_CANCELLED');
+      // Signs alone are no words to search for; some engines fail on them.
+      if (!/[\p{L}\p{N}]/u.test(query)) return [];
+      const bounded = new Bounded([signal, closing.signal], timeoutMs);
+      try {
+        const response = await ask(`/search?${new URLSearchParams({ q: query, format: 'json' }).toString()}`, bounded.signal);
+        if (!response.ok) {
+          await response.body?.cancel();
+          throw refused(response);
+        }
+        return hitsOf(await textOf(response, maxBytes), limit);
+      } catch (error) {
+        if (signal.aborted) throw new Failure('CALL_CANCELLED');
+        if (error instanceof Failure) throw error;
+        if (bounded.timedOut) throw new Failure('SEARCH_UNAVAILABLE', `It did not answer within ${timeoutMs} ms.`);
+        throw new Failure('SEARCH_UNAVAILABLE', `Check that SearXNG runs at ${base}${codeOf(error)}.`);
+      } finally {
+        bounded.end();
+      }
+    },
+
+    async health() {
+      const bounded = new Bounded([closing.signal], Math.min(2_000, timeoutMs));
+      try {
+        const response = await ask('/healthz', bounded.signal);
+        await response.body?.cancel();
+        return response.status < 500 ? null : `The search server at ${base} answers with status ${response.status}.`;
+      } catch (error) {
+        return `The search server at ${base} does not answer${codeOf(error)}.`;
+      } finally {
+        bounded.end();
+      }
+    },
+
+    async close() {
+      closing.abort();
+    },
+  };
+}
+
+/** A signal that aborts with any of several, or when the time is over. */
+class Bounded {
+  timedOut = false;
+  private readonly controller = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly abort = (): void => this.controller.abort();
+
+  constructor(
+    private readonly sources: readonly AbortSignal[],
+    timeoutMs: number,
+  ) {
+    this.timer = setTimeout(() => {
+      this.timedOut = true;
+      this.abort();
+    }, timeoutMs);
+    for (const source of sources) source.addEventListener('abort', this.abort);
+    if (sources.some((source) => source.aborted)) this.abort();
+  }
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+  end(): void {
+    clearTimeout(this.timer);
+    for (const source of this.sources) source.removeEventListener('abort', this.abort);
+  }
+}
+
+function refused({ status, headers }: Response): Failure {
+  if (status === 403) return new Failure('SEARCH_UNAVAILABLE', 'It refuses JSON. Add `json` to `search.formats` in its settings.yml.');
+  if (status === 429) {
+    const seconds = Number(headers.get('retry-after') ?? NaN);
+    const wait = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+    return new Failure('SEARCH_UNAVAILABLE', 'It limits the rate of searches. Allow this address in its limiter.toml.', wait);
+  }
+  return new Failure('SEARCH_UNAVAILABLE', `It answers with status ${status}.`);
+}
+
+/** The body as text. Throws SEARCH_UNAVAILABLE where it is longer than `maxBytes`. */
+async function textOf(response: Response, maxBytes: number): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.length;
+    if (size > maxBytes) throw new Failure('SEARCH_UNAVAILABLE', `Its answer is longer than ${maxBytes} bytes.`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function hitsOf(text: string, limit: number): readonly SearchHit[] {
+  const answer = Answer.safeParse(jsonIn(text));
+  if (!answer.success) throw new Failure('SEARCH_UNAVAILABLE', 'What it sends is not the JSON of SearXNG. Check the address.');
+  const { results, unresponsive_engines: silent = [] } = answer.data;
+  // Engines that failed are no evidence that nothing exists.
+  if (results.length === 0 && silent.length > 0)
+    throw new Failure('SEARCH_UNAVAILABLE', `None of its engines answered (${silent.length} failed).`);
+  const hits = new Map<string, SearchHit>();
+  for (const value of results) {
+    const { data: result } = Result.safeParse(value);
+    if (!result) continue;
+    const url = webAddress(result.url);
+    const snippet = plain(result.content ?? '').slice(0, longestSnippet);
+    const title = plain(result.title ?? '').slice(0, 300) || (url ? new URL(url).hostname : '');
+    if (title === '' && snippet === '') continue;
+    const key = url ?? `${title}\n${snippet}`;
+    if (!hits.has(key)) hits.set(key, { title, url, snippet });
+  }
+  return [...hits.values()].slice(0, Math.max(0, limit));
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** http and https only: everything else is no address for a person. */
+function webAddress(url: string | null | undefined): string | null {
+  return url && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
+/** Engines send marks of HTML around the words they found. */
+const plain = (text: string): string =>
+  text
+    .replace(/<\/?[a-z][^<>]*>/gi, '')
+    .replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_whole, name: string) => entities[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+
+/** ` (ECONNREFUSED)` of a failed fetch. */
+function codeOf(error: unknown): string {
+  const code = (error as { cause?: { code?: unknown } } | null)?.cause?.code;
+  return typeof code === 'string' ? ` (${code})` : '';
+}

@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Supervised, until } from '@conclave/test-support';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const brokers = process.env.KAFKA_BROKERS ?? '127.0.0.1:19092';
+const redis = process.env.REDIS_URL ?? 'redis://127.0.0.1:16379';
+const prefix = `process-${randomBytes(4).toString('hex')}-`;
+const folder = mkdtempSync(join(tmpdir(), 'conclave-process-'));
+const running: Supervised[] = [];
+
+beforeAll(() => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'tools/build.mjs')], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining('rror')]);
+}, 120_000);
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.stop();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+
+/** A service over the real stores, with topics and keys of this run alone. `store` tells one state store from another. */
+async function start(service: 'gateway' | 'planner', store: string, ready: (admin: number) => RegExp | string) {
+  const config = join(folder, `${store}.yaml`);
+  writeFileSync(
+    config,
+    `stores:\n  kafka: { brokers: ["${brokers}"], topic_prefix: "${prefix}", partitions: 2 }\n  redis: { url: "${redis}", key_prefix: "${prefix}${store}:" }\n`,
+  );
+  const admin = await freePort();
+  const port = await freePort();
+  const supervised = await Supervised.start({
+    name: service,
+    args: [join(root, `apps/${service}/dist/main.js`)],
+    env: {
+      CONCLAVE_CONFIG: config,
+      CONCLAVE_HOME: folder,
+      ADMIN_PORT: String(admin),
+      PORT: String(port),
+      KAFKA_BROKERS: undefined,
+      REDIS_URL: undefined,
+      NEO4J_URL: undefined,
+      OPENAI_BASE_URL: undefined,
+      CRASH_AT: undefined,
+    },
+    ready: ready(admin),
+    readyTimeoutMs: 60_000,
+  });
+  running.push(supervised);
+  const health = async () => {
+    const response = await fetch(`http://127.0.0.1:${admin}/health/ready`);
+    return { status: response.status, text: await response.text() };
+  };
+  return { supervised, health, admin, port };
+}
+const whenReady = (admin: number): string => `http://127.0.0.1:${admin}/health/ready`;
+
+describe('a service as a process of its own', () => {
+  it('becomes ready over real stores, measures, and leaves with code 0 when told to', async () => {
+    const { supervised, admin } = await start('planner', 'first', whenReady);
+    expect(await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text()).toContain('conclave_consumer_lag_records{group="planner"');
+    expect(await supervised.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+  }, 120_000);
+
+  it('stays up, red and without work, when the state store is empty and the log is not', async () => {
+    const { supervised, health, port } = await start('gateway', 'second', () => /Nothing is consumed/);
+    const { status, text } = await health();
+    expect(status).toBe(503);
+    expect(text).toContain('The state store is empty or older than the event log');
+    await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow();
+    expect(supervised.pid).not.toBeNull();
+  }, 120_000);
+
+  it('is ready again on the store it belongs to', async () => {
+    const { health, port } = await start('gateway', 'first', whenReady);
+    expect((await health()).status).toBe(200);
+    const models = await until('the gateway to list its templates', async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/models`);
+      return response.ok ? ((await response.json()) as { data: { id: string }[] }) : undefined;
+    });
+    expect(models.data.map(({ id }) => id)).toContain('conclave');
+  }, 120_000);
+
+  it('ends with every mistake of its configuration and code 1', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/dist/main.js')], {
+      encoding: 'utf8',
+      cwd: folder,
+      env: { PATH: process.env.PATH, KAFKA_BROKERS: brokers, LOG_LEVEL: 'loud' },
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('LOG_LEVEL');
+    expect(stderr.split('\n').length).toBeLessThan(8);
+  }, 30_000);
+});

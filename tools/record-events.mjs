@@ -1,0 +1,27 @@
+// Records one event of each type and shape from a data folder into the corpus that today's schemas must keep reading:
+//   node tools/record-events.mjs <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson
+// The embedded server of that folder must be stopped.
+import { openSqlite } from '../libs/adapters/sqlite/dist/index.js';
+import { topicsFor } from '../libs/contracts/dist/index.js';
+
+const home = process.argv[2];
+if (!home) {
+  console.error('Usage: node tools/record-events.mjs <data folder>');
+  process.exit(2);
+}
+const store = openSqlite({ home, processId: 'recorder', durability: 'process' });
+const seen = new Set();
+/** Members that tell shapes of one type apart. */
+const shapeOf = ({ type, data }) =>
+  [type, data.input?.kind, data.output?.kind, data.status, data.command?.name, data.outcome, data.name?.split(':')[0]]
+    .filter(Boolean)
+    .join(' ');
+for (const { name } of topicsFor()) {
+  for await (const { headers, raw, event } of store.log.read(name)) {
+    if (!event || seen.has(shapeOf(event))) continue;
+    seen.add(shapeOf(event));
+    console.log(JSON.stringify({ shape: shapeOf(event), headers, body: raw.toString('utf8') }));
+  }
+}
+await store.close();
+console.error(`${seen.size} shapes`);

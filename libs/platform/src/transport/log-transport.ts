@@ -160,5 +160,12 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 function noteEnd(output: Event, logger: Logger): void {
   if (output.type !== 'RunCompleted') return;
   const { template, outcome, rule, rounds, usage, failure } = output.data as RunCompleted['data'];
-  logger.info('run ended', { template: template.id, outcome, rule, rounds, calls: usage.calls, ...(failure ? { code: failure.code } : {}) });
+  logger.info('run ended', {
+    template: template.id,
+    outcome,
+    rule,
+    rounds,
+    calls: usage.calls,
+    ...(failure ? { code: failure.code } : {}),
+  });
 }

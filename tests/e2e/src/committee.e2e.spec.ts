@@ -1,0 +1,40 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { twoHops } from './harness/corpus.js';
+import { Engine } from './harness/engine.js';
+import { clientScenarios } from './scenarios/client.js';
+import { faultScenarios } from './scenarios/faults.js';
+import { insightScenarios } from './scenarios/insight.js';
+import { loopScenarios } from './scenarios/loop.js';
+import { runScenarios } from './scenarios/runs.js';
+
+// One system for all of them: each scenario is told apart by its question.
+const hops = twoHops();
+let engine: Engine;
+const running = (): Engine => engine;
+
+beforeAll(async () => {
+  engine = await Engine.start({
+    corpus: hops.documents,
+    configuration: {
+      templates: {
+        'checks-answers': { strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer', capabilities: ['research'] },
+      },
+      aliases: { 'gpt-4o': 'conclave-fast' },
+      gateway: { max_open_runs: 4 },
+    },
+  });
+});
+afterAll(() => engine?.stop());
+let known = 0;
+afterEach(() => {
+  // A call that nobody wrote an answer for is a fault of the test before it, whatever that test looked at.
+  const violations = engine.models.violations().slice(known);
+  known += violations.length;
+  if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
+});
+
+loopScenarios(running, hops);
+clientScenarios(running);
+runScenarios(running);
+faultScenarios(running, hops);
+insightScenarios(running);

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inventedName, twoHops } from './harness/corpus.js';
+import { Engine } from './harness/engine.js';
+import { ask, ChatStream, readRun, user } from './harness/http.js';
+import { workspaceRoot } from './harness/stack.js';
+
+// No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
+const hops = twoHops();
+const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
+let engine: Engine;
+
+beforeAll(async () => {
+  const lighthouse = `# ${alone.thing}\n\nThe ${alone.thing} was founded by ${alone.keeper} in 1902.\n`;
+  engine = await Engine.start({ demo: true, corpus: { ...hops.documents, 'lighthouse.md': lighthouse } });
+});
+afterAll(() => engine?.stop());
+
+describe('the demo model on generated documents', () => {
+  it('answers a question in two hops with sources, after exactly one visible re-plan', async () => {
+    const chat = await (await ChatStream.open(engine.url(), { model: 'conclave', messages: user(hops.question) })).end();
+    expect(chat.error).toBeUndefined();
+    expect(chat.reasoning).toContain('🔄 Agentic Loop — Iteration 1/3');
+    expect(chat.reasoning).not.toContain('Iteration 2/3');
+    expect(chat.content).toContain(hops.place);
+    expect(chat.content).toContain('Sources:');
+    const run = await readRun(engine.url(), chat.runId);
+    expect(run).toMatchObject({ outcome: 'completed', rule: 'D3' });
+    expect(run.rounds).toHaveLength(2);
+    expect(run.sources.length).toBeGreaterThan(0);
+  });
+
+  it('reports the gap where the second document is not there', async () => {
+    const question = `In which town was the founder of the ${alone.thing} born?`;
+    const { status, body } = await ask(engine.url(), { model: 'conclave', messages: user(question) });
+    expect(status).toBe(200);
+    const run = await readRun(engine.url(), body.conclave!.run_id);
+    expect(run.outcome).not.toBe('completed');
+    expect(run.history[0]!.gap).toContain(alone.keeper);
+    expect(run.reason).toContain(alone.keeper);
+    expect(body.choices[0]!.message.content).toContain(alone.keeper);
+    expect(body.choices[0]!.message.content).not.toContain(hops.place);
+  });
+
+  it('gives the same answer to the same question', async () => {
+    const [one, two] = [await ask(engine.url(), { model: 'conclave', messages: user(hops.question) }), await ask(engine.url(), { model: 'conclave', messages: user(hops.question) })]; // prettier-ignore
+    expect(one.body.choices[0]!.message.content).toBe(two.body.choices[0]!.message.content);
+    expect(one.body.usage).toEqual(two.body.usage);
+  });
+
+  it('says that it is a demo in the list of models', async () => {
+    const list = (await (await fetch(`${engine.url()}/v1/models`)).json()) as { data: { id: string; description?: string }[] };
+    const demo = list.data.filter((model) => model.id.endsWith('@demo'));
+    expect(demo).toHaveLength(1);
+    expect(demo[0]!.description).toMatch(/demo/i);
+  });
+
+  it('has no document of its bundled corpus in its code', () => {
+    const names = corpusNames();
+    expect(names.length).toBeGreaterThan(3);
+    const code = sourcesUnder(join(workspaceRoot, 'libs')).concat(sourcesUnder(join(workspaceRoot, 'apps')));
+    for (const name of names) expect(code.filter(({ text }) => text.includes(name)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+/** Titles of the sample documents, as a reader would quote them. */
+function corpusNames(): readonly string[] {
+  const folder = join(workspaceRoot, 'libs/adapters/demo');
+  const files = (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
+    /^(?!.*(node_modules|dist)).*\.(md|txt)$/.test(name),
+  );
+  return files.flatMap((name) => /^# (.+)$/m.exec(readFileSync(join(folder, name), 'utf8'))?.[1] ?? []);
+}
+
+function sourcesUnder(folder: string): readonly { path: string; text: string }[] {
+  return (readdirSync(folder, { recursive: true }) as string[])
+    .filter((name) => name.endsWith('.ts') && !/(node_modules|dist|\.spec\.ts|\.contract\.ts|__fixtures__)/.test(name))
+    .map((name) => ({ path: name, text: readFileSync(join(folder, name), 'utf8') }));
+}

@@ -1,0 +1,130 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import type {
+  RecordedCall,
+  ScriptedChunk,
+  ScriptedModelServer,
+  ScriptedReply,
+  ScriptedRequest,
+  ScriptedStep,
+} from '@conclave/test-support';
+
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'direct';
+
+type Messages = ScriptedRequest['messages'];
+const textOf = (messages: Messages): string => messages.map((message) => String(message.content)).join('\n');
+
+/** Which call of the committee a request is, by the fixed lines of its prompt. */
+export function roleOf({ messages }: { readonly messages: Messages }): Role {
+  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => String(content)).join('\n'); // prettier-ignore
+  if (system.includes(marks.roles.planner)) return 'planner';
+  if (system.includes(marks.roles.assessor)) return 'assessor';
+  if (system.includes(marks.roles.composer)) return 'composer';
+  if (system.includes('You are an expert of the committee: ')) return 'expert';
+  return 'direct';
+}
+
+/** Number of the re-plan a planner call is for, 0 for the first plan. */
+const iterationOf = ({ messages }: ScriptedRequest): number => Number(/=== AGENTIC ITERATION (\d+)\//.exec(textOf(messages))?.[1] ?? 0);
+
+export interface Task {
+  readonly id: string;
+  readonly task: string;
+  readonly capability: string;
+  readonly search_query?: string;
+  readonly needs?: readonly string[];
+}
+export const research = (id: string, query: string): Task => ({ id, task: `find: ${query}`, capability: 'research', search_query: query });
+export const expert = (id: string, task: string, category = 'general'): Task => ({ id, task, capability: `expert.${category}` });
+
+/** What every scripted call costs, so that sums are exact and no two roles look alike. */
+export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: number; completion_tokens: number }>> = {
+  planner: { prompt_tokens: 101, completion_tokens: 11 },
+  expert: { prompt_tokens: 203, completion_tokens: 23 },
+  assessor: { prompt_tokens: 307, completion_tokens: 37 },
+  composer: { prompt_tokens: 509, completion_tokens: 53 },
+};
+
+/** The replies for one question; the question is what tells its calls from those of other questions. */
+export class CommitteeScript {
+  private readonly steps: ScriptedStep[] = [];
+
+  constructor(
+    private readonly server: ScriptedModelServer,
+    readonly question: string,
+  ) {}
+
+  /** Calls of this question, in the order they came. */
+  calls(role?: Role): readonly RecordedCall[] {
+    return this.server.calls.filter(
+      (call) => textOf(call.messages).includes(this.question) && (role === undefined || roleOf(call) === role),
+    );
+  }
+  /** Steps of this question that never answered. */
+  unused(): readonly string[] {
+    const waiting = new Set(this.server.unused());
+    return this.steps.map((step) => step.name!).filter((name) => waiting.has(name));
+  }
+  /** Tokens of the given calls, by role. */
+  static tokens(roles: readonly Exclude<Role, 'direct'>[]): { prompt_tokens: number; completion_tokens: number; total_tokens: number } {
+    const prompt_tokens = roles.reduce((sum, role) => sum + price[role].prompt_tokens, 0);
+    const completion_tokens = roles.reduce((sum, role) => sum + price[role].completion_tokens, 0);
+    return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+  }
+
+  plan(tasks: readonly Task[], options: { iteration?: number; when?: Promise<unknown>; times?: number } = {}): this {
+    return this.planner({ chunks: [{ text: JSON.stringify({ tasks }), ...gate(options.when) }], usage: price.planner }, options);
+  }
+  /** Whatever the planner says, also nonsense. */
+  planner(reply: ScriptedReply, { iteration = 0, times }: { iteration?: number; times?: number } = {}): this {
+    return this.step('planner', `plan ${iteration}`, reply, (request) => iterationOf(request) === iteration, times);
+  }
+  expert(text: string, options: { confidence?: number; task?: string; when?: Promise<unknown> } = {}): this {
+    const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.9}\nGAPS: none\nREFER: none`;
+    return this.expertReply({ chunks: [{ text: reply, ...gate(options.when) }], usage: price.expert }, options.task);
+  }
+  expertReply(reply: ScriptedReply, task?: string, times?: number): this {
+    return this.step('expert', task ?? 'expert', reply, (request) => task === undefined || textOf(request.messages).includes(task), times);
+  }
+  gap(gap: string, nextFocus: string): this {
+    return this.assessor({ text: `COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: ${gap}\nNEXT_FOCUS: ${nextFocus}`, usage: price.assessor });
+  }
+  complete(): this {
+    return this.assessor({ text: 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none', usage: price.assessor });
+  }
+  assessor(reply: ScriptedReply): this {
+    return this.step('assessor', 'gap check', reply);
+  }
+  answer(chunks: readonly (string | ScriptedChunk)[]): this {
+    return this.composer({ chunks: chunks.map((chunk) => (typeof chunk === 'string' ? { text: chunk } : chunk)), usage: price.composer });
+  }
+  composer(reply: ScriptedReply, times?: number): this {
+    return this.step('composer', 'answer', reply, () => true, times);
+  }
+
+  private step(
+    role: Role,
+    name: string,
+    reply: ScriptedReply,
+    fits: (request: ScriptedRequest) => boolean = () => true,
+    times?: number,
+  ): this {
+    const step: ScriptedStep = {
+      name: `${this.question} · ${role} · ${name} · ${this.steps.length}`,
+      match: (request) => roleOf(request) === role && textOf(request.messages).includes(this.question) && fits(request),
+      reply,
+      ...(times === undefined ? {} : { times }),
+    };
+    this.steps.push(step);
+    this.server.add(step);
+    return this;
+  }
+}
+
+const gate = (when: Promise<unknown> | undefined): { when?: Promise<unknown> } => (when ? { when } : {});
+
+/** A promise that a test opens when it has seen what it waited for. */
+export function latch(): { readonly opened: Promise<void>; open(): void } {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}

@@ -1,0 +1,214 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HistoryWriter, readHistory, ScriptedModelServer, Supervised, type HistoryEntry } from '@conclave/test-support';
+import { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';
+
+export type EngineKind = 'embedded' | 'distributed';
+export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest';
+const workers = ['planner', 'experts', 'merger', 'graph-ingest'] as const;
+
+/** Which engine this run of the suite is about: ENGINE, embedded unless said otherwise. */
+export function engineKind(): EngineKind {
+  const kind = process.env['ENGINE'] ?? 'embedded';
+  if (kind !== 'embedded' && kind !== 'distributed') throw new Error(`ENGINE is "${kind}"; it must be embedded or distributed.`);
+  return kind;
+}
+
+export interface EngineOptions {
+  /** conclave.yaml beside `providers.fake`, `models`, `stores`; a value of the same key replaces ours. */
+  readonly configuration?: Readonly<Record<string, unknown>>;
+  /** Documents of the corpus: file name -> text. */
+  readonly corpus?: Readonly<Record<string, string>>;
+  /** Where a service kills itself; in the embedded engine one point at most. */
+  readonly crashAt?: Partial<Record<ServiceName, string>>;
+  /** Gateways of the distributed engine; the embedded one has one. */
+  readonly gateways?: 1 | 2;
+  /** No provider at all: the product has to use its demo model. */
+  readonly demo?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Port of the first gateway, a free one unless given. */
+  readonly port?: number;
+}
+
+/** Session time-out of the consumers, the least a broker takes by default: a killed member is missed after it. */
+const sessionTimeoutMs = 6_000;
+/** Less partitions than in production: twelve topics are created with every system. */
+const partitions = 4;
+
+/** A running system under test: its processes, the fake model server behind it and what all of them wrote down. */
+export class Engine {
+  private constructor(
+    readonly kind: EngineKind,
+    readonly folder: string,
+    readonly models: ScriptedModelServer,
+    readonly stack: Stack | null,
+    readonly prefix: string,
+    private readonly gatewayPorts: readonly number[],
+    private readonly adminPorts: ReadonlyMap<ServiceName, number>,
+    private readonly processes: Map<string, Supervised>,
+  ) {}
+
+  static async start(options: EngineOptions = {}): Promise<Engine> {
+    const kind = engineKind();
+    const folder = mkdtempSync(join(tmpdir(), 'conclave-e2e-'));
+    const stack = kind === 'distributed' ? stackAddresses() : null;
+    const history = new HistoryWriter(join(folder, 'history.ndjson'), 'test', 'model');
+    const models = await ScriptedModelServer.start({ models: ['scripted', 'other'], apiKey: providerKey, history });
+    const prefix = `e2e-${process.pid}-${Date.now().toString(36)}.`;
+    writeInput(folder, models.url, kind, prefix, options);
+    const gatewayPorts = await freePorts(kind === 'embedded' ? 1 : (options.gateways ?? 1));
+    const admin = await freePorts(workers.length + gatewayPorts.length);
+    const adminPorts = new Map<ServiceName, number>(workers.map((name, index) => [name, admin[index]!]));
+    const ports = options.port === undefined ? gatewayPorts : [options.port, ...gatewayPorts.slice(1)];
+    const engine = new Engine(kind, folder, models, stack, prefix, ports, adminPorts, new Map());
+    const env = { ...cleared, ...engine.environment(), ...options.env };
+    const launches: Promise<void>[] =
+      kind === 'embedded'
+        ? [
+            engine.launch('standalone', 'standalone', ports[0]!, '/health/ready', {
+              ...env,
+              PORT: String(ports[0]),
+              CRASH_AT: onlyPoint(options),
+            }),
+          ]
+        : [
+            ...ports.map((port, n) =>
+              engine.launch(`gateway-${n + 1}`, 'gateway', port, '/health/ready', {
+                ...env,
+                PORT: String(port),
+                ADMIN_PORT: String(admin[workers.length + n]),
+                CRASH_AT: n === 0 ? options.crashAt?.gateway : undefined,
+              }),
+            ),
+            ...workers.map((name) =>
+              engine.launch(name, name, adminPorts.get(name)!, '/health/ready', {
+                ...env,
+                ADMIN_PORT: String(adminPorts.get(name)),
+                CRASH_AT: options.crashAt?.[name],
+              }),
+            ),
+          ];
+    const started = await Promise.allSettled(launches);
+    const failed = started.find((one) => one.status === 'rejected');
+    if (failed) {
+      await engine.stop();
+      throw failed.reason;
+    }
+    return engine;
+  }
+
+  /** Address of a gateway, without /v1. The embedded engine has one, whichever is asked for. */
+  url(n = 1): string {
+    return `http://127.0.0.1:${this.gatewayPorts[Math.min(n, this.gatewayPorts.length) - 1]}`;
+  }
+  /** Address that serves /health and /metrics of a service. */
+  adminUrl(service: ServiceName): string {
+    return this.kind === 'embedded' || service === 'gateway' ? this.url() : `http://127.0.0.1:${this.adminPorts.get(service)}`;
+  }
+  /** Addresses with metrics, one for each process. */
+  metricUrls(): readonly string[] {
+    return this.kind === 'embedded'
+      ? [this.url()]
+      : [...this.gatewayPorts.map((_, n) => this.url(n + 1)), ...workers.map((name) => this.adminUrl(name))];
+  }
+  /** The process a service lives in. */
+  process(service: ServiceName, n = 1): Supervised {
+    const name = this.kind === 'embedded' ? 'standalone' : service === 'gateway' ? `gateway-${n}` : service;
+    return this.processes.get(name)!;
+  }
+  /** Everything all processes printed. */
+  output(): string {
+    return [...this.processes].map(([name, process]) => `==== ${name}\n${process.output()}`).join('\n');
+  }
+  history(): readonly HistoryEntry[] {
+    return readHistory(join(this.folder, 'history.ndjson'));
+  }
+  /** Data folder of the embedded engine. */
+  get home(): string {
+    return join(this.folder, 'data');
+  }
+  /** What a process or a command of the same installation needs. */
+  environment(): Record<string, string> {
+    return {
+      CONCLAVE_HOME: this.home,
+      CONCLAVE_CONFIG: join(this.folder, 'conclave.yaml'),
+      HISTORY_FILE: join(this.folder, 'history.ndjson'),
+      FAKE_PROVIDER_KEY: providerKey,
+      ...this.stack,
+    };
+  }
+
+  /** Ends every process in good order; removes its data and what it left on the shared servers. Safe to call twice. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.processes.values()].map((process) => process.stop()));
+    this.keepOutput();
+    await this.models.close();
+    if (this.stack) await removeTraces(this.stack, this.prefix, this.prefix);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async launch(name: string, app: string, port: number, readyPath: string, env: Record<string, string | undefined>): Promise<void> {
+    const process = await Supervised.start({
+      name,
+      args: ['--enable-source-maps', join(workspaceRoot, 'apps', app, 'dist/main.js')],
+      cwd: this.folder,
+      env,
+      ready: `http://127.0.0.1:${port}${readyPath}`,
+      readyTimeoutMs: 40_000,
+      restartAfterKill: true,
+      restartEnv: { CRASH_AT: undefined },
+    });
+    this.processes.set(name, process);
+  }
+
+  /** For whoever looks after a failure: what each process said lies beside the results. */
+  private keepOutput(): void {
+    const folder = join(workspaceRoot, 'tests/e2e/.results/output', this.kind);
+    mkdirSync(folder, { recursive: true });
+    for (const [name, process] of this.processes) writeFileSync(join(folder, `${this.prefix}${name}.txt`), process.output());
+  }
+}
+
+/** Key of the fake provider: no log, no error and no metric may ever show it. */
+export const providerKey = 'sk-canary-5f1e0c9b7a';
+
+function onlyPoint({ crashAt = {} }: EngineOptions): string | undefined {
+  const points = Object.values(crashAt);
+  if (points.length > 1) throw new Error('The embedded engine is one process: it takes one point to die at.');
+  return points[0];
+}
+
+/** Writes conclave.yaml (JSON is YAML) and the corpus. */
+function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, options: EngineOptions): void {
+  const corpus = join(folder, 'corpus');
+  for (const [file, text] of Object.entries(options.corpus ?? {})) {
+    mkdirSync(corpus, { recursive: true });
+    writeFileSync(join(corpus, file), text);
+  }
+  const configuration = {
+    ...(options.demo
+      ? {}
+      : {
+          providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_PROVIDER_KEY', max_concurrency: 16, paid: false } },
+          models: { 'scripted@fake': { context: 32_768 } },
+        }),
+    ...(options.corpus ? { search: { corpus: './corpus' } } : {}),
+    ...(kind === 'distributed'
+      ? {
+          stores: {
+            kafka: {
+              brokers: stackAddresses().KAFKA_BROKERS.split(','),
+              topic_prefix: prefix,
+              partitions,
+              session_timeout_ms: sessionTimeoutMs,
+            },
+            redis: { url: stackAddresses().REDIS_URL, key_prefix: prefix },
+            neo4j: { url: stackAddresses().NEO4J_URL },
+          },
+        }
+      : {}),
+    ...options.configuration,
+  };
+  writeFileSync(join(folder, 'conclave.yaml'), JSON.stringify(configuration, null, 2));
+}

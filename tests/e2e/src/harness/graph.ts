@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import Database from 'libsql';
+import neo4j from 'neo4j-driver';
+import type { Engine } from './engine.js';
+
+export interface SynthesisRow {
+  readonly text: string;
+  readonly insightType: string;
+  readonly entities: readonly string[];
+}
+
+/** `:Synthesis` nodes with this text as they stand in the graph, read past the product. */
+export async function synthesesOf(engine: Engine, summary: string): Promise<readonly SynthesisRow[]> {
+  return engine.stack ? fromNeo4j(engine.stack, summary) : fromFile(join(engine.home, 'conclave.db'), summary);
+}
+
+async function fromNeo4j(stack: NonNullable<Engine['stack']>, summary: string): Promise<readonly SynthesisRow[]> {
+  const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
+  try {
+    const { records } = await driver.executeQuery(
+      'MATCH (s:Synthesis) WHERE s.text = $summary OPTIONAL MATCH (s)-[:RELATED_TO]->(e:Entity) RETURN s.text AS text, s.insight_type AS type, collect(e.name) AS entities',
+      { summary },
+    );
+    return records.map((record) => ({
+      text: String(record.get('text')),
+      insightType: String(record.get('type')),
+      entities: (record.get('entities') as string[]).sort(),
+    }));
+  } finally {
+    await driver.close();
+  }
+}
+
+function fromFile(file: string, summary: string): readonly SynthesisRow[] {
+  const database = new Database(file, { readonly: true });
+  try {
+    const rows = database.prepare('SELECT id, text, insight_type FROM graph_synthesis WHERE text = ?').all(summary) as { id: string; text: string; insight_type: string }[]; // prettier-ignore
+    const related = database.prepare(
+      'SELECT e.name AS name FROM graph_related AS r JOIN graph_entity AS e ON e.tenant = r.tenant AND e.normal = r.entity WHERE r.synthesis_id = ? ORDER BY e.name',
+    );
+    return rows.map(({ id, text, insight_type }) => ({
+      text,
+      insightType: insight_type,
+      entities: (related.all(id) as { name: string }[]).map(({ name }) => name),
+    }));
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { Kafka, logLevel } from 'kafkajs';
+
+export const workspaceRoot = join(import.meta.dirname, '../../../..');
+
+/** Addresses of the real servers, by the variables the product reads. */
+export interface Stack {
+  readonly KAFKA_BROKERS: string;
+  readonly REDIS_URL: string;
+  readonly NEO4J_URL: string;
+  readonly NEO4J_USER: string;
+  readonly NEO4J_PASSWORD: string;
+}
+const names = ['KAFKA_BROKERS', 'REDIS_URL', 'NEO4J_URL', 'NEO4J_USER', 'NEO4J_PASSWORD'] as const;
+
+/** From the environment, else from what the local stack has written down. Throws with the command that starts it. */
+export function stackAddresses(): Stack {
+  const file = join(workspaceRoot, 'deploy/.stack/env.json');
+  const written = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
+  const found = Object.fromEntries(names.map((name) => [name, process.env[name] ?? written[name]]));
+  const missing = names.filter((name) => !found[name]);
+  if (missing.length > 0) throw new Error(`The distributed engine needs ${missing.join(', ')}: run \`npm run stack -- up\` first.`);
+  return found as unknown as Stack;
+}
+
+/** Variables of the product and of its clients that must not leak from the shell of the tests into a system under test. */
+export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
+  [
+    ...names,
+    'KAFKA_TOPIC_PREFIX', 'SEARXNG_URL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'PORT', 'HOST', 'ADMIN_PORT', 'ADMIN_HOST', 'CONCLAVE_CONFIG', 'CONCLAVE_HOME', 'CONCLAVE_URL',
+    'WORKER_CLASSES', 'CRASH_AT', 'HISTORY_FILE', 'LOG_LEVEL', 'NODE_OPTIONS', 'ENGINE', 'TEST_LEVEL',
+  ].map((name) => [name, undefined]),
+); // prettier-ignore
+
+/** Takes away the topics and keys that one system has left on the shared servers. */
+export async function removeTraces(stack: Stack, topicPrefix: string, keyPrefix: string): Promise<void> {
+  const kafka = new Kafka({ brokers: stack.KAFKA_BROKERS.split(','), clientId: 'e2e-cleanup', logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  const redis = new Redis(stack.REDIS_URL);
+  try {
+    await admin.connect();
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(topicPrefix));
+    if (topics.length > 0) await admin.deleteTopics({ topics });
+    const groups = (await admin.listGroups()).groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(topicPrefix));
+    // A group whose last member has only just left is not empty yet; it expires by itself.
+    if (groups.length > 0) await admin.deleteGroups(groups).catch(() => undefined);
+    let cursor = '0';
+    do {
+      const [next, keys] = await redis.scan(cursor, 'MATCH', `*${keyPrefix}*`, 'COUNT', 1_000);
+      if (keys.length > 0) await redis.unlink(keys);
+      cursor = next;
+    } while (cursor !== '0');
+  } finally {
+    await Promise.allSettled([admin.disconnect(), redis.quit()]);
+  }
+}
+
+const given = new Set<number>();
+let nextCandidate = 21_000 + (process.pid % 400) * 20;
+
+/** Free loopback ports below the range of outgoing connections, so that a killed process finds its port free again. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = (nextCandidate += 1);
+    if (port > 31_000) nextCandidate = 21_000;
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    ports.push(port);
+  }
+  return ports;
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });

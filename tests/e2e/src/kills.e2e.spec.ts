@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import { repeatedFinished, streamFaults } from './harness/checks.js';
+import { CommitteeScript, expert, latch, research } from './harness/committee-script.js';
+import { twoHops } from './harness/corpus.js';
+import { Engine, type ServiceName } from './harness/engine.js';
+import { ChatStream, composedText, entriesOf, runEnd, runEvents, SseStream, startRun, user } from './harness/http.js';
+import { allMetrics, sumOf } from './harness/metrics.js';
+
+// Every case ends one process with SIGKILL while it has work in its hands; the supervisor starts it again.
+const hops = twoHops();
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = await Engine.start({ corpus: hops.documents, gateways: 2, crashAt: { merger: 'merger:engine-committed#2' } });
+});
+afterAll(() => engine?.stop());
+afterEach(() => expect(engine.models.violations()).toEqual([]));
+
+const script = (label: string): CommitteeScript => new CommitteeScript(engine.models, `Who survives? (${label})`);
+const begin = async (question: string, model = 'conclave-fast', rest: object = {}): Promise<string> =>
+  (await startRun(engine.url(2), { model, input: question, ...rest })).body.id;
+
+/** Starts the process of a service again, told where to die. */
+async function prime(service: ServiceName, point: string): Promise<void> {
+  const process = engine.process(service);
+  await process.stop();
+  await process.restart({ CRASH_AT: point });
+}
+/** Kills the process of a service, waits for its end by SIGKILL. */
+async function kill(service: ServiceName, n = 1): Promise<void> {
+  const { signal } = await engine.process(service, n).kill('SIGKILL');
+  expect(signal).toBe('SIGKILL');
+}
+/** Waits until a process has killed itself at its point, and is back. */
+async function died(service: ServiceName, act: () => Promise<string>): Promise<string> {
+  const process = engine.process(service);
+  const before = process.exits().length;
+  const id = await act();
+  expect((await process.nextExit(before + 1)).signal).toBe('SIGKILL');
+  expect(engine.history().filter((line) => line.phase === 'crash').length).toBeGreaterThan(0);
+  await process.ready();
+  return id;
+}
+const bound = 40_000;
+async function survived(id: string, s: CommitteeScript): Promise<Awaited<ReturnType<typeof runEnd>>> {
+  const run = await until(`the end of ${id}`, () => runEnd(engine.url(2), id, bound), { timeoutMs: bound });
+  expect(streamFaults(await runEvents(engine.url(2), id))).toEqual([]);
+  expect(repeatedFinished(s.calls())).toEqual([]);
+  return run;
+}
+
+describe('a process that is killed', () => {
+  it('as the engine after its commit and before its publish: the outputs of the commit are published by the next', async () => {
+    const s = script('engine committed').plan([expert('x1', 'Go on.')]).expert('It went on.').answer(['It went on.']); // prettier-ignore
+    const id = await died('merger', () => begin(s.question));
+    expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'It went on.' });
+    expect(s.calls()).toHaveLength(3);
+  });
+
+  it('as a worker after its call and before its publish: the journal answers, the model is not asked again', async () => {
+    await prime('experts', 'experts:after-call');
+    const s = script('after the call').plan([expert('x1', 'Go on.')]).expert('Paid once.').answer(['Paid once.']); // prettier-ignore
+    const id = await died('experts', () => begin(s.question));
+    expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'Paid once.' });
+    expect(s.calls()).toHaveLength(3);
+  });
+
+  it('as the planner during its call: the plan is asked for once more and the run goes on', async () => {
+    const s = script('planning').planner({ stallAfter: [{ text: '{"tasks":[' }] }).plan([expert('x1', 'Go on.')]).expert('Planned.').answer(['Planned at last.']); // prettier-ignore
+    const id = await begin(s.question);
+    await until('the planner to be asked', () => s.calls('planner').length === 1);
+    await kill('planner');
+    expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'Planned at last.' });
+    expect(s.calls('planner')).toHaveLength(2);
+    expect(s.calls()).toHaveLength(4);
+  });
+
+  it('as the judge in the middle of the answer: the new attempt supersedes what was shown, and is counted', async () => {
+    const before = sumOf(await allMetrics(engine), 'conclave_duplicate_calls_total');
+    const s = script('mid-stream').plan([expert('x1', 'Go on.')]).expert('Fine.').composer({ stallAfter: [{ text: 'Words of the first attempt' }] }).answer(['The second ', 'attempt is whole.']); // prettier-ignore
+    const id = await begin(s.question);
+    const events = await SseStream.open(`${engine.url(2)}/v1/runs/${id}/events`);
+    await events.event('the first words', ({ name }) => name === 'chunk');
+    await kill('merger');
+    expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'The second attempt is whole.' });
+    const entries = await runEvents(engine.url(2), id);
+    const mark = entries.findIndex((entry) => entry.kind === 'superseded');
+    expect(entries[mark]).toMatchObject({ discarded: 'Words of the first attempt'.length });
+    expect(entries.findIndex((entry) => entry.kind === 'chunk' && entry.text.startsWith('The second'))).toBeGreaterThan(mark);
+    expect(composedText(entries)).toBe('The second attempt is whole.');
+    expect(s.calls('composer')).toHaveLength(2);
+    expect(s.calls()).toHaveLength(4);
+    const repeated = sumOf(await allMetrics(engine), 'conclave_duplicate_calls_total');
+    expect(repeated - (engine.kind === 'embedded' ? 0 : before)).toBe(1);
+  });
+
+  it('as the merger with a due timer it has just published: the timer counts once', async () => {
+    await prime('merger', 'merger:timer-published');
+    const s = script('timer').plan([research('r1', `${hops.thing} founded`), expert('x1', 'Never answer.')]).expertReply({ hang: true }, undefined, 2); // prettier-ignore
+    const id = await died('merger', () => begin(s.question, 'conclave', { conclave: { wall_time_s: 3 } }));
+    const run = await survived(id, s);
+    expect(run).toMatchObject({ outcome: 'limit_reached', rule: 'D2' });
+    expect(run.answer).toContain(hops.person);
+    // The expert's call was in flight: where its process died too, it may have been begun once more.
+    expect(s.calls('expert').length).toBeLessThanOrEqual(engine.kind === 'embedded' ? 2 : 1);
+    expect(s.calls('composer')).toHaveLength(0);
+  });
+
+  it('as the gateway while it streams: the run is none the worse, and another gateway resumes the stream without a gap', async () => {
+    const gate = latch();
+    const reply = ['Before the end ', { text: 'and after it.', when: gate.opened }] as const;
+    const s = script('gateway')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Fine.')
+      .answer(reply)
+      .answer(reply);
+    const body = { model: 'conclave-fast', messages: user(s.question) };
+    const headers = { 'idempotency-key': `gateway-${Date.now()}` };
+    const chat = await ChatStream.open(engine.url(1), body, headers);
+    await chat.shows('Before the end');
+    const { runId } = chat;
+    const events = await SseStream.open(`${engine.url(1)}/v1/runs/${runId}/events`);
+    await events.event('the first words', ({ name }) => name === 'chunk');
+    await kill('gateway', 1);
+    expect((await chat.sse.end()).ended).toBe('cut');
+    await events.end();
+    const seen = [...entriesOf(events)];
+    await engine.process('gateway', 2).ready();
+    const rest = await SseStream.open(`${engine.url(2)}/v1/runs/${runId}/events`, {
+      headers: { 'last-event-id': String(seen.at(-1)!.id) },
+    });
+    gate.open();
+    seen.push(...entriesOf(await rest.end(bound)));
+    expect(streamFaults(seen)).toEqual([]);
+    expect(composedText(seen)).toBe('Before the end and after it.');
+    const run = await survived(runId, s);
+    expect(run).toMatchObject({ outcome: 'completed', answer: 'Before the end and after it.' });
+    const retry = await (await ChatStream.open(engine.url(2), body, headers)).end();
+    expect([retry.runId, retry.content]).toEqual([runId, 'Before the end and after it.']);
+    // In one process the answer's call dies with its gateway; beside it, it does not notice.
+    expect(s.calls()).toHaveLength(engine.kind === 'embedded' ? 4 : 3);
+  });
+});

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import { metricList } from '@conclave/platform';
+import { CommitteeScript, expert, latch, research } from './harness/committee-script.js';
+import { twoHops } from './harness/corpus.js';
+import { Engine, providerKey } from './harness/engine.js';
+import { ask, ChatStream, runEnd, startRun, user } from './harness/http.js';
+import { allMetrics, sumOf } from './harness/metrics.js';
+
+const hops = twoHops();
+/** Stands in a question, an answer and a system message: none of it may be logged. */
+const secretWord = 'zanzibarquietly';
+const clientKey = 'sk-client-canary-77aa10';
+let engine: Engine;
+
+beforeAll(async () => {
+  engine = await Engine.start({ corpus: hops.documents, gateways: 1, env: { LOG_LEVEL: 'debug' } });
+});
+afterAll(() => engine?.stop());
+
+/** JSON lines that the processes logged: printed, or in files of the data folder. */
+function logText(): string {
+  const files = (readdirSync(engine.folder, { recursive: true }) as string[])
+    .map((name) => join(engine.folder, name))
+    .filter((path) => /\.(log|jsonl|ndjson)$/.test(path) && !path.endsWith('history.ndjson') && statSync(path).isFile());
+  return [engine.output(), ...files.map((path) => readFileSync(path, 'utf8'))].join('\n');
+}
+const logLines = (): readonly Record<string, unknown>[] =>
+  logText().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+
+describe('a system in operation', () => {
+  it('is live and ready in every process', async () => {
+    for (const url of engine.metricUrls()) {
+      expect((await fetch(`${url}/health/live`)).status).toBe(200);
+      const ready = await fetch(`${url}/health/ready`);
+      expect([ready.status, await ready.json()]).toEqual([200, expect.objectContaining({ status: 'ready' })]);
+    }
+  });
+
+  it('prints the documents of its interfaces', async () => {
+    const openApi = (await (await fetch(`${engine.url()}/openapi.json`)).json()) as { openapi: string; paths: object };
+    expect(openApi.openapi).toMatch(/^3\./);
+    expect(Object.keys(openApi.paths)).toEqual(expect.arrayContaining(['/v1/chat/completions', '/v1/runs/{id}/events']));
+    expect(((await (await fetch(`${engine.url()}/asyncapi.json`)).json()) as { asyncapi: string }).asyncapi).toMatch(/^3\./);
+  });
+
+  it('counts a run with its rounds, tasks, calls and tokens in the metrics of the list', async () => {
+    const s = new CommitteeScript(engine.models, `${hops.question} ${secretWord}`)
+      .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Who?')])
+      .expert(`It was ${hops.person}, ${secretWord}.`)
+      .gap('the birthplace', 'Where?')
+      .plan([research('r2', `${hops.person} born`)], { iteration: 1 })
+      .complete()
+      .answer([`${hops.place}, ${secretWord}.`]);
+    const messages = [{ role: 'system', content: `Be brief, ${secretWord}.` }, ...user(s.question)];
+    const { status, body } = await ask(engine.url(), { model: 'conclave', messages }, { authorization: `Bearer ${clientKey}` });
+    expect([status, body.conclave?.rounds]).toEqual([200, 2]);
+
+    const tokens = CommitteeScript.tokens(['planner', 'expert', 'assessor', 'planner', 'assessor', 'composer']);
+    const samples = await until('the run in the metrics', async () => { const found = await allMetrics(engine); return sumOf(found, 'conclave_runs_total') >= 1 && sumOf(found, 'conclave_consumer_lag_records') === 0 && found; }, { timeoutMs: 15_000, everyMs: 200 }); // prettier-ignore
+    const sum = (name: string, labels?: Record<string, string>): number => sumOf(samples, `conclave_${name}`, labels);
+    expect(sum('runs_total', { template: 'conclave', strategy: 'agentic', outcome: 'completed' })).toBe(1);
+    expect(sum('run_rounds_sum', { template: 'conclave' })).toBe(2);
+    expect(sum('run_seconds_count')).toBe(1);
+    expect([sum('decisions_total', { rule: 'D9' }), sum('decisions_total', { rule: 'D3' })]).toEqual([1, 1]);
+    expect([sum('gaps_total'), sum('plans_total', { result: 'ok' })]).toEqual([1, 2]);
+    expect(sum('tasks_total', { capability: 'research', status: 'ok' })).toBe(2);
+    expect(sum('tasks_total', { capability: 'expert.general', status: 'ok' })).toBe(1);
+    expect(sum('model_calls_total', { model: 'scripted@fake', status: 'ok' })).toBe(6);
+    expect(sum('model_tokens_total', { model: 'scripted@fake', kind: 'prompt' })).toBe(tokens.prompt_tokens);
+    expect(sum('model_tokens_total', { model: 'scripted@fake', kind: 'completion' })).toBe(tokens.completion_tokens);
+    expect([sum('duplicate_calls_total'), sum('dead_letters_total'), sum('streams_open')]).toEqual([0, 0, 0]);
+    expect(sum('event_handle_seconds_count')).toBeGreaterThan(10);
+    expect(sum('event_queue_wait_seconds_count')).toBeGreaterThan(10);
+    expect(sum('http_requests_total', { route: '/v1/chat/completions', status: '200' })).toBe(1);
+  });
+
+  it('exports no metric that is not in the list, and every label that the list says', async () => {
+    const known = new Map(Object.entries(metricList).map(([name, spec]) => [`conclave_${name}`, spec]));
+    for (const { name, labels } of await allMetrics(engine)) {
+      if (!name.startsWith('conclave_')) continue;
+      const spec = known.get(name) ?? known.get(name.replace(/_(bucket|sum|count)$/, ''));
+      expect([name, spec !== undefined]).toEqual([name, true]);
+      expect(Object.keys(labels).filter((label) => label !== 'le').sort()).toEqual([...spec!.labels].sort()); // prettier-ignore
+    }
+  });
+
+  it('logs JSON lines with run and trace, and no word of a prompt, a reply or a key', async () => {
+    const lines = logLines();
+    const ofRuns = lines.filter((line) => typeof line['run'] === 'string');
+    expect(ofRuns.map((line) => line['message'])).toEqual(expect.arrayContaining(['run accepted', 'run ended']));
+    expect(ofRuns.filter((line) => !/^[0-9a-f]{32}$/.test(String(line['trace'])))).toEqual([]);
+    expect(new Set(ofRuns.map((line) => line['trace'])).size).toBe(new Set(ofRuns.map((line) => line['run'])).size);
+    for (const line of lines)
+      expect(line).toMatchObject({ time: expect.any(String), level: expect.any(String), message: expect.any(String) });
+    const text = logText();
+    for (const canary of [secretWord, providerKey, clientKey, hops.question]) expect(text.includes(canary)).toBe(false);
+    expect(JSON.stringify(engine.history())).not.toContain(providerKey);
+    const metrics = await Promise.all(engine.metricUrls().map(async (url) => (await fetch(`${url}/metrics`)).text()));
+    for (const canary of [secretWord, providerKey, clientKey]) expect(metrics.join('\n').includes(canary)).toBe(false);
+  });
+
+  it('shows no key in an error whose cause is the key', async () => {
+    const refused = await ask(engine.url(), { model: `x@${providerKey}`, messages: user('x') }, { authorization: `Bearer ${clientKey}` });
+    expect(refused.status).toBe(404);
+    expect(logText().includes(clientKey)).toBe(false);
+  });
+
+  it('ends in good order while it streams: the client is told, the run is not cancelled, and goes on after the start', async () => {
+    const gate = latch();
+    const reply = ['Before the stop ', { text: 'and after it.', when: gate.opened }] as const;
+    const s = new CommitteeScript(engine.models, 'What happens at a stop?').plan([expert('x1', 'Go on.')]).expert('Fine.').answer(reply).answer(reply); // prettier-ignore
+    const chat = await ChatStream.open(engine.url(), { model: 'conclave-fast', messages: user(s.question) });
+    await chat.shows('Before the stop');
+    const gateway = engine.process('gateway');
+    const stopped = gateway.kill('SIGTERM');
+    await chat.end();
+    expect(chat.sse.ended).toBe('closed');
+    expect(chat.error).toMatchObject({ type: expect.any(String), message: expect.any(String) });
+    gate.open();
+    expect(await stopped).toEqual({ code: 0, signal: null });
+    await gateway.restart();
+    const run = await runEnd(engine.url(), chat.runId);
+    expect(run).toMatchObject({ outcome: 'completed', answer: 'Before the stop and after it.' });
+    expect(engine.models.violations()).toEqual([]);
+  });
+
+  it('accepts and answers again after the start', async () => {
+    const s = new CommitteeScript(engine.models, 'Is it back?')
+      .plan([expert('x1', 'Say.')])
+      .expert('Yes.')
+      .answer(['Yes.']);
+    const { id } = (await startRun(engine.url(), { model: 'conclave-fast', input: s.question })).body;
+    expect((await runEnd(engine.url(), id)).answer).toBe('Yes.');
+    expect(s.calls()).toHaveLength(3);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ScriptedRequest } from '@conclave/test-support';
+import { CommitteeScript, expert, latch, research } from '../harness/committee-script.js';
+import type { TwoHops } from '../harness/corpus.js';
+import type { Engine } from '../harness/engine.js';
+import { ask, ChatStream, readRun, runEvents, user } from '../harness/http.js';
+
+/** The main job: plan, round, gap, re-plan, answer; and every shorter way through it. */
+export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
+  const script = (label: string): CommitteeScript => new CommitteeScript(engine().models, `${hops.question} (${label})`);
+  const firstRound = [research('r1', `${hops.thing} founded`), expert('x1', 'Who founded it?')];
+  const secondRound = [research('r2', `${hops.person} born`)];
+  const gapText = `birthplace of ${hops.person}`;
+
+  describe('a question whose second search depends on the first', () => {
+    it('streams plan, tasks, gap and re-plan as reasoning, then the answer token by token with sources and exact usage', async () => {
+      const planning = latch();
+      const [writing, ending] = [latch(), latch()];
+      const s = script('streamed')
+        .plan(firstRound, { when: planning.opened })
+        .expert(`It was founded by ${hops.person}.`)
+        .gap(gapText, `Where was ${hops.person} born?`)
+        .plan(secondRound, { iteration: 1 })
+        .complete()
+        .answer([
+          `${hops.person} was born `,
+          { text: `in the town of ${hops.place} [2]`, when: writing.opened },
+          { text: '.', when: ending.opened },
+        ]);
+      const chat = await ChatStream.open(engine().url(), { model: 'conclave', messages: user(s.question), stream_options: { include_usage: true } }); // prettier-ignore
+      expect(chat.sse.response.status).toBe(200);
+      await chat.sse.event('the first event', () => true);
+      expect(chat.chunks[0]!.choices[0]!.delta).toEqual({ role: 'assistant', content: '' });
+      expect(s.calls('composer')).toHaveLength(0);
+      planning.open();
+
+      await chat.shows('was born');
+      writing.open();
+      await chat.shows(`the town of ${hops.place}`);
+      expect(chat.sse.ended).toBeNull();
+      ending.open();
+      await chat.end();
+
+      const reasoning = chat.reasoning;
+      const order = ['📋 Plan: 2 tasks', 'r1 · research', 'x1 · expert.general', '🔎 More is needed', gapText, '🔄 Agentic Loop — Iteration 1/3', '📋 Plan: 1 task', '🔎 Complete', '🔀 Writing the answer']; // prettier-ignore
+      const places = order.map((text) => reasoning.indexOf(text));
+      expect(places.filter((at) => at < 0)).toEqual([]);
+      expect([...places]).toEqual([...places].sort((a, b) => a - b));
+      expect(chat.content).toContain(`${hops.person} was born in the town of ${hops.place} [2].`);
+      expect(chat.content).toMatch(/Sources:\n\[2\] /);
+      expect(chat.pieces.length).toBeGreaterThanOrEqual(3);
+
+      const chunks = chat.chunks;
+      const usage = chunks.at(-1)!;
+      const last = chunks.at(-2)!;
+      expect(last.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+      expect(chunks.filter((chunk) => chunk.choices[0]?.finish_reason)).toHaveLength(1);
+      expect(last.conclave).toMatchObject({ outcome: 'completed', rule: 'D3', rounds: 2, calls: 6, run_id: chat.runId });
+      expect(usage.choices).toEqual([]);
+      expect(usage.usage).toMatchObject(CommitteeScript.tokens(['planner', 'expert', 'assessor', 'planner', 'assessor', 'composer']));
+      expect(chat.sse.events.at(-1)!.data).toBe('[DONE]');
+      expect(chat.sse.events.filter((event) => event.id !== null || event.name !== null)).toEqual([]);
+      expect(s.calls()).toHaveLength(6);
+      expect(s.unused()).toEqual([]);
+
+      const entries = await runEvents(engine().url(), chat.runId);
+      expect(entries.map((entry) => entry.id)).toEqual(entries.map((_, index) => index + 1));
+      expect(entries.filter((entry) => entry.kind === 'run.completed')).toHaveLength(1);
+      const run = await readRun(engine().url(), chat.runId);
+      expect(run.usage.total).toMatchObject({ calls: 6, prompt: usage.usage!.prompt_tokens, completion: usage.usage!.completion_tokens });
+      expect(run.history.map((entry) => entry.gap)).toEqual([gapText, '']);
+    });
+
+    it('gives the planner of the second round the block of moe.md, and the composer the facts of both rounds', async () => {
+      const s = script('prompts')
+        .plan(firstRound)
+        .expert(`It was founded by ${hops.person}.`)
+        .gap(gapText, `Where was ${hops.person} born?`)
+        .plan(secondRound, { iteration: 1 })
+        .complete()
+        .answer([`${hops.place}.`]);
+      const answered = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      expect(answered.status).toBe(200);
+      const system = String(s.calls('planner')[1]!.messages[0]!.content);
+      expect(system.startsWith('=== AGENTIC ITERATION 1/3 ===\nPreviously established facts:\n')).toBe(true);
+      for (const text of ['Still unresolved:', gapText, 'Focus ONLY on resolving the gap above.', `${hops.thing} founded`])
+        expect(system).toContain(text);
+      const facts = String(s.calls('composer')[0]!.messages.at(-1)!.content);
+      expect(facts).toContain(`founded by ${hops.person}`);
+      expect(facts).toContain(`born in the town of ${hops.place}`);
+      expect(s.calls()).toHaveLength(6);
+    });
+
+    it('answers without a stream with the same usage, sources and facts about the run', async () => {
+      const s = script('whole')
+        .plan([research('r1', `${hops.thing} founded`)])
+        .gap(gapText, `Where was ${hops.person} born?`)
+        .plan(secondRound, { iteration: 1 })
+        .complete()
+        .answer([`It was ${hops.place} [2].`]);
+      const { status, headers, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ object: 'chat.completion', model: 'conclave', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', refusal: null } }] }); // prettier-ignore
+      expect(body.choices[0]!.message.content).toMatch(new RegExp(`^It was ${hops.place} \\[2\\]\\.\\n\\nSources:\\n\\[2\\] `));
+      expect(body.choices[0]!.message.reasoning_content).toBeUndefined();
+      expect(body.usage).toMatchObject(CommitteeScript.tokens(['planner', 'assessor', 'planner', 'assessor', 'composer']));
+      expect(headers.get('x-conclave-rounds')).toBe('2');
+      expect(headers.get('x-run-id')).toBe(body.conclave!.run_id);
+      expect(s.calls()).toHaveLength(5);
+    });
+  });
+
+  it('holds the draft back where the gap check reads the answer, and sends the accepted one whole', async () => {
+    const s = script('answer mode')
+      .plan(firstRound)
+      .expert(`It was founded by ${hops.person}.`)
+      .answer(['A first draft that nobody may see.'])
+      .gap(gapText, `Where was ${hops.person} born?`)
+      .plan(secondRound, { iteration: 1 })
+      .answer([`The town of ${hops.place}`, ' it was.'])
+      .complete();
+    const chat = await (await ChatStream.open(engine().url(), { model: 'checks-answers', messages: user(s.question), stream_options: { include_usage: true } })).end(); // prettier-ignore
+    expect(chat.content.trim()).toBe(`The town of ${hops.place} it was.`);
+    expect(chat.chunks.at(-1)!.usage).toMatchObject(CommitteeScript.tokens(['planner', 'expert', 'composer', 'assessor', 'planner', 'composer', 'assessor'])); // prettier-ignore
+    expect(s.calls().map((call) => call.step!.split(' · ')[1])).toEqual(['planner', 'expert', 'composer', 'assessor', 'planner', 'composer', 'assessor']); // prettier-ignore
+    expect(String(s.calls('assessor')[0]!.messages.at(-1)!.content)).toContain('A first draft that nobody may see.');
+  });
+
+  it.each([
+    [
+      'one re-plan by body',
+      { conclave: { rounds: 1 } },
+      undefined,
+      1,
+      ['planner', 'expert', 'assessor', 'planner', 'composer'],
+      'limit_reached',
+      'D6',
+    ],
+    ['no re-plan by header', {}, { 'x-conclave-rounds': '0' }, 0, ['planner', 'expert', 'composer'], 'completed', 'D6'],
+    ['no re-plan by effort', { reasoning_effort: 'minimal' }, undefined, 0, ['planner', 'expert', 'composer'], 'completed', 'D6'],
+    [
+      'as many as the template has when more are asked for',
+      { conclave: { rounds: 9 } },
+      undefined,
+      3,
+      ['planner', 'expert', 'assessor', 'composer'],
+      'completed',
+      'D3',
+    ],
+  ] as const)('takes %s', async (label, wish, headers, max, roles, outcome, rule) => {
+    // prettier-ignore
+    const s = script(label).plan(firstRound).expert(`It was founded by ${hops.person}.`);
+    if (roles.includes('assessor' as never)) {
+      if (max === 1) s.gap(gapText, 'Where?').plan(secondRound, { iteration: 1 });
+      else s.complete();
+    }
+    s.answer([`The founder was ${hops.person}.`]);
+    const { status, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question), ...wish }, headers);
+    expect(status).toBe(200);
+    expect(body.conclave).toMatchObject({ outcome, rule, calls: roles.length });
+    expect(s.calls().map((call) => call.step!.split(' · ')[1])).toEqual(roles);
+    expect((await readRun(engine().url(), body.conclave!.run_id)).rounds).toHaveLength(max === 1 ? 2 : 1);
+  });
+
+  it('runs conclave-fast in one pass, also under its alias, and names the model as it was asked for', async () => {
+    const s = script('fast').plan([expert('x1', 'Who founded it?')]).expert(`It was ${hops.person}.`).answer([`By ${hops.person}.`]); // prettier-ignore
+    const { body } = await ask(engine().url(), { model: 'gpt-4o', messages: user(s.question) });
+    expect(body.model).toBe('gpt-4o');
+    expect(body.conclave).toMatchObject({ outcome: 'completed', rounds: 1, calls: 3 });
+    expect((await readRun(engine().url(), body.conclave!.run_id)).template.id).toBe('conclave-fast');
+    expect(s.calls()).toHaveLength(3);
+  });
+
+  it('passes model@provider through to the one model, streamed and whole, with the parameters and nothing else', async () => {
+    const question = `Straight through (${hops.thing})`;
+    const more = latch();
+    const direct = (request: ScriptedRequest): boolean => request.messages.length === 1 && request.messages[0]!.content === question;
+    engine().models.add(
+      { name: 'direct whole', match: direct, reply: { text: 'whole', usage: { prompt_tokens: 7, completion_tokens: 2 } } },
+      { name: 'direct streamed', match: direct, reply: { chunks: [{ text: 'str' }, { text: 'eamed', when: more.opened }], usage: { prompt_tokens: 7, completion_tokens: 3 } } },
+    ); // prettier-ignore
+    const before = engine().models.calls.length;
+    const { body } = await ask(engine().url(), { model: 'scripted@fake', messages: user(question), temperature: 0.3 });
+    expect(body).toMatchObject({ model: 'scripted@fake', choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }], usage: { total_tokens: 9 } }); // prettier-ignore
+    const chat = await ChatStream.open(engine().url(), { model: 'scripted@fake', messages: user(question), stream_options: { include_usage: true } }); // prettier-ignore
+    await chat.shows('str');
+    more.open();
+    await chat.end();
+    expect(chat.content).toBe('streamed');
+    expect(chat.chunks.at(-1)!.usage).toMatchObject({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
+    expect(engine().models.calls[before]!.body['temperature']).toBe(0.3);
+    expect(engine().models.calls.length - before).toBe(2);
+  });
+}

@@ -4,7 +4,7 @@ import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } fr
 import type { OpenedPorts } from '@conclave/adapter-selection';
 import { createGatewayApp, gatewayMetrics, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
-import { describeRun } from './describe-run.js';
+import { describeRun } from '@conclave/loop';
 
 export interface GatewayAppOptions {
   readonly loaded: Loaded;

@@ -1,2 +1,1 @@
-export { describeRun } from './describe-run.js';
 export { openGatewayApp, openTemplates, type GatewayAppOptions } from './gateway-app.js';

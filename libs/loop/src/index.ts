@@ -1,5 +1,6 @@
 export * from './budget.js';
 export * from './decision-table.js';
+export * from './describe-run.js';
 export * from './engine.js';
 export * from './evolve.js';
 export * from './memory.js';

@@ -1,5 +1,5 @@
 import { addUsage, noUsage, planId, type RunView, type Usage } from '@conclave/contracts';
-import { isBorn, tasksOf, type RunState, type TaskState } from '@conclave/loop';
+import { isBorn, tasksOf, type RunState, type TaskState } from './state.js';
 
 type View = RunView['rounds'][number]['tasks'][number];
 

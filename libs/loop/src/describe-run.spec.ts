@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, RunView } from '@conclave/contracts';
-import { unborn, type RunState } from '@conclave/loop';
+import { unborn, type RunState } from './state.js';
 import { describeRun } from './describe-run.js';
 
 const usage = { ...noUsage, calls: 1, prompt: 10, completion: 5 };

@@ -1,1 +1,1 @@
-export {};
+export { Neo4jGraph, type Neo4jGraphOptions } from './neo4j-graph.js';

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { SynthesisWrite } from '@conclave/ports';
+import { describeKnowledgeGraph } from '@conclave/ports/suites';
+import { TcpProxy } from '@conclave/test-support';
+import neo4j, { type Driver } from 'neo4j-driver';
+import { realServer } from './__fixtures__/server.js';
+import { Neo4jGraph, type Neo4jGraphOptions } from './neo4j-graph.js';
+
+jest.setTimeout(60_000);
+
+const open = (namespace: string, more: Partial<Neo4jGraphOptions> = {}) => new Neo4jGraph({ ...realServer(), namespace, ...more });
+const newNamespace = () => `test-${randomUUID()}:`;
+
+describeKnowledgeGraph('Neo4jGraph', {
+  open: async () => {
+    const namespace = newNamespace();
+    const graph = open(namespace);
+    const others: Neo4jGraph[] = [];
+    return {
+      graph,
+      another: async () => {
+        const other = open(namespace);
+        others.push(other);
+        return other;
+      },
+      dispose: async () => {
+        await graph.removeAll();
+        await Promise.all([graph, ...others].map((one) => one.close()));
+      },
+    };
+  },
+});
+
+const write = (n: number, entities = ['Copper']): SynthesisWrite => ({
+  tenant: 'acme',
+  runId: `run_${String(n).padStart(8, '0')}`,
+  insight: { summary: `Copper fact ${n}.`, entities, insight_type: 'inference' },
+  domain: 'materials',
+  confidence: 0.5,
+  at: 1_700_000_000_000 + n,
+});
+
+describe('a graph in Neo4j', () => {
+  const namespace = newNamespace();
+  let driver: Driver;
+  let closing: { close(): Promise<unknown> }[] = [];
+  beforeAll(() => {
+    const { url, user, password } = realServer();
+    driver = neo4j.driver(url, neo4j.auth.basic(user, password), { disableLosslessIntegers: true });
+  });
+  afterEach(async () => {
+    for (const one of closing) await one.close();
+    closing = [];
+  });
+  afterAll(async () => {
+    const graph = open(namespace);
+    await graph.removeAll();
+    await graph.close();
+    await driver.close();
+  });
+  const opened = (more: Partial<Neo4jGraphOptions> = {}): Neo4jGraph => {
+    const graph = open(namespace, more);
+    closing.push(graph);
+    return graph;
+  };
+
+  it('is what its documented shape says', async () => {
+    await opened().addSynthesis(write(1, ['Copper', ' Iron ']));
+    const { records } = await driver.executeQuery(
+      `MATCH (s:Synthesis {tenant: $tenant})-[r:RELATED_TO]->(e:Entity)
+       RETURN s.text AS text, s.insight_type AS type, s.domain AS domain, s.confidence AS confidence, type(r) AS link, e.name AS name, e.normal AS normal ORDER BY normal`,
+      { tenant: `${namespace}acme` },
+    );
+    const node = { text: 'Copper fact 1.', type: 'inference', domain: 'materials', confidence: 0.5, link: 'RELATED_TO' };
+    expect(records.map((record) => record.toObject())).toEqual([
+      { ...node, name: 'Copper', normal: 'copper' },
+      { ...node, name: 'Iron', normal: 'iron' },
+    ]);
+  });
+
+  it('has the constraints that keep nodes single, and finds by index', async () => {
+    await opened().synthesesAbout({ tenant: 'acme', entities: ['x'], limit: 1 });
+    const { records } = await driver.executeQuery(
+      'SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH "conclave_" RETURN name ORDER BY name',
+    );
+    expect(records.map((record) => record.get('name') as string)).toEqual([
+      'conclave_entity',
+      'conclave_learned_run',
+      'conclave_synthesis',
+    ]);
+  });
+
+  it('writes each synthesis once when many writers share entities in any order', async () => {
+    const graphs = [opened(), opened()];
+    const names = ['Zinc', 'Tin', 'Lead', 'Gold'];
+    const writes = Array.from({ length: 24 }, (_, n) =>
+      graphs[n % 2]!.addSynthesis(write(100 + (n % 12), n % 3 ? names : names.toReversed())),
+    );
+    const created = (await Promise.all(writes)).filter((one) => one.created);
+    expect(created).toHaveLength(12);
+    expect(await graphs[0]!.synthesesAbout({ tenant: 'acme', entities: ['tin'], limit: 50 })).toHaveLength(12);
+  });
+
+  it('survives connections that are cut', async () => {
+    const { port, hostname } = new URL(realServer().url);
+    const proxy = await TcpProxy.open({ target: { host: hostname, port: Number(port) } });
+    closing.push(proxy);
+    const graph = opened({ url: `bolt://127.0.0.1:${proxy.port}` });
+    for (let n = 200; n < 206; n += 1) {
+      const writing = graph.addSynthesis(write(n, ['Bismuth']));
+      proxy.cut();
+      expect((await writing).id).toMatch(/^[0-9a-f]{16}$/);
+    }
+    expect(await graph.synthesesAbout({ tenant: 'acme', entities: ['Bismuth'], limit: 50 })).toHaveLength(6);
+  });
+
+  it('says GRAPH_UNAVAILABLE with a bound where nothing listens, and what to check where the password is wrong', async () => {
+    const gone = opened({ url: 'bolt://127.0.0.1:9', timeoutMs: 500 });
+    await expect(gone.addSynthesis(write(1))).rejects.toMatchObject({ code: 'GRAPH_UNAVAILABLE' });
+    expect(await gone.health()).toContain('ServiceUnavailable');
+    expect(await opened({ password: 'wrong' }).health()).toContain('NEO4J_PASSWORD');
+  });
+
+  it('removes everything only of a namespace', async () => {
+    const graph = open('');
+    closing.push(graph);
+    await expect(graph.removeAll()).rejects.toThrow('namespace');
+  });
+});

@@ -3,4 +3,5 @@ export { ScriptedModelServer, type RecordedCall, type ScriptedModelServerOptions
 export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep, ScriptedUsage } from './model-server/script.js';
 export { Supervised, type Exit, type SupervisedOptions } from './supervisor.js';
 export { TcpProxy, type TcpProxyOptions, type Toxics } from './tcp-proxy.js';
+export { startTinyModel, tinyModelName, type TinyModelOptions } from './tiny-model/tiny-model-server.js';
 export { until } from './until.js';

@@ -5,6 +5,8 @@ export interface BenchmarkOptions {
   readonly rounds?: number;
   /** Few and small rounds: shows that the benchmark works; the figures say little. */
   readonly quick: boolean;
+  /** Leaves out what needs Kafka and Redis. */
+  readonly embedded: boolean;
   /** Folder for CPU profiles of the processes under test. */
   readonly profile?: string;
   /** Tells a person what is going on. */

@@ -1,7 +1,8 @@
 import { b2 } from './b2/b2.js';
+import { b3 } from './b3/b3.js';
 import { b6 } from './b6/b6.js';
 import { b8 } from './b8/b8.js';
 import type { Benchmark } from './benchmark.js';
 
 /** Everything `npm run bench` knows, in the order of `all`. */
-export const benchmarks: readonly Benchmark[] = [b2, b6, b8];
+export const benchmarks: readonly Benchmark[] = [b2, b3, b6, b8];

@@ -13,6 +13,7 @@ ${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
 
   --rounds <n>       measured rounds, after one that warms up
   --quick            few and small rounds: shows that it works, the figures say little
+  --embedded         leaves out what needs Kafka and Redis
   --profile <folder> CPU profiles of the processes under test (.cpuprofile)
 `;
 
@@ -20,7 +21,7 @@ ${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { rounds: { type: 'string' }, quick: { type: 'boolean', default: false }, profile: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: { rounds: { type: 'string' }, quick: { type: 'boolean', default: false }, embedded: { type: 'boolean', default: false }, profile: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
   });
   const wanted = positionals.map((id) => id.toUpperCase());
   const chosen = wanted.includes('ALL') ? benchmarks : benchmarks.filter(({ id }) => wanted.includes(id));
@@ -34,6 +35,7 @@ async function main(): Promise<number> {
   if (values.profile !== undefined) mkdirSync(values.profile, { recursive: true });
   const options: BenchmarkOptions = {
     quick: values.quick,
+    embedded: values.embedded,
     ...(rounds === undefined ? {} : { rounds }),
     ...(values.profile === undefined ? {} : { profile: resolve(values.profile) }),
     progress: (text) => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`)),

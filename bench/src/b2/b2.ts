@@ -23,7 +23,7 @@ const inMemory = 'LangGraph.js in memory';
 
 const orders = (quick: boolean): readonly RoundOrder[] =>
   quick
-    ? [{ runs: 3, concurrency: 1 }, { runs: 32, concurrency: 32 }]
+    ? [{ runs: 2, concurrency: 1 }, { runs: 8, concurrency: 8 }]
     : [{ runs: 24, concurrency: 1 }, { runs: 128, concurrency: 32 }]; // prettier-ignore
 
 const script = (path: string): URL => new URL(path, import.meta.url);
@@ -97,7 +97,7 @@ export const b2: Benchmark = {
   title: 'what the engine adds to an agentic run, embedded',
   obstacle: async () => null,
   async run(options): Promise<Report> {
-    const { quick, progress, rounds = quick ? 2 : 9 } = options;
+    const { quick, progress, rounds = quick ? 1 : 9 } = options;
     const closing = new Closing();
     const scratch = new Scratch();
     closing.add(() => scratch.remove());

@@ -98,7 +98,7 @@ export const b6: Benchmark = {
   id: 'B6',
   title: 'time to first token and gaps between chunks that the gateway adds, embedded',
   obstacle: async () => null,
-  async run({ quick, progress, profile, rounds = quick ? 2 : 9 }: BenchmarkOptions): Promise<Report> {
+  async run({ quick, progress, profile, rounds = quick ? 1 : 9 }: BenchmarkOptions): Promise<Report> {
     const closing = new Closing();
     try {
       const scratch = new Scratch();

@@ -54,10 +54,10 @@ export async function startEmbedded({ modelUrl, scratch, closing, profile }: Pro
 /** Five processes on the given stores, one of each service. */
 export async function startDistributed(stores: Stores, { modelUrl, scratch, closing, profile }: ProductOptions): Promise<Product> {
   const home = scratch.home('distributed', configuration(modelUrl, stores.configuration('product')));
-  const ports = await Promise.all(
-    services.map((app) => launch({ app, home, portName: app === 'gateway' ? 'PORT' : 'ADMIN_PORT', closing, profile })),
-  );
-  return { url: `http://127.0.0.1:${ports.at(-1)}/v1` };
+  const launches = services.map((app) => launch({ app, home, portName: app === 'gateway' ? 'PORT' : 'ADMIN_PORT', closing, profile }));
+  // All of them are waited for, so that each one that did start is ended when another did not.
+  await Promise.allSettled(launches);
+  return { url: `http://127.0.0.1:${(await Promise.all(launches)).at(-1)}/v1` };
 }
 
 interface Launch {

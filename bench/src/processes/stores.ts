@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Kafka, logLevel } from 'kafkajs';
 import type { Closing } from './closing.js';
 
 interface Server {
@@ -19,6 +21,8 @@ export interface Stores {
   configuration(prefix: string, partitions?: number): object;
 }
 
+const groupsWithinMs = 60_000;
+
 const loadStack = async (): Promise<Stack> => (await import(new URL('../../../deploy/stack/index.mjs', import.meta.url).href)) as Stack;
 
 /** Why they cannot run here, or null. */
@@ -37,6 +41,7 @@ export async function startStores(closing: Closing): Promise<Stores> {
   const environment = Object.assign({}, ...started.map((server) => (server as PromiseFulfilledResult<Server>).value.environment)) as Record<string, string>;
   const brokers = environment['KAFKA_BROKERS']!.split(',');
   const redisUrl = environment['REDIS_URL']!;
+  await groupsWork(brokers);
   return {
     brokers,
     redisUrl,
@@ -47,4 +52,24 @@ export async function startStores(closing: Closing): Promise<Stores> {
       },
     }),
   };
+}
+
+/** A new broker makes its topic of group offsets when the first group is asked for, and knows no group before. */
+async function groupsWork(brokers: readonly string[]): Promise<void> {
+  const admin = new Kafka({ brokers: [...brokers], clientId: 'bench', logLevel: logLevel.NOTHING }).admin();
+  const end = performance.now() + groupsWithinMs;
+  await admin.connect();
+  try {
+    for (;;) {
+      try {
+        await admin.describeGroups(['bench-ready']);
+        return;
+      } catch (error) {
+        if (performance.now() > end) throw new Error('The broker coordinates no groups.', { cause: error });
+        await delay(250);
+      }
+    }
+  } finally {
+    await admin.disconnect();
+  }
 }

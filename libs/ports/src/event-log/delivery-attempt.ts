@@ -126,7 +126,7 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
   const event = await decode(item, context);
   item.observed.type = event.type;
   hooks.point?.('after-poll', { group, event });
-  if (item.abort.signal.aborted) return handBack(item, context);
+  if (item.lost || item.abort.signal.aborted) return handBack(item, context);
   enter(item, 'handle', context);
   const startedAt = clock.now();
   let outcome: HandlerOutcome;
@@ -162,8 +162,8 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
 
 async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<Verdict> {
   const { attempts, error } = fault;
-  // A handler that was told to stop did not fail.
-  if (item.abort.signal.aborted) return handBack(item, context);
+  // A handler that was told to stop did not fail, and what another member owns is not ours to judge.
+  if (item.lost || item.abort.signal.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
   if (attempts >= retry.attempts) return bury(item, grave('failed', attempts, error), context);
   item.fault = fault;

@@ -108,7 +108,10 @@ export class DeliveryPool {
     return this.#gate.shut ? { error: this.#gate.error } : null;
   }
 
-  /** Drops records that belong to somebody else now: handlers that run are aborted and nothing is recorded for them. */
+  /**
+   * Drops records that belong to somebody else now; nothing is recorded for them. Handlers that run go on to their end:
+   * a model call in their hands is paid for, and its new owner waits for it at the journal instead of making it again.
+   */
   forget(isLost: (record: RawRecord) => boolean): void {
     for (const item of this.#lanes.items()) {
       if (!item.lost && isLost(item.record)) this.#lose(item);
@@ -158,8 +161,7 @@ export class DeliveryPool {
   #lose(item: Item): void {
     item.lost = true;
     this.#onDone.delete(item);
-    if (this.#running.has(item)) item.abort.abort(new Error('The record belongs to another member now.'));
-    else this.#discard(item);
+    if (!this.#running.has(item)) this.#discard(item);
   }
 
   #giveBack(item: Item): void {

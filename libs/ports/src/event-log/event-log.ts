@@ -56,7 +56,10 @@ export interface Delivery {
   readonly attempt: number;
   /** Milliseconds since 1970 when the log took the record. */
   readonly appendedAt: number;
-  /** Aborted when the consumption is closing and its grace is over, or the record's partition was lost. */
+  /**
+   * Aborted when the consumption is closing and its grace is over. Not when the record's partition was lost: the handler goes on,
+   * so that a rebalance never makes a model call again, and nothing is recorded for it.
+   */
   readonly signal: AbortSignal;
 }
 

@@ -32,7 +32,11 @@ export function committeeGraph(steps, checkpointer) {
     })
     .addNode('compose', async ({ answers }) => ({ answer: await steps.compose(answers) }))
     .addEdge(START, 'planner')
-    .addConditionalEdges('planner', ({ tasks, round, facts }) => tasks.map((task) => new Send('expert', { task, round, evidence: facts })), ['expert'])
+    .addConditionalEdges(
+      'planner',
+      ({ tasks, round, facts }) => tasks.map((task) => new Send('expert', { task, round, evidence: facts })),
+      ['expert'],
+    )
     .addEdge('expert', 'assess')
     .addConditionalEdges('assess', ({ gap }) => (gap ? 'planner' : 'compose'), ['planner', 'compose'])
     .addEdge('compose', END)

@@ -1,1 +1,2 @@
-export {};
+export { benchmarks } from './benchmarks.js';
+export type { Benchmark, BenchmarkOptions } from './benchmark.js';

@@ -21,7 +21,13 @@ ${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { rounds: { type: 'string' }, quick: { type: 'boolean', default: false }, embedded: { type: 'boolean', default: false }, profile: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      rounds: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      embedded: { type: 'boolean', default: false },
+      profile: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   const wanted = positionals.map((id) => id.toUpperCase());
   const chosen = wanted.includes('ALL') ? benchmarks : benchmarks.filter(({ id }) => wanted.includes(id));

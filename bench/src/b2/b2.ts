@@ -28,7 +28,11 @@ const orders = (quick: boolean): readonly RoundOrder[] =>
 
 const script = (path: string): URL => new URL(path, import.meta.url);
 
-async function startSides(options: BenchmarkOptions, scratch: Scratch, closing: Closing): Promise<{ sides: readonly Side[]; missing: string | null }> {
+async function startSides(
+  options: BenchmarkOptions,
+  scratch: Scratch,
+  closing: Closing,
+): Promise<{ sides: readonly Side[]; missing: string | null }> {
   const start = async (name: string, path: URL, args: readonly string[], profile?: string): Promise<Side> => {
     const worker = await Worker.start({ name, script: path, args, ...(profile ? { profile } : {}) });
     closing.add(() => worker.close());
@@ -64,7 +68,12 @@ function tableOf(order: RoundOrder, results: ReadonlyMap<string, readonly RoundR
   return {
     title: `${order.concurrency} at a time, ${order.runs} runs a round:`,
     columns: ['side', 'runs/s', 'ms of time per run', 'ms of processor per run'],
-    rows: [...results].map(([name, rounds]) => [name, spread(rounds.map(runsPerSecond)), spread(rounds.map(perRun)), spread(rounds.map(cpuPerRun))]),
+    rows: [...results].map(([name, rounds]) => [
+      name,
+      spread(rounds.map(runsPerSecond)),
+      spread(rounds.map(perRun)),
+      spread(rounds.map(cpuPerRun)),
+    ]),
   };
 }
 

@@ -37,7 +37,12 @@ export function committeeSteps(models: InstantModels) {
 
   return {
     /** Round 0 plans the question, a later round the gap. */
-    async plan(round: number, missing: Gap | null, facts: readonly Fact[], earlier: readonly PlannedTask[]): Promise<readonly PlannedTask[]> {
+    async plan(
+      round: number,
+      missing: Gap | null,
+      facts: readonly Fact[],
+      earlier: readonly PlannedTask[],
+    ): Promise<readonly PlannedTask[]> {
       const gap =
         missing === null
           ? null
@@ -50,7 +55,11 @@ export function committeeSteps(models: InstantModels) {
               memory: {
                 goal: question,
                 facts: [...facts],
-                tried: earlier.map((task) => ({ capability: task.capability, argument: argumentOf(task, earlier), outcome: 'facts' as const })),
+                tried: earlier.map((task) => ({
+                  capability: task.capability,
+                  argument: argumentOf(task, earlier),
+                  outcome: 'facts' as const,
+                })),
                 searchQuestion: null,
                 userInputs: [],
               },
@@ -61,11 +70,26 @@ export function committeeSteps(models: InstantModels) {
       if (!plan.ok) throw new Error(`The plan cannot be used: ${plan.faults.join(' ')}`);
       return plan.tasks;
     },
-    async expert(task: PlannedTask, round: number, evidence: readonly Fact[]): Promise<{ readonly fact: Fact; readonly answer: ExpertAnswer }> {
+    async expert(
+      task: PlannedTask,
+      round: number,
+      evidence: readonly Fact[],
+    ): Promise<{ readonly fact: Fact; readonly answer: ExpertAnswer }> {
       const category = task.capability.slice('expert.'.length);
       const prompt = template.experts[category]!.prompt;
       const reply = readExpert(
-        await ask(expertPrompt({ kind: 'expert', category, task: task.task, goal: question, conversation: [], system: null, prompt, evidence: [...evidence] })),
+        await ask(
+          expertPrompt({
+            kind: 'expert',
+            category,
+            task: task.task,
+            goal: question,
+            conversation: [],
+            system: null,
+            prompt,
+            evidence: [...evidence],
+          }),
+        ),
       );
       return {
         fact: {

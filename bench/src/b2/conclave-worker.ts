@@ -11,7 +11,9 @@ const starter = await RunStarter.open(services.ports);
 const synchronous = services.durability === 'process' ? 'NORMAL' : 'FULL';
 
 hostRounds({
-  facts: [`SQLite: journal_mode ${journalMode(join(home, 'conclave.db'))}, synchronous ${synchronous} (durability: ${services.durability})`],
+  facts: [
+    `SQLite: journal_mode ${journalMode(join(home, 'conclave.db'))}, synchronous ${synchronous} (durability: ${services.durability})`,
+  ],
   run: () => starter.run(nextRunId()),
   calls: () => services.models.calls(),
   close: async () => {

@@ -14,7 +14,10 @@ const isInstalled = (): boolean =>
   existsSync(join(folder, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'));
 
 /** Installs LangGraph.js where it is not yet. Null when it is there, otherwise a sentence that says why not. */
-export async function ensureLangGraph(options: { readonly mayInstall: boolean; readonly progress: (text: string) => void }): Promise<string | null> {
+export async function ensureLangGraph(options: {
+  readonly mayInstall: boolean;
+  readonly progress: (text: string) => void;
+}): Promise<string | null> {
   if (isInstalled()) return null;
   if (!options.mayInstall) return 'LangGraph.js is not installed; a full run (without --quick) installs it.';
   options.progress('installing LangGraph.js into bench/langgraph; a native module is compiled, which takes some minutes');

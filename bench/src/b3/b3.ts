@@ -38,11 +38,20 @@ const configuration = (stores: Stores, prefix: string, partitions: number): obje
 });
 
 /** The committee as four processes, and this process as the gateway that begins its runs. */
-async function startCommittee(home: string, closing: Closing, profile: string | undefined): Promise<{ starter: RunStarter; calls: () => Promise<number> }> {
+async function startCommittee(
+  home: string,
+  closing: Closing,
+  profile: string | undefined,
+): Promise<{ starter: RunStarter; calls: () => Promise<number> }> {
   const gateway = await startServices({ CONCLAVE_HOME: home }, home, 'gateway', []);
   closing.add(() => gateway.close());
   const starting = committeeServices.map(async (service) => {
-    const worker = await Worker.start({ name: service, script: new URL('./service-worker.js', import.meta.url), args: [home, service], profile });
+    const worker = await Worker.start({
+      name: service,
+      script: new URL('./service-worker.js', import.meta.url),
+      args: [home, service],
+      profile,
+    });
     closing.add(() => worker.close());
     return worker;
   });
@@ -73,7 +82,13 @@ function findingsOf(results: ReadonlyMap<string, readonly (readonly number[])[]>
   const reference = results.get(pings)!.map(median);
   const against = (what: string, atMost: number | null): Finding => {
     const value = spread(ratios(results.get(what)!.map(median), reference));
-    return { what: `${what}, p50`, reference: `${pings} produce-to-consume latency, p50`, value, unit: 'x', target: atMost === null ? null : { atMost } };
+    return {
+      what: `${what}, p50`,
+      reference: `${pings} produce-to-consume latency, p50`,
+      value,
+      unit: 'x',
+      target: atMost === null ? null : { atMost },
+    };
   };
   return [against(run, 1.5), against(hop, null)];
 }
@@ -119,7 +134,11 @@ export const b3: Benchmark = {
           {
             title: 'Milliseconds, by round:',
             columns: ['what', 'p50', 'p99'],
-            rows: [...results].map(([name, taken]) => [name, spread(taken.map(median)), spread(taken.map((round) => quantile(round, 0.99)))]),
+            rows: [...results].map(([name, taken]) => [
+              name,
+              spread(taken.map(median)),
+              spread(taken.map((round) => quantile(round, 0.99))),
+            ]),
           },
         ],
         findings: findingsOf(results),

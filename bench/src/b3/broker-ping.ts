@@ -19,12 +19,21 @@ export class BrokerPing {
   ) {}
 
   static async open(brokers: readonly string[], options: { readonly partitions: number; readonly bytes: number }): Promise<BrokerPing> {
-    const kafka = new Kafka({ brokers: [...brokers], clientId: 'bench-ping', logLevel: logLevel.NOTHING, retry: { retries: 10, initialRetryTime: 200 } });
+    const kafka = new Kafka({
+      brokers: [...brokers],
+      clientId: 'bench-ping',
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 10, initialRetryTime: 200 },
+    });
     const admin = kafka.admin();
     await admin.connect();
     await admin.createTopics({ topics: [{ topic, numPartitions: options.partitions, replicationFactor: 1 }], waitForLeaders: false });
     await admin.disconnect();
-    const producer = kafka.producer({ idempotent: false, allowAutoTopicCreation: false, createPartitioner: Partitioners.DefaultPartitioner });
+    const producer = kafka.producer({
+      idempotent: false,
+      allowAutoTopicCreation: false,
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
     const consumer = kafka.consumer({ groupId: 'bench-ping', maxWaitTimeInMs: 50, allowAutoTopicCreation: false });
     const ping = new BrokerPing(producer, consumer, randomBytes(options.bytes));
     await producer.connect();
@@ -57,7 +66,10 @@ export class BrokerPing {
     let timer: NodeJS.Timeout | undefined;
     const arrival = new Promise<number>((resolve, reject) => {
       this.arrived.set(key, resolve);
-      timer = setTimeout(() => reject(new Error(`A record did not come back from the broker within ${pingWithinMs / 1_000} s.`)), pingWithinMs);
+      timer = setTimeout(
+        () => reject(new Error(`A record did not come back from the broker within ${pingWithinMs / 1_000} s.`)),
+        pingWithinMs,
+      );
     });
     const from = performance.now();
     const sending = this.producer.send({ topic, acks: -1, messages: [{ key, value: this.value }] });

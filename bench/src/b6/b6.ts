@@ -75,7 +75,14 @@ function findingsOf(results: Results): readonly Finding[] {
     const ours = results.get(way)!.map(figure);
     const theirs = base.map(figure);
     const target = atMost === null ? null : { atMost };
-    return { what: `${way}: ${what}`, reference: direct, value: spread(differences(ours, theirs)), unit: 'ms', ratio: spread(ratios(ours, theirs)), target };
+    return {
+      what: `${way}: ${what}`,
+      reference: direct,
+      value: spread(differences(ours, theirs)),
+      unit: 'ms',
+      ratio: spread(ratios(ours, theirs)),
+      target,
+    };
   };
   const beforeModel = results.get(synthesis)!.map((round) => first(round) - (callsBefore + 1) * schedule.firstTokenMs);
   return [

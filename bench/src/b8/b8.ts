@@ -59,7 +59,10 @@ export const b8: Benchmark = {
         progress('starting Kafka, Redis and five services');
         engines.push(['distributed', scenarios('distributed', (await startDistributed(await startStores(closing), options)).url)]);
       }
-      const all: readonly CancelScenario[] = [{ name: direct, url: fake.url, model: 'scripted', during: 'direct' }, ...engines.flatMap(([, some]) => some)];
+      const all: readonly CancelScenario[] = [
+        { name: direct, url: fake.url, model: 'scripted', during: 'direct' },
+        ...engines.flatMap(([, some]) => some),
+      ];
       const subjects = all.map((scenario) => ({ name: scenario.name, measure: () => samplesOf(fake, scenario, samples) }));
       const results = await interleave(subjects, rounds, progress);
       return {
@@ -81,7 +84,11 @@ export const b8: Benchmark = {
         findings: engines.flatMap(([engine, some]) => some.map(({ name }) => findingOf(engine, name, results))),
         notes: [
           ...(missing === null ? [] : [`The distributed engine was not measured: ${missing}.`]),
-          ...(samples * rounds < 100 ? [`${samples * rounds} samples: a p99 of so few is close to the longest (${direct}: ${quantile(results.get(direct)!.flat(), 1).toFixed(2)} ms).`] : []),
+          ...(samples * rounds < 100
+            ? [
+                `${samples * rounds} samples: a p99 of so few is close to the longest (${direct}: ${quantile(results.get(direct)!.flat(), 1).toFixed(2)} ms).`,
+              ]
+            : []),
         ],
       };
     } finally {

@@ -61,7 +61,10 @@ export function replyTo(messages: readonly Message[]): string {
     case 'planner':
       return planOf(text.includes(marks.replan.instructions));
     case 'expert':
-      return expertReply(categories.find((category) => text.includes(marks.roles.expert(category)))!, text.includes(`${marks.task} ${secondRound}`));
+      return expertReply(
+        categories.find((category) => text.includes(marks.roles.expert(category)))!,
+        text.includes(`${marks.task} ${secondRound}`),
+      );
     case 'assessor':
       return gapReply(text.includes(secondRound));
     case 'composer':

@@ -85,4 +85,5 @@ export class RunStarter {
 
 let made = 0;
 /** An id like the gateway's: the same length, never twice. */
-export const nextRunId = (): string => `run_${process.pid.toString(36).padStart(8, '0')}${Date.now().toString(36).padStart(9, '0')}${(made += 1).toString(36).padStart(7, '0')}`;
+export const nextRunId = (): string =>
+  `run_${process.pid.toString(36).padStart(8, '0')}${Date.now().toString(36).padStart(9, '0')}${(made += 1).toString(36).padStart(7, '0')}`;

@@ -45,7 +45,12 @@ function observersLikeInProduction(): Observers {
  * Services of the committee in this process on the stores that the variables name, asking models that answer at once.
  * `only` empty: the stores alone, for whoever begins runs.
  */
-export async function startServices(variables: Variables, cwd: string, as: ServiceName, only: readonly CommitteeService[]): Promise<RunningServices> {
+export async function startServices(
+  variables: Variables,
+  cwd: string,
+  as: ServiceName,
+  only: readonly CommitteeService[],
+): Promise<RunningServices> {
   const loaded = loadConfiguration(variables, cwd);
   const observers = observersLikeInProduction();
   const processId = `bench-${as}-${process.pid}`;
@@ -61,7 +66,14 @@ export async function startServices(variables: Variables, cwd: string, as: Servi
     shutdown.add('lease', () => lease.end());
     for (const service of only) {
       const { module, classes: served } = services[service];
-      const running = await serve({ service, module: module(), ports, observers, process: { id: processId, classes: served }, graceMs: 5_000 });
+      const running = await serve({
+        service,
+        module: module(),
+        ports,
+        observers,
+        process: { id: processId, classes: served },
+        graceMs: 5_000,
+      });
       shutdown.add(service, () => running.close());
     }
     return { ports, models, durability: loaded.configuration.durability, close: () => shutdown.run() };

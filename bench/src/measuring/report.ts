@@ -49,12 +49,15 @@ const withSpread = ({ median, q1, q3, n }: Spread, unit = '', of = ''): string =
 };
 
 const bound = ({ atMost, atLeast }: Target, unit: string): string =>
-  [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].map((text) => `${text} ${unit}`).join(', ');
+  [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])]
+    .map((text) => `${text} ${unit}`)
+    .join(', ');
 
 function lineOf(finding: Finding): string {
   const { what, reference, value, unit, ratio, target, resampled } = finding;
   const of = resampled ? ' samples' : '';
-  const measured = unit === 'x' ? `RATIO ${withSpread(value, 'x')}` : `${withSpread(value, 'ms', of)}${ratio ? `, RATIO ${withSpread(ratio, 'x')}` : ''}`;
+  const measured =
+    unit === 'x' ? `RATIO ${withSpread(value, 'x')}` : `${withSpread(value, 'ms', of)}${ratio ? `, RATIO ${withSpread(ratio, 'x')}` : ''}`;
   const judged = target === null ? 'no target' : `target ${bound(target, unit)}: ${isMet(finding) ? 'met' : 'NOT MET'}`;
   return `  ${what}, against ${reference}:\n    ${measured}; ${judged}`;
 }
@@ -62,7 +65,16 @@ function lineOf(finding: Finding): string {
 function linesOf({ title, columns, rows }: Table): readonly string[] {
   const cells = [columns, ...rows.map((row) => row.map((cell) => (typeof cell === 'string' ? cell : withSpread(cell))))];
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  return [title, ...cells.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ').trimEnd()}`)];
+  return [
+    title,
+    ...cells.map(
+      (row) =>
+        `  ${row
+          .map((cell, column) => cell.padEnd(widths[column]!))
+          .join('  ')
+          .trimEnd()}`,
+    ),
+  ];
 }
 
 /** The report as text. A median stands before its quartiles: `12.30 [11.90 to 13.00, n=7]`. */

@@ -19,7 +19,8 @@ server.keepAliveTimeout = 60_000;
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await bodyOf(request);
-  if (request.method === 'GET' && request.url === '/v1/models') return json(response, { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'bench' }] });
+  if (request.method === 'GET' && request.url === '/v1/models')
+    return json(response, { object: 'list', data: [{ id: 'scripted', object: 'model', created: 0, owned_by: 'bench' }] });
   if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
     response.writeHead(404).end();
     return;

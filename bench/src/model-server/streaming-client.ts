@@ -38,7 +38,8 @@ export async function streamChat({ url, model, prompt, signal, onContent }: Stre
     body,
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
-  if (response.status !== 200 || !response.body) throw new Error(`${response.status} instead of a stream: ${(await response.text()).slice(0, 500)}`);
+  if (response.status !== 200 || !response.body)
+    throw new Error(`${response.status} instead of a stream: ${(await response.text()).slice(0, 500)}`);
   const arrivals: Arrival[] = [];
   const decoder = new TextDecoder();
   let rest = '';

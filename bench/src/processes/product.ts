@@ -32,7 +32,12 @@ const configuration = (modelUrl: string, stores: object): object => ({
   providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64 } },
   models: { [directModel]: { context: 32_768 } },
   templates: {
-    [liveTemplate]: { strategy: 'single-pass', planner: { model: directModel }, judge: { model: directModel }, experts: { general: { t1: [directModel] } } },
+    [liveTemplate]: {
+      strategy: 'single-pass',
+      planner: { model: directModel },
+      judge: { model: directModel },
+      experts: { general: { t1: [directModel] } },
+    },
   },
   ...stores,
 });

@@ -38,7 +38,10 @@ export async function startStores(closing: Closing): Promise<Stores> {
   for (const server of started) if (server.status === 'fulfilled') closing.add(() => server.value.destroy());
   const failed = started.find((server) => server.status === 'rejected');
   if (failed) throw failed.reason;
-  const environment = Object.assign({}, ...started.map((server) => (server as PromiseFulfilledResult<Server>).value.environment)) as Record<string, string>;
+  const environment = Object.assign({}, ...started.map((server) => (server as PromiseFulfilledResult<Server>).value.environment)) as Record<
+    string,
+    string
+  >;
   const brokers = environment['KAFKA_BROKERS']!.split(',');
   const redisUrl = environment['REDIS_URL']!;
   await groupsWork(brokers);

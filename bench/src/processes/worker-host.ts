@@ -41,7 +41,8 @@ export function hostMethods(methods: Methods, close: () => Promise<void>): void 
       })
       .then(
         (value) => send({ id: request.id, ok: true, value }),
-        (error: unknown) => send({ id: request.id, ok: false, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+        (error: unknown) =>
+          send({ id: request.id, ok: false, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
       );
   });
   emit('ready', null);

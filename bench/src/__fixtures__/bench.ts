@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+const node = (args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    // NODE_OPTIONS and NODE_ENV of the test runner are not those of a benchmark.
+    const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: '' };
+    const child = execFile(process.execPath, [...args], { cwd: root, env, maxBuffer: 4_000_000 }, (_error, out, err) =>
+      resolve({ code: child.exitCode, text: out + err }),
+    );
+  });
+
+/** Benchmarks run the built product. */
+export async function buildWorkspace(): Promise<void> {
+  const { code, text } = await node(['tools/build.mjs']);
+  if (code !== 0) throw new Error(text);
+}
+
+/** `npm run bench -- <args>` without npm. Throws when the output names the host. */
+export async function runBench(args: readonly string[]): Promise<Ended> {
+  const ended = await node(['bench/dist/main.js', ...args]);
+  if (hostname().length > 3 && ended.text.includes(hostname())) throw new Error('The report names the host.');
+  return ended;
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from '@jest/globals';
+import { runBare } from '../b2/bare.js';
+import { committeeSteps } from '../b2/committee-steps.js';
+import { instantModels } from './instant-models.js';
+import { answer, callsPerRun, replyTo } from './replies.js';
+
+describe('the committee of the benchmarks', () => {
+  it('takes two rounds of four experts and makes every call it is said to make', async () => {
+    const models = instantModels();
+    expect(await runBare(committeeSteps(models))).toBe(answer);
+    expect(models.calls()).toBe(callsPerRun);
+    expect(callsPerRun).toBe(13);
+  });
+
+  it('answers nothing that no committee asks', () => {
+    expect(() => replyTo([{ role: 'user', content: 'Hello' }])).toThrow('no committee asks');
+  });
+});

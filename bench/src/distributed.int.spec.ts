@@ -1,0 +1,19 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { buildWorkspace, runBench } from './__fixtures__/bench.js';
+
+describe('npm run bench with Kafka and Redis', () => {
+  beforeAll(() => buildWorkspace(), 60_000);
+
+  it("measures B3 beside the broker's own latency", async () => {
+    const { code, text } = await runBench(['B3', '--quick']);
+    expect(text).toMatch(/RATIO [\d.]+x \[.*\]; target <= 1\.5 x: (met|NOT MET)/);
+    expect(code).toBe(0);
+  }, 140_000);
+
+  it('measures B8 on both engines', async () => {
+    const { code, text } = await runBench(['B8', '--quick']);
+    expect(text.match(/RATIO [\d.]+x \[.*\]; target <= 50 ms: (met|NOT MET)/g)).toHaveLength(3);
+    expect(text.match(/RATIO [\d.]+x \[.*\]; target <= 1000 ms: (met|NOT MET)/g)).toHaveLength(3);
+    expect(code).toBe(0);
+  }, 140_000);
+});

@@ -1,0 +1,37 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { buildWorkspace, runBench } from './__fixtures__/bench.js';
+
+/** What a benchmark prints must hold whatever the machine does; the figures themselves are not judged here. */
+describe('npm run bench without servers', () => {
+  beforeAll(() => buildWorkspace(), 60_000);
+
+  it('measures B2 and prints the settings of the store and a ratio for 1 and for many at a time', async () => {
+    const { code, text } = await runBench(['B2', '--quick']);
+    expect(text).toContain('SQLite: journal_mode wal, synchronous NORMAL');
+    expect(text).toMatch(/overhead per run, 1 at a time, against no engine, nothing stored:\n\s+[\d.]+ ms \[.*\], RATIO [\d.]+x/);
+    expect(text).toMatch(/overhead per run, 8 at a time, .*\n\s+[\d.]+ ms \[.*\], RATIO [\d.]+x/);
+    expect(text).toMatch(/RATIO [\d.]+x .*target >= 3 x: (met|NOT MET)|LangGraph\.js is not installed/);
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('measures B6 and judges first token and gaps of both ways', async () => {
+    const { code, text } = await runBench(['B6', '--quick']);
+    expect(text.match(/RATIO [\d.]+x \[.*\]; target <= 5 ms: (met|NOT MET)/g)).toHaveLength(2);
+    expect(text.match(/RATIO [\d.]+x \[.*\]; target <= 50 ms: (met|NOT MET)/g)).toHaveLength(2);
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('measures B8 on the embedded engine and says what it left out', async () => {
+    const { code, text } = await runBench(['B8', '--quick', '--embedded']);
+    expect(text.match(/RATIO [\d.]+x \[.*\]; target <= 50 ms: (met|NOT MET)/g)).toHaveLength(3);
+    expect(text).toContain('The distributed engine was not measured');
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('names the benchmarks it knows when asked for another one, and names no host', async () => {
+    const { code, text } = await runBench(['B99']);
+    expect(text).toContain('There is no benchmark B99');
+    for (const id of ['B2', 'B3', 'B6', 'B8']) expect(text).toContain(id);
+    expect(code).toBe(2);
+  });
+});

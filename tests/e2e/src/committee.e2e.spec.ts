@@ -20,7 +20,7 @@ beforeAll(async () => {
         'checks-answers': { strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer', capabilities: ['research'] },
       },
       aliases: { 'gpt-4o': 'conclave-fast' },
-      gateway: { max_open_runs: 4 },
+      gateway: { max_open_runs: 4, heartbeat_s: 1 },
     },
   });
 });
@@ -28,7 +28,7 @@ afterAll(() => engine?.stop());
 let known = 0;
 afterEach(() => {
   // A call that nobody wrote an answer for is a fault of the test before it, whatever that test looked at.
-  const violations = engine.models.violations().slice(known);
+  const violations = engine?.models.violations().slice(known) ?? [];
   known += violations.length;
   if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
 });

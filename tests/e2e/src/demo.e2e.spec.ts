@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inventedName, twoHops } from './harness/corpus.js';
 import { Engine } from './harness/engine.js';
 import { ask, ChatStream, readRun, user } from './harness/http.js';
-import { workspaceRoot } from './harness/stack.js';
+import { cleared, workspaceRoot } from './harness/stack.js';
 
 // No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
 const hops = twoHops();
@@ -49,6 +50,15 @@ describe('the demo model on generated documents', () => {
     expect(one.body.usage).toEqual(two.body.usage);
   });
 
+  it('answers from a terminal: progress on stderr, the answer alone on stdout', async () => {
+    const { code, stdout, stderr } = await conclave(['ask', hops.question]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Agentic Loop — Iteration 1/3')]);
+    expect(stdout).toContain(hops.place);
+    expect(stdout).not.toContain('Iteration');
+    const runs = await conclave(['runs']);
+    expect([runs.code, runs.stdout]).toEqual([0, expect.stringContaining(hops.question.slice(0, 40))]);
+  });
+
   it('says that it is a demo in the list of models', async () => {
     const list = (await (await fetch(`${engine.url()}/v1/models`)).json()) as { data: { id: string; description?: string }[] };
     const demo = list.data.filter((model) => model.id.endsWith('@demo'));
@@ -63,6 +73,20 @@ describe('the demo model on generated documents', () => {
     for (const name of names) expect(code.filter(({ text }) => text.includes(name)).map(({ path }) => path)).toEqual([]);
   });
 });
+
+/** The command line of the product, talking to the running system. */
+async function conclave(args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [join(workspaceRoot, 'apps/standalone/dist/main.js'), ...args], {
+    cwd: engine.folder,
+    env: { ...process.env, ...cleared, CONCLAVE_HOME: join(engine.folder, 'terminal'), CONCLAVE_URL: engine.url() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
 
 /** Titles of the sample documents, as a reader would quote them. */
 function corpusNames(): readonly string[] {

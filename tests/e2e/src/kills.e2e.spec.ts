@@ -15,7 +15,7 @@ beforeAll(async () => {
   engine = await Engine.start({ corpus: hops.documents, gateways: 2, crashAt: { merger: 'merger:engine-committed#2' } });
 });
 afterAll(() => engine?.stop());
-afterEach(() => expect(engine.models.violations()).toEqual([]));
+afterEach(() => expect(engine?.models.violations() ?? []).toEqual([]));
 
 const script = (label: string): CommitteeScript => new CommitteeScript(engine.models, `Who survives? (${label})`);
 const begin = async (question: string, model = 'conclave-fast', rest: object = {}): Promise<string> =>
@@ -140,5 +140,17 @@ describe('a process that is killed', () => {
     expect([retry.runId, retry.content]).toEqual([runId, 'Before the end and after it.']);
     // In one process the answer's call dies with its gateway; beside it, it does not notice.
     expect(s.calls()).toHaveLength(engine.kind === 'embedded' ? 4 : 3);
+  });
+
+  it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run goes as if nothing had been', async () => {
+    const s = script('afterwards')
+      .plan([expert('x1', 'Go on.')])
+      .expert('All is well.')
+      .answer(['All is well.']);
+    const id = await begin(s.question);
+    expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'All is well.' });
+    await until('the end of all work', async () => sumOf(await allMetrics(engine), 'conclave_consumer_lag_records') === 0, { timeoutMs: 15_000, everyMs: 200 }); // prettier-ignore
+    const samples = await allMetrics(engine);
+    expect([sumOf(samples, 'conclave_dead_letters_total'), sumOf(samples, 'conclave_streams_open')]).toEqual([0, 0]);
   });
 });

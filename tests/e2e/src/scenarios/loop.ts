@@ -191,4 +191,26 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
     expect(engine().models.calls[before]!.body['temperature']).toBe(0.3);
     expect(engine().models.calls.length - before).toBe(2);
   });
+
+  it.each([
+    ['think', /^<think>\n[\s\S]*📋 Plan: 1 task[\s\S]*<\/think>\n\nDone\.$/, ''],
+    ['none', /^Done\.$/, ''],
+    ['status', /^Done\.$/, '📋 Plan: 1 task'],
+  ] as const)('shows progress as %s where the request asks for it', async (mode, content, status) => {
+    const s = script(`progress ${mode}`).plan([expert('x1', 'Do it.')]).expert('Done.').answer(['Done.']); // prettier-ignore
+    const chat = await (await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question), conclave: { progress: mode } })).end(); // prettier-ignore
+    expect(chat.content).toMatch(content);
+    expect(chat.reasoning).toBe('');
+    expect(chat.chunks.map((chunk) => chunk.event?.data.description ?? '').join('\n')).toContain(status);
+  });
+
+  it('keeps a silent stream alive with comment lines', async () => {
+    const gate = latch();
+    const s = script('heartbeat').plan([expert('x1', 'Do it.')], { when: gate.opened }).expert('Done.').answer(['Done.']); // prettier-ignore
+    const chat = await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question) });
+    await chat.sse.event('a heartbeat', ({ comment }) => comment !== null, 5_000);
+    gate.open();
+    await chat.end();
+    expect(chat.content).toBe('Done.');
+  });
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Supervised, until } from '@conclave/test-support';
+import { Kafka } from 'kafkajs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const brokers = process.env.KAFKA_BROKERS ?? '127.0.0.1:19092';
@@ -93,6 +94,24 @@ describe('a service as a process of its own', () => {
     });
     expect(models.data.map(({ id }) => id)).toContain('conclave');
   }, 120_000);
+
+  it('refuses topics that keep records longer than the state store remembers them', async () => {
+    const admin = new Kafka({ brokers: [brokers], logLevel: 0 }).admin();
+    await admin.connect();
+    const days = (n: number) => String(n * 24 * 60 * 60 * 1000);
+    const keep = (retention: string) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [{ type: 2, name: `${prefix}results.ready`, configEntries: [{ name: 'retention.ms', value: retention }] }],
+      });
+    try {
+      await keep(days(90));
+      await expect(start('planner', 'first', whenReady)).rejects.toThrow(/keep records longer: results.ready \(2160 h\)/);
+      await keep(days(7));
+    } finally {
+      await admin.disconnect();
+    }
+  }, 60_000);
 
   it('ends with every mistake of its configuration and code 1', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/dist/main.js')], {

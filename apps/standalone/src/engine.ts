@@ -43,9 +43,10 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
     const own = Object.keys(loaded.configuration.task_classes);
     const classes = [...new Set([...shippedClasses, ...own])];
     const identity = { id: newProcessId('standalone'), classes };
-    // Stores of a cluster belong to its services: in this process everything is embedded, whatever the file says of Kafka.
+    // Kafka and Redis belong to the services of a cluster: this process keeps log and state in its data folder.
+    const { neo4j } = loaded.configuration.stores;
     const ports = await openPorts({
-      loaded: { ...loaded, configuration: { ...loaded.configuration, stores: {} } },
+      loaded: { ...loaded, configuration: { ...loaded.configuration, stores: neo4j ? { neo4j } : {} } },
       observers,
       service: 'standalone',
       processId: identity.id,

@@ -10,6 +10,8 @@ export interface Listening {
   /** Address without a path, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
+  /** Whether other machines can reach it. */
+  readonly open: boolean;
   /** Set when the usual port was taken and another one was chosen. */
   readonly insteadOf: number | null;
 }
@@ -26,8 +28,11 @@ export async function listen(app: INestApplication, host: string, port: number |
     throw explain(error, host, chosen);
   }
   const real = Number(new URL(await app.getUrl()).port);
+  // An address that stands for all of this machine's is no address to call.
+  const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${real}`,
+    url: `http://${callable}:${real}`,
+    open: !/^(127\.|localhost$|::1$)/.test(host),
     port: real,
     insteadOf: port === undefined && real !== usualPort ? usualPort : null,
   };

@@ -25,7 +25,7 @@ const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderSta
 });
 const demo = model('conclave-demo@demo', { demo: true });
 const facts: StartFacts = {
-  listening: { url: 'http://127.0.0.1:8080', port: 8080, insteadOf: null },
+  listening: { url: 'http://127.0.0.1:8080', port: 8080, open: false, insteadOf: null },
   home: '/data/.conclave',
   file: null,
   models: [demo],
@@ -50,8 +50,13 @@ describe('the start-up text', () => {
   });
 
   it('says clearly that another port was taken', () => {
-    const text = startText({ ...facts, listening: { url: 'http://127.0.0.1:8081', port: 8081, insteadOf: 8080 } });
+    const text = startText({ ...facts, listening: { url: 'http://127.0.0.1:8081', port: 8081, open: false, insteadOf: 8080 } });
     expect(text).toContain('http://127.0.0.1:8081 (port 8080 is taken; set PORT to choose one)');
+  });
+
+  it('warns when other machines can reach it', () => {
+    expect(startText(facts)).toContain('this machine only');
+    expect(startText({ ...facts, listening: { ...facts.listening, open: true } })).toContain('ANYBODY who reaches this port');
   });
 
   it('does not speak of demos and connecting once a real model is used', () => {
@@ -65,6 +70,15 @@ describe('the start-up text', () => {
     expect(text).toContain('qwen3:8b@ollama; also llama@ollama');
     expect(text).not.toContain('DEMO');
     expect(text).not.toContain('Connect a real model');
+  });
+
+  it('passes on what a server is about to cut silently, and not how many models it has', () => {
+    const qwen = model('qwen3:8b@ollama');
+    const said = { ...facts, models: [qwen], choice: { because: 'local' as const, models: [qwen] } };
+    expect(
+      startText({ ...said, providers: [provider('ollama', { note: '1 chat models. Ollama cuts prompts at 4096 tokens.' })] }),
+    ).toContain('Note       ollama: Ollama cuts prompts at 4096 tokens.');
+    expect(startText({ ...said, providers: [provider('ollama', { note: '1 chat models.' })] })).not.toContain('Note');
   });
 
   it('names a paid model as paid, and a key that is not used', () => {

@@ -36,10 +36,16 @@ export function startText(facts: StartFacts): string {
       ['Models', modelSentence(facts)],
       ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model can answer yet'],
       ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
+      [
+        'Access',
+        listening.open
+          ? 'ANYBODY who reaches this port: this version has no API keys. Unset HOST to keep it to this machine'
+          : 'this machine only; any API key is accepted',
+      ],
       ['Data', `${facts.home} (log: conclave.log)`],
       ...(facts.file ? [['Settings', facts.file] as const] : []),
     ]),
-    ...facts.warnings.map((warning) => `  Note       ${warning}`),
+    ...[...advice(facts), ...facts.warnings].map((warning) => `  Note       ${warning}`),
     ...(facts.loneKey
       ? ['  Note       OPENAI_API_KEY is set. It is used only when asked for: as model@openai, or with OPENAI_BASE_URL.']
       : []),
@@ -79,6 +85,13 @@ function modelSentence({ choice, models, providers }: StartFacts): string {
   const paid = choice.because === 'paid' ? ' (paid)' : '';
   return `${used}${paid}${more ? `; also ${more}` : ''}${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
 }
+
+/** What a server's note says beyond how many models it has, such as a context that is cut silently. */
+const advice = ({ providers }: StartFacts): readonly string[] =>
+  providers
+    .filter(({ reachable, name }) => reachable && name !== demoProvider)
+    .map(({ name, note }) => ({ name, rest: note.replace(/^\d+ chat models\.\s*/, '') }))
+    .flatMap(({ name, rest }) => (rest ? [`${name}: ${rest}`] : []));
 
 /** For a POSIX shell: single quotes keep everything but a single quote. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,4 +1,4 @@
-import { endOnSignals, openObservers, openShutdown, type Loaded } from '@conclave/platform';
+import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
 import { openEngine } from '../engine.js';
 import { listen, type Listening } from '../listen.js';
@@ -15,6 +15,7 @@ export interface UpOptions {
   readonly endOnSignals?: boolean;
 }
 
+const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distributed`; this process keeps everything in its data folder.';
 const shutdownLimitMs = 15_000;
 
 export interface Running {
@@ -36,7 +37,16 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
   try {
     const engine = await openEngine({ loaded, observers, ...(localServers ? { localServers } : {}) });
     shutdown.add('engine', () => engine.close());
-    const { HOST, PORT, OPENAI_API_KEY } = loaded.environment;
+    const { HOST, PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
+    if (ADMIN_PORT !== undefined) {
+      const admin = await openAdminServer({
+        host: ADMIN_HOST,
+        port: ADMIN_PORT,
+        readiness: observers.readiness,
+        metrics: observers.metrics,
+      });
+      shutdown.add('admin server', () => admin.close());
+    }
     const listening = await listen(engine.gateway, HOST, PORT);
     shutdown.add('note', noteGateway(loaded.home, listening.url));
     const { choice, models, providers, warnings, templates } = engine.catalogue.found();
@@ -52,7 +62,7 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
         templates: templates.map(({ id }) => id),
         search: engine.ports.search?.description ?? null,
         loneKey: OPENAI_API_KEY !== undefined && !('openai' in loaded.configuration.providers),
-        warnings: [...warnings, ...engine.ports.warnings],
+        warnings: [...warnings, ...engine.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
         question: questionFor(choice, engine.ports.sampleQuestion),
       }),
     );

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sampleCorpusFolder, sampleQuestion } from '@conclave/adapter-demo';
 import { openSearxng } from '@conclave/adapter-searxng';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
-import { Failure, shippedClasses, topicsFor } from '@conclave/contracts';
+import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
 import { checkRetention, deliveryHooks, type Loaded, type Observers, type Ports, type TlsFiles } from '@conclave/platform';
 import type { KnowledgeGraph, Search } from '@conclave/ports';
 import { openModels, type ModelSearch } from './open-models.js';
@@ -30,9 +30,14 @@ export interface OpenedPorts extends Ports {
   readonly warnings: readonly string[];
 }
 
-/** Topics whose records can bring a run back; audit records cannot. */
-const revivingTopics = topicsFor().filter(({ name, retentionMs }) => name !== 'audit' && retentionMs >= 0);
-const keptMs = Math.max(...revivingTopics.map(({ retentionMs }) => retentionMs));
+/** Whether records of a topic can bring a run back; those of the audit and of the identity cannot. */
+const canRevive = ({ name, retentionMs }: TopicSpec): boolean => name !== 'audit' && retentionMs >= 0;
+/** How long journal, applied ids and tombstones are kept: as long as the longest of those topics. */
+const keptMs = Math.max(
+  ...topicsFor()
+    .filter(canRevive)
+    .map(({ retentionMs }) => retentionMs),
+);
 
 /** Adapters as the configuration says: Kafka and Redis where `stores` names them, one SQLite file otherwise. */
 export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts> {
@@ -87,9 +92,8 @@ function openEmbedded({ loaded, observers, processId }: OpenPortsOptions, keep: 
 async function openDistributed({ loaded, observers, processId }: OpenPortsOptions, keep: Keep): Promise<Stores> {
   const { kafka, redis } = loaded.configuration.stores;
   if (!kafka || !redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
-  checkRetention(revivingTopics, keptMs);
   // Loaded only where they are used: the embedded mode starts a second earlier without them.
-  const [{ openRedisState }, { ensureTopics, openKafkaLog }] = await Promise.all([
+  const [{ openRedisState }, { ensureTopics, openKafkaLog, topicRetentions }] = await Promise.all([
     import('@conclave/adapter-redis'),
     import('@conclave/adapter-kafka'),
   ]);
@@ -114,7 +118,9 @@ async function openDistributed({ loaded, observers, processId }: OpenPortsOption
     logger: observers.logger,
   };
   const classes = [...new Set([...shippedClasses, ...Object.keys(loaded.configuration.task_classes)])];
-  await ensureTopics({ ...connection, partitions: kafka.partitions, replication: kafka.replication, topics: topicsFor(classes) });
+  const topics = topicsFor(classes);
+  await ensureTopics({ ...connection, partitions: kafka.partitions, replication: kafka.replication, topics });
+  checkRetention(await topicRetentions({ ...connection, topics: topics.filter(canRevive) }), keptMs);
   const log = keep(
     await openKafkaLog({
       ...connection,
@@ -147,6 +153,20 @@ async function openGraph(
   keep: Keep,
 ): Promise<KnowledgeGraph | null> {
   if (service !== 'graph-ingest' && service !== 'standalone') return null;
+  const { neo4j, kafka } = loaded.configuration.stores;
+  if (neo4j) {
+    const { Neo4jGraph } = await import('@conclave/adapter-neo4j');
+    const { user = '', password = '' } = loaded.secrets.neo4j;
+    return keep(
+      new Neo4jGraph({
+        url: neo4j.url,
+        user,
+        password,
+        ...(neo4j.database ? { database: neo4j.database } : {}),
+        namespace: kafka?.topic_prefix ?? '',
+      }),
+    );
+  }
   if (sqlite) return sqlite.graph;
   // A graph of its own file beside Kafka and Redis: one process can have it, which is what this service needs.
   return keep(

@@ -88,6 +88,8 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   }
   readiness.add('log', () => ports.log.health());
   readiness.add('state store', () => ports.state.health());
+  const { graph } = ports;
+  if (graph) readiness.add('graph', () => graph.health());
   const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service, classes: identity.classes }, logger);
   readiness.add('lease', lease.health);
   shutdown.add('lease', () => lease.end());

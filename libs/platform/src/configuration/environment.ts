@@ -6,9 +6,9 @@ const shape: Shape = shapeOf(Environment);
 /** Variables as the process has them; an empty value counts as absent. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Mistakes and values of the environment, for a report together with the file's. */
+/** Values of the environment, bad ones left out, and a mistake for each of those: for a report together with the file's. */
 export function parseEnvironment(variables: Variables): {
-  readonly environment: Environment | null;
+  readonly environment: Environment;
   readonly mistakes: readonly Mistake[];
 } {
   const present = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
@@ -26,12 +26,13 @@ export function parseEnvironment(variables: Variables): {
       remedy: `Set it to ${one ? expectation(one.anyOf ?? [one]) : 'another value'}, or unset it.`,
     };
   });
-  return { environment: null, mistakes };
+  const good = Object.entries(present).filter(([name]) => !mistakes.some(({ setting }) => setting === name));
+  return { environment: Environment.parse(Object.fromEntries(good)), mistakes };
 }
 
 /** The environment, or Failure CONFIGURATION_INVALID naming every bad variable. */
 export function readEnvironment(variables: Variables): Environment {
   const { environment, mistakes } = parseEnvironment(variables);
-  if (!environment) throw refuse(mistakes);
+  if (mistakes.length > 0) throw refuse(mistakes);
   return environment;
 }

@@ -176,6 +176,12 @@ describe('mistakes in a configuration', () => {
     expect(refused({ CONCLAVE_CONFIG: './none.yaml' }).text).toContain('there is no file');
   });
 
+  it('of the environment do not hide those that other variables lead to', () => {
+    expect(refused({ KAFKA_BROKERS: '127.0.0.1:9092', LOG_LEVEL: 'loud' }).text).toMatch(
+      /LOG_LEVEL[^]*needs Redis|needs Redis[^]*LOG_LEVEL/,
+    );
+  });
+
   it('refuse Kafka from the environment without Redis although there is no file', () => {
     expect(refused({ KAFKA_BROKERS: '127.0.0.1:9092' }).text).toContain('needs Redis');
   });

@@ -31,11 +31,11 @@ const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|
  */
 export function loadConfiguration(variables: Variables, cwd: string, known: { readonly categories?: readonly string[] } = {}): Loaded {
   const { environment, mistakes: inEnvironment } = parseEnvironment(variables);
-  const home = resolve(cwd, variables.CONCLAVE_HOME || environment?.CONCLAVE_HOME || './.conclave');
-  const found = findFile(variables.CONCLAVE_CONFIG || undefined, cwd, home);
+  const home = resolve(cwd, environment.CONCLAVE_HOME);
+  const found = findFile(environment.CONCLAVE_CONFIG, cwd, home);
   const file = found.file;
   const inFile = file ? readFileConfiguration(file) : withoutFile();
-  const configuration = environment && inFile.configuration ? applyOverrides(inFile.configuration, environment) : inFile.configuration;
+  const configuration = inFile.configuration && applyOverrides(inFile.configuration, environment);
   const rest: Mistake[] = [];
   let secrets: Secrets | null = null;
   if (configuration) {
@@ -44,7 +44,7 @@ export function loadConfiguration(variables: Variables, cwd: string, known: { re
     rest.push(...inFile.problemsAt([...resolved.problems, ...needsRedis(configuration), ...needsPrompt(configuration, known.categories)]));
   }
   const mistakes = [...inEnvironment, ...found.mistakes, ...inFile.mistakes, ...rest];
-  if (mistakes.length > 0 || !configuration || !environment || !secrets) throw refuse(mistakes);
+  if (mistakes.length > 0 || !configuration || !secrets) throw refuse(mistakes);
   return deepFreeze({ configuration, environment, secrets, file, home });
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -75,6 +75,16 @@ describe('sinks', () => {
     openLogger({ level: 'debug', sinks: [sink] }).debug('kept');
     expect(readFileSync(file, 'utf8')).toContain('"message":"kept"');
     sink.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('put a large file aside when they are opened', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'conclave-log-'));
+    const file = join(folder, 'conclave.log');
+    writeFileSync(file, Buffer.alloc(11 * 1024 * 1024, 32));
+    fileLines(file).close();
+    expect(existsSync(`${file}.1`)).toBe(true);
+    expect(readFileSync(file, 'utf8')).toBe('');
     rmSync(folder, { recursive: true });
   });
 });

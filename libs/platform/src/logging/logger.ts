@@ -1,4 +1,4 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LogLevel } from '@conclave/contracts';
 import { redact, redactText } from './redact.js';
@@ -58,9 +58,13 @@ export const jsonLines = (out: { write(text: string): unknown }): LogSink => ({
   close: () => {},
 });
 
+/** A log file larger than this is put aside as `<name>.1` at the next start. */
+const largestLogBytes = 10 * 1024 * 1024;
+
 /** JSON lines in a file; written before the call returns, so that the last words of a process are in it. */
 export function fileLines(path: string): LogSink {
   mkdirSync(dirname(path), { recursive: true });
+  if (existsSync(path) && statSync(path).size > largestLogBytes) renameSync(path, `${path}.1`);
   let file: number | undefined = openSync(path, 'a', 0o600);
   return {
     write: (line) => {

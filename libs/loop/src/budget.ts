@@ -60,14 +60,24 @@ export function reserved(run: BornRun): Allowance {
   );
 }
 
-/** Most tokens one task may reserve; enough for the context of common local models. */
+/** Tokens one task reserves at most, unless its own input is larger; enough for the context of common local models. */
 const tokensPerTask = 32_000;
+/** Tokens kept free for the reply to a large input. */
+const replyTokens = 8_192;
+
+/** Tokens a task on this input wants: two characters of it to a token, so that no alphabet comes out short, and room for the reply. */
+export const tokensFor = (input: unknown): number => Math.max(tokensPerTask, Math.ceil(JSON.stringify(input).length / 2) + replyTokens);
 
 /**
  * What one of `sharers` tasks that are dispatched now may spend: an even share of what is neither spent nor reserved.
  * The reserve (15 %) is kept for the judge's last word unless `fromReserve`. Zero calls means: do not dispatch.
  */
-export function allowanceFor(run: BornRun, sharers: number, callsWanted: number, fromReserve: boolean): Allowance {
+export function allowanceFor(
+  run: BornRun,
+  sharers: number,
+  wanted: { readonly calls: number; readonly tokens: number },
+  fromReserve: boolean,
+): Allowance {
   const held = reserved(run);
   const share = fromReserve ? 1 : reserveShare;
   const left = (limit: number, spent: number, reservedNow: number): number => Math.max(0, limit * share - spent - reservedNow) / sharers;
@@ -75,7 +85,7 @@ export function allowanceFor(run: BornRun, sharers: number, callsWanted: number,
   const tokens = Math.floor(left(run.limits.tokens, run.spent.prompt + run.spent.completion, held.tokens));
   const cost = run.limits.cost === null ? null : left(run.limits.cost, run.spent.cost, held.cost ?? 0);
   const nothing = tokens <= 0 || (cost !== null && cost <= 0);
-  return { calls: nothing ? 0 : Math.min(calls, callsWanted), tokens: Math.min(tokens, tokensPerTask), cost };
+  return { calls: nothing ? 0 : Math.min(calls, wanted.calls), tokens: Math.min(tokens, wanted.tokens), cost };
 }
 
 export const budgetLeft = (run: BornRun, now: number): { model_calls: number; tokens: number; wall_time_s: number } => ({

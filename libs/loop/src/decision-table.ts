@@ -41,6 +41,11 @@ export interface Row {
 const finish = (outcome: Outcome, reasonCode: string): Move => ({ then: 'finish', outcome, reasonCode });
 const round = (value: number): string => String(Math.round(value * 100) / 100);
 
+const noProgress = (s: Situation): string =>
+  s.roundsWithoutFacts >= s.stallLimit
+    ? `${s.roundsWithoutFacts} rounds brought no new fact (limit ${s.stallLimit})`
+    : 'The last actions were the same one or two over and over';
+
 /** First match wins (loop.md, Decision table). */
 export const decisionTable: readonly Row[] = [
   {
@@ -53,7 +58,8 @@ export const decisionTable: readonly Row[] = [
     id: 'D2',
     when: (s) => s.budget.level === 'reserve' || s.budget.level === 'spent',
     then: (s) => finish('limit_reached', `budget_${s.budget.name}`),
-    sentence: (s) => `The budget ${s.budget.name} is used up: ${round(s.budget.used)} of ${round(s.budget.limit)}.`,
+    sentence: (s) =>
+      `The budget ${s.budget.name} is ${s.budget.level === 'spent' || s.budget.used > s.budget.limit ? '' : 'nearly '}used up: ${round(s.budget.used)} of ${round(s.budget.limit)}.`,
   },
   {
     id: 'D3',
@@ -86,13 +92,13 @@ export const decisionTable: readonly Row[] = [
     id: 'D7',
     when: (s) => (s.roundsWithoutFacts >= s.stallLimit || s.circling) && s.replansLeft > 0,
     then: () => ({ then: 'adjust', forbidTried: true }),
-    sentence: (s) => `${s.roundsWithoutFacts} rounds brought no new fact (limit ${s.stallLimit}); what was tried is forbidden now.`,
+    sentence: (s) => `${noProgress(s)}; what was tried is forbidden now.`,
   },
   {
     id: 'D8',
     when: (s) => s.roundsWithoutFacts >= s.stallLimit || s.circling,
     then: () => finish('stalled', 'no_new_facts'),
-    sentence: (s) => `${s.roundsWithoutFacts} rounds brought no new fact and no re-plan is left.`,
+    sentence: (s) => `${noProgress(s)}, and no re-plan is left.`,
   },
   {
     id: 'D9',

@@ -1,6 +1,6 @@
 import type { PlannedTask, TaskDispatched as TaskDispatchedEvent } from '@conclave/contracts';
 import { judgeTaskId, makeEvent, noUsage, taskId, TaskDispatched } from '@conclave/contracts';
-import { allowanceFor } from './budget.js';
+import { allowanceFor, tokensFor } from './budget.js';
 import { settle } from './evolve.js';
 import { repeatOf } from './memory.js';
 import type { Moves } from './moves.js';
@@ -150,7 +150,8 @@ interface DispatchOptions {
 function dispatch(moves: Moves, id: string, task: TaskState, options: DispatchOptions): void {
   const { run, now } = moves;
   const models = modelsFor(moves, task.spec.capability);
-  const allowance = allowanceFor(run, options.sharers, models.length === 0 ? 0 : callsPerTask, options.fromReserve);
+  const wanted = { calls: models.length === 0 ? 0 : callsPerTask, tokens: tokensFor(options.input) };
+  const allowance = allowanceFor(run, options.sharers, wanted, options.fromReserve);
   if (models.length > 0 && allowance.calls === 0) {
     settle(run, id, task, nothingLeft(id, task), now);
     noteSettled(moves, id, task);
@@ -197,6 +198,16 @@ function modelsFor(moves: Moves, capability: string): readonly string[] {
   if (capability.startsWith('judge.')) return template.judge.models;
   if (isExpert(capability)) return (template.experts[capability.slice('expert.'.length)] ?? template.experts['general'])?.t1 ?? [];
   return [];
+}
+
+/** Settles every task of the round that was not dispatched yet: the budget has nothing left for it. */
+export function settleUnaffordable(moves: Moves): void {
+  const { run } = moves;
+  for (const [id, task] of tasksOf(run, run.epoch)) {
+    if (task.status !== 'blocked') continue;
+    settle(run, id, task, nothingLeft(id, task), moves.now);
+    noteSettled(moves, id, task);
+  }
 }
 
 const nothingLeft = (id: string, task: TaskState) => ({

@@ -28,8 +28,7 @@ export function evolve(current: RunState | null, event: EngineInput): RunState {
       }
       return run;
     case 'PlanCreated':
-      if (event.data.epoch >= run.epoch && !run.plans.some((plan) => plan.epoch === event.data.epoch))
-        run.earlyPlans[event.data.epoch] = event.data;
+      if (isAwaited(run, event.data.epoch)) run.earlyPlans[event.data.epoch] = event.data;
       else run.spent = addUsage(run.spent, event.data.usage);
       return run;
     case 'ResultReady': {
@@ -47,6 +46,10 @@ export function evolve(current: RunState | null, event: EngineInput): RunState {
       return run;
   }
 }
+
+/** A plan that is not awaited (any more) is no plan of this run; what it cost is counted all the same. */
+const isAwaited = (run: RunState, epoch: number): boolean =>
+  run.phase === 'unborn' || epoch > run.epoch || (run.phase === 'planning' && epoch === run.epoch);
 
 /** A late result adds nothing to the answer; what it cost is counted all the same. */
 function noteLate(run: RunState, task: TaskState, data: ResultReady['data']): void {
@@ -80,6 +83,7 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
     confidence: data.confidence,
     facts: run.memory.facts.length - before,
     gaps: data.gaps,
+    refer: data.refer,
     model: data.model,
     failure: data.failure,
     usage: data.usage,

@@ -40,6 +40,16 @@ export function complete(moves: Moves, strategy: Strategy, ok: boolean, failure:
   end(moves, strategy.ledgerAnswer(run, run.ending.reason));
 }
 
+/** The time is over while the answer is being written: the ledger's answer; a run that ends for its time anyway keeps its reason. */
+export function interrupt(moves: Moves, strategy: Strategy, sentence: string): void {
+  const { run } = moves;
+  cancelOpen(moves, 'The time of the run is over.');
+  if (run.ending!.reasonCode !== 'budget_wall_time_s')
+    return complete(moves, strategy, false, { code: 'CALL_TIMEOUT', message: sentence, retriable: true });
+  run.ending = { ...run.ending!, reason: sentence };
+  end(moves, strategy.ledgerAnswer(run, sentence));
+}
+
 export function finishCancelled(moves: Moves, command: 'cancel' | 'abort' | string, reason: string): void {
   const { run } = moves;
   cancelOpen(moves, 'The run was ended by a command.');

@@ -1,6 +1,7 @@
 import type { Fact, Memory, TriedAction } from '@conclave/contracts';
 
-const identity = (fact: Fact): string => `${fact.source.url ?? fact.source.title} ${normalise(fact.text)}`;
+/** A text without letters and digits (a sign, an emoji) is compared as it is. */
+const identity = (fact: Fact): string => `${fact.source.url ?? fact.source.title} ${normalise(fact.text) || fact.text.trim()}`;
 
 export const normalise = (text: string): string =>
   text
@@ -15,7 +16,7 @@ export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
   const fresh: Fact[] = [];
   for (const fact of facts) {
     const id = identity(fact);
-    if (known.has(id) || normalise(fact.text) === '') continue;
+    if (known.has(id) || fact.text.trim() === '') continue;
     known.add(id);
     fresh.push(fact);
   }

@@ -1,4 +1,5 @@
 import type { PlannedTask, Template } from '@conclave/contracts';
+import { normalise } from './memory.js';
 
 /** Most expert and evidence tasks of one moderate plan (moe.md, Planner). */
 export const maxExpertTasks = 4;
@@ -53,6 +54,22 @@ function hasCycle(tasks: readonly PlannedTask[]): boolean {
     }
   }
   return waiting.size > 0;
+}
+
+/** A plan whose equal tasks (capability and normalised argument) are one; what needs the second one needs the first. */
+export function withoutTwins(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
+  const firstOf = new Map<string, string>();
+  const twinOf = new Map<string, string>();
+  for (const task of tasks) {
+    const action = `${task.capability} ${normalise(argumentOf(task, tasks)) || task.id}`;
+    const first = firstOf.get(action);
+    if (first === undefined) firstOf.set(action, task.id);
+    else twinOf.set(task.id, first);
+  }
+  if (twinOf.size === 0) return tasks;
+  return tasks
+    .filter((task) => !twinOf.has(task.id))
+    .map((task) => ({ ...task, needs: [...new Set(task.needs.map((need) => twinOf.get(need) ?? need))] }));
 }
 
 /** The plan taken when the planner gives none: one general task on the goal. */

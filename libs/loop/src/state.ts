@@ -43,6 +43,8 @@ export interface TaskResult {
   readonly confidence: number | null;
   readonly facts: number;
   readonly gaps: readonly string[];
+  /** Categories the expert referred to; absent in states of the first version. */
+  readonly refer?: readonly string[];
   readonly model: string | null;
   readonly failure: FailureNote | null;
   readonly usage: Usage;

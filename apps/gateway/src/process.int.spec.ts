@@ -23,7 +23,13 @@ beforeAll(() => {
 afterEach(async () => {
   for (const one of running.splice(0)) await one.stop();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  const admin = new Kafka({ brokers: [brokers], logLevel: 0 }).admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: (await admin.listTopics()).filter((topic) => topic.startsWith(prefix)) });
+  await admin.disconnect();
+}, 30_000);
 
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inventedName, twoHops } from './harness/corpus.js';
@@ -76,9 +76,12 @@ describe('the demo model on generated documents', () => {
 
 /** The command line of the product, talking to the running system. */
 async function conclave(args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  // A folder without any settings: all that a terminal on another machine has is the address.
+  const cwd = join(engine.folder, 'terminal');
+  mkdirSync(cwd, { recursive: true });
   const child = spawn(process.execPath, [join(workspaceRoot, 'apps/standalone/dist/main.js'), ...args], {
-    cwd: engine.folder,
-    env: { ...process.env, ...cleared, CONCLAVE_HOME: join(engine.folder, 'terminal'), CONCLAVE_URL: engine.url() },
+    cwd,
+    env: { ...process.env, ...cleared, CONCLAVE_URL: engine.url() },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [stdout, stderr] = ['', ''];

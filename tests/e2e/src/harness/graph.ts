@@ -14,6 +14,21 @@ export async function synthesesOf(engine: Engine, summary: string): Promise<read
   return engine.stack ? fromNeo4j(engine.stack, summary) : fromFile(join(engine.home, 'conclave.db'), summary);
 }
 
+/** Takes the node, and entities that only it knew, out of the shared graph again. */
+export async function forgetSynthesis({ stack }: Engine, summary: string): Promise<void> {
+  if (!stack) return;
+  const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
+  try {
+    await driver.executeQuery(
+      `MATCH (s:Synthesis {text: $summary}) OPTIONAL MATCH (s)-[:RELATED_TO]->(e:Entity)
+       WITH s, collect(e) AS entities DETACH DELETE s WITH entities UNWIND entities AS e WITH e WHERE NOT (e)--() DELETE e`,
+      { summary },
+    );
+  } finally {
+    await driver.close();
+  }
+}
+
 async function fromNeo4j(stack: NonNullable<Engine['stack']>, summary: string): Promise<readonly SynthesisRow[]> {
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
   try {

@@ -4,7 +4,7 @@ import { until } from '@conclave/test-support';
 import { CommitteeScript, expert } from '../harness/committee-script.js';
 import { inventedName } from '../harness/corpus.js';
 import type { Engine } from '../harness/engine.js';
-import { synthesesOf } from '../harness/graph.js';
+import { forgetSynthesis, synthesesOf } from '../harness/graph.js';
 import { ChatStream, readRun, runEvents, user } from '../harness/http.js';
 
 /** Text in pieces of `size` characters, as a model that streams by tokens might cut it. */
@@ -28,6 +28,7 @@ export function insightScenarios(engine: () => Engine): void {
       expect(JSON.stringify(await runEvents(engine().url(), chat.runId))).not.toContain('SYNTHESIS_INSIGHT');
       expect((await readRun(engine().url(), chat.runId)).answer!.trim()).toBe(`It is ${one}.`);
       const rows = await until('the node in the graph', async () => { const found = await synthesesOf(engine(), summary); return found.length > 0 && found; }, { timeoutMs: 10_000, everyMs: 100 }); // prettier-ignore
+      await forgetSynthesis(engine(), summary);
       expect(rows).toEqual([{ text: summary, insightType: 'comparison', entities: [one, other] }]);
       expect(s.calls()).toHaveLength(3);
     });

@@ -10,8 +10,8 @@ import type { Strategy } from './strategy.js';
 
 /** Milliseconds a worker gets beyond its deadline to report by itself before the engine settles the task. */
 const graceMs = 2_000;
-/** Model calls a task may make: its first model and one fallback. */
-const callsPerTask = 2;
+/** Model calls a task may make: its first model with two repeats, and one fallback. */
+const callsPerTask = 4;
 
 export const startTimer = (id: string): string => `start:${id}`;
 export const taskTimer = (id: string): string => `task:${id}`;

@@ -71,7 +71,8 @@ export class ProviderCalls {
         made.add(concession);
         continue;
       }
-      if (ended.streamed || !fault.again || tries >= this.retry.attempts) throw withContext(fault.failure, spent, price);
+      if (ended.streamed || !fault.again || tries >= Math.min(this.retry.attempts, call.attempts ?? Infinity))
+        throw withContext(fault.failure, spent, price);
       const waitMs = backOffMs(tries + 1, fault.afterMs, this.retry);
       if (waitMs > this.retry.longest_wait_ms || performance.now() + waitMs >= deadline) throw withContext(fault.failure, spent, price);
       tries += 1;

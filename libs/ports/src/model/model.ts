@@ -53,6 +53,8 @@ export interface ModelCall {
   readonly seed?: number;
   readonly responseFormat?: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
+  /** Tries the call may take, the first one included; the adapter's own bound where it is lower or this is absent. */
+  readonly attempts?: number;
 }
 export interface CallWatch {
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
-import { addUsage, noUsage, type AnswerParameters, type Event, type FailureNote, type Usage } from '@conclave/contracts';
+import { addUsage, estimatePrompt, noUsage, type AnswerParameters, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { CallMessage, ModelReply } from '@conclave/ports';
-import type { CallMaker } from './call-maker.js';
+import type { CallEnd, CallMaker } from './call-maker.js';
 import type { Prices } from './usage.js';
 
 export interface Question {
@@ -9,17 +9,22 @@ export interface Question {
   readonly purpose: string;
   /** Models in the order they are tried. */
   readonly models: readonly string[];
-  readonly messages: readonly CallMessage[];
+  /** The prompt, or how it is written so that it has at most so many tokens. */
+  readonly messages: readonly CallMessage[] | ((promptTokens: number) => readonly CallMessage[]);
+  /** Context length in tokens by model, where known. */
+  readonly contexts?: Readonly<Record<string, number>>;
   readonly parameters?: AnswerParameters;
   readonly temperature?: number;
   readonly deadline: number;
-  /** Calls this question may cost, failed ones too. */
+  /** Calls this question may cost, failed and repeated ones too. */
   readonly calls: number;
-  /** Tokens a reply may have, where the budget is short of them. */
-  readonly maxTokens?: number;
+  /** Prompt and completion tokens it may cost; absent where nothing bounds them. */
+  readonly tokens?: number;
+  /** Currency units it may cost; null or absent where nothing bounds them. */
+  readonly cost?: number | null;
   readonly prices: Prices;
   readonly signal: AbortSignal;
-  /** Index of the first call inside its owner; the next question of the same owner starts higher. */
+  /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
   readonly firstIndex?: number;
   /** `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. */
   readonly onBegun?: (attempt: number, model: string) => void | Promise<void>;
@@ -52,41 +57,49 @@ const attemptsPerCall = 100;
 /** Below this many tokens the limit is told to the server; above, its own default is better. */
 const tellTokensBelow = 8_192;
 
+/** Tokens of a context that are kept for the reply, at most a third of it. */
+const replyTokens = 2_048;
+
+const exhausted = (what: string): FailureNote => ({
+  code: 'ALLOWANCE_EXHAUSTED',
+  message: `No ${what} is left for this.`,
+  retriable: false,
+});
+
 /**
- * Asks the models in order until one answers or the calls are used up. A broken stream is tried once more on the same model
+ * Asks the models in order until one answers or the allowance is used up. A broken stream is tried once more on the first model
  * when there is no other.
  */
 export async function askModels(maker: CallMaker, question: Question): Promise<Answered> {
   const records: Event[] = [];
   let usage: Usage = noUsage;
-  let failure: FailureNote = { code: 'ALLOWANCE_EXHAUSTED', message: 'No model call is left for this.', retriable: false };
+  let failure = exhausted('model call');
   let attempt = 0;
-  for (let tried = 0; tried < question.calls; tried += 1) {
-    const model = question.models[tried] ?? (failure.code === 'PROVIDER_STREAM_BROKEN' ? question.models[0] : undefined);
+  for (let tried = 0; tried < question.calls && usage.calls < question.calls; tried += 1) {
+    const again = failure.code === 'PROVIDER_STREAM_BROKEN' && tried === question.models.length;
+    const model = again ? question.models[0] : question.models[tried];
     if (model === undefined) break;
+    const room = roomFor(question, model, usage);
+    if (room.replyTokens <= 0) {
+      failure = exhausted('token or money');
+      break;
+    }
     const index = (question.firstIndex ?? 0) + tried;
     const streamAttempt = (journalAttempt: number): number => index * attemptsPerCall + journalAttempt;
     let current = streamAttempt(1);
-    const maxTokens = smaller(
-      question.parameters?.max_tokens,
-      question.maxTokens !== undefined && question.maxTokens < tellTokensBelow ? question.maxTokens : undefined,
-    );
-    const temperature = question.parameters?.temperature ?? question.temperature;
-    const end = await maker.model({
+    const end: CallEnd = await maker.model({
       runId: question.runId,
       owner: question.owner,
       index,
       purpose: question.purpose,
       request: {
         model,
-        messages: question.messages,
-        ...(temperature === undefined ? {} : { temperature }),
-        ...(maxTokens === undefined ? {} : { maxTokens }),
-        ...(question.parameters?.top_p === undefined ? {} : { topP: question.parameters.top_p }),
-        ...(question.parameters?.stop === undefined ? {} : { stop: question.parameters.stop }),
-        ...(question.parameters?.seed === undefined ? {} : { seed: question.parameters.seed }),
-        ...(question.parameters?.response_format === undefined ? {} : { responseFormat: question.parameters.response_format }),
+        messages: room.messages,
+        ...parametersOf(question, room.replyTokens),
+        // A call that is tried again by the adapter is a call; the next model keeps one.
+        attempts: Math.max(1, question.calls - usage.calls - (tried + 1 < question.models.length ? 1 : 0)),
       },
+      ...(Number.isFinite(room.replyTokens) ? { maxReplyTokens: room.replyTokens } : {}),
       deadline: question.deadline,
       prices: question.prices,
       signal: question.signal,
@@ -107,5 +120,46 @@ export async function askModels(maker: CallMaker, question: Question): Promise<A
   return { kind: 'failed', failure, attempt, usage, records };
 }
 
-const smaller = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined ? b : b === undefined ? a : Math.min(a, b);
+/** The prompt as this model may get it, and the tokens that are left for its reply. */
+function roomFor(
+  question: Question,
+  model: string,
+  spent: Usage,
+): { readonly messages: readonly CallMessage[]; readonly replyTokens: number } {
+  const tokensLeft = (question.tokens ?? Number.POSITIVE_INFINITY) - spent.prompt - spent.completion;
+  const context = question.contexts?.[model] ?? Number.POSITIVE_INFINITY;
+  const kept = (size: number): number => size - Math.min(question.parameters?.max_tokens ?? replyTokens, size / 3);
+  const promptTokens = Math.min(
+    Number.isFinite(context) ? kept(context) : context,
+    Number.isFinite(tokensLeft) ? kept(tokensLeft) : tokensLeft,
+  );
+  const messages = typeof question.messages === 'function' ? question.messages(promptTokens) : question.messages;
+  const prompt = estimatePrompt(messages);
+  const price = question.prices[model];
+  const costLeft = typeof question.cost === 'number' && price ? question.cost - spent.cost - (prompt * price.input) / 1_000_000 : null;
+  const paid =
+    costLeft === null || !price
+      ? Number.POSITIVE_INFINITY
+      : price.output > 0
+        ? (costLeft * 1_000_000) / price.output
+        : costLeft > 0
+          ? Number.POSITIVE_INFINITY
+          : 0;
+  return { messages, replyTokens: Math.floor(Math.min(tokensLeft - prompt, paid)) };
+}
+
+function parametersOf({ parameters, temperature }: Question, replyLeft: number) {
+  const maxTokens = Math.min(
+    parameters?.max_tokens ?? Number.POSITIVE_INFINITY,
+    replyLeft < tellTokensBelow ? replyLeft : Number.POSITIVE_INFINITY,
+  );
+  const entries = {
+    temperature: parameters?.temperature ?? temperature,
+    maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined,
+    topP: parameters?.top_p,
+    stop: parameters?.stop,
+    seed: parameters?.seed,
+    responseFormat: parameters?.response_format,
+  };
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
+}

@@ -1,22 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  CallRecorded,
-  callStep,
-  type Event,
-  Failure,
-  type FailureNote,
-  isOutage,
-  makeEvent,
-  noUsage,
-  type Service,
-  type Usage,
-} from '@conclave/contracts';
+import { randomUUID } from 'node:crypto';
+import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import type { CallMessage, CallOutcome, ModelCall, ModelReply, Models, RunStream, StateStore } from '@conclave/ports';
+import { recordEvent, recordOf, type StoredCall } from './call-record.js';
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
+import { withinTime } from './within-time.js';
 import { takeSlot } from './provider-slot.js';
-import { estimatedUsage, priced, usageOf, type Prices } from './usage.js';
+import { priced, spentBy, usageOf, type Prices } from './usage.js';
 
 export interface CallMakerParts {
   readonly state: StateStore;
@@ -62,15 +53,15 @@ export type CallEnd =
   | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly record: Event | null }
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
-/** What the journal keeps of a call: its end and its record, so that a repeat publishes the same. */
-interface StoredCall {
-  readonly reply: ModelReply | null;
-  readonly failure: FailureNote | null;
-  readonly cancelled: boolean;
-  readonly record: CallRecorded['data'];
+/** What a call tells about itself while it runs. */
+interface Running {
+  readonly signal: AbortSignal;
+  /** The request is on its way: from here on it may cost something. */
+  sent(): void;
+  arrived(text: string): void;
 }
 
-const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
 /**
  * Makes model and tool calls through the journal: a finished one is never made again, one that another living process makes is waited for,
@@ -78,216 +69,199 @@ const hash = (value: unknown): string => createHash('sha256').update(JSON.string
  */
 export class CallMaker {
   readonly cancels: CancelWatch;
+  private readonly closing = new AbortController();
 
   constructor(private readonly parts: CallMakerParts) {
     this.cancels = new CancelWatch(parts.state);
   }
 
-  async model(call: JournalledCall): Promise<CallEnd> {
-    return this.journalled(call, call.request.model, call.request, async (attempt, signal, note) => {
-      const release = await takeSlot(
-        this.parts.state,
-        this.parts.models,
-        call.request.model,
-        `${this.parts.processId}:${callStep(call.owner, call.index)}`,
-        signal,
-      );
+  /** Waits for no store any more: the process ends, and its lease with it. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.cancels.close();
+  }
+
+  /** `maxReplyTokens`: a reply that grows longer is cut short there, whatever the server was told. */
+  async model(call: JournalledCall & { readonly maxReplyTokens?: number }): Promise<CallEnd> {
+    return this.journalled(call, call.request.model, call.request, async (running) => {
+      const release = await takeSlot(this.parts, call.request.model, `${this.parts.processId}:${callStep(call.owner, call.index)}`, {
+        signal: running.signal,
+        deadline: call.deadline,
+      });
       try {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
         this.crash('before-call', call);
-        return await this.parts.models.call(
-          { ...call.request, timeoutMs: call.deadline - now },
-          {
-            signal,
-            onDelta: (delta) => {
-              note(delta.content ?? delta.reasoning ?? '');
-              if (delta.content) call.onContent?.(delta.content);
-              this.crash('mid-stream', call);
-            },
-            onRetry: (retry) =>
-              this.parts.logger.warn('A model call is tried again.', {
-                run: call.runId,
-                code: retry.code,
-                attempt: retry.attempt,
-                waitMs: retry.afterMs,
-              }),
-          },
-        );
+        return await this.bounded(call, running, call.deadline - now);
       } finally {
-        await release();
+        // The call is paid, whatever becomes of its slot; one that cannot be given back expires by itself.
+        await release().catch((error: unknown) => this.parts.logger.warn('A slot was not given back.', { run: call.runId, error }));
       }
     });
   }
 
-  /** A call to a tool: the same journal and audit, no slot, no tokens. */
+  private async bounded(
+    call: JournalledCall & { readonly maxReplyTokens?: number },
+    running: Running,
+    timeoutMs: number,
+  ): Promise<ModelReply> {
+    const { models, logger } = this.parts;
+    const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
+    const cut = new AbortController();
+    const text = { content: '', reasoning: '', tokens: 0 };
+    const from = performance.now();
+    running.sent();
+    try {
+      return await models.call(
+        { ...call.request, timeoutMs },
+        {
+          signal: AbortSignal.any([running.signal, cut.signal]),
+          onDelta: (delta) => {
+            if (cut.signal.aborted) return;
+            const { content = '', reasoning = '' } = delta;
+            running.arrived(content + reasoning);
+            text.content += content;
+            text.reasoning += reasoning;
+            text.tokens += (content.length + reasoning.length) / 4;
+            if (content) call.onContent?.(content);
+            this.crash('mid-stream', call);
+            if (text.tokens > limit) cut.abort();
+          },
+          onRetry: (retry) =>
+            logger.warn('A model call is tried again.', {
+              run: call.runId,
+              code: retry.code,
+              attempt: retry.attempt,
+              waitMs: retry.afterMs,
+            }),
+        },
+      );
+    } catch (error) {
+      if (!cut.signal.aborted || running.signal.aborted || !(error instanceof Failure)) throw error;
+      const { content, reasoning } = text;
+      const usage = spentBy(error, call.request.messages, content + reasoning);
+      const durationMs = Math.round(performance.now() - from);
+      return { content, reasoning, finishReason: 'length', usage, reportedModel: null, firstTokenMs: null, durationMs };
+    }
+  }
+
+  /** A call to a tool: the same journal and audit, no slot, no tokens. A tool that does not react to its signal is left alone. */
   async tool(
     call: Omit<JournalledCall, 'request' | 'prices' | 'onContent'> & { readonly name: string; readonly request: unknown },
     perform: (signal: AbortSignal) => Promise<string>,
   ): Promise<CallEnd> {
     const request = { model: call.name, messages: [] as CallMessage[], tool: call.request };
-    const end = await this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (_attempt, signal) => {
+    return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
       const from = performance.now();
+      const timeoutMs = call.deadline - (await this.parts.state.now());
+      if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before it began.');
       this.crash('before-call', call);
-      const content = await perform(
-        AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, call.deadline - (await this.parts.state.now())))]),
-      );
-      return {
-        content,
-        reasoning: '',
-        finishReason: 'stop',
-        usage: noUsage,
-        reportedModel: null,
-        firstTokenMs: null,
-        durationMs: Math.round(performance.now() - from),
-      };
+      const content = await withinTime(perform, running.signal, timeoutMs);
+      const durationMs = Math.round(performance.now() - from);
+      return { content, reasoning: '', finishReason: 'stop', usage: noUsage, reportedModel: null, firstTokenMs: null, durationMs };
     });
-    return end;
   }
 
   private async journalled(
     call: JournalledCall,
     name: string,
     request: unknown,
-    perform: (attempt: number, signal: AbortSignal, note: (text: string) => void) => Promise<ModelReply>,
+    perform: (running: Running) => Promise<ModelReply>,
   ): Promise<CallEnd> {
-    const { state, history, processId, service } = this.parts;
+    const { state, history, processId, service, metrics, storePrompts } = this.parts;
     const step = callStep(call.owner, call.index);
     const begun = await state.journal.begin({ runId: call.runId, step, nonce: randomUUID(), owner: processId });
     if (begun.kind === 'busy') return begun;
     if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
     const { attempt } = begun;
-    if (begun.repeated) this.parts.metrics.count('duplicate_calls_total', { purpose: call.purpose });
     const at = { runId: call.runId, step, attempt };
     let startedAt = 0;
     const from = performance.now();
     let arrived = '';
+    let sent = false;
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
+    let usage: Usage = noUsage;
     let watch: Awaited<ReturnType<CancelWatch['watch']>> | null = null;
     try {
-      await call.onBegun?.(attempt);
+      if (begun.repeated) metrics.count('duplicate_calls_total', { purpose: call.purpose });
       watch = await this.cancels.watch([call.runId, call.owner], call.signal);
       startedAt = await state.now();
+      if (watch.cancelled()) throw new Failure('CALL_CANCELLED');
+      await call.onBegun?.(attempt);
       history.write({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
-      reply = await perform(attempt, watch.signal, (text) => {
-        arrived += text;
+      reply = await perform({
+        signal: watch.signal,
+        sent: () => (sent = true),
+        arrived: (text) => (arrived += text),
       });
+      usage = usageOf(reply, call.prices[name]);
     } catch (error) {
       cancelled = watch?.cancelled() ?? false;
-      const handedBack = call.signal.aborted && !cancelled;
-      if (handedBack || !(error instanceof Failure) || isOutage(error)) {
+      const handedBack = call.signal.aborted;
+      if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
-        await throughOutages(() => state.journal.abandon(at), call.signal);
+        await throughOutages(() => state.journal.abandon(at), this.closing.signal);
         throw error;
       }
-      failure = { code: error.code, message: error.message, retriable: error.retriable };
+      reply = null;
+      failure =
+        cancelled || !(error instanceof Failure) ? cancelledNote : { code: error.code, message: error.message, retriable: error.retriable };
+      if (sent) usage = priced(spentBy(error, call.request.messages, arrived), call.prices[name]);
     } finally {
       watch?.stop();
     }
-    const tokens = reply ? usageOf(reply, call.prices[name]) : priced(estimatedUsage(call.request.messages, arrived), call.prices[name]);
-    const usage = name.includes('@') ? tokens : noUsage;
-    const stored: StoredCall = {
+    if (!name.includes('@')) usage = noUsage;
+    const durationMs = Math.round(performance.now() - from);
+    const said = await this.keep(at, () => ({
       reply,
       failure,
       cancelled,
-      record: this.record(call, {
-        step,
-        attempt,
-        name,
-        request,
-        reply,
-        failure,
-        cancelled,
-        usage,
-        startedAt,
-        durationMs: Math.round(performance.now() - from),
-      }),
-    };
-    // The call is paid: its outcome is kept until the journal has it, however long the store is away.
-    const said = await throughOutages(() => state.journal.finish(at, { ok: true, reply: stored }), call.signal);
-    history.write({ actor: service, op: 'call', phase: reply ? 'ok' : 'fail', id: step, data: { attempt, stored: said } });
-    if (said === 'refused') return { kind: 'busy', retryInMs: 250 };
+      record: recordOf(
+        { step, attempt, purpose: call.purpose, name, request, reply, failure, cancelled, usage, startedAt, durationMs },
+        storePrompts,
+      ),
+    }));
+    history.write({ actor: service, op: 'call', phase: reply ? 'ok' : 'fail', id: step, data: { attempt, stored: said.answer } });
+    if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
     this.crash('after-call', call);
-    return this.ended(call, stored, attempt, false);
+    return this.ended(call, said.stored, attempt, false);
+  }
+
+  /** The call is paid: its outcome is kept until the journal has it, however long the store is away. What cannot be kept at all is given up. */
+  private async keep(
+    at: { readonly runId: string; readonly step: string; readonly attempt: number },
+    outcome: () => StoredCall,
+  ): Promise<{ readonly answer: 'stored' | 'refused'; readonly stored: StoredCall }> {
+    const { journal } = this.parts.state;
+    try {
+      const stored = outcome();
+      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }), this.closing.signal), stored };
+    } catch (error) {
+      if (!isOutage(error)) await throughOutages(() => journal.abandon(at), this.closing.signal);
+      throw error;
+    }
   }
 
   private replay(call: JournalledCall, step: string, outcome: CallOutcome, attempt: number): CallEnd {
     this.parts.history.write({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
     if (outcome.ok) return this.ended(call, outcome.reply as StoredCall, attempt, true);
-    return {
-      kind: 'failed',
-      failure: outcome.failure,
-      attempt,
-      usage: noUsage,
-      record: this.event(
-        call,
-        this.record(call, {
-          step,
-          attempt,
-          name: call.request.model,
-          request: null,
-          reply: null,
-          failure: outcome.failure,
-          cancelled: false,
-          usage: noUsage,
-          startedAt: 0,
-          durationMs: 0,
-        }),
-      ),
-    };
+    // Nothing here stores a bare failure; a journal that holds one is answered all the same.
+    const { failure } = outcome;
+    const { purpose } = call;
+    const name = call.request.model;
+    const bare = { step, attempt, purpose, name, request: null, reply: null, failure, cancelled: false, usage: noUsage };
+    const record = recordOf({ ...bare, startedAt: 0, durationMs: 0 }, this.parts.storePrompts);
+    return this.ended(call, { reply: null, failure, cancelled: false, record }, attempt, true);
   }
 
   private ended(call: JournalledCall, stored: StoredCall, attempt: number, replayed: boolean): CallEnd {
-    const record = this.event(call, stored.record);
+    const record = recordEvent(call.runId, this.parts.service, stored.record);
     const { usage } = stored.record;
     if (stored.cancelled) return { kind: 'cancelled', attempt, usage, record };
     if (stored.reply) return { kind: 'reply', reply: stored.reply, attempt, replayed, usage, record };
     return { kind: 'failed', failure: stored.failure!, attempt, usage, record };
-  }
-
-  private event(call: JournalledCall, data: CallRecorded['data']): Event {
-    return makeEvent(
-      CallRecorded,
-      { id: `${data.step}/${data.attempt}`, runId: call.runId, source: this.parts.service, time: Date.now() },
-      data,
-    );
-  }
-
-  private record(
-    call: JournalledCall,
-    end: {
-      step: string;
-      attempt: number;
-      name: string;
-      request: unknown;
-      reply: ModelReply | null;
-      failure: FailureNote | null;
-      cancelled: boolean;
-      usage: Usage;
-      startedAt: number;
-      durationMs: number;
-    },
-  ): CallRecorded['data'] {
-    const full = this.parts.storePrompts === 'full';
-    return {
-      step: end.step,
-      attempt: end.attempt,
-      purpose: call.purpose,
-      model: end.name,
-      reportedModel: end.reply?.reportedModel ?? null,
-      status: end.cancelled ? 'cancelled' : end.reply ? 'ok' : end.failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
-      requestHash: this.parts.storePrompts === 'none' ? '' : hash(end.request),
-      request: full ? end.request : null,
-      reply:
-        full && end.reply ? { content: end.reply.content, reasoning: end.reply.reasoning, finishReason: end.reply.finishReason } : null,
-      failure: end.failure,
-      usage: end.usage,
-      startedAt: end.startedAt,
-      durationMs: end.durationMs,
-      firstTokenMs: end.reply?.firstTokenMs ?? null,
-    };
   }
 
   private crash(point: 'before-call' | 'mid-stream' | 'after-call', call: { readonly owner: string }): void {

@@ -27,7 +27,7 @@ export interface CallerOptions {
 class CancelCloser implements OnApplicationShutdown {
   constructor(@Inject(CALL_MAKER) private readonly maker: CallMaker) {}
   async onApplicationShutdown(): Promise<void> {
-    await this.maker.cancels.close();
+    await this.maker.close();
   }
 }
 

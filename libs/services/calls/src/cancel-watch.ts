@@ -18,15 +18,15 @@ export class CancelWatch {
     return (await this.state.runs.cancelled(ids)).size > 0;
   }
 
-  /** A signal that aborts when one of the ids is cancelled or `outer` aborts. `stop` must be called when the work is over. */
+  /**
+   * A signal that aborts when one of the ids is cancelled or `outer` aborts. It has looked once when it is given out, so that
+   * nothing is begun that was cancelled before. `stop` must be called when the work is over. Throws STORE_*.
+   */
   async watch(
     ids: readonly string[],
     outer: AbortSignal,
   ): Promise<{ readonly signal: AbortSignal; readonly cancelled: () => boolean; stop(): void }> {
-    this.subscription ??= this.state.hints.subscribe('cancel', (id) => {
-      for (const listener of this.listeners) listener(id);
-    });
-    await this.subscription;
+    await this.subscribed();
     const controller = new AbortController();
     let cancelled = false;
     let asking = false;
@@ -42,6 +42,7 @@ export class CancelWatch {
         asking = false;
       }
     };
+    await look();
     // A store that does not answer is no cancel: the call goes on, and its end will find the outage.
     const lookQuietly = (): void => void look().catch(() => undefined);
     const listener = (id: string): void => {
@@ -52,7 +53,6 @@ export class CancelWatch {
     this.listeners.add(listener);
     if (outer.aborted) controller.abort();
     outer.addEventListener('abort', onOuter, { once: true });
-    lookQuietly();
     return {
       signal: controller.signal,
       cancelled: () => cancelled,
@@ -62,6 +62,19 @@ export class CancelWatch {
         outer.removeEventListener('abort', onOuter);
       },
     };
+  }
+
+  /** A subscription that could not be made is tried again by the next watch. */
+  private async subscribed(): Promise<void> {
+    const subscription = (this.subscription ??= this.state.hints.subscribe('cancel', (id) => {
+      for (const listener of this.listeners) listener(id);
+    }));
+    try {
+      await subscription;
+    } catch (error) {
+      if (this.subscription === subscription) this.subscription = null;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

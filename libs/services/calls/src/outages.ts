@@ -4,14 +4,18 @@ import { isOutage } from '@conclave/contracts';
 const firstWaitMs = 100;
 const longestWaitMs = 2_000;
 
-/** Repeats an idempotent write while our own store is away. Throws what it failed with once the signal aborts, and every other failure at once. */
-export async function throughOutages<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Repeats an idempotent write while our own store is away: a step of the journal that this living process leaves open would keep
+ * everybody waiting. Throws every other failure at once, and what it failed with once `closing` aborts: then the lease ends too.
+ */
+export async function throughOutages<T>(write: () => Promise<T>, closing: AbortSignal): Promise<T> {
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
     try {
       return await write();
     } catch (error) {
-      if (!isOutage(error) || signal.aborted) throw error;
+      if (!isOutage(error) || closing.aborted) throw error;
     }
-    await wait(waitMs);
+    // The pause ends early when the process closes; the next failure is the last one then.
+    await wait(waitMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
   }
 }

@@ -1,19 +1,22 @@
-import { noUsage, type Usage } from '@conclave/contracts';
+import { estimatePrompt, estimateTokens, Failure, noUsage, Usage } from '@conclave/contracts';
 import type { CallMessage, ModelReply } from '@conclave/ports';
-
-/** Characters per token where nobody counted: the usual figure for English prose with current tokenisers. */
-const charactersPerToken = 4;
-
-export const estimateTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
 
 /** What a call that ended without usage has cost at least: its prompt and what had arrived. */
 export const estimatedUsage = (messages: readonly CallMessage[], arrived: string): Usage => ({
   ...noUsage,
   calls: 1,
-  prompt: messages.reduce((sum, message) => sum + estimateTokens(message.content), 0),
+  prompt: estimatePrompt(messages),
   completion: estimateTokens(arrived),
   estimated: true,
 });
+
+/** What a failed call has cost: what the adapter counted over all its tries, else an estimate where anything had arrived, else the call alone. */
+export function spentBy(error: unknown, messages: readonly CallMessage[], arrived: string): Usage {
+  const counted = error instanceof Failure ? Usage.safeParse(error.options.context?.['usage']) : null;
+  if (counted?.success) return counted.data;
+  if (error instanceof Failure && error.code === 'MODEL_NOT_FOUND') return noUsage;
+  return estimatedUsage(messages, arrived);
+}
 
 export type Prices = Readonly<Record<string, { readonly input: number; readonly output: number }>>;
 

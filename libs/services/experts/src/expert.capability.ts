@@ -17,7 +17,9 @@ export const expertCapability =
       messages: expertPrompt(input),
       deadline,
       calls: data.allowance.calls,
-      maxTokens: data.allowance.tokens,
+      tokens: data.allowance.tokens,
+      cost: data.allowance.cost,
+      contexts: data.contexts,
       prices: data.prices,
       signal,
       onBegun: async (attempt, model) => {

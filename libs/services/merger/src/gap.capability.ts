@@ -16,7 +16,9 @@ export const gapCapability =
       temperature: 0,
       deadline,
       calls: data.allowance.calls,
-      maxTokens: data.allowance.tokens,
+      tokens: data.allowance.tokens,
+      cost: data.allowance.cost,
+      contexts: data.contexts,
       prices: data.prices,
       signal,
     });

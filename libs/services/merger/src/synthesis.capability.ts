@@ -52,7 +52,9 @@ export const synthesisCapability =
       parameters: input.parameters,
       deadline,
       calls: data.allowance.calls,
-      maxTokens: data.allowance.tokens,
+      tokens: data.allowance.tokens,
+      cost: data.allowance.cost,
+      contexts: data.contexts,
       prices: data.prices,
       signal,
       onContent: (text, attempt) => {

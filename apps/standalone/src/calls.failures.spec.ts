@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openProviders } from '@conclave/adapter-openai';
+import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
+import { Failure } from '@conclave/contracts';
+import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import type { Models, StateStore } from '@conclave/ports';
+import { askModels, CallMaker, type Question } from '@conclave/service-calls';
+import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
+
+const runId = 'run_calls0001';
+const owner = `${runId}/0/x1`;
+let sqlite: Sqlite;
+const closers: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  sqlite = openSqlite({ home: ':memory:', processId: 'one', durability: 'process' });
+  closers.push(() => sqlite.close());
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function serverWith(script: readonly ScriptedStep[], options: { attempts?: number; slots?: number } = {}) {
+  const server = await ScriptedModelServer.start({ script: [...script] });
+  const models = openProviders({
+    providers: { fake: { base_url: server.url, local: false, paid: false, max_concurrency: options.slots ?? 8 } },
+    retry: { attempts: options.attempts ?? 1, base_ms: 1, cap_ms: 2 },
+  });
+  closers.push(
+    () => server.close(),
+    () => models.close(),
+  );
+  return { server, models };
+}
+
+async function maker(models: Models, state: StateStore = sqlite.state, processId = 'one'): Promise<CallMaker> {
+  await state.leases.renewProcess({ id: processId, service: 'experts', classes: [], ttlMs: 60_000 });
+  const made = new CallMaker({
+    state,
+    stream: sqlite.stream,
+    models,
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    logger: silentLogger,
+    metrics: openMetrics({ runtime: false }),
+    processId,
+    service: 'experts',
+    storePrompts: 'full',
+  });
+  closers.push(() => made.close());
+  return made;
+}
+
+/** The store with one member of one part replaced. */
+function stateWith<Part extends 'journal' | 'hints' | 'leases'>(part: Part, changes: Partial<StateStore[Part]>): StateStore {
+  const own = sqlite.state[part];
+  const changed = new Proxy(own, {
+    get(target, name) {
+      const value: unknown = name in changes ? Reflect.get(changes, name) : Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(name in changes ? changes : target) as unknown) : value;
+    },
+  });
+  return new Proxy(sqlite.state, {
+    get(target, name) {
+      const value: unknown = name === part ? changed : Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+const question = (changes: Partial<Question> = {}): Question => ({
+  runId,
+  owner,
+  purpose: 'expert.general',
+  models: ['a@fake'],
+  messages: [{ role: 'user', content: 'What is it?' }],
+  deadline: Date.now() + 20_000,
+  calls: 2,
+  prices: {},
+  signal: new AbortController().signal,
+  ...changes,
+});
+const answer: ScriptedStep = { match: () => true, reply: { text: 'It is B.' }, times: 9 };
+const away = (): Failure => new Failure('STORE_UNAVAILABLE');
+
+describe('a call step of a process that goes on living', () => {
+  it('is free again when the store was away while its call was given up', async () => {
+    const { server, models } = await serverWith([{ match: () => true, reply: { hang: true } }, answer]);
+    let failures = 0;
+    const state = stateWith('journal', {
+      abandon: (call) => ((failures += 1) <= 2 ? Promise.reject(away()) : sqlite.state.journal.abandon(call)),
+    });
+    const stop = new AbortController();
+    const running = askModels(await maker(models, state), question({ signal: stop.signal })).catch((error: unknown) => error);
+    await until('the call to arrive', () => server.calls.length === 1);
+    stop.abort();
+    expect(await running).toMatchObject({ code: 'CALL_CANCELLED' });
+    expect(failures).toBe(3);
+    expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
+  });
+
+  it('keeps a paid reply until the store is back', async () => {
+    const { server, models } = await serverWith([answer]);
+    let failures = 0;
+    const state = stateWith('journal', {
+      finish: (call, outcome) => ((failures += 1) <= 2 ? Promise.reject(away()) : sqlite.state.journal.finish(call, outcome)),
+    });
+    expect(await askModels(await maker(models, state), question())).toMatchObject({ kind: 'answer', replayed: false });
+    expect(server.calls).toHaveLength(1);
+  });
+
+  it('is given up when its outcome can never be kept', async () => {
+    const { models } = await serverWith([answer]);
+    const state = stateWith('journal', { finish: () => Promise.reject(new RangeError('too long')) });
+    await expect(askModels(await maker(models, state), question())).rejects.toThrow('too long');
+    expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
+  });
+
+  it.each([
+    ['our own code throws', (): never => { throw new TypeError('a bug'); }],
+    ['the run stream is away', (): Promise<never> => Promise.reject(away())],
+  ])('is given up when %s before the call', async (_what, onBegun) => {
+    const { server, models } = await serverWith([answer]);
+    await expect(askModels(await maker(models), question({ onBegun }))).rejects.toThrow();
+    expect(server.calls).toHaveLength(0);
+    expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
+  }); // prettier-ignore
+
+  it('keeps a paid reply whose slot could not be given back', async () => {
+    const { server, models } = await serverWith([answer]);
+    const state = stateWith('leases', { releaseSlot: () => Promise.reject(new TypeError('a bug')) });
+    expect(await askModels(await maker(models, state), question())).toMatchObject({ kind: 'answer' });
+    expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer', replayed: true });
+    expect(server.calls).toHaveLength(1);
+  });
+});
+
+describe('cancelling', () => {
+  it('is listened to again after the store was away when the first call subscribed', async () => {
+    const { models } = await serverWith([answer]);
+    let tries = 0;
+    const state = stateWith('hints', {
+      subscribe: (channel, listener) => ((tries += 1) === 1 ? Promise.reject(away()) : sqlite.state.hints.subscribe(channel, listener)),
+    });
+    const calls = await maker(models, state);
+    await expect(askModels(calls, question())).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(await askModels(calls, question())).toMatchObject({ kind: 'answer' });
+  });
+
+  it('before a call means that none is made and none is counted', async () => {
+    const { server, models } = await serverWith([answer]);
+    await sqlite.state.runs.cancel(runId);
+    expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'cancelled', usage: { calls: 0, prompt: 0 } });
+    expect(server.calls).toHaveLength(0);
+  });
+
+  it('ends a tool that does not listen', async () => {
+    const { models } = await serverWith([]);
+    const calls = await maker(models);
+    const running = calls.tool(
+      {
+        runId,
+        owner,
+        index: 0,
+        purpose: 'research',
+        name: 'search.corpus',
+        request: {},
+        deadline: Date.now() + 20_000,
+        signal: new AbortController().signal,
+      },
+      () => new Promise<never>(() => undefined),
+    );
+    await until('the tool to begin', () => sqlite.state.journal.started(owner));
+    await sqlite.state.runs.cancel(runId);
+    expect(await running).toMatchObject({ kind: 'cancelled' });
+  });
+});
+
+describe('what a question may cost', () => {
+  it('counts every try of a failed call, and no more are made than it may cost', async () => {
+    const { server, models } = await serverWith([{ match: () => true, reply: { status: 500, body: {} }, times: 20 }], { attempts: 4 });
+    const asked = await askModels(await maker(models), question({ models: ['a@fake', 'b@fake'], calls: 3 }));
+    expect(asked).toMatchObject({ kind: 'failed', usage: { calls: 3 } });
+    expect(server.calls.map((call) => call.model)).toEqual(['a', 'a', 'b']);
+  });
+
+  it('waits for a slot until its deadline only, and then has cost nothing', async () => {
+    const { server, models } = await serverWith([answer], { slots: 1 });
+    await sqlite.state.leases.acquireSlot({ name: 'fake', limit: 1, holder: 'another', ttlMs: 60_000 });
+    const asked = await askModels(await maker(models), question({ deadline: Date.now() + 300 }));
+    expect(asked).toMatchObject({ kind: 'failed', failure: { code: 'CALL_TIMEOUT' }, usage: { calls: 0, prompt: 0 } });
+    expect(server.calls).toHaveLength(0);
+  });
+
+  it('ends without a call where the prompt alone is more than its tokens or its money', async () => {
+    const { server, models } = await serverWith([answer]);
+    const long = [{ role: 'user' as const, content: 'word '.repeat(1_000) }];
+    const calls = await maker(models);
+    const dear = { prices: { 'a@fake': { input: 1_000, output: 1_000 } }, cost: 0.5, owner: `${runId}/0/x2` };
+    for (const limit of [{ tokens: 500 }, dear])
+      expect(await askModels(calls, question({ messages: long, ...limit }))).toMatchObject({
+        kind: 'failed',
+        failure: { code: 'ALLOWANCE_EXHAUSTED' },
+        usage: { calls: 0 },
+      });
+    expect(server.calls).toHaveLength(0);
+  });
+
+  it('cuts a reply short that outgrows it although the server was told', async () => {
+    const { models } = await serverWith([{ match: () => true, reply: { text: 'word '.repeat(2_000), words: true } }]);
+    const asked = await askModels(await maker(models), question({ tokens: 300 }));
+    expect(asked).toMatchObject({ kind: 'answer', reply: { finishReason: 'length' } });
+    expect(asked.kind === 'answer' && asked.reply.content.length).toBeLessThan(3_000);
+  });
+
+  it('writes the prompt for the context of the model that is asked', async () => {
+    const { models } = await serverWith([answer]);
+    const sizes: number[] = [];
+    const messages = (promptTokens: number) => (sizes.push(promptTokens), [{ role: 'user' as const, content: 'Hi' }]);
+    await askModels(await maker(models), question({ messages, contexts: { 'a@fake': 8_192 }, tokens: 100_000 }));
+    expect(sizes).toEqual([8_192 - 2_048]);
+  });
+});

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { CallRecorded, type Event, type FailureNote, makeEvent, type Service, type Usage } from '@conclave/contracts';
+import type { ModelReply } from '@conclave/ports';
+
+/** What the journal keeps of a call: its end and its record, so that a repeat publishes the same. */
+export interface StoredCall {
+  readonly reply: ModelReply | null;
+  readonly failure: FailureNote | null;
+  readonly cancelled: boolean;
+  readonly record: CallRecorded['data'];
+}
+
+export interface EndedCall {
+  readonly step: string;
+  readonly attempt: number;
+  readonly purpose: string;
+  readonly name: string;
+  readonly request: unknown;
+  readonly reply: ModelReply | null;
+  readonly failure: FailureNote | null;
+  readonly cancelled: boolean;
+  readonly usage: Usage;
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+/** The audit's record of a call; prompts and replies as far as `storePrompts` keeps them. */
+export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
+  const full = storePrompts === 'full';
+  const { reply } = end;
+  return {
+    step: end.step,
+    attempt: end.attempt,
+    purpose: end.purpose,
+    model: end.name,
+    reportedModel: reply?.reportedModel ?? null,
+    status: end.cancelled ? 'cancelled' : reply ? 'ok' : end.failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
+    requestHash: storePrompts === 'none' ? '' : hash(end.request),
+    request: full ? end.request : null,
+    reply: full && reply ? { content: reply.content, reasoning: reply.reasoning, finishReason: reply.finishReason } : null,
+    failure: end.failure,
+    usage: end.usage,
+    startedAt: end.startedAt,
+    durationMs: end.durationMs,
+    firstTokenMs: reply?.firstTokenMs ?? null,
+  };
+}
+
+/** The same record gives the same event, byte for byte, however often it is published. */
+export const recordEvent = (runId: string, source: Service, data: CallRecorded['data']): Event =>
+  makeEvent(CallRecorded, { id: `${data.step}/${data.attempt}`, runId, source, time: data.startedAt + data.durationMs }, data);

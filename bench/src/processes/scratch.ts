@@ -6,6 +6,10 @@ import { join } from 'node:path';
 export class Scratch {
   readonly folder = mkdtempSync(join(tmpdir(), 'conclave-bench-'));
 
+  constructor() {
+    process.once('exit', () => this.remove());
+  }
+
   /** Writes conclave.yaml (JSON is YAML) into a new data folder, and gives the folder. */
   home(name: string, configuration: object): string {
     const home = join(this.folder, name);

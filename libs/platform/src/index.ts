@@ -8,6 +8,7 @@ export * from './ports-module.js';
 export { openAdminServer, type AdminServer } from './process/admin-server.js';
 export { noCrashPoints, openCrashPoints, type CrashPoints } from './process/crash-point.js';
 export { noHistory, openHistory, type History, type HistoryLine } from './process/history.js';
+export { patiently } from './process/patience.js';
 export * from './process/process-lease.js';
 export { openObservers, type ObserverOptions } from './process/open-observers.js';
 export { openReadiness, type HealthCheck, type Readiness } from './process/readiness.js';

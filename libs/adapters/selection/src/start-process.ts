@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
-import { Failure, isOutage } from '@conclave/contracts';
+import { Failure } from '@conclave/contracts';
 import {
-  claimStores, endOnSignals, holdProcessLease, loadConfiguration, openAdminServer, openObservers, openShutdown, serve,
+  claimStores, endOnSignals, holdProcessLease, loadConfiguration, openAdminServer, openObservers, openShutdown, patiently, serve,
   type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
 } from '@conclave/platform'; // prettier-ignore
 import { openPorts, type OpenedPorts, type ServiceName } from './open-ports.js';
@@ -30,8 +29,6 @@ export interface RunningProcess {
   readonly shutdown: Shutdown;
 }
 
-/** Milliseconds that stores may take to answer when everything starts at once. */
-const startPatienceMs = 60_000;
 /** Above the longest task of the defaults, below the grace of the containers. */
 const shutdownLimitMs = 140_000;
 const graceMs = 125_000;
@@ -74,11 +71,11 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     logger.info('The admin port answers.', { port: admin.port });
   }
 
-  const ports = await patiently(() => openPorts({ loaded, observers, service, processId: identity.id }), observers);
+  const ports = await patiently(() => openPorts({ loaded, observers, service, processId: identity.id }), logger);
   shutdown.add('stores', () => ports.close());
   for (const warning of ports.warnings) logger.warn(warning);
   try {
-    const mark = await patiently(() => claimStores(ports.log, ports.state), observers);
+    const mark = await patiently(() => claimStores(ports.log, ports.state), logger);
     logger.info('Log and state store belong together.', { store: mark.storeId, generation: mark.generation });
   } catch (error) {
     if (!(error instanceof Failure && error.code === 'STORE_REPLACED')) throw error;
@@ -112,17 +109,3 @@ export const taskConcurrency = ({ configuration }: Loaded): { readonly tasks: Re
     ),
   ),
 });
-
-/** Tries again while our own stores do not answer, for a minute: they may be starting too. */
-async function patiently<T>(act: () => Promise<T>, { logger }: Observers): Promise<T> {
-  const end = performance.now() + startPatienceMs;
-  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 2_000)) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isOutage(error) || (error as Failure).code === 'STORE_REPLACED' || performance.now() > end) throw error;
-      logger.warn('A store does not answer yet; trying again.', { error });
-      await delay(waitMs);
-    }
-  }
-}

@@ -8,10 +8,12 @@ import {
   type EventLog,
   type HandlerOutcome,
   type RetryPolicy,
+  type Subscription,
 } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
+import { patiently } from '../process/patience.js';
 import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
 import { planSubscriptions } from './groups.js';
@@ -67,7 +69,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const { log, service, classes = [], concurrency, retry, graceMs } = this.options;
     const types = [...this.messageHandlers.keys()].filter((pattern) => !pattern.startsWith('dead:'));
     for (const { group, topics, taskClass } of planSubscriptions(service, types, classes)) {
-      const consumption = await log.subscribe({
+      const subscription: Subscription = {
         group,
         topics,
         concurrency: taskClass
@@ -77,8 +79,9 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
         onDead: (event, reason) => this.onDead(event, reason, group),
         ...(retry ? { retry } : {}),
         ...(graceMs === undefined ? {} : { graceMs }),
-      });
-      this.consumptions.push(consumption);
+      };
+      // A log that has just started may not know its groups yet.
+      this.consumptions.push(await patiently(() => log.subscribe(subscription), this.options.logger));
     }
   }
 

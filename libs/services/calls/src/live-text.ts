@@ -1,6 +1,6 @@
 import type { RunStream } from '@conclave/ports';
 
-/** Chunks are gathered for this long before they are appended; people do not see it. */
+/** After the first one, chunks are gathered for this long before they are appended; people do not see it. */
 const batchMs = 40;
 
 /**
@@ -26,7 +26,9 @@ export class LiveText {
   push(text: string): void {
     if (text === '') return;
     this.pending += text;
-    this.timer ??= setTimeout(() => void this.send(), batchMs);
+    // The first text of an answer is what people wait for.
+    if (this.offset === 0) void this.send();
+    else this.timer ??= setTimeout(() => void this.send(), batchMs);
   }
 
   private send(): Promise<void> {

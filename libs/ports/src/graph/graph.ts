@@ -9,7 +9,11 @@ export interface KnowledgeGraph {
    */
   addSynthesis(synthesis: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }>;
   /** Synthesis nodes of the tenant linked to any of these entity names (normalised), newest first. */
-  synthesesAbout(query: { readonly tenant: string; readonly entities: readonly string[]; readonly limit: number }): Promise<readonly SynthesisNode[]>;
+  synthesesAbout(query: {
+    readonly tenant: string;
+    readonly entities: readonly string[];
+    readonly limit: number;
+  }): Promise<readonly SynthesisNode[]>;
   health(): Promise<string | null>;
   close(): Promise<void>;
 }

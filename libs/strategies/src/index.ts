@@ -1,4 +1,5 @@
 export * from './prompts/expert-categories.js';
+export * from './prompts/fitting.js';
 export * from './prompts/planner-prompt.js';
 export * from './prompts/quoting.js';
 export * from './prompts/task-prompts.js';

@@ -1,9 +1,11 @@
 import type { Fact, PlannedTask, TaskInput } from '@conclave/contracts';
-import { isExpert, tasksOf, type BornRun, type Draft } from '@conclave/loop';
+import { isExpert, isJudge, normalise, tasksOf, type BornRun, type Draft } from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
 const factsInPrompt = 40;
+/** Most findings of experts whose whole answer gave way to a better one. */
+const findingsInPrompt = 12;
 /** Hits asked of a search. */
 const searchResults = 5;
 
@@ -13,15 +15,21 @@ const rank: Readonly<Record<Fact['source']['kind'], number>> = { tool: 0, graph:
 const byPriority = (a: Fact, b: Fact): number => rankOf(a) - rankOf(b);
 const rankOf = (fact: Fact): number => (fact.source.kind === 'expert' && (fact.confidence ?? 0) < 0.65 ? 4 : rank[fact.source.kind]);
 
+/** What a prompt has room for: the most trusted, of these the latest; in the order they are to be trusted. */
+function mostTrusted(facts: readonly Fact[]): Fact[] {
+  const chosen = new Set(facts.slice().reverse().sort(byPriority).slice(0, factsInPrompt));
+  return facts.filter((fact) => chosen.has(fact)).sort(byPriority);
+}
+
 const sourced = (run: BornRun): readonly Fact[] => run.memory.facts.filter((fact) => fact.source.kind !== 'expert');
 
-/** Results of the tasks it needs first, then what earlier rounds found. */
+/** Results of the tasks it needs first, then what earlier rounds found, latest first. */
 export function taskInput(run: BornRun, task: PlannedTask): TaskInput {
   if (!isExpert(task.capability)) return { kind: 'research', task: task.task, query: task.query ?? task.task, limit: searchResults };
   const category = task.capability.slice('expert.'.length);
   const needed = new Set(task.needs.map((need) => `${run.runId}/${run.epoch}/${need}`));
   const now = run.memory.facts.filter((fact) => needed.has(fact.taskId));
-  const before = run.memory.facts.filter((fact) => fact.epoch < run.epoch);
+  const before = run.memory.facts.filter((fact) => fact.epoch < run.epoch).reverse();
   return {
     kind: 'expert',
     category,
@@ -36,7 +44,8 @@ export function taskInput(run: BornRun, task: PlannedTask): TaskInput {
 
 export const gapInput = (run: BornRun, draft: Draft | null): TaskInput => ({
   kind: 'gap',
-  question: run.memory.searchQuestion ?? run.goal,
+  // The goal is immutable: only a follow-up, which says little by itself, is put in other words.
+  question: run.conversation.length > 0 ? (run.memory.searchQuestion ?? run.goal) : run.goal,
   mode: draft ? 'answer' : 'evidence',
   draft: draft?.text ?? null,
   facts: run.memory.facts.slice(-factsInPrompt),
@@ -47,7 +56,7 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInput 
   question: run.goal,
   conversation: run.conversation,
   system: run.system,
-  facts: sourced(run).slice(-factsInPrompt).sort(byPriority),
+  facts: mostTrusted(sourced(run)),
   answers: bestAnswers(run),
   failed: failures(run),
   openGap,
@@ -55,24 +64,38 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInput 
   startedOn: new Date(run.startedAt).toISOString().slice(0, 10),
 });
 
-/** One answer per category: the higher confidence wins, ties go to the later round. Failed tasks are never merged as text. */
+/**
+ * One answer per category: the higher confidence wins, ties go to the later round. Of the others their finding stays, so that a
+ * later round or another part of the question is not lost. Failed tasks are never merged as text.
+ */
 function bestAnswers(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['answers'] {
-  const best = new Map<string, { category: string; text: string; confidence: number; epoch: number }>();
-  for (const task of Object.values(run.tasks)) {
+  type Answer = { category: string; text: string; confidence: number; epoch: number };
+  const best = new Map<string, Answer & { taskId: string }>();
+  for (const [taskId, task] of Object.entries(run.tasks)) {
     if (!isExpert(task.spec.capability) || task.result?.status !== 'ok') continue;
     const category = task.spec.capability.slice('expert.'.length);
     const confidence = task.result.confidence ?? 0;
     const known = best.get(category);
     if (!known || confidence > known.confidence || (confidence === known.confidence && task.epoch > known.epoch))
-      best.set(category, { category, text: task.result.text, confidence, epoch: task.epoch });
+      best.set(category, { category, text: task.result.text, confidence, epoch: task.epoch, taskId });
   }
-  return [...best.values()].sort((a, b) => b.confidence - a.confidence);
+  const kept = new Set([...best.values()].map((answer) => answer.taskId));
+  const findings = run.memory.facts
+    .filter((fact) => fact.source.kind === 'expert' && !kept.has(fact.taskId))
+    .map((fact): Answer => ({ category: fact.source.title, text: fact.text, confidence: fact.confidence ?? 0, epoch: fact.epoch }));
+  const answers = [...best.values()].map(({ category, text, confidence, epoch }): Answer => ({ category, text, confidence, epoch }));
+  return [...answers.sort((a, b) => b.confidence - a.confidence), ...findings.slice(-findingsInPrompt)];
 }
 
-const failures = (run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['failed'] =>
-  Object.values(run.tasks)
-    .filter((task) => !task.spec.capability.startsWith('judge.') && task.result?.failure)
+/** Tasks without a result, unless the same was tried again and worked. */
+function failures(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['failed'] {
+  const tasks = Object.values(run.tasks);
+  const what = ({ spec }: (typeof tasks)[number]): string => `${spec.capability} ${normalise(spec.query ?? spec.task)}`;
+  const worked = new Set(tasks.filter((task) => task.result?.status === 'ok').map(what));
+  return tasks
+    .filter((task) => !isJudge(task) && task.result?.failure && !worked.has(what(task)))
     .map((task) => ({ capability: task.spec.capability, task: task.spec.query ?? task.spec.task, reason: task.result!.failure!.message }));
+}
 
 export const planSummary = (tasks: readonly PlannedTask[]): string =>
   bounded(tasks.map((task) => `${task.capability}: ${task.query ?? task.task}`).join('; '), 400);

@@ -1,3 +1,5 @@
+import { markedLine } from './marked-lines.js';
+
 /** No marker means unsure, below the line at which a second tier is asked (moe.md, Experts). */
 export const unmarkedConfidence = 0.6;
 const wordConfidence: Readonly<Record<string, number>> = { high: 0.9, hoch: 0.9, medium: 0.6, mittel: 0.6, low: 0.3, niedrig: 0.3 };
@@ -12,15 +14,15 @@ export interface ExpertReply {
   readonly refer: readonly string[];
 }
 
-const marker = /^[\s>*_#-]*(FINDING|CONFIDENCE|GAPS?|REFER)[\s*_]*[:=][\s*_]*(.*?)[\s*_]*$/i;
+const markers = ['FINDING', 'CONFIDENCE', 'GAPS', 'GAP', 'REFER'] as const;
 
 /** Reads an expert's answer with its markers; Markdown, casing, percent and decimal commas are tolerated. */
 export function readExpert(reply: string): ExpertReply {
   const found = new Map<string, string>();
   const kept: string[] = [];
   for (const line of reply.split(/\r?\n/)) {
-    const match = marker.exec(line);
-    if (match) found.set(match[1]!.toUpperCase().replace(/^GAP$/, 'GAPS'), match[2]!);
+    const marked = markedLine(line, markers);
+    if (marked) found.set(marked.name === 'GAP' ? 'GAPS' : marked.name, marked.value);
     else kept.push(line);
   }
   const text = kept.join('\n').trim();

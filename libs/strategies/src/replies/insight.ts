@@ -42,11 +42,12 @@ export class InsightFilter {
     }
   }
 
-  /** A beginning of the tag that a token limit cut off is not shown either; a lone `<` is text. */
+  /** Safe to call twice: what was shown is not shown again. A beginning of the tag that a token limit cut off is not shown either; a lone `<` is text. */
   end(): { readonly shown: string; readonly block: string | null } {
-    const cutTag = !this.inside && this.held.length > 1;
-    const shown = this.inside || cutTag ? '' : this.held;
-    return { shown, block: this.inside ? (this.block ?? '') + this.held : this.block };
+    const { held } = this;
+    this.held = '';
+    if (this.inside) this.block = (this.block ?? '') + held;
+    return { shown: this.inside || held.length > 1 ? '' : held, block: this.block };
   }
 }
 

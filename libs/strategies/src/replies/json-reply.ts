@@ -17,10 +17,15 @@ export function jsonIn(reply: string): unknown {
   return undefined;
 }
 
+/** Brackets at which a value may begin; a reply of nothing but brackets is not read to its end from each of them. */
+const mostStarts = 50;
+
 function* candidates(reply: string): Generator<string> {
   yield reply.trim();
   for (const fence of reply.matchAll(/```[a-z]*\s*\n([\s\S]*?)```/gi)) yield fence[1]!.trim();
+  let tried = 0;
   for (const start of reply.matchAll(/[[{]/g)) {
+    if ((tried += 1) > mostStarts) return;
     const text = balanced(reply, start.index);
     if (text) yield text;
   }

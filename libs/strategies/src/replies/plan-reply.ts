@@ -57,11 +57,14 @@ export function readPlan(reply: string, template: Template, question: string): P
 function readTask(entry: Loose, index: number): { task: PlannedTask; saysNeeds: boolean; faults: readonly string[] } {
   const query = text(entry['search_query'], entry['query']);
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
-  const capability = researchNames.has(named.toLowerCase())
+  const plain = named.toLowerCase().replaceAll(/[\s-]+/g, '_');
+  const capability = researchNames.has(plain)
     ? 'research'
-    : named.includes('.') || named === 'research'
-      ? named
-      : `expert.${named.toLowerCase().replaceAll(/[\s-]+/g, '_')}`;
+    : plain.startsWith('expert.')
+      ? plain
+      : named.includes('.')
+        ? named
+        : `expert.${plain}`;
   const instruction = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
   const needs = entry['needs'] ?? entry['depends_on'];
   const rawId = text(entry['id'], entry['name']);

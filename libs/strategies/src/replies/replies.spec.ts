@@ -107,8 +107,18 @@ describe('a gap reply', () => {
     'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none',
     'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: none\nNEXT_FOCUS: x',
     '**Completion_Status:** needs_more_info\n**Gap:** "none".',
+    'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP:\nNEXT_FOCUS: What else?',
   ])('ends the loop for %j', (reply) => {
     expect(readGap(reply)).toMatchObject({ verdict: 'complete', parsed: true });
+  });
+  it('is read where the gap stands on the line behind its marker', () => {
+    expect(readGap('COMPLETION_STATUS: NEEDS_MORE_INFO\n## GAP:\n- birthplace of A\n**NEXT_FOCUS**: none')).toMatchObject({
+      gap: 'birthplace of A',
+      nextFocus: 'birthplace of A',
+    });
+  });
+  it('is not read as complete where the format was only repeated', () => {
+    expect(readGap('COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: x')).toMatchObject({ verdict: 'complete', parsed: false });
   });
   it('falls back to complete, and says that it could not be read', () => {
     expect(readGap('The answer looks good to me.')).toEqual({ verdict: 'complete', gap: '', nextFocus: '', parsed: false });
@@ -146,6 +156,28 @@ describe('the insight block', () => {
     const end = filter.end();
     expect(end.shown).toBe('');
     expect(readInsight(end.block)).toMatchObject({ insight: null, rejected: expect.stringContaining('JSON') });
+  });
+});
+
+describe('replies of a model that lost itself', () => {
+  it.each([
+    ['stars', `GAPS: ${'*'.repeat(60_000)}x`],
+    ['line ends', `${'\n'.repeat(60_000)}x`],
+    ['brackets', '[{'.repeat(30_000)],
+  ])('made of %s are read in no time', (_what, reply) => {
+    const from = performance.now();
+    readExpert(reply);
+    readGap(reply);
+    plan(reply);
+    expect(performance.now() - from).toBeLessThan(1_000);
+  });
+});
+
+describe('the end of a text', () => {
+  it('is shown once, however often it is asked for', () => {
+    const filter = new InsightFilter();
+    expect(filter.push('a <')).toBe('a ');
+    expect(filter.end().shown + filter.end().shown).toBe('<');
   });
 });
 

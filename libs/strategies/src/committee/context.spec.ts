@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Fact, PlannedTask, TaskInput } from '@conclave/contracts';
+import { noUsage } from '@conclave/contracts';
+import { unborn, type BornRun, type TaskState } from '@conclave/loop';
+import { findings, gapInput, ledgerAnswer, planSummary, synthesisInput, taskInput } from './context.js';
+
+const runId = 'run_00000001';
+const fact = (text: string, changes: Partial<Fact> & { kind?: Fact['source']['kind'] } = {}): Fact => ({
+  text,
+  source: { kind: changes.kind ?? 'corpus', title: `about ${text}`, url: null },
+  taskId: `${runId}/0/r1`,
+  epoch: 0,
+  confidence: null,
+  ...changes,
+});
+const spec = (id: string, capability: string, task: string, needs: string[] = []): PlannedTask => ({
+  id,
+  capability,
+  task,
+  query: capability === 'research' ? task : null,
+  needs,
+  metadata_filters: null,
+});
+const settled = (of: PlannedTask, epoch: number, result: Partial<NonNullable<TaskState['result']>>): TaskState => ({
+  spec: of,
+  epoch,
+  taskClass: 'expert',
+  status: 'settled',
+  allowance: null,
+  openedAt: 1,
+  lateUsage: null,
+  result: {
+    status: 'ok',
+    text: '',
+    confidence: null,
+    facts: 0,
+    gaps: [],
+    model: null,
+    failure: null,
+    usage: noUsage,
+    attempt: 1,
+    durationMs: 1,
+    settledAt: 1,
+    ...result,
+  },
+});
+function runWith(changes: { facts?: readonly Fact[]; tasks?: Record<string, TaskState>; epoch?: number } & Partial<BornRun>): BornRun {
+  const { facts = [], ...rest } = changes;
+  const run = { ...unborn(runId), goal: 'Where is it?', startedAt: Date.UTC(2026, 0, 2), ...rest } as BornRun;
+  run.template = { experts: { general: { t1: ['m@x'], prompt: 'Be general.' } } } as unknown as BornRun['template'];
+  run.memory = { ...run.memory, facts: [...facts] };
+  return run;
+}
+const synthesis = (run: BornRun) => synthesisInput(run, null) as Extract<TaskInput, { kind: 'synthesis' }>;
+
+describe('what an expert gets', () => {
+  it('is the results of what it needs first, then what earlier rounds found, latest first', () => {
+    const facts = [
+      fact('oldest'),
+      fact('older', { epoch: 1 }),
+      fact('now', { epoch: 2, taskId: `${runId}/2/r1` }),
+      fact('not needed', { epoch: 2, taskId: `${runId}/2/r2` }),
+    ];
+    const input = taskInput(runWith({ facts, epoch: 2 }), spec('x1', 'expert.law', 'answer', ['r1']));
+    expect(input).toMatchObject({ kind: 'expert', category: 'law', prompt: 'Be general.', goal: 'Where is it?' });
+    expect(input.kind === 'expert' && input.evidence.map(({ text }) => text)).toEqual(['now', 'older', 'oldest']);
+  });
+
+  it('is for research a query with the usual number of results', () => {
+    expect(taskInput(runWith({}), { ...spec('r1', 'research', 'find it'), query: null })).toEqual({
+      kind: 'research',
+      task: 'find it',
+      query: 'find it',
+      limit: 5,
+    });
+  });
+});
+
+describe('what the gap check is asked', () => {
+  it('is the goal in the words of the user, and the full question only for a follow-up', () => {
+    const run = runWith({});
+    run.memory = { ...run.memory, searchQuestion: 'Where is the tower?' };
+    expect(gapInput(run, null)).toMatchObject({ question: 'Where is it?', mode: 'evidence', draft: null });
+    run.conversation = [{ role: 'user', content: 'There is a tower.' }];
+    expect(gapInput(run, null)).toMatchObject({ question: 'Where is the tower?' });
+  });
+  it('is the draft in answer mode', () => {
+    const draft = { text: 'There.', sources: [], insight: null, cutShort: false, epoch: 0 };
+    expect(gapInput(runWith({}), draft)).toMatchObject({ mode: 'answer', draft: 'There.' });
+  });
+});
+
+describe('what the composer gets', () => {
+  it('is the most trusted facts when there are too many, of these the latest, tools before documents', () => {
+    const documents = Array.from({ length: 60 }, (_, n) => fact(`document ${n}`));
+    const { facts } = synthesis(
+      runWith({ facts: [fact('computed', { kind: 'tool' }), ...documents, fact('opinion', { kind: 'expert' })] }),
+    );
+    expect(facts).toHaveLength(40);
+    expect(facts[0]!.text).toBe('computed');
+    expect(facts[1]!.text).toBe('document 21');
+    expect(facts.at(-1)!.text).toBe('document 59');
+  });
+
+  it('is one answer of each category, the more confident one, ties to the later round, and the findings of the others', () => {
+    const answers = (confidences: readonly [number, number]) =>
+      synthesis(
+        runWith({
+          facts: [
+            fact('first', { kind: 'expert', taskId: `${runId}/0/x1`, confidence: confidences[0] }),
+            fact('second', { kind: 'expert', taskId: `${runId}/1/x1`, confidence: confidences[1], epoch: 1 }),
+          ],
+          tasks: {
+            [`${runId}/0/x1`]: settled(spec('x1', 'expert.general', 'a'), 0, { text: 'whole first', confidence: confidences[0] }),
+            [`${runId}/1/x1`]: settled(spec('x1', 'expert.general', 'b'), 1, { text: 'whole second', confidence: confidences[1] }),
+          },
+        }),
+      ).answers.map(({ text }) => text);
+    expect(answers([0.9, 0.6])).toEqual(['whole first', 'second']);
+    expect(answers([0.6, 0.6])).toEqual(['whole second', 'first']);
+  });
+
+  it('names failed tasks once they stayed failed, and merges none of them as text', () => {
+    const failure = { code: 'PROVIDER_FAILED', message: 'down', retriable: true };
+    const { failed, answers } = synthesis(
+      runWith({
+        tasks: {
+          a: settled(spec('r1', 'research', 'Alpha?'), 0, { status: 'error', failure }),
+          b: settled(spec('r1', 'research', 'alpha'), 1, {}),
+          c: settled(spec('x1', 'expert.general', 'beta'), 1, { status: 'error', failure, text: 'an apology' }),
+          d: settled(spec('judge.gap', 'judge.gap', 'assess'), 1, { status: 'error', failure }),
+        },
+      }),
+    );
+    expect(failed).toEqual([{ capability: 'expert.general', task: 'beta', reason: 'down' }]);
+    expect(answers).toEqual([]);
+  });
+
+  it('is the day the run started', () => {
+    expect(synthesis(runWith({})).startedOn).toBe('2026-01-02');
+  });
+});
+
+describe('history', () => {
+  it('is one bounded line about a plan', () => {
+    expect(planSummary([spec('r1', 'research', 'find'), spec('x1', 'expert.general', 'w'.repeat(500))])).toMatch(
+      /^research: find; expert.general: w+…$/,
+    );
+    expect(planSummary([spec('x1', 'expert.general', 'w'.repeat(500))])).toHaveLength(400);
+  });
+  it('is the new facts of a round, latest first and bounded', () => {
+    const run = runWith({ facts: [fact('one'), fact('two\nlines'), fact('later', { epoch: 1 })] });
+    expect(findings(run, 0)).toBe('two lines\none');
+    expect(findings(run, 5)).toBe('No task ran.');
+    expect(findings(runWith({ facts: Array.from({ length: 99 }, (_, n) => fact(`${n} `.repeat(90))) }), 0)).toHaveLength(2_000);
+  });
+  it('says that a round that ran brought nothing', () => {
+    expect(findings(runWith({ tasks: { a: settled(spec('r1', 'research', 'q'), 0, {}) } }), 0)).toBe('Nothing new was found.');
+  });
+});
+
+describe('the answer without a model', () => {
+  it('is null when nothing is known', () => {
+    expect(ledgerAnswer(runWith({}), 'why')).toBeNull();
+  });
+  it('says what is known with its sources, what stays open and why it stopped', () => {
+    const run = runWith({ facts: [fact('A is B.'), fact('I think C.', { kind: 'expert' })], gap: 'the year' });
+    run.memory.facts[0]!.source.url = 'http://x/a';
+    const draft = ledgerAnswer(run, 'The time is over.')!;
+    expect(draft.text).toBe(
+      'What was found so far:\n- I think C.\n- A is B. [1]\n\nStill open: the year\n\nWhy it stopped: The time is over.\n\nSources:\n[1] about A is B. — http://x/a',
+    );
+    expect(draft.sources).toEqual([{ kind: 'corpus', title: 'about A is B.', url: 'http://x/a', n: 1 }]);
+  });
+});

@@ -30,6 +30,9 @@ export type Capability = (context: TaskContext) => Promise<Performed>;
 
 export const note = (code: string, message: string, retriable = false): FailureNote => ({ code, message, retriable });
 
+/** Status of a task whose call failed. */
+export const failedStatus = ({ code }: FailureNote): 'timeout' | 'error' => (code === 'CALL_TIMEOUT' ? 'timeout' : 'error');
+
 /** The result event of a task, with everything that was not said left empty. */
 export function resultOf(
   task: TaskDispatched,
@@ -89,7 +92,8 @@ export async function workOn(
   const from = performance.now();
   const performed = await parts.capability({ task, signal: parts.signal, deadline: Math.min(now, startBy) + timeoutS * 1000 });
   if ('deferMs' in performed) return defer(performed.deferMs);
-  return [resultOf(task, source, { durationMs: Math.round(performance.now() - from), ...performed.result }), ...performed.records];
+  const ended = await state.now();
+  return [resultOf(task, source, { durationMs: Math.round(performance.now() - from), ...performed.result }, ended), ...performed.records];
 }
 
 /** A task whose record is a dead letter ends with an error, so that its round goes on. */

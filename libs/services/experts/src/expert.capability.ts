@@ -1,6 +1,6 @@
 import type { TaskInput } from '@conclave/contracts';
 import type { RunStream } from '@conclave/ports';
-import { askModels, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { askModels, failedStatus, note, type CallMaker, type Capability } from '@conclave/service-calls';
 import { expertPrompt, readExpert } from '@conclave/strategies';
 
 /** `expert.<category>`: one model call with the evidence of the round. */
@@ -14,7 +14,7 @@ export const expertCapability =
       owner: data.taskId,
       purpose: data.capability,
       models: data.models,
-      messages: expertPrompt(input),
+      messages: (promptTokens) => expertPrompt(input, promptTokens),
       deadline,
       calls: data.allowance.calls,
       tokens: data.allowance.tokens,
@@ -33,8 +33,7 @@ export const expertCapability =
     if (answered.kind === 'cancelled')
       return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records };
     if (answered.kind === 'failed') {
-      const status = answered.failure.code === 'CALL_TIMEOUT' ? 'timeout' : 'error';
-      return { result: { status, failure: answered.failure, usage, attempt }, records };
+      return { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
     }
     const reply = readExpert(answered.reply.content);
     if (reply.text === '')

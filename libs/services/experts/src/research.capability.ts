@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Fact, TaskInput } from '@conclave/contracts';
 import type { RunStream, Search } from '@conclave/ports';
-import { note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { failedStatus, note, type CallMaker, type Capability } from '@conclave/service-calls';
 
 const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
 
@@ -34,7 +34,7 @@ export const researchCapability =
     const records = end.record ? [end.record] : [];
     if (end.kind === 'cancelled')
       return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
-    if (end.kind === 'failed') return { result: { status: 'error', failure: end.failure, attempt }, records };
+    if (end.kind === 'failed') return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
     const facts = Hits.parse(JSON.parse(end.reply.content))
       .filter((hit) => hit.snippet.trim() !== '')
       .map((hit): Fact => ({

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { makeEvent, StepRecorded, type Event } from '@conclave/contracts';
-import { step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
+import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event } from '@conclave/contracts';
+import { evolve, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, EventPattern, type CrashPoints } from '@conclave/platform';
-import { STATE, type DeadReason, type StateStore, type Step, type StepTime } from '@conclave/ports';
+import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/service-calls';
 import { strategyOf } from '@conclave/strategies';
 import { canonicalJson } from './canonical-json.js';
+
+/** Milliseconds before a step is tried again whose run changed too often meanwhile. */
+const conflictMs = 50;
 
 /** The engine of runs: every input is one pure step, committed atomically under the event's id. */
 @Controller()
@@ -18,24 +21,24 @@ export class EngineHandler {
   ) {}
 
   @EventPattern('PlanRequested')
-  onRequest(@Payload() event: EngineInput): Promise<readonly Event[]> {
+  onRequest(@Payload() event: EngineInput): Promise<HandlerOutcome> {
     return this.take(event);
   }
   @EventPattern('PlanCreated')
-  onPlan(@Payload() event: EngineInput): Promise<readonly Event[]> {
+  onPlan(@Payload() event: EngineInput): Promise<HandlerOutcome> {
     return this.take(event);
   }
   @EventPattern('ResultReady')
-  onResult(@Payload() event: EngineInput): Promise<readonly Event[]> {
+  onResult(@Payload() event: EngineInput): Promise<HandlerOutcome> {
     return this.take(event);
   }
   @EventPattern('TimerFired')
-  onTimer(@Payload() event: EngineInput): Promise<readonly Event[]> {
+  onTimer(@Payload() event: EngineInput): Promise<HandlerOutcome> {
     return this.take(event);
   }
   @EventPattern('CommandIssued')
-  onCommand(@Payload() event: EngineInput): Promise<readonly Event[]> {
-    return this.take(event);
+  async onCommand(@Payload() event: CommandIssued): Promise<HandlerOutcome> {
+    return this.take(event, event.data.command.name === 'abort' ? await this.accepted(event.runId) : null);
   }
 
   @EventPattern('dead:PlanRequested')
@@ -55,13 +58,31 @@ export class EngineHandler {
     return abortRun(dead.event, this.state, dead.reason);
   }
 
-  private async take(event: EngineInput): Promise<readonly Event[]> {
-    const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
-      const decision = step(current, event, at.now, strategyOf);
-      return decision && storable(event, decision, at);
-    });
-    this.crashPoints.reached('merger', 'engine-committed', event.id);
-    return committed.outputs;
+  /** A command that is a dead letter ends its run too; an abort that cannot be applied is not tried by another abort. */
+  @EventPattern('dead:CommandIssued')
+  async onDeadCommand(@Payload() dead: { event: CommandIssued; reason: DeadReason }): Promise<readonly Event[]> {
+    return dead.event.data.command.name === 'abort' ? [] : abortRun(dead.event, this.state, dead.reason);
+  }
+
+  /** What an abort ends although its PlanRequested was never applied: the run as its header says it. */
+  private async accepted(runId: string): Promise<EngineInput | null> {
+    return (await this.state.runs.header(runId)) as EngineInput | null;
+  }
+
+  private async take(event: EngineInput, request: EngineInput | null = null): Promise<HandlerOutcome> {
+    try {
+      const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
+        const known = request && (current === null || current.phase === 'unborn') ? evolve(current, request) : current;
+        const decision = step(known, event, at.now, strategyOf);
+        return decision && storable(event, decision, at);
+      });
+      this.crashPoints.reached('merger', 'engine-committed', event.id);
+      return committed.outputs;
+    } catch (error) {
+      // Many at once want the same run: no fault of this record, which would end the run as a dead letter.
+      if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
+      throw error;
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import { askModels, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { askModels, failedStatus, note, type CallMaker, type Capability } from '@conclave/service-calls';
 import { gapPrompt, readGap } from '@conclave/strategies';
 
 /** `judge.gap`: one call, never asked again; what cannot be read counts as COMPLETE and says so. */
@@ -7,12 +7,13 @@ export const gapCapability =
   (maker: CallMaker): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
+    const input = data.input as Extract<TaskInput, { kind: 'gap' }>;
     const answered = await askModels(maker, {
       runId: task.runId,
       owner: data.taskId,
       purpose: data.capability,
       models: data.models,
-      messages: gapPrompt(data.input as Extract<TaskInput, { kind: 'gap' }>),
+      messages: (promptTokens) => gapPrompt(input, promptTokens),
       temperature: 0,
       deadline,
       calls: data.allowance.calls,
@@ -26,7 +27,8 @@ export const gapCapability =
     const { usage, attempt, records } = answered;
     if (answered.kind === 'cancelled')
       return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records };
-    if (answered.kind === 'failed') return { result: { status: 'error', failure: answered.failure, usage, attempt }, records };
+    if (answered.kind === 'failed')
+      return { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
     return {
       result: {
         status: 'ok',

@@ -1,7 +1,7 @@
 import type { TaskInput } from '@conclave/contracts';
 import type { RunStream } from '@conclave/ports';
-import { askModels, LiveText, note, type CallMaker, type Capability } from '@conclave/service-calls';
-import { citedSources, InsightFilter, readInsight, sourceList, synthesisPrompt } from '@conclave/strategies';
+import { askModels, failedStatus, LiveText, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { citedSources, InsightFilter, readInsight, sourceList, synthesisPrompt, wantsJson } from '@conclave/strategies';
 
 /** One attempt's text on its way to the user: the insight block taken out, sources appended at its end. */
 class Showing {
@@ -48,7 +48,7 @@ export const synthesisCapability =
       owner: data.taskId,
       purpose: data.capability,
       models: data.models,
-      messages: synthesisPrompt(input),
+      messages: (promptTokens) => synthesisPrompt(input, promptTokens),
       parameters: input.parameters,
       deadline,
       calls: data.allowance.calls,
@@ -66,17 +66,18 @@ export const synthesisCapability =
     const { usage, attempt, records } = answered;
     if (answered.kind === 'cancelled')
       return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records };
-    if (answered.kind === 'failed') return { result: { status: 'error', failure: answered.failure, usage, attempt }, records };
+    if (answered.kind === 'failed')
+      return { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
     let shown = (current as { attempt: number; showing: Showing } | null)?.showing;
-    if (!shown || answered.replayed) {
+    // A text that nobody has seen yet is the reply as its adapter cleaned it.
+    if (!shown || answered.replayed || data.stream === 'held') {
       shown = showing(attempt);
       shown.push(answered.reply.content);
     }
     const written = shown.end();
     const blankAtEnd = Math.min(2, written.length - written.trimEnd().length);
     const cited = citedSources(written, input.facts);
-    const json = input.parameters.response_format !== undefined && input.parameters.response_format['type'] !== 'text';
-    if (!json) shown.show(sourceList(cited).slice(blankAtEnd));
+    if (!wantsJson(input)) shown.show(sourceList(cited).slice(blankAtEnd));
     const text = shown.end();
     await shown.flush();
     if (text.trim() === '')

@@ -80,15 +80,14 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
   private nap(ms: number): Promise<void> {
     if (this.stop.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.stop.signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
+      const { signal } = this.stop;
+      const done = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener('abort', done);
     });
   }
 }

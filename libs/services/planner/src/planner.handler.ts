@@ -19,8 +19,16 @@ import { plannerPrompt, readPlan, reAskPlan } from '@conclave/strategies';
 
 /** Tries of one plan: the first and two re-asks with what was wrong. */
 const tries = 3;
-/** Calls one try may cost: its model and one fallback. */
-const callsPerTry = 2;
+/** Calls one try may cost: its model with two repeats, and one fallback. */
+const callsPerTry = 4;
+
+/** A reply that could not be used, and why. */
+interface Asked {
+  readonly reply: string;
+  readonly faults: readonly string[];
+}
+/** Tokens that a reply which is shown again, with its faults, may take. */
+const reAskTokens = 1_500;
 
 /** Splits a goal into tasks; on a gap, makes the plan of the next round. One plan per epoch, whoever makes it. */
 @Controller()
@@ -31,7 +39,7 @@ export class PlannerHandler {
   ) {}
 
   @EventPattern('PlanRequested')
-  onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+  async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     return this.plan(event, event.data, null, context.signal);
   }
 
@@ -61,21 +69,31 @@ export class PlannerHandler {
     const { runId } = event;
     const epoch = gap ? gap.epoch + 1 : 0;
     const owner = planId(runId, epoch);
-    if (await this.maker.cancels.isCancelled([runId])) return [];
-    const deadline = (await this.state.now()) + request.template.planning_timeout_s * 1000;
+    const now = await this.state.now();
+    const timeoutMs = request.template.planning_timeout_s * 1000;
+    if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return [];
+    const deadline = now + timeoutMs;
+    const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
     const records: Event[] = [];
     let usage = noUsage;
-    let messages = plannerPrompt(request, gap);
+    let asked: readonly Asked[] = [];
     for (let tried = 0; tried < tries; tried += 1) {
       const answered = await askModels(this.maker, {
         runId,
         owner,
         purpose: 'plan',
         models: request.template.planner.models,
-        messages,
+        messages: (promptTokens) =>
+          asked.reduce(
+            (messages, { reply, faults }) => reAskPlan(messages, reply, faults),
+            plannerPrompt(request, gap, promptTokens - asked.length * reAskTokens),
+          ),
+        contexts: request.template.contexts,
         temperature: 0,
         deadline,
-        calls: callsPerTry,
+        calls: Math.min(callsPerTry, left.model_calls - usage.calls),
+        tokens: left.tokens - usage.prompt - usage.completion,
+        cost: request.limits.cost,
         prices: request.template.prices,
         signal,
         firstIndex: tried * callsPerTry,
@@ -113,7 +131,7 @@ export class PlannerHandler {
           }),
           ...records,
         ];
-      messages = reAskPlan(messages, answered.reply.content, plan.faults);
+      asked = [...asked, { reply: answered.reply.content, faults: plan.faults }];
     }
     return [
       this.created(runId, {
@@ -128,6 +146,15 @@ export class PlannerHandler {
       }),
       ...records,
     ];
+  }
+
+  /** Old work is not done again: a run that is over or flagged, and a plan whose time has passed, need no call. */
+  private async isAwaited(event: Event, now: number, timeoutMs: number): Promise<boolean> {
+    if (await this.maker.cancels.isCancelled([event.runId])) return false;
+    if (event.type === 'GapDetected') return now < event.time + timeoutMs;
+    // The engine may hear of a run later than the planner; once it is past planning, the first plan is not awaited any more.
+    const run = await this.state.runs.read(event.runId);
+    return run === null || run.status === 'planning' || run.status === 'unborn';
   }
 
   private created(runId: string, data: PlanCreated['data']): Event {

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { CommandIssued, commandId, Failure, makeEvent, type Event, type PlanRequested, type Template } from '@conclave/contracts';
+import type { RunState } from '@conclave/loop';
+import { noCrashPoints } from '@conclave/platform';
+import type { StateStore, Step } from '@conclave/ports';
+import { EngineHandler } from './engine.handler.js';
+
+const runId = 'run_00000001';
+const template = { id: 't', version: 'v', strategy: 'waves', limits: { wall_time_s: 60 } } as unknown as Template;
+const header = {
+  type: 'PlanRequested',
+  id: runId,
+  runId,
+  time: 1,
+  data: {
+    goal: 'What?',
+    conversation: [],
+    system: null,
+    template,
+    limits: template.limits,
+    caller: { tenant: 'default', actor: 'me' },
+    answer: {},
+    origin: 'runs',
+    requestedAt: 1,
+  },
+} as unknown as PlanRequested;
+const command = (name: 'abort' | 'cancel') =>
+  makeEvent(
+    CommandIssued,
+    { id: commandId(runId, 1), runId, source: 'transport', time: 2 },
+    { seq: 1, actor: 'transport', issuedAt: 2, command: { name, reason: 'why' } },
+  );
+
+function engine(commit?: () => Promise<never>) {
+  let stored: RunState | null = null;
+  const state = {
+    now: () => Promise.resolve(3),
+    runs: {
+      header: () => Promise.resolve(header),
+      nextCommandSeq: () => Promise.resolve(7),
+      commit:
+        commit ??
+        ((_event: Event, step: (current: RunState | null, at: { now: number; version: number }) => Step<RunState> | null) => {
+          const taken = step(stored, { now: 3, version: 0 });
+          stored = taken?.next ?? stored;
+          return Promise.resolve({ outputs: taken?.outputs ?? [], repeated: false, state: stored });
+        }),
+    },
+  } as unknown as StateStore;
+  return new EngineHandler(state, noCrashPoints);
+}
+
+describe('the handler of the engine', () => {
+  it('ends a run whose request could never be applied, as its header says it', async () => {
+    expect(await engine().onCommand(command('abort'))).toMatchObject([
+      { type: 'RunCompleted', data: { outcome: 'failed', question: 'What?', failure: { code: 'RECORD_DEAD' } } },
+      { type: 'StepRecorded' },
+    ]);
+  });
+
+  it('ends a run whose command is a dead letter, but makes no abort of an abort', async () => {
+    expect(await engine().onDeadCommand({ event: command('cancel'), reason: 'failed' })).toMatchObject([
+      { type: 'CommandIssued', data: { seq: 7, command: { name: 'abort' } } },
+    ]);
+    expect(await engine().onDeadCommand({ event: command('abort'), reason: 'failed' })).toEqual([]);
+  });
+
+  it('blames no record for a run that many want to change at once', async () => {
+    const busy = engine(() => Promise.reject(new Failure('COMMIT_CONFLICT')));
+    expect(await busy.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
+    const broken = engine(() => Promise.reject(new Failure('STORE_UNAVAILABLE')));
+    await expect(broken.onCommand(command('cancel'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+});

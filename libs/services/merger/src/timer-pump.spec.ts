@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Event } from '@conclave/contracts';
+import { noCrashPoints, silentLogger } from '@conclave/platform';
+import type { DueTimer, EventLog, StateStore } from '@conclave/ports';
+import { TimerPump } from './timer-pump.js';
+
+const timer = (n: number): DueTimer => ({
+  runId: 'run_00000001',
+  name: `task:run_00000001/0/x${n}`,
+  arm: 1,
+  dueAt: 5,
+  task: { id: `run_00000001/0/x${n}`, taskClass: 'expert' },
+});
+
+/** A world of due timers; `failing` publications fail first. */
+function world(count: number, failing = 0) {
+  const due = Array.from({ length: count }, (_, n) => timer(n));
+  const order: string[] = [];
+  let settled: () => void = () => undefined;
+  const empty = new Promise<void>((resolve) => (settled = resolve));
+  const idle = (_ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  const state = {
+    now: () => Promise.resolve(9),
+    journal: { started: () => Promise.resolve(true) },
+    leases: { liveWorkers: () => Promise.resolve(2) },
+    runs: { unpublished: () => Promise.resolve([]) },
+    timers: {
+      due: (limit: number) => Promise.resolve(due.slice(0, limit)),
+      remove: (one: DueTimer) => {
+        order.push(`remove ${one.name}`);
+        due.splice(due.findIndex((other) => other.name === one.name), 1); // prettier-ignore
+        if (due.length === 0) settled();
+        return Promise.resolve();
+      },
+      wait: idle,
+    },
+  } as unknown as StateStore;
+  let failures = failing;
+  const published: Event[] = [];
+  const log = {
+    publish: (events: readonly Event[]) => {
+      if (failures-- > 0) return Promise.reject(new Error('away'));
+      published.push(...events);
+      for (const event of events) order.push(`publish ${(event.data as { name: string }).name}`);
+      return Promise.resolve();
+    },
+  } as unknown as EventLog;
+  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints), empty, published, order };
+}
+
+describe('the timer pump', () => {
+  it('publishes every due timer, however many there are, and removes none before that', async () => {
+    const { pump, empty, published, order } = world(230);
+    pump.onApplicationBootstrap();
+    await empty;
+    await pump.onApplicationShutdown();
+    expect(published).toHaveLength(230);
+    expect(published[0]).toMatchObject({
+      id: 'run_00000001/timer/task:run_00000001/0/x0/1',
+      data: { firedAt: 9, task: { started: true, liveWorkers: 2 } },
+    });
+    for (const n of [0, 99, 229]) {
+      const name = timer(n).name;
+      expect(order.indexOf(`publish ${name}`)).toBeLessThan(order.indexOf(`remove ${name}`));
+    }
+  });
+
+  it('keeps what could not be published and ends at once when it is told to', async () => {
+    const { pump, empty, published } = world(1, 1);
+    pump.onApplicationBootstrap();
+    await empty;
+    await pump.onApplicationShutdown();
+    expect(published).toHaveLength(1);
+  });
+});

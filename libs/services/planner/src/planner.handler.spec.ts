@@ -1,0 +1,117 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GapDetected, PlanRequested } from '@conclave/contracts';
+import type { DeliveryContext } from '@conclave/platform';
+import type { StateStore } from '@conclave/ports';
+import type { CallMaker, CallEnd } from '@conclave/service-calls';
+import { PlannerHandler } from './planner.handler.js';
+
+const runId = 'run_00000001';
+const request = {
+  type: 'PlanRequested',
+  id: runId,
+  runId,
+  time: 1_000,
+  data: {
+    goal: 'Where?',
+    conversation: [],
+    system: null,
+    template: {
+      experts: { general: {} },
+      capabilities: ['research'],
+      planner: { models: ['m@fake'], prompt: null },
+      planning_timeout_s: 60,
+      prices: {},
+      contexts: {},
+    },
+    limits: { model_calls: 60, tokens: 200_000, cost: null },
+  },
+} as unknown as PlanRequested;
+const gap = (time: number, calls = 9) =>
+  ({
+    type: 'GapDetected',
+    id: `${runId}/0/gap`,
+    runId,
+    time,
+    data: {
+      epoch: 0,
+      iteration: 1,
+      max: 3,
+      gap: 'the place',
+      nextFocus: 'where',
+      history: [],
+      memory: { goal: 'Where?', searchQuestion: null, facts: [], tried: [], userInputs: [] },
+      forbidden: [],
+      left: { model_calls: calls, tokens: 9_000, wall_time_s: 60 },
+    },
+  }) as unknown as GapDetected;
+const context = { signal: new AbortController().signal } as DeliveryContext;
+
+function planner(options: { cancelled?: boolean; started?: boolean; status?: string; replies?: readonly string[] } = {}) {
+  const asked: { index: number; prompt: string; attempts: number | undefined }[] = [];
+  const replies = [...(options.replies ?? [])];
+  const state = {
+    now: () => Promise.resolve(10_000),
+    journal: { started: () => Promise.resolve(options.started ?? false) },
+    runs: {
+      header: () => Promise.resolve(request),
+      read: () => Promise.resolve(options.status === undefined ? null : { status: options.status }),
+    },
+  } as unknown as StateStore;
+  const maker = {
+    cancels: { isCancelled: () => Promise.resolve(options.cancelled ?? false) },
+    model: (call: Parameters<CallMaker['model']>[0]): Promise<CallEnd> => {
+      asked.push({ index: call.index, prompt: call.request.messages.at(-1)!.content, attempts: call.request.attempts });
+      const usage = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0, estimated: false };
+      const reply = { content: replies.shift() ?? 'nothing' };
+      return Promise.resolve({
+        kind: 'reply',
+        reply,
+        attempt: 1,
+        replayed: false,
+        usage,
+        record: { id: `record ${call.index}` },
+      } as unknown as CallEnd);
+    },
+  } as unknown as CallMaker;
+  return { handler: new PlannerHandler(state, maker), asked };
+}
+const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
+
+describe('the planner', () => {
+  it('asks again with the error, at most twice, and sums up what all of it cost', async () => {
+    const { handler, asked } = planner({ replies: ['chat', '{"tasks":[]}', good] });
+    const [plan, ...records] = (await handler.onRequest(request, context)) as unknown as [{ data: unknown }, ...unknown[]];
+    expect(plan.data).toMatchObject({ reAsks: 2, fallback: false, usage: { calls: 3, prompt: 30 }, tasks: [{ id: 'x1' }] });
+    expect(records).toHaveLength(3);
+    expect(asked.map(({ index }) => index)).toEqual([0, 4, 8]);
+    expect(asked[2]!.prompt).toContain('no task');
+  });
+
+  it('makes no more calls than the run has left', async () => {
+    const { handler, asked } = planner({ replies: ['chat', 'chat', 'chat'] });
+    const [plan] = (await handler.onGap(gap(9_000, 1), context)) as unknown as [{ data: unknown }];
+    expect(asked).toMatchObject([{ attempts: 1 }]);
+    expect(plan.data).toMatchObject({ epoch: 1, failure: { code: 'ALLOWANCE_EXHAUSTED' }, usage: { calls: 1 } });
+  });
+
+  it.each([
+    ['its run is cancelled or over', { cancelled: true }],
+    ['the engine went on without the first plan', { status: 'collecting' }],
+  ])('makes no call when %s', async (_what, options) => {
+    const { handler, asked } = planner(options);
+    expect(await handler.onRequest(request, context)).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('makes no call for a re-plan whose time has passed', async () => {
+    const { handler, asked } = planner();
+    expect(await handler.onGap(gap(10_000 - 60_000), context)).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('finishes what was begun, so that what it cost is known', async () => {
+    const { handler, asked } = planner({ started: true, cancelled: true, replies: [good] });
+    await handler.onRequest(request, context);
+    expect(asked).toHaveLength(1);
+  });
+});

@@ -4,6 +4,7 @@ import { loadConfiguration, type Loaded } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
+import { replayCommand } from './commands/replay.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRun, printRuns } from './commands/runs.js';
 import { up } from './commands/up.js';
@@ -15,6 +16,11 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
       --model <template or model>      conclave unless given; GET /v1/models lists them
   npm run conclave -- runs             the newest runs
   npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost
+  npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
+                                       the data folder of a stopped server otherwise
+      --recorded                       drives its recorded steps through today's code, without any model call, and
+                                       shows the first one that decides otherwise; exit code 1 then
+      --all --recorded                 the same for every recorded run
 
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
@@ -32,7 +38,12 @@ async function runningGateway() {
 async function main(): Promise<number | undefined> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { model: { type: 'string', short: 'm', default: 'conclave' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      model: { type: 'string', short: 'm', default: 'conclave' },
+      help: { type: 'boolean', short: 'h' },
+      recorded: { type: 'boolean', default: false },
+      all: { type: 'boolean', default: false },
+    },
   });
   const [command = 'up', ...rest] = positionals;
   if (values.help) {
@@ -59,6 +70,11 @@ async function main(): Promise<number | undefined> {
       if (!rest[0]) break;
       await printRun(await runningGateway(), rest[0], process.stdout);
       return 0;
+    case 'replay': {
+      const [runId = null, ...more] = rest;
+      if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null)) break;
+      return replayCommand({ loaded: load(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
+    }
     default:
       process.stderr.write(`There is no command "${command}".\n\n`);
   }

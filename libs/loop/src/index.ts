@@ -6,5 +6,6 @@ export * from './evolve.js';
 export * from './memory.js';
 export * from './moves.js';
 export * from './plan-rules.js';
+export * from './replay.js';
 export * from './state.js';
 export * from './strategy.js';

@@ -1,3 +1,4 @@
+export { logPlace, openLog, type OpenedLog, type OpenLogOptions } from './open-log.js';
 export { openModels, type OpenedModels } from './open-models.js';
 export { openPorts, type OpenedPorts, type OpenPortsOptions, type ServiceName } from './open-ports.js';
 export { newProcessId, runProcess, taskConcurrency, type ProcessOptions, type RunningProcess } from './start-process.js';

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { sampleCorpusFolder, sampleQuestion } from '@conclave/adapter-demo';
 import { openSearxng } from '@conclave/adapter-searxng';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
-import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
-import { checkRetention, deliveryHooks, type Loaded, type Observers, type Ports, type TlsFiles } from '@conclave/platform';
+import { Failure } from '@conclave/contracts';
+import { checkRetention, deliveryHooks, type Loaded, type Observers, type Ports } from '@conclave/platform';
 import type { KnowledgeGraph, Search } from '@conclave/ports';
+import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openModels, type ModelSearch } from './open-models.js';
 
 export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest' | 'standalone';
@@ -29,15 +30,6 @@ export interface OpenedPorts extends Ports {
   /** Sentences about lost guarantees of the stores. */
   readonly warnings: readonly string[];
 }
-
-/** Whether records of a topic can bring a run back; those of the audit and of the identity cannot. */
-const canRevive = ({ name, retentionMs }: TopicSpec): boolean => name !== 'audit' && retentionMs >= 0;
-/** How long journal, applied ids and tombstones are kept: as long as the longest of those topics. */
-const keptMs = Math.max(
-  ...topicsFor()
-    .filter(canRevive)
-    .map(({ retentionMs }) => retentionMs),
-);
 
 /** Adapters as the configuration says: Kafka and Redis where `stores` names them, one SQLite file otherwise. */
 export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts> {
@@ -70,7 +62,6 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
   }
 }
 
-type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
 type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'engine' | 'warnings'> & { readonly sqlite: Sqlite | null };
 
 const searches = (service: ServiceName): boolean => service === 'experts' || service === 'standalone';
@@ -90,35 +81,12 @@ function openEmbedded({ loaded, observers, processId }: OpenPortsOptions, keep: 
 }
 
 async function openDistributed({ loaded, observers, processId }: OpenPortsOptions, keep: Keep): Promise<Stores> {
-  const { kafka, redis } = loaded.configuration.stores;
-  if (!kafka || !redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
-  // Loaded only where they are used: the embedded mode starts a second earlier without them.
-  const [{ openRedisState }, { ensureTopics, openKafkaLog, topicRetentions }] = await Promise.all([
-    import('@conclave/adapter-redis'),
-    import('@conclave/adapter-kafka'),
-  ]);
-  const tls = tlsOptions(loaded.secrets.redis.tls);
-  const opened = keep(
-    await openRedisState({
-      url: withLogin(redis.url, loaded.secrets.redis),
-      ...(tls ? { tls: tls === true ? {} : tls } : {}),
-      processId,
-      keyPrefix: redis.key_prefix,
-      ttl: { retentionMs: keptMs },
-    }),
-  );
-  const { mechanism } = kafka.sasl;
-  const { user = '', password = '' } = loaded.secrets.kafka;
-  const connection = {
-    brokers: kafka.brokers,
-    clientId: kafka.client_id,
-    ssl: tlsOptions(loaded.secrets.kafka.tls),
-    ...(mechanism ? { sasl: { mechanism, username: user, password } as never } : {}),
-    topicPrefix: kafka.topic_prefix,
-    logger: observers.logger,
-  };
-  const classes = [...new Set([...shippedClasses, ...Object.keys(loaded.configuration.task_classes)])];
-  const topics = topicsFor(classes);
+  const { kafka } = loaded.configuration.stores;
+  if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');
+  const opened = await openRedis(loaded, processId, keep);
+  const { ensureTopics, openKafkaLog, topicRetentions } = await import('@conclave/adapter-kafka');
+  const connection = kafkaConnection(loaded, observers.logger);
+  const topics = topicsOf(loaded);
   await ensureTopics({ ...connection, partitions: kafka.partitions, replication: kafka.replication, topics });
   checkRetention(await topicRetentions({ ...connection, topics: topics.filter(canRevive) }), keptMs);
   const log = keep(
@@ -172,15 +140,4 @@ async function openGraph(
   return keep(
     openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger }),
   ).graph;
-}
-
-const tlsOptions = (tls: boolean | TlsFiles): boolean | TlsFiles => tls;
-
-/** The address with user and password from their variables. */
-function withLogin(url: string, { user, password }: { readonly user?: string; readonly password?: string }): string {
-  if (!password) return url;
-  const address = new URL(url);
-  address.username = encodeURIComponent(user ?? '');
-  address.password = encodeURIComponent(password);
-  return address.toString();
 }

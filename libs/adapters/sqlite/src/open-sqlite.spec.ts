@@ -214,6 +214,24 @@ describe('openSqlite', () => {
       expect(await stored(sqlite, 'run.commands')).toHaveLength(1);
     });
 
+    it('leaves everything to those who come later where it is opened for reading alone', async () => {
+      const home = join(root, 'home');
+      const first = open(home, { clock });
+      await first.log.publish([namedOutput(newRunId(), 'old')]);
+      await first.close();
+      clock.shift(8 * day);
+      const timers = jest.spyOn(globalThis, 'setInterval');
+      const reader = open(home, { clock, prunes: false });
+      expect(timers).not.toHaveBeenCalled();
+      timers.mockRestore();
+      // A pruning at the start would be in the queue of writes before this one.
+      await reader.log.publish([namedOutput(newRunId(), 'new')]);
+      expect(await stored(reader, 'run.commands')).toHaveLength(2);
+      await reader.close();
+      const owner = open(home, { clock });
+      await until('the old record is deleted', async () => (await stored(owner, 'run.commands')).length === 1);
+    });
+
     it('deletes streams, runs and bodies that have had their time, and nothing of an open run', async () => {
       const sqlite = open(':memory:', { clock });
       const { runs, journal } = sqlite.state;

@@ -21,6 +21,8 @@ export interface SqliteOptions {
   readonly hooks?: DeliveryHooks;
   readonly logger?: StoreLogger;
   readonly ttl?: Partial<StoreTtl>;
+  /** Whether old rows are deleted at the start and every hour; default true. A command that only reads leaves them. */
+  readonly prunes?: boolean;
 }
 
 /** What one process id works with. */
@@ -37,7 +39,7 @@ export interface Sqlite extends SqliteConnection {
   corpus(folder: string): Promise<Search>;
   /** The same store under another process id, for services that live together and for tests. */
   connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;
-  /** Deletes what has had its time; runs by itself at the start and every hour. */
+  /** Deletes what has had its time; runs by itself at the start and every hour, unless `prunes` is false. */
   prune(): Promise<void>;
   /** Drains the log, then closes everything. Safe to call twice. */
   close(): Promise<void>;
@@ -72,9 +74,9 @@ export function openSqlite(options: SqliteOptions): Sqlite {
   const pruneNow = () => prune(database, clock.now(), ttl);
   const pruneQuietly = () =>
     void pruneNow().catch((error: unknown) => logger?.warn('Old rows could not be deleted; it is tried again in an hour.', { error }));
-  const pruning = setInterval(pruneQuietly, pruneEveryMs);
-  pruning.unref();
-  pruneQuietly();
+  const prunes = options.prunes ?? true;
+  const pruning = prunes ? setInterval(pruneQuietly, pruneEveryMs).unref() : undefined;
+  if (prunes) pruneQuietly();
 
   let closing: Promise<void> | null = null;
   const close = async () => {

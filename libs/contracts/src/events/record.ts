@@ -50,6 +50,14 @@ export const KnowledgeProposed = defineEvent({
 });
 export type KnowledgeProposed = EventOf<typeof KnowledgeProposed>;
 
+/** An input of the engine as a step records it: all of the event that a decision can see. */
+const StepInput = z.object({
+  id: z.string(),
+  type: z.string(),
+  time: Timestamp.optional().describe('when the event was made; absent in records of the first version'),
+  data: z.unknown(),
+});
+
 export const StepRecorded = defineEvent({
   type: 'StepRecorded',
   topic: 'audit',
@@ -59,7 +67,8 @@ export const StepRecorded = defineEvent({
   doc: 'One step of the engine: what came in, what the clock said, which rule decided, what went out, and the hash of the state after it.',
   schema: z.object({
     version: z.int().positive().describe('version of the state after the step'),
-    input: z.object({ id: z.string(), type: z.string(), data: z.unknown() }),
+    input: StepInput,
+    request: StepInput.optional().describe('the request that an abort ended although it had never been applied'),
     now: Timestamp,
     rule: RuleId.nullable(),
     ruleSentence: z.string().nullable(),

@@ -72,9 +72,9 @@ export class EngineHandler {
   private async take(event: EngineInput, request: EngineInput | null = null): Promise<HandlerOutcome> {
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
-        const known = request && (current === null || current.phase === 'unborn') ? evolve(current, request) : current;
-        const decision = step(known, event, at.now, strategyOf);
-        return decision && storable(event, decision, at);
+        const unapplied = current === null || current.phase === 'unborn' ? request : null;
+        const decision = step(unapplied ? evolve(current, unapplied) : current, event, at.now, strategyOf);
+        return decision && storable(event, unapplied, decision, at);
       });
       this.crashPoints.reached('merger', 'engine-committed', event.id);
       return committed.outputs;
@@ -92,7 +92,7 @@ interface Dead {
 }
 
 /** A decision as the store keeps it, its audit record among the outputs. */
-function storable(event: EngineInput, decision: Decision, at: StepTime): Step<RunState> {
+function storable(event: EngineInput, request: EngineInput | null, decision: Decision, at: StepTime): Step<RunState> {
   const { next, outputs } = decision;
   const version = at.version + 1;
   const record = makeEvent(
@@ -100,7 +100,8 @@ function storable(event: EngineInput, decision: Decision, at: StepTime): Step<Ru
     { id: `${next.runId}/step/${version}`, runId: next.runId, source: 'merger', time: at.now },
     {
       version,
-      input: { id: event.id, type: event.type, data: event.data },
+      input: inputOf(event),
+      ...(request ? { request: inputOf(request) } : {}),
       now: at.now,
       rule: decision.rule?.id ?? null,
       ruleSentence: decision.rule?.sentence ?? null,
@@ -119,6 +120,8 @@ function storable(event: EngineInput, decision: Decision, at: StepTime): Step<Ru
     status: next.phase === 'done' ? (next.ending?.outcome ?? 'done') : next.phase,
   };
 }
+
+const inputOf = ({ id, type, time, data }: EngineInput) => ({ id, type, time, data });
 
 /** SHA-256 of the canonical JSON of a state, first 32 hex digits. */
 export const stateHash = (state: RunState): string => createHash('sha256').update(canonicalJson(state)).digest('hex').slice(0, 32);

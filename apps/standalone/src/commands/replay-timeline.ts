@@ -1,0 +1,108 @@
+import { deadTopic, specOf, type AnyEvent, type Usage } from '@conclave/contracts';
+import type { EventLog, StoredRecord } from '@conclave/ports';
+import { localTask } from './run-printer.js';
+import { short } from './runs.js';
+
+interface Moment {
+  /** Milliseconds since 1970 when the log took it. */
+  readonly at: number;
+  /** Milliseconds since 1970 when it was made, which decides where the log took several at once. */
+  readonly made: number;
+  readonly columns: readonly [type: string, way: string, summary: string];
+}
+
+/**
+ * Every record of a run over these topics, one line each, in the order the log took them: time since the first one, type,
+ * sender and receivers, and what it says. Records that cannot be decoded are among them, as such.
+ */
+export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly string[], runId: string): Promise<readonly string[]> {
+  const moments: Moment[] = [];
+  for (const topic of topics)
+    for await (const record of log.read(topic)) {
+      const { event, headers } = record;
+      const id = event?.runId ?? headers['ce_runid'] ?? headers['ce_partitionkey'];
+      if (id === runId) moments.push({ at: record.appendedAt, made: event?.time ?? record.appendedAt, columns: columnsOf(record) });
+    }
+  moments.sort((a, b) => a.at - b.at || a.made - b.made);
+  const start = moments[0]?.at ?? 0;
+  const width = (column: 0 | 1) => Math.max(0, ...moments.map(({ columns }) => columns[column].length));
+  const widths = [width(0), width(1)] as const;
+  return moments.map(({ at, columns: [type, way, summary] }) =>
+    `${`+${((at - start) / 1000).toFixed(3)} s`.padStart(12)}  ${type.padEnd(widths[0])}  ${way.padEnd(widths[1])}  ${summary}`.trimEnd(),
+  );
+}
+
+function columnsOf(record: StoredRecord): Moment['columns'] {
+  const { event, headers, topic, partition, offset, raw } = record;
+  const dead = topic === deadTopic;
+  const type = `${dead ? 'dead:' : ''}${short(event?.type ?? headers['ce_type'] ?? 'unknown', 40)}`;
+  const from = short(event?.source ?? headers['ce_source'] ?? 'unknown', 40);
+  const to = dead ? 'people' : (event && specOf(event.type)?.to.join(', ')) || 'unknown';
+  const said = [
+    ...(dead
+      ? [`${headers['dead-reason']} in ${headers['dead-group']} after ${headers['dead-attempts']} attempts, of ${headers['dead-topic']}`]
+      : []),
+    event
+      ? summaryOf(event as AnyEvent)
+      : `cannot be decoded: ${raw.length} bytes at ${topic}/${partition}/${offset}${headers['ce_id'] ? `, id ${headers['ce_id']}` : ''}`,
+  ];
+  return [type, `${from} -> ${to}`, short(said.join(': '), 400)];
+}
+
+const spent = ({ calls, prompt, completion, cost, estimated }: Usage): readonly string[] =>
+  calls === 0
+    ? []
+    : [
+        `${calls} ${calls === 1 ? 'call' : 'calls'}`,
+        `${prompt + completion} tokens${estimated ? ' (estimated)' : ''}`,
+        ...(cost > 0 ? [`cost ${cost.toFixed(4)}`] : []),
+      ];
+
+const said = (...parts: readonly (string | null | readonly string[])[]): string =>
+  parts
+    .flat()
+    .filter((part) => part !== null && part !== '')
+    .join(' · ');
+
+function summaryOf(event: AnyEvent): string {
+  switch (event.type) {
+    case 'PlanRequested':
+      return said(`template ${event.data.template.id} (${event.data.template.strategy})`, short(event.data.goal, 100));
+    case 'PlanCreated': {
+      const { epoch, tasks, failure, fallback, usage } = event.data;
+      const plan = tasks.map(({ id, capability }) => `${id} ${capability}`).join(', ');
+      return said(`round ${epoch}`, failure ? short(failure.message, 100) : plan, fallback ? 'fallback plan' : null, spent(usage));
+    }
+    case 'TaskDispatched':
+      return said(`round ${event.data.epoch}`, localTask(event.data.taskId), event.data.capability, event.data.models.join(', '));
+    case 'ResultReady': {
+      const { taskId, epoch, status, failure, model, attempt, usage } = event.data;
+      const result = failure ? short(failure.message, 100) : null;
+      return said(`round ${epoch}`, localTask(taskId), status, result, model, attempt > 0 ? `attempt ${attempt}` : null, spent(usage));
+    }
+    case 'GapDetected':
+      return said(`iteration ${event.data.iteration}/${event.data.max}`, short(event.data.gap, 100));
+    case 'CommandIssued':
+      return said(
+        `${event.data.command.name} by ${event.data.actor}`,
+        'reason' in event.data.command ? short(event.data.command.reason, 100) : null,
+      );
+    case 'TimerFired':
+      return said(event.data.name, `arm ${event.data.arm}`);
+    case 'RunCompleted':
+      return said(event.data.outcome, event.data.rule, short(event.data.reason, 100), spent(event.data.usage));
+    case 'KnowledgeProposed':
+      return said(event.data.kind, `by ${event.data.actor}`);
+    case 'StepRecorded': {
+      const { version, input, rule, ruleSentence, outputs } = event.data;
+      const out = outputs.map(({ type }) => type).join(', ') || 'nothing';
+      return said(`step ${version} on ${input.type} gave ${out}`, rule && `${rule} ${short(ruleSentence ?? '', 100)}`);
+    }
+    case 'CallRecorded': {
+      const { purpose, model, status, attempt, usage, durationMs, failure } = event.data;
+      return said(purpose, model, status, failure && short(failure.message, 100), `attempt ${attempt}`, `${durationMs} ms`, spent(usage));
+    }
+    case 'SettingChanged':
+      return said(event.data.setting, `by ${event.data.actor}`);
+  }
+}

@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sampleQuestion } from '@conclave/adapter-demo';
+import { openSqlite } from '@conclave/adapter-sqlite';
+import { topicsFor, type Event, type StepRecorded } from '@conclave/contracts';
+import { loadConfiguration, type Loaded } from '@conclave/platform';
+import { expertPrompts } from '@conclave/strategies';
+import { ScriptedModelServer } from '@conclave/test-support';
+import { ask, exitCodes } from './ask.js';
+import { replayCommand } from './replay.js';
+import { up } from './up.js';
+
+const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
+const home = mkdtempSync(join(tmpdir(), 'conclave-replay-'));
+/** A server that has no reply to anything: whoever calls a model is seen there. */
+let models: ScriptedModelServer;
+let agentic: string;
+let fast: string;
+
+const load = (variables: Record<string, string> = {}, folder = home): Loaded =>
+  loadConfiguration({ CONCLAVE_HOME: folder, PORT: '0', ...variables }, folder, { categories: Object.keys(expertPrompts) });
+const sink = { write: () => undefined };
+
+async function replayed(runId: string | null, recorded: boolean, loaded = load({ OPENAI_BASE_URL: models.url })) {
+  let text = '';
+  const out = { write: (more: string) => void (text += more) };
+  const code = await replayCommand({ loaded, runId, recorded, out, terminal: out });
+  return { code, text };
+}
+
+/** Works on the log of the stopped server. */
+async function withLog<T>(work: (log: ReturnType<typeof openSqlite>['log']) => Promise<T>): Promise<T> {
+  const sqlite = openSqlite({ home, processId: 'test', durability: 'process' });
+  try {
+    return await work(sqlite.log);
+  } finally {
+    await sqlite.close();
+  }
+}
+const recordsOf = (...topics: readonly string[]) =>
+  withLog(async (log) => {
+    const found: Event[] = [];
+    for (const topic of topics) for await (const { event } of log.read(topic)) if (event) found.push(event);
+    return found;
+  });
+const stepsOf = async (runId: string): Promise<StepRecorded[]> =>
+  (await recordsOf('audit')).filter((event): event is StepRecorded => event.type === 'StepRecorded' && event.runId === runId);
+
+beforeAll(async () => {
+  models = await ScriptedModelServer.start({ script: [] });
+  const running = await up({ loaded: load(), out: sink, terminal: sink, localServers });
+  try {
+    for (const model of ['conclave', 'conclave-fast']) {
+      const signal = new AbortController().signal;
+      expect(await ask({ loaded: load(), question: sampleQuestion(), model, answer: sink, progress: sink, localServers, signal })).toBe(0);
+    }
+    await expect(replayed(null, true)).rejects.toMatchObject({
+      code: 'DATA_FOLDER_IN_USE',
+      message: expect.stringMatching(/stop the server first/),
+    });
+  } finally {
+    await running.close();
+  }
+  const accepted = await recordsOf('plan.requested');
+  [agentic, fast] = accepted.map(({ runId }) => runId) as [string, string];
+}, 60_000);
+afterAll(async () => {
+  await models.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+describe('replay --recorded of a stopped data folder', () => {
+  it('drives every step of a run again, as often as it is asked, without a model call or a new record', async () => {
+    const topics = topicsFor().map(({ name }) => name);
+    const before = await recordsOf(...topics);
+    const steps = await stepsOf(agentic);
+    expect(steps.some(({ data }) => data.rule === 'D9')).toBe(true);
+    const once = await replayed(agentic, true);
+    expect(once).toEqual({ code: exitCodes.answered, text: `${agentic}: same decisions, same state: ${steps.length} steps\n` });
+    expect(await replayed(agentic, true)).toEqual(once);
+    expect(models.calls).toEqual([]);
+    expect(await recordsOf(...topics)).toEqual(before);
+  }, 30_000);
+
+  it('replays all recorded runs with --all', async () => {
+    const { code, text } = await replayed(null, true);
+    expect(code).toBe(exitCodes.answered);
+    expect(text.split('\n')).toEqual([
+      expect.stringMatching(`^${agentic}: same decisions, same state: \\d+ steps$`),
+      expect.stringMatching(`^${fast}: same decisions, same state: \\d+ steps$`),
+      `2 recorded runs in the data folder ${home}: all the same.`,
+      '',
+    ]);
+    expect(models.calls).toEqual([]);
+  }, 30_000);
+
+  it('knows no run that was not recorded, and does not make a data folder to look into', async () => {
+    await expect(replayed('run_unknown000', true)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    await expect(replayed('run_unknown000', false)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    const nowhere = join(home, 'nowhere');
+    await expect(replayed(null, true, load({}, nowhere))).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
+      message: expect.stringMatching(/Nothing was ever/),
+    });
+  });
+});
+
+describe('replay of a run as a timeline', () => {
+  it('shows every record of the run over all topics, with way, attempt, tokens and decisions', async () => {
+    const { code, text } = await replayed(agentic, false);
+    expect(code).toBe(exitCodes.answered);
+    const all = (await recordsOf(...topicsFor().map(({ name }) => name))).filter(({ runId }) => runId === agentic);
+    const lines = text.trim().split('\n').slice(1);
+    expect(lines).toHaveLength(all.length);
+    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}PlanRequested +gateway -> merger, planner +template conclave \(agentic\) · /);
+    expect(text).toMatch(/StepRecorded +merger -> replay +step \d+ on ResultReady gave GapDetected · D9 /);
+    expect(text).toMatch(/CallRecorded .* judge\.gap · .* · ok · attempt 1 · \d+ ms · 1 call · \d+ tokens/);
+    expect(lines.filter((line) => line.includes('RunCompleted  '))).toHaveLength(1);
+    const offsets = lines.map((line) => Number(/\+([\d.]+) s/.exec(line)![1]));
+    expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+  }, 30_000);
+});
+
+describe('replay of recordings that do not hold', () => {
+  const changed = 'run_changed000';
+  const gappy = 'run_gappy00000';
+  const garbled = 'run_garbled000';
+  const asRun = (steps: readonly StepRecorded[], runId: string): Event[] =>
+    steps.map((step) => ({ ...(JSON.parse(JSON.stringify(step).replaceAll(fast, runId)) as Event), topic: 'audit' }));
+
+  beforeAll(async () => {
+    const steps = await stepsOf(fast);
+    const garbage: Event = { ...asRun(steps.slice(0, 1), garbled)[0]!, id: `${garbled}/step/1`, data: { version: 'one\u001b[31m' } };
+    await withLog(async (log) => {
+      await log.publish([...asRun(steps, changed), ...asRun(steps.slice(2), gappy), garbage]);
+    });
+  });
+
+  it('shows the first step that differs, what was recorded and what comes out now, and fails', async () => {
+    // The state holds the id of its run, so the recorded hash belongs to another state.
+    const [first] = await stepsOf(fast);
+    const { code, text } = await replayed(changed, true);
+    expect(code).toBe(exitCodes.failed);
+    expect(text).toMatch(new RegExp(`^${changed}: step 1 differs in state, after 0 steps that are the same\n  input     PlanRequested`));
+    expect(text).toContain(`state   ${first!.data.stateHash}\n  now       rule    none\n`);
+  });
+
+  it('names missing steps and records that cannot be decoded, and fails', async () => {
+    expect(await replayed(gappy, true)).toEqual({
+      code: exitCodes.failed,
+      text: `${gappy}: the recording is not whole: steps 1 to 2 missing, after 0 steps that are the same\n`,
+    });
+    const { code, text } = await replayed(garbled, true);
+    expect(code).toBe(exitCodes.failed);
+    expect(text).toContain(`cannot be decoded: ${garbled}/step/1`);
+    expect((await replayed(garbled, false)).text).toMatch(/StepRecorded +merger -> unknown +cannot be decoded: \d+ bytes at audit\//);
+  });
+
+  it('fails with --all when one run of several is not the same', async () => {
+    const { code, text } = await replayed(null, true);
+    expect(code).toBe(exitCodes.failed);
+    expect(text).toContain(`5 recorded runs in the data folder ${home}: 3 not the same.`);
+  });
+});

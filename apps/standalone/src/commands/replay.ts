@@ -1,0 +1,53 @@
+import { Failure } from '@conclave/contracts';
+import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/adapter-selection';
+import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
+import { exitCodes } from './ask.js';
+import { replayedText, replayRecorded, sameAsRecorded } from './replay-recorded.js';
+import { timelineOf } from './replay-timeline.js';
+
+export interface ReplayCommand {
+  readonly loaded: Loaded;
+  /** Null for every recorded run. */
+  readonly runId: string | null;
+  /** Drive the recorded steps through today's code; otherwise the events of the run are shown. */
+  readonly recorded: boolean;
+  readonly out: { write(text: string): unknown };
+  /** Warnings of the stores. */
+  readonly terminal: { write(text: string): unknown };
+}
+
+/**
+ * Reads the log and shows a run, or what today's code makes of it. Gives the exit code: `failed` when any decision differs, when
+ * a recording is not whole, and when there is none. Throws Failure RUN_NOT_FOUND, DATA_FOLDER_IN_USE and what the stores say.
+ */
+export async function replayCommand({ loaded, runId, recorded, out, terminal }: ReplayCommand): Promise<number> {
+  const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
+  const opened = await openLog({ loaded, logger, processId: newProcessId('replay') });
+  if (!opened) throw new Failure('RUN_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
+  try {
+    return recorded ? await compare(opened, runId, out) : await show(opened, runId!, out);
+  } finally {
+    await opened.close();
+  }
+}
+
+async function show({ log, topics, where }: OpenedLog, runId: string, out: ReplayCommand['out']): Promise<number> {
+  const lines = await timelineOf(log, topics, runId);
+  if (lines.length === 0) throw new Failure('RUN_NOT_FOUND', `Looked in ${where}.`);
+  out.write(`${runId} in ${where}: ${lines.length} records\n`);
+  for (const line of lines) out.write(`${line}\n`);
+  return exitCodes.answered;
+}
+
+async function compare({ log, where }: OpenedLog, runId: string | null, out: ReplayCommand['out']): Promise<number> {
+  const { runs, strangers } = await replayRecorded(log, runId);
+  if (runs.length === 0 && runId !== null) throw new Failure('RUN_NOT_FOUND', `No step of it is recorded in ${where}.`);
+  for (const run of runs) out.write(replayedText(run));
+  const failed = runs.filter((run) => !sameAsRecorded(run)).length;
+  if (runId === null) {
+    if (strangers > 0) out.write(`${strangers} audit records cannot be decoded and name no run.\n`);
+    const verdict = runs.length === 0 ? 'nothing was replayed' : failed === 0 ? 'all the same' : `${failed} not the same`;
+    out.write(`${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'} in ${where}: ${verdict}.\n`);
+  }
+  return runs.length > 0 && failed === 0 ? exitCodes.answered : exitCodes.failed;
+}

@@ -1,0 +1,63 @@
+import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
+import type { Loaded, Logger, TlsFiles } from '@conclave/platform';
+
+/** Notes what is to be closed later. */
+export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
+
+/** Every topic of this configuration. */
+export const topicsOf = ({ configuration }: Loaded): readonly TopicSpec[] =>
+  topicsFor([...new Set([...shippedClasses, ...Object.keys(configuration.task_classes)])]);
+
+/** Whether records of a topic can bring a run back; those of the audit and of the identity cannot. */
+export const canRevive = ({ name, retentionMs }: TopicSpec): boolean => name !== 'audit' && retentionMs >= 0;
+/** How long journal, applied ids and tombstones are kept: as long as the longest of those topics. */
+export const keptMs = Math.max(
+  ...topicsFor()
+    .filter(canRevive)
+    .map(({ retentionMs }) => retentionMs),
+);
+
+/** Redis as the configuration names it. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
+export async function openRedis(loaded: Loaded, processId: string, keep: Keep) {
+  const { redis } = loaded.configuration.stores;
+  if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
+  // Loaded only where it is used: the embedded mode starts a second earlier without it and Kafka.
+  const { openRedisState } = await import('@conclave/adapter-redis');
+  const tls = tlsOptions(loaded.secrets.redis.tls);
+  return keep(
+    await openRedisState({
+      url: withLogin(redis.url, loaded.secrets.redis),
+      ...(tls ? { tls: tls === true ? {} : tls } : {}),
+      processId,
+      keyPrefix: redis.key_prefix,
+      ttl: { retentionMs: keptMs },
+    }),
+  );
+}
+
+/** How Kafka is reached, as the configuration says. Throws Failure CONFIGURATION_INVALID. */
+export function kafkaConnection(loaded: Loaded, logger: Logger) {
+  const { kafka } = loaded.configuration.stores;
+  if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');
+  const { mechanism } = kafka.sasl;
+  const { user = '', password = '' } = loaded.secrets.kafka;
+  return {
+    brokers: kafka.brokers,
+    clientId: kafka.client_id,
+    ssl: tlsOptions(loaded.secrets.kafka.tls),
+    ...(mechanism ? { sasl: { mechanism, username: user, password } as never } : {}),
+    topicPrefix: kafka.topic_prefix,
+    logger,
+  };
+}
+
+const tlsOptions = (tls: boolean | TlsFiles): boolean | TlsFiles => tls;
+
+/** The address with user and password from their variables. */
+function withLogin(url: string, { user, password }: { readonly user?: string; readonly password?: string }): string {
+  if (!password) return url;
+  const address = new URL(url);
+  address.username = encodeURIComponent(user ?? '');
+  address.password = encodeURIComponent(password);
+  return address.toString();
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '@conclave/adapter-sqlite';
+import { Failure } from '@conclave/contracts';
+import type { Loaded, Logger } from '@conclave/platform';
+import type { EventLog } from '@conclave/ports';
+import { kafkaConnection, openRedis, topicsOf, type Keep } from './cluster.js';
+
+/** The event log for those who only read it: nothing is subscribed, created, published or deleted, and no model is looked for. */
+export interface OpenedLog {
+  readonly log: Pick<EventLog, 'read'>;
+  /** Every topic of the configuration, without prefix. */
+  readonly topics: readonly string[];
+  /** Where it is read from, for people. */
+  readonly where: string;
+  close(): Promise<void>;
+}
+
+export interface OpenLogOptions {
+  readonly loaded: Loaded;
+  readonly logger: Logger;
+  readonly processId: string;
+}
+
+/** What the log is, for people: Kafka where `stores` names it, the data folder otherwise. */
+export const logPlace = ({ configuration, home }: Loaded): string => {
+  const { kafka } = configuration.stores;
+  return kafka ? `Kafka at ${kafka.brokers.join(', ')}` : `the data folder ${home}`;
+};
+
+/**
+ * Opens the log of Kafka where `stores` names it (bodies above 64 KB are read from Redis), that of the data folder otherwise; null
+ * where there is no data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server works on the folder, and what the stores say.
+ */
+export async function openLog({ loaded, logger, processId }: OpenLogOptions): Promise<OpenedLog | null> {
+  const opened: { close(): Promise<void> }[] = [];
+  const keep: Keep = (one) => {
+    opened.push(one);
+    return one;
+  };
+  const close = async (): Promise<void> => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  };
+  const where = logPlace(loaded);
+  const topics = topicsOf(loaded).map(({ name }) => name);
+  try {
+    if (loaded.configuration.stores.kafka) {
+      const connection = kafkaConnection(loaded, logger);
+      const redis = await openRedis(loaded, processId, keep);
+      const { openKafkaLog } = await import('@conclave/adapter-kafka');
+      const log = keep(await openKafkaLog({ ...connection, blobs: redis.blobs, ledger: redis.store.deliveries }));
+      return { log, topics, where, close };
+    }
+    if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
+    const { durability } = loaded.configuration;
+    return { log: keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false })).log, topics, where, close };
+  } catch (error) {
+    await close();
+    if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')
+      throw new Failure('DATA_FOLDER_IN_USE', `${error.detail ?? ''} Its log is read while no server works on it: stop the server first.`, {
+        cause: error,
+      });
+    throw error;
+  }
+}

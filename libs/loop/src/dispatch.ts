@@ -16,6 +16,18 @@ const callsPerTask = 4;
 export const startTimer = (id: string): string => `start:${id}`;
 export const taskTimer = (id: string): string => `task:${id}`;
 
+/** A task of the current round that has not been dispatched. */
+const newTask = ({ run }: Moves, spec: PlannedTask): TaskState => ({
+  spec,
+  epoch: run.epoch,
+  taskClass: classOf(run.template, spec.capability),
+  status: 'blocked',
+  allowance: null,
+  openedAt: null,
+  result: null,
+  lateUsage: null,
+});
+
 /** Tasks after everything they need; a plan has no circles. */
 function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const ordered: PlannedTask[] = [];
@@ -38,16 +50,7 @@ export function admitTasks(moves: Moves, tasks: readonly PlannedTask[]): readonl
   for (const spec of inOrderOfNeeds(tasks)) {
     const id = taskId(run.runId, run.epoch, spec.id);
     ids.push(id);
-    const task: TaskState = {
-      spec,
-      epoch: run.epoch,
-      taskClass: classOf(run.template, spec.capability),
-      status: 'blocked',
-      allowance: null,
-      openedAt: null,
-      result: null,
-      lateUsage: null,
-    };
+    const task = newTask(moves, spec);
     run.tasks[id] = task;
     const repeat = repeatOf(run.memory.tried, spec.capability, argumentOf(spec, tasks));
     const seesNews = spec.needs.some((need) => run.tasks[taskId(run.runId, run.epoch, need)]?.status === 'blocked');
@@ -125,16 +128,7 @@ export function dispatchJudge(
     needs: [],
     metadata_filters: null,
   };
-  const task: TaskState = {
-    spec,
-    epoch: run.epoch,
-    taskClass: classOf(run.template, spec.capability),
-    status: 'blocked',
-    allowance: null,
-    openedAt: null,
-    result: null,
-    lateUsage: null,
-  };
+  const task = newTask(moves, spec);
   run.tasks[id] = task;
   dispatch(moves, id, task, { sharers: 1, input, stream: options.stream, fromReserve: options.fromReserve });
   return task.status === 'open';

@@ -1,10 +1,10 @@
+import { estimateTokens } from '@conclave/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { CallSlots } from './call-slots.js';
 import { readError } from './error-body.js';
 import { ollamaContext } from './local-context.js';
 import { kindByName } from './model-kind.js';
 import { backOffMs, retryAfterMs } from './retry.js';
-import { estimateTokens } from './token-estimate.js';
 import { quotable } from './upstream-failure.js';
 
 const headers = (init: Record<string, string>): Headers => new Headers(init);

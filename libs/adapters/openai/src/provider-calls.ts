@@ -1,4 +1,4 @@
-import { addUsage, Failure, noUsage, type Usage } from '@conclave/contracts';
+import { estimatePrompt, addUsage, Failure, noUsage, type Usage } from '@conclave/contracts';
 import type { CallWatch, ModelCall, ModelReply } from '@conclave/ports';
 import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
@@ -8,7 +8,6 @@ import { defaultConcurrency, type CallTimeouts, type ModelPrice, type ProviderCo
 import { clientFor } from './provider-client.js';
 import { ReplyReader } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
-import { estimatePrompt } from './token-estimate.js';
 import { faultOf, type Fault } from './upstream-failure.js';
 import { Watchdog } from './watchdog.js';
 

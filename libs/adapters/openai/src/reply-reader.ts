@@ -1,7 +1,6 @@
-import { Failure, type Usage } from '@conclave/contracts';
+import { estimateTokens, Failure, type Usage } from '@conclave/contracts';
 import type { CallWatch, ModelReply } from '@conclave/ports';
 import { takeUnopenedThinking, ThinkSplitter } from './think-splitter.js';
-import { estimateTokens } from './token-estimate.js';
 
 type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import type { Leases } from '@conclave/ports';
+import { leaseRenewMs, leaseTtlMs, type Leases } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 import type { HealthCheck } from './readiness.js';
 
@@ -8,8 +8,6 @@ export interface ProcessLease {
   /** Ends the lease at once, so that nobody waits for a process that left in good order. */
   end(): Promise<void>;
 }
-export const leaseTtlMs = 10_000;
-export const leaseRenewMs = 3_000;
 
 /** Tells the other processes that this one lives: renewed every 3 s, expired after 10 s. Throws STORE_UNAVAILABLE when it cannot be taken at all. */
 export async function holdProcessLease(

@@ -1,8 +1,6 @@
 import { Failure } from '@conclave/contracts';
-import type { Models, StateStore } from '@conclave/ports';
+import { leaseRenewMs, leaseTtlMs, type Models, type StateStore } from '@conclave/ports';
 
-const ttlMs = 10_000;
-const renewMs = 3_000;
 const pollMs = 250;
 
 /**
@@ -18,7 +16,7 @@ export async function takeSlot(
   const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
   const limit = (await models.providers()).find((known) => known.name === provider)?.maxConcurrency;
   if (limit === undefined) return async () => undefined;
-  const slot = { name: provider, limit, holder, ttlMs };
+  const slot = { name: provider, limit, holder, ttlMs: leaseTtlMs };
   let wake: () => void = () => undefined;
   const onHint = (): void => wake();
   let unsubscribe: (() => Promise<void>) | null = null;
@@ -42,7 +40,7 @@ export async function takeSlot(
     await unsubscribe?.();
   }
   // A renewal that fails is made up for by the next one; an expired slot only lets one more call through.
-  const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), renewMs);
+  const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), leaseRenewMs);
   return async () => {
     clearInterval(renewal);
     await state.leases.releaseSlot({ name: provider, holder });

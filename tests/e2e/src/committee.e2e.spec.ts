@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { twoHops } from './harness/corpus.js';
-import { Engine } from './harness/engine.js';
+import { Engine, twoHops } from '@conclave/test-support/system';
 import { clientScenarios } from './scenarios/client.js';
 import { faultScenarios } from './scenarios/faults.js';
 import { insightScenarios } from './scenarios/insight.js';

@@ -2,10 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inventedName, twoHops } from './harness/corpus.js';
-import { Engine } from './harness/engine.js';
-import { ask, ChatStream, readRun, user } from './harness/http.js';
-import { cleared, workspaceRoot } from './harness/stack.js';
+import { ask, ChatStream, cleared, Engine, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
 // No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
 const hops = twoHops();

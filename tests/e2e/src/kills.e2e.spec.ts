@@ -1,11 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
-import { repeatedFinished, streamFaults } from './harness/checks.js';
-import { CommitteeScript, expert, latch, research } from './harness/committee-script.js';
-import { twoHops } from './harness/corpus.js';
-import { Engine, type ServiceName } from './harness/engine.js';
-import { ChatStream, composedText, entriesOf, runEnd, runEvents, SseStream, startRun, user } from './harness/http.js';
-import { allMetrics, sumOf } from './harness/metrics.js';
+import {
+  allMetrics,
+  ChatStream,
+  CommitteeScript,
+  composedText,
+  Engine,
+  entriesOf,
+  expert,
+  latch,
+  repeatedFinished,
+  research,
+  runEnd,
+  runEvents,
+  type ServiceName,
+  SseStream,
+  startRun,
+  streamFaults,
+  sumOf,
+  twoHops,
+  user,
+} from '@conclave/test-support/system';
 
 // Every case ends one process with SIGKILL while it has work in its hands; the supervisor starts it again.
 const hops = twoHops();

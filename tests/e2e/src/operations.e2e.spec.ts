@@ -3,11 +3,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
 import { metricList } from '@conclave/platform';
-import { CommitteeScript, expert, latch, research } from './harness/committee-script.js';
-import { twoHops } from './harness/corpus.js';
-import { Engine, providerKey } from './harness/engine.js';
-import { ask, ChatStream, runEnd, startRun, user } from './harness/http.js';
-import { allMetrics, sumOf } from './harness/metrics.js';
+import {
+  allMetrics,
+  ask,
+  ChatStream,
+  CommitteeScript,
+  Engine,
+  expert,
+  latch,
+  providerKey,
+  research,
+  runEnd,
+  startRun,
+  sumOf,
+  twoHops,
+  user,
+} from '@conclave/test-support/system';
 
 const hops = twoHops();
 /** Stands in a question, an answer and a system message: none of it may be logged. */

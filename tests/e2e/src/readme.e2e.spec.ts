@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Engine } from './harness/engine.js';
+import { cleared, Engine, workspaceRoot } from '@conclave/test-support/system';
 import { runnableSnippets, sampleSources, type Snippet } from './harness/readme.js';
-import { cleared, workspaceRoot } from './harness/stack.js';
 
 // The README's snippets against a system without any provider or corpus of its own: what a newcomer has.
 const snippets = runnableSnippets();

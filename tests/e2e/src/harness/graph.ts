@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import neo4j from 'neo4j-driver';
-import type { Engine } from './engine.js';
+import type { Engine } from '@conclave/test-support/system';
 
 export interface SynthesisRow {
   readonly text: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { workspaceRoot } from './stack.js';
+import { workspaceRoot } from '@conclave/test-support/system';
 
 const readme = (): string => readFileSync(join(workspaceRoot, 'README.md'), 'utf8');
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ErrorBody } from '@conclave/contracts';
 import OpenAI from 'openai';
-import { CommitteeScript, expert } from '../harness/committee-script.js';
-import type { Engine } from '../harness/engine.js';
-import { ask, user } from '../harness/http.js';
+import { ask, CommitteeScript, type Engine, expert, user } from '@conclave/test-support/system';
 
 /** What real clients do, and what they get when they do it wrong. */
 export function clientScenarios(engine: () => Engine): void {

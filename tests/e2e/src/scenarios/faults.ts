@@ -1,8 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommitteeScript, expert, price, research } from '../harness/committee-script.js';
-import type { TwoHops } from '../harness/corpus.js';
-import type { Engine } from '../harness/engine.js';
-import { ask, ChatStream, readRun, runEvents, user } from '../harness/http.js';
+import {
+  ask,
+  ChatStream,
+  CommitteeScript,
+  type Engine,
+  expert,
+  price,
+  readRun,
+  research,
+  runEvents,
+  type TwoHops,
+  user,
+} from '@conclave/test-support/system';
 
 /** Models that talk nonsense, fail, or stop in the middle. */
 export function faultScenarios(engine: () => Engine, hops: TwoHops): void {

@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { promptMarks } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { CommitteeScript, expert } from '../harness/committee-script.js';
-import { inventedName } from '../harness/corpus.js';
-import type { Engine } from '../harness/engine.js';
+import { ChatStream, CommitteeScript, type Engine, expert, inventedName, readRun, runEvents, user } from '@conclave/test-support/system';
 import { forgetSynthesis, synthesesOf } from '../harness/graph.js';
-import { ChatStream, readRun, runEvents, user } from '../harness/http.js';
 
 /** Text in pieces of `size` characters, as a model that streams by tokens might cut it. */
 const pieces = (text: string, size: number): string[] => text.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [];

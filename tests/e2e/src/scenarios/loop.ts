@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ScriptedRequest } from '@conclave/test-support';
-import { CommitteeScript, expert, latch, research } from '../harness/committee-script.js';
-import type { TwoHops } from '../harness/corpus.js';
-import type { Engine } from '../harness/engine.js';
-import { ask, ChatStream, readRun, runEvents, user } from '../harness/http.js';
+import {
+  ask,
+  ChatStream,
+  CommitteeScript,
+  type Engine,
+  expert,
+  latch,
+  readRun,
+  research,
+  runEvents,
+  type TwoHops,
+  user,
+} from '@conclave/test-support/system';
 
 /** The main job: plan, round, gap, re-plan, answer; and every shorter way through it. */
 export function loopScenarios(engine: () => Engine, hops: TwoHops): void {

@@ -1,10 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunList } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { CommitteeScript, expert, latch } from '../harness/committee-script.js';
-import type { Engine } from '../harness/engine.js';
-import { ask, ChatStream, command, composedText, entriesOf, runEnd, runEvents, SseStream, startRun, user } from '../harness/http.js';
-import { allMetrics, sumOf } from '../harness/metrics.js';
+import {
+  allMetrics,
+  ask,
+  ChatStream,
+  command,
+  CommitteeScript,
+  composedText,
+  type Engine,
+  entriesOf,
+  expert,
+  latch,
+  runEnd,
+  runEvents,
+  SseStream,
+  startRun,
+  sumOf,
+  user,
+} from '@conclave/test-support/system';
 
 /** Runs by their id: started, read, listed, followed, resumed, cancelled, repeated. */
 export function runScenarios(engine: () => Engine): void {

@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionChunk, ErrorBody, RunAccepted, RunView, StreamEntry } from '@conclave/contracts';
-import { until } from '@conclave/test-support';
+import { until } from '../index.js';
 
 /** One server-sent event as it arrived, comments too. */
 export interface SseEvent {

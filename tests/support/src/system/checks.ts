@@ -1,5 +1,5 @@
 import type { StreamEntry } from '@conclave/contracts';
-import type { RecordedCall } from '@conclave/test-support';
+import type { RecordedCall } from '../index.js';
 
 /** Calls that were made although the same question had been answered whole before, as sentences. */
 export function repeatedFinished(calls: readonly RecordedCall[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HistoryWriter, readHistory, ScriptedModelServer, Supervised, type HistoryEntry } from '@conclave/test-support';
+import { HistoryWriter, readHistory, ScriptedModelServer, Supervised, type HistoryEntry } from '../index.js';
 import { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';
 
 export type EngineKind = 'embedded' | 'distributed';
@@ -51,11 +51,11 @@ export class Engine {
 
   static async start(options: EngineOptions = {}): Promise<Engine> {
     const kind = engineKind();
-    const folder = mkdtempSync(join(tmpdir(), 'conclave-e2e-'));
+    const folder = mkdtempSync(join(tmpdir(), 'conclave-system-'));
     const stack = kind === 'distributed' ? stackAddresses() : null;
     const history = new HistoryWriter(join(folder, 'history.ndjson'), 'test', 'model');
     const models = await ScriptedModelServer.start({ models: ['scripted', 'other'], apiKey: providerKey, history });
-    const prefix = `e2e-${process.pid}-${Date.now().toString(36)}.`;
+    const prefix = `test-${process.pid}-${Date.now().toString(36)}.`;
     writeInput(folder, models.url, kind, prefix, options);
     const gatewayPorts = await freePorts(kind === 'embedded' ? 1 : (options.gateways ?? 1));
     const admin = await freePorts(workers.length + gatewayPorts.length);
@@ -164,7 +164,7 @@ export class Engine {
 
   /** For whoever looks after a failure: what each process said lies beside the results. */
   private keepOutput(): void {
-    const folder = join(workspaceRoot, 'tests/e2e/.results/output', this.kind);
+    const folder = join(workspaceRoot, '.results/systems', this.kind);
     mkdirSync(folder, { recursive: true });
     for (const [name, process] of this.processes) writeFileSync(join(folder, `${this.prefix}${name}.txt`), process.output());
   }

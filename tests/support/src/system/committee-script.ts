@@ -1,12 +1,5 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import type {
-  RecordedCall,
-  ScriptedChunk,
-  ScriptedModelServer,
-  ScriptedReply,
-  ScriptedRequest,
-  ScriptedStep,
-} from '@conclave/test-support';
+import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
 export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'direct';
 

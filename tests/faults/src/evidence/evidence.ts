@@ -1,0 +1,131 @@
+import type { StreamEntry } from '@conclave/contracts';
+import type { EngineKind } from '@conclave/test-support/system';
+import type { HistoryEntry, Exit } from '@conclave/test-support';
+
+/** One record of the log as it stood after the storm, read past the product's consumers. */
+export interface LoggedRecord {
+  readonly topic: string;
+  readonly partition: number;
+  /** Decimal digits. */
+  readonly offset: string;
+  /** Milliseconds since 1970 when the log took it. */
+  readonly appendedAt: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Id, type, run and body of the event; null where the record cannot be decoded. */
+  readonly event: { readonly id: string; readonly type: string; readonly runId: string; readonly time: number; readonly data: unknown } | null;
+}
+
+/** One attempt of a client to get a question answered. Also in the history as `ask` invoke / ok / fail / unknown. */
+export interface Asked {
+  /** Id of the client's operation in the history. */
+  readonly id: string;
+  readonly question: string;
+  /** Set once the gateway said which run it is: from here on the question is accepted. */
+  readonly runId: string | null;
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number | null;
+}
+
+/** What one connection to `/v1/runs/{id}/events` showed, in the order of arrival. */
+export interface Viewing {
+  readonly runId: string;
+  /** Number of the connection of its viewer, from 1; a viewer resumes with the last id it has. */
+  readonly connection: number;
+  readonly viewer: string;
+  readonly lastEventId: number;
+  readonly entries: readonly StreamEntry[];
+}
+
+/** Position a group had recorded after the storm: every record before `offset` counts as done. */
+export interface Committed {
+  readonly group: string;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+}
+
+/** How a process of the system ended when it was told to. */
+export interface Closing {
+  readonly process: string;
+  readonly exit: Exit | null;
+  readonly ms: number;
+}
+
+/** Resident memory of a process in MB: before the storm and after it, once everything had settled. */
+export interface MemoryUse {
+  readonly process: string;
+  readonly beforeMb: number;
+  readonly afterMb: number;
+}
+
+/** Everything the checker sees. It asks nobody: the same evidence gives the same verdict, also a year later. */
+export interface Evidence {
+  readonly scenario: string;
+  readonly engine: EngineKind;
+  /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */
+  readonly history: readonly HistoryEntry[];
+  readonly asked: readonly Asked[];
+  readonly viewings: readonly Viewing[];
+  /** Every topic from its beginning to its end. */
+  readonly records: readonly LoggedRecord[];
+  readonly committed: readonly Committed[];
+  /** Records that groups had not finished when the wait for it was over. */
+  readonly lag: readonly { readonly group: string; readonly topic: string; readonly records: number }[];
+  readonly memory: readonly MemoryUse[];
+  readonly closings: readonly Closing[];
+  /** `conclave replay --all --recorded` afterwards: exit code, what it printed, model calls it caused. */
+  readonly replay: { readonly code: number | null; readonly text: string; readonly modelCalls: number };
+  /** Ends of processes that the scenario caused or saw, by SIGKILL or otherwise, with the time. */
+  readonly deaths: readonly { readonly process: string; readonly at: number; readonly signal: string | null }[];
+  /** Whether the model server was made to fail calls that are then tried again: repeats of those are no fault of ours. */
+  readonly upstreamFaults: boolean;
+}
+
+/** Bounds a scenario sets for its checks. */
+export interface Bounds {
+  /** Milliseconds from acceptance (or the last fault) to the terminal event; 60,000. */
+  readonly terminalMs: number;
+  /** Least share of accepted runs that have to end with an answer; 0.8. */
+  readonly answered: number;
+  /** Least number of accepted runs; 1. */
+  readonly accepted: number;
+  /** Factor memory may have grown by, beside 64 MB; 1.5. */
+  readonly memoryFactor: number;
+  /** Milliseconds a process may take to end after SIGTERM; 15,000. */
+  readonly closeMs: number;
+  /** Runs that may end with `failed` or `cancelled`, such as those a poisoned record aborts. */
+  readonly mayFail: readonly string[];
+}
+export const defaultBounds: Bounds = { terminalMs: 60_000, answered: 0.8, accepted: 1, memoryFactor: 1.5, closeMs: 15_000, mayFail: [] };
+
+/** The checks of reliability.md, in its order; `enough` is the guard that a run of nothing proves nothing. */
+export const checkNames = [
+  'one-terminal-event', // 1
+  'acknowledged-appends', // 2
+  'one-effective-outcome', // 3
+  'commit-after-effect', // 4
+  'stream-without-gaps', // 5
+  'model-calls-bounded', // 6
+  'replay-the-same', // 7
+  'calm-afterwards', // 8
+  'enough-succeeded',
+] as const;
+export type CheckName = (typeof checkNames)[number];
+
+/** One violation: the id that offends and a sentence. */
+export interface Finding {
+  readonly check: CheckName;
+  readonly id: string;
+  readonly sentence: string;
+}
+
+/** Figures of the table. */
+export interface Figures {
+  readonly accepted: number;
+  readonly answered: number;
+  readonly deaths: number;
+  /** Calls made although an earlier attempt of the same step had been begun. */
+  readonly duplicateCalls: number;
+  /** Tokens the model server spent that no result of a run counts. */
+  readonly tokensWasted: number;
+}

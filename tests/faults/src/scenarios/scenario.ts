@@ -1,0 +1,50 @@
+import type { EngineKind } from '@conclave/test-support/system';
+import type { Bounds, CheckName } from '../evidence/evidence.js';
+import type { World } from '../world/world.js';
+
+/** A protection that can be switched off, and what must turn red then. */
+export interface Control {
+  /** Name as WITHOUT_PROTECTION takes it. */
+  readonly without: string;
+  /** The check that has to find something, with ids. */
+  readonly check: CheckName;
+  /** Engines it is tried on; those of the scenario unless said otherwise. */
+  readonly engines?: readonly EngineKind[];
+}
+
+/** One fault, with the promise that it is tried against. The guarantees page is printed from these. */
+export interface Scenario {
+  /** Name for the command line, such as `broker-killed`. */
+  readonly name: string;
+  /** What is promised, one sentence for people. */
+  readonly promise: string;
+  /** What is done to the system, one sentence. */
+  readonly fault: string;
+  readonly engines: readonly EngineKind[];
+  readonly controls: readonly Control[];
+  readonly bounds?: Partial<Bounds>;
+  /** Seconds it takes at most, everything included; a watchdog ends it then as failed. */
+  readonly limitS: number;
+  /** Whether CI runs it (all do unless they are too long for it). */
+  readonly ci: boolean;
+  /** How the system is started. */
+  readonly system?: SystemWishes;
+  /** Starts load and does harm. Whatever is not asserted by the checker afterwards is asserted here, by throwing. */
+  run(world: World): Promise<void>;
+}
+
+export interface SystemWishes {
+  /** Servers of its own, which the scenario may kill; the others are shared. */
+  readonly servers?: readonly ('kafka' | 'redis' | 'neo4j' | 'searx')[];
+  /** TCP proxies between the services and these. A proxied server is one of its own. */
+  readonly proxied?: readonly ('kafka' | 'redis' | 'model')[];
+  readonly gateways?: 1 | 2;
+  /** Expert worker processes at the start (distributed); 1. */
+  readonly experts?: number;
+  /** Documents of the corpus; the two-hop ones unless said otherwise. */
+  readonly configuration?: Readonly<Record<string, unknown>>;
+  readonly crashAt?: Readonly<Record<string, string>>;
+  /** Of every process. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly short?: boolean;
+}

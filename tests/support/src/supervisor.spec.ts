@@ -23,7 +23,7 @@ describe('a supervised process', () => {
   it('is started with its environment and reports the signal that ended it', async () => {
     const program = await start(waits, { env: { MARK: 'red' } });
     expect(program.output()).toContain('ready red');
-    expect(await program.kill()).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await program.kill()).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
 
   it('starts again after SIGKILL with the environment for restarts, and not after its own exit', async () => {
@@ -34,7 +34,7 @@ describe('a supervised process', () => {
     expect(program.pid).not.toBe(first);
     await program.kill('SIGTERM');
     expect(program.pid).toBeNull();
-    expect(program.exits()).toEqual([{ code: null, signal: 'SIGKILL' }, { code: null, signal: 'SIGTERM' }]); // prettier-ignore
+    expect(program.exits()).toMatchObject([{ code: null, signal: 'SIGKILL' }, { code: null, signal: 'SIGTERM' }]); // prettier-ignore
   });
 
   it('takes its children along', async () => {
@@ -60,6 +60,6 @@ describe('a supervised process', () => {
 
   it('is ended by force when it ignores SIGTERM', async () => {
     const program = await start(`process.on('SIGTERM', () => {}); ${waits}`);
-    expect(await program.stop(100)).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(await program.stop(100)).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
 });

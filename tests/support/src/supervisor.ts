@@ -5,6 +5,8 @@ import { until } from './until.js';
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 export interface SupervisedOptions {
@@ -40,6 +42,7 @@ export class Supervised {
   private startedAt = 0;
   private wanted = true;
   private readonly ends: Exit[] = [];
+  private restartsWith: Readonly<Record<string, string | undefined>> | null = null;
 
   private constructor(private readonly options: SupervisedOptions) {}
 
@@ -92,6 +95,17 @@ export class Supervised {
     return until(`${this.options.name} to end after ${signal}`, () => this.ends[ends], { timeoutMs: 10_000 });
   }
 
+  /** Freezes (SIGSTOP) or wakes (SIGCONT) the whole group. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    if (!this.child?.pid) throw new Error(`${this.options.name} is not running.`);
+    signalGroup(this.child.pid, signal);
+  }
+
+  /** Environment of the next restart after a kill, instead of `restartEnv`. */
+  nextRestart(env: Readonly<Record<string, string | undefined>>): void {
+    this.restartsWith = env;
+  }
+
   /** Waits for the n-th end of the process (1 = the first), such as the one a crash point causes. */
   nextExit(n: number, timeoutMs = 20_000): Promise<Exit> {
     return until(`end ${n} of ${this.options.name}`, () => this.ends[n - 1], { timeoutMs });
@@ -136,8 +150,12 @@ export class Supervised {
       if (child.pid) alive.delete(child.pid);
       this.child = null;
       const again = signal === 'SIGKILL' && this.wanted && this.options.restartAfterKill;
-      this.ends.push({ code, signal });
-      if (again) this.spawn({ ...this.options.env, ...this.options.restartEnv });
+      this.ends.push({ code, signal, at: Date.now() });
+      if (again) {
+        const env = this.restartsWith ?? this.options.restartEnv;
+        this.restartsWith = null;
+        this.spawn({ ...this.options.env, ...env });
+      }
     });
   }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HistoryWriter, readHistory, ScriptedModelServer, Supervised, type HistoryEntry } from '../index.js';
+import { HistoryWriter, readHistory, ScriptedModelServer, Supervised, type Exit, type HistoryEntry } from '../index.js';
 import { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';
 
 export type EngineKind = 'embedded' | 'distributed';
@@ -29,6 +29,14 @@ export interface EngineOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Port of the first gateway, a free one unless given. */
   readonly port?: number;
+  /** Expert workers of the distributed engine, 1 unless said otherwise. */
+  readonly experts?: number;
+  /** Addresses of servers to use instead of the shared ones, such as those of proxies. */
+  readonly servers?: Partial<Stack>;
+  /** Address of the model server as the services see it, such as that of a proxy; with /v1. */
+  readonly modelUrl?: (own: string) => Promise<string> | string;
+  /** Variables of one service on top of `env`. */
+  readonly serviceEnv?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 }
 
 /** Session time-out of the consumers, the least a broker takes by default: a killed member is missed after it. */
@@ -45,49 +53,42 @@ export class Engine {
     readonly stack: Stack | null,
     readonly prefix: string,
     private readonly gatewayPorts: readonly number[],
-    private readonly adminPorts: ReadonlyMap<ServiceName, number>,
+    private readonly adminPorts: Map<string, number>,
     private readonly processes: Map<string, Supervised>,
+    private readonly options: EngineOptions,
   ) {}
 
   static async start(options: EngineOptions = {}): Promise<Engine> {
     const kind = engineKind();
     const folder = mkdtempSync(join(tmpdir(), 'conclave-system-'));
-    const stack = kind === 'distributed' ? stackAddresses() : null;
+    const stack = kind === 'distributed' ? { ...stackAddresses(), ...options.servers } : null;
     const history = new HistoryWriter(join(folder, 'history.ndjson'), 'test', 'model');
     const models = await ScriptedModelServer.start({ models: ['scripted', 'other'], apiKey: providerKey, history });
     const prefix = `test-${process.pid}-${Date.now().toString(36)}.`;
-    writeInput(folder, models.url, kind, prefix, options);
+    const modelUrl = await (options.modelUrl?.(models.url) ?? models.url);
+    writeInput(folder, modelUrl, kind, prefix, stack, options);
     const gatewayPorts = await freePorts(kind === 'embedded' ? 1 : (options.gateways ?? 1));
-    const admin = await freePorts(workers.length + gatewayPorts.length);
-    const adminPorts = new Map<ServiceName, number>(workers.map((name, index) => [name, admin[index]!]));
+    const admin = await freePorts(gatewayPorts.length);
     const ports = options.port === undefined ? gatewayPorts : [options.port, ...gatewayPorts.slice(1)];
-    const engine = new Engine(kind, folder, models, stack, prefix, ports, adminPorts, new Map());
-    const env = { ...cleared, ...engine.environment(), ...options.env };
-    const launches: Promise<void>[] =
+    const engine = new Engine(kind, folder, models, stack, prefix, ports, new Map(), new Map(), options);
+    const launches: Promise<unknown>[] =
       kind === 'embedded'
         ? [
-            engine.launch('standalone', 'standalone', ports[0]!, '/health/ready', {
-              ...env,
+            engine.launch('standalone', 'standalone', ports[0]!, {
               PORT: String(ports[0]),
               CRASH_AT: onlyPoint(options),
             }),
           ]
         : [
             ...ports.map((port, n) =>
-              engine.launch(`gateway-${n + 1}`, 'gateway', port, '/health/ready', {
-                ...env,
+              engine.launch(`gateway-${n + 1}`, 'gateway', port, {
                 PORT: String(port),
-                ADMIN_PORT: String(admin[workers.length + n]),
+                ADMIN_PORT: String(admin[n]),
                 CRASH_AT: n === 0 ? options.crashAt?.gateway : undefined,
               }),
             ),
-            ...workers.map((name) =>
-              engine.launch(name, name, adminPorts.get(name)!, '/health/ready', {
-                ...env,
-                ADMIN_PORT: String(adminPorts.get(name)),
-                CRASH_AT: options.crashAt?.[name],
-              }),
-            ),
+            ...workers.map((name) => engine.addWorker(name, name, options.crashAt?.[name])),
+            ...Array.from({ length: (options.experts ?? 1) - 1 }, (_, n) => engine.addWorker('experts', `experts-${n + 2}`)),
           ];
     const started = await Promise.allSettled(launches);
     const failed = started.find((one) => one.status === 'rejected');
@@ -104,13 +105,36 @@ export class Engine {
   }
   /** Address that serves /health and /metrics of a service. */
   adminUrl(service: ServiceName): string {
-    return this.kind === 'embedded' || service === 'gateway' ? this.url() : `http://127.0.0.1:${this.adminPorts.get(service)}`;
+    return this.kind === 'embedded' || service === 'gateway' ? this.url() : this.metricUrl(service);
   }
   /** Addresses with metrics, one for each process. */
   metricUrls(): readonly string[] {
     return this.kind === 'embedded'
       ? [this.url()]
-      : [...this.gatewayPorts.map((_, n) => this.url(n + 1)), ...workers.map((name) => this.adminUrl(name))];
+      : [...this.gatewayPorts.map((_, n) => this.url(n + 1)), ...[...this.adminPorts.values()].map((port) => `http://127.0.0.1:${port}`)];
+  }
+  /** Address with the metrics of a process of this name. */
+  metricUrl(name: string): string {
+    const port = this.adminPorts.get(name);
+    if (port !== undefined) return `http://127.0.0.1:${port}`;
+    return this.url(name.startsWith('gateway-') ? Number(name.slice('gateway-'.length)) : 1);
+  }
+  /** Every process by its name: `standalone`, or `gateway-1`, `planner`, `experts`, `experts-2` ... */
+  all(): ReadonlyMap<string, Supervised> {
+    return this.processes;
+  }
+  /** One more process of a service; resolves when it is ready. */
+  async addWorker(service: (typeof workers)[number], name: string, crashAt?: string): Promise<Supervised> {
+    const port = this.adminPorts.get(name) ?? (await freePorts(1))[0]!;
+    this.adminPorts.set(name, port);
+    return this.launch(name, service, port, { ADMIN_PORT: String(port), CRASH_AT: crashAt });
+  }
+  /** Ends a process in good order and forgets it. */
+  async removeWorker(name: string, graceMs?: number): Promise<Exit | null> {
+    const exit = await this.processes.get(name)!.stop(graceMs);
+    this.processes.delete(name);
+    this.adminPorts.delete(name);
+    return exit;
   }
   /** The process a service lives in. */
   process(service: ServiceName, n = 1): Supervised {
@@ -148,18 +172,19 @@ export class Engine {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  private async launch(name: string, app: string, port: number, readyPath: string, env: Record<string, string | undefined>): Promise<void> {
+  private async launch(name: string, app: string, port: number, env: Record<string, string | undefined>): Promise<Supervised> {
     const process = await Supervised.start({
       name,
       args: ['--enable-source-maps', join(workspaceRoot, 'apps', app, 'dist/main.js')],
       cwd: this.folder,
-      env,
-      ready: `http://127.0.0.1:${port}${readyPath}`,
+      env: { ...cleared, ...this.environment(), ...this.options.env, ...this.options.serviceEnv?.[app as ServiceName], ...env },
+      ready: `http://127.0.0.1:${port}/health/ready`,
       readyTimeoutMs: 40_000,
       restartAfterKill: true,
       restartEnv: { CRASH_AT: undefined },
     });
     this.processes.set(name, process);
+    return process;
   }
 
   /** For whoever looks after a failure: what each process said lies beside the results. */
@@ -180,7 +205,7 @@ function onlyPoint({ crashAt = {} }: EngineOptions): string | undefined {
 }
 
 /** Writes conclave.yaml (JSON is YAML) and the corpus. */
-function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, options: EngineOptions): void {
+function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, stack: Stack | null, options: EngineOptions): void {
   const corpus = join(folder, 'corpus');
   for (const [file, text] of Object.entries(options.corpus ?? {})) {
     mkdirSync(corpus, { recursive: true });
@@ -194,17 +219,17 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
           models: { 'scripted@fake': { context: 32_768 } },
         }),
     ...(options.corpus ? { search: { corpus: './corpus' } } : {}),
-    ...(kind === 'distributed'
+    ...(stack && kind === 'distributed'
       ? {
           stores: {
             kafka: {
-              brokers: stackAddresses().KAFKA_BROKERS.split(','),
+              brokers: stack.KAFKA_BROKERS.split(','),
               topic_prefix: prefix,
               partitions,
               session_timeout_ms: sessionTimeoutMs,
             },
-            redis: { url: stackAddresses().REDIS_URL, key_prefix: prefix },
-            neo4j: { url: stackAddresses().NEO4J_URL },
+            redis: { url: stack.REDIS_URL, key_prefix: prefix },
+            neo4j: { url: stack.NEO4J_URL },
           },
         }
       : {}),

@@ -1,5 +1,13 @@
 import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
-import { backoff, DeliveryPool, type Consumption, type DeliveryPoolOptions, type RawRecord, type Subscription } from '@conclave/ports';
+import {
+  backoff,
+  DeliveryPool,
+  type Consumption,
+  type ConsumptionLoad,
+  type DeliveryPoolOptions,
+  type RawRecord,
+  type Subscription,
+} from '@conclave/ports';
 import { logUnavailable, within } from './failures.js';
 import { GroupMember } from './group-member.js';
 import type { KafkaLogger, Timing } from './options.js';
@@ -85,7 +93,7 @@ export class KafkaConsumption implements Consumption {
     return paused ? `The consumption of ${this.group} waits for the end of an outage: ${String(paused.error)}` : null;
   }
 
-  load(): { readonly running: number; readonly held: number; readonly pausedPartitions: number } {
+  load(): ConsumptionLoad {
     return { ...this.#pool.load(), pausedPartitions: this.#flowPaused ? this.#board.size : 0 };
   }
 

@@ -18,6 +18,7 @@ import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-contex
 import { DeliveryContext } from './delivery-context.js';
 import { planSubscriptions } from './groups.js';
 import { settle } from './outcome.js';
+import { TaskLoad, type ClassLoad } from './task-load.js';
 
 export interface LogTransportOptions {
   readonly log: EventLog;
@@ -46,6 +47,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
   /** We await every result and give its failure to the delivery pool. */
   override readonly propagatesEventHandlerErrors = true;
   private readonly consumptions: Consumption[] = [];
+  private readonly taskLoads: TaskLoad[] = [];
   private readonly observe: ReturnType<typeof observeEvents>;
 
   constructor(private readonly options: LogTransportOptions) {
@@ -69,13 +71,18 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const { log, service, classes = [], concurrency, retry, graceMs } = this.options;
     const types = [...this.messageHandlers.keys()].filter((pattern) => !pattern.startsWith('dead:'));
     for (const { group, topics, taskClass } of planSubscriptions(service, types, classes)) {
+      const slots = taskClass
+        ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
+        : (concurrency?.events ?? defaultEventConcurrency);
+      const load = taskClass === null ? null : this.watchClass(taskClass, slots, group);
       const subscription: Subscription = {
         group,
         topics,
-        concurrency: taskClass
-          ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
-          : (concurrency?.events ?? defaultEventConcurrency),
-        handle: (delivery) => this.handle(delivery),
+        concurrency: slots,
+        handle: (delivery) => {
+          load?.begins(delivery);
+          return this.handle(delivery);
+        },
         onDead: (event, reason) => this.onDead(event, reason, group),
         ...(retry ? { retry } : {}),
         ...(graceMs === undefined ? {} : { graceMs }),
@@ -83,6 +90,13 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       // A log that has just started may not know its groups yet.
       this.consumptions.push(await patiently(() => log.subscribe(subscription), this.options.logger));
     }
+  }
+
+  private watchClass(taskClass: string, slots: number, group: string): TaskLoad {
+    const consumption = () => this.consumptions.find((one) => one.group === group)?.load() ?? null;
+    const load = new TaskLoad(taskClass, slots, consumption, this.options.metrics);
+    this.taskLoads.push(load);
+    return load;
   }
 
   private async handle(delivery: Delivery): Promise<HandlerOutcome> {
@@ -124,6 +138,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
   private measureConsumption(): void {
     const { metrics, log } = this.options;
+    metrics.onCollect(() => this.taskLoads.forEach((load) => load.expose()));
     metrics.onCollect(async () => {
       for (const consumption of this.consumptions) {
         const { group } = consumption;
@@ -136,6 +151,16 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
         for (const [topic, records] of perTopic) metrics.set('consumer_lag_records', { group, topic }, records);
       }
     });
+  }
+
+  /** How busy the task classes that are served here are, by class. */
+  classLoads(): Readonly<Record<string, ClassLoad>> {
+    return Object.fromEntries(
+      this.taskLoads.flatMap((load) => {
+        const read = load.read();
+        return read ? [[load.taskClass, read] as const] : [];
+      }),
+    );
   }
 
   /** Null while every group fetches, otherwise what is wrong. */

@@ -37,7 +37,8 @@ export type Stage = (typeof stages)[number];
 /** A record in the pool, with what is already done about it, so that nothing is done twice after an outage. */
 export interface Item {
   readonly record: RawRecord;
-  readonly offeredAt: number;
+  /** When this process began it for the first time, in milliseconds since 1970; null while it only waits. */
+  begunAt: number | null;
   abort: AbortController;
   stage: Stage;
   /** Somebody else owns the record now: nothing is recorded for it any more. */
@@ -49,7 +50,7 @@ export interface Item {
   grave: Grave | null;
   /** Failed, which the ledger has not heard yet. */
   fault: Fault | null;
-  observed: { type: string | null; startedAt: number; handleMs: number };
+  observed: { type: string | null; handleMs: number };
 }
 interface Fault {
   readonly attempts: number;
@@ -94,7 +95,8 @@ async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
   const { ledger, retry } = context;
   const key = ledgerKey(item, context);
   enter(item, 'begin', context);
-  item.observed = { type: null, startedAt: context.clock.now(), handleMs: 0 };
+  item.begunAt ??= context.clock.now();
+  item.observed = { type: null, handleMs: 0 };
   await release(item, context);
   const { attempts, deaths, suspects } = await own(() => ledger.begin(key));
   item.open = true;
@@ -252,8 +254,8 @@ function enter(item: Item, stage: Stage, context: AttemptContext): void {
 }
 
 function observe(item: Item, outcome: DeliveryObservation['outcome'], { hooks, subscription }: AttemptContext, error?: unknown): void {
-  const { type, startedAt, handleMs } = item.observed;
-  const queueMs = Math.max(0, startedAt - item.offeredAt);
+  const { type, handleMs } = item.observed;
+  const queueMs = Math.max(0, (item.begunAt ?? item.record.appendedAt) - item.record.appendedAt);
   const seen: DeliveryObservation = { group: subscription.group, topic: item.record.topic, type, outcome, queueMs, handleMs };
   hooks.handled?.(error === undefined || error === null ? seen : { ...seen, error });
 }

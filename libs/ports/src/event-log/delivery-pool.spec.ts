@@ -36,7 +36,7 @@ describe('the delivery pool', () => {
     const bench = new PoolBench(async ({ event }) => (await gates.wait(sampleName(event)), []), { concurrency: 2 });
     await bench.offer(sampleInput('a'), sampleInput('b'), sampleInput('c'));
     expect(gates.waiting).toEqual(['a', 'b']);
-    expect(bench.pool.load()).toEqual({ running: 2, held: 3 });
+    expect(bench.pool.load()).toEqual({ running: 2, held: 3, waitingSince: bench.clock.now() });
     await gates.open('a');
     expect(gates.waiting).toEqual(['b', 'c']);
   });

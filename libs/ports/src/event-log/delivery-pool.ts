@@ -2,7 +2,7 @@ import type { Event } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
 import { systemClock, type Clock } from './clock.js';
 import { attempt, release, stages, type AttemptContext, type Item, type Stage, type Verdict } from './delivery-attempt.js';
-import type { DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
+import type { ConsumptionLoad, DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
 import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
 import { recordName, type DeadRecord, type RawRecord } from './record.js';
@@ -79,7 +79,7 @@ export class DeliveryPool {
     if (this.#draining) return;
     const item: Item = {
       record,
-      offeredAt: this.#context.clock.now(),
+      begunAt: null,
       abort: new AbortController(),
       stage: 'begin',
       lost: false,
@@ -87,7 +87,7 @@ export class DeliveryPool {
       settled: false,
       grave: null,
       fault: null,
-      observed: { type: null, startedAt: 0, handleMs: 0 },
+      observed: { type: null, handleMs: 0 },
     };
     this.#onDone.set(item, onDone);
     this.#lanes.add(record.key === null ? `record ${recordName(record)}` : `key ${record.key}`, item);
@@ -99,8 +99,12 @@ export class DeliveryPool {
     return !this.#draining && this.#lanes.size < this.#maxHeld;
   }
 
-  load(): { readonly running: number; readonly held: number } {
-    return { running: this.#running.size, held: this.#lanes.size };
+  load(): Omit<ConsumptionLoad, 'pausedPartitions'> {
+    let waitingSince: number | undefined;
+    for (const { begunAt, record } of this.#lanes.items()) {
+      if (begunAt === null && record.appendedAt < (waitingSince ?? Infinity)) waitingSince = record.appendedAt;
+    }
+    return { running: this.#running.size, held: this.#lanes.size, ...(waitingSince === undefined ? {} : { waitingSince }) };
   }
 
   /** The outage that pauses the group, null when there is none. */

@@ -88,9 +88,18 @@ export interface Consumption {
   readonly group: string;
   /** Null while it fetches; a sentence when no fetch round happened for too long or it is paused by an outage. */
   health(): string | null;
-  /** Running handlers and records held in memory. */
-  load(): { readonly running: number; readonly held: number; readonly pausedPartitions: number };
+  load(): ConsumptionLoad;
   close(): Promise<void>;
+}
+
+export interface ConsumptionLoad {
+  /** Handlers that run. */
+  readonly running: number;
+  /** Records held in memory, running ones included. */
+  readonly held: number;
+  readonly pausedPartitions: number;
+  /** Milliseconds since 1970 when the log took the oldest held record that no handler has begun yet; absent when there is none. */
+  readonly waitingSince?: number;
 }
 
 export interface Lag {
@@ -148,6 +157,7 @@ export interface DeliveryObservation {
   readonly topic: string;
   readonly type: string | null;
   readonly outcome: 'done' | 'retry' | 'deferred' | 'dead';
+  /** From the append until this process began the record for the first time. */
   readonly queueMs: number;
   readonly handleMs: number;
   readonly error?: unknown;

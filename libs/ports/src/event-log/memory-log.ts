@@ -3,7 +3,17 @@ import type { Blobs } from '../blobs/blobs.js';
 import { MemoryBlobs } from '../blobs/memory-blobs.js';
 import { systemClock, type Clock } from './clock.js';
 import { DeliveryPool } from './delivery-pool.js';
-import type { Consumption, DeliveryHooks, DeliveryLedger, EventLog, Lag, StoredRecord, StoreMark, Subscription } from './event-log.js';
+import type {
+  Consumption,
+  ConsumptionLoad,
+  DeliveryHooks,
+  DeliveryLedger,
+  EventLog,
+  Lag,
+  StoredRecord,
+  StoreMark,
+  Subscription,
+} from './event-log.js';
 import { MemoryGroup, type MemoryMember } from './memory-group.js';
 import { MemoryDeliveries } from './memory-ledger.js';
 import { encodeEvent, storedRecord, type DeadRecord, type EncodedRecord, type RawRecord } from './record.js';
@@ -197,7 +207,7 @@ class MemoryConsumption implements Consumption, MemoryMember {
     return paused ? `The consumption of ${this.group} waits for the end of an outage: ${String(paused.error)}` : null;
   }
 
-  load(): { running: number; held: number; pausedPartitions: number } {
+  load(): ConsumptionLoad {
     return { ...this.#pool.load(), pausedPartitions: this.wants() ? 0 : 1 };
   }
 

@@ -1,4 +1,4 @@
-import { DeliveryPool, type Consumption, type DeliveryPoolOptions, type RawRecord } from '@conclave/ports';
+import { DeliveryPool, type Consumption, type ConsumptionLoad, type DeliveryPoolOptions, type RawRecord } from '@conclave/ports';
 import type { Group, GroupMember } from './group.js';
 
 /** One subscription of this process: a member of its group with a delivery pool of its own. */
@@ -39,7 +39,7 @@ export class SqliteConsumption implements Consumption, GroupMember {
     return trouble ? `The consumption of ${this.group} waits for the end of an outage: ${String(trouble)}` : null;
   }
 
-  load(): { readonly running: number; readonly held: number; readonly pausedPartitions: number } {
+  load(): ConsumptionLoad {
     return { ...this.#pool.load(), pausedPartitions: this.#fetching && !this.wants() ? 1 : 0 };
   }
 

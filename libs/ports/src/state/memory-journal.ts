@@ -1,0 +1,55 @@
+import { busyRetryMs } from './limits.js';
+import type { Begun, CallOutcome, Journal } from './state.js';
+
+/** Newest attempt of a step. */
+export interface JournalEntry {
+  readonly attempt: number;
+  /** Null once it was given up. */
+  owner: string | null;
+  readonly nonce: string;
+  readonly repeated: boolean;
+  /** JSON of the outcome. */
+  outcome: string | null;
+}
+
+type Call = { readonly runId: string; readonly step: string; readonly attempt: number };
+
+export class MemoryJournal implements Journal {
+  /** By step; a step names its run. */
+  readonly entries = new Map<string, JournalEntry>();
+
+  constructor(
+    protected readonly now: () => number,
+    private readonly leaseLeftMs: (processId: string) => number,
+  ) {}
+
+  async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
+    const entry = this.entries.get(step);
+    if (entry?.outcome) return { kind: 'done', outcome: JSON.parse(entry.outcome) as CallOutcome, attempt: entry.attempt };
+    if (entry && entry.owner === owner && entry.nonce === nonce) return { kind: 'begun', attempt: entry.attempt, repeated: entry.repeated };
+    const leftMs = entry?.owner ? this.leaseLeftMs(entry.owner) : 0;
+    if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, busyRetryMs) };
+    const attempt = (entry?.attempt ?? 0) + 1;
+    const repeated = entry !== undefined && entry.owner !== null;
+    this.entries.set(step, { attempt, owner, nonce, repeated, outcome: null });
+    return { kind: 'begun', attempt, repeated };
+  }
+
+  async finish({ step, attempt }: Call, outcome: CallOutcome): Promise<'stored' | 'refused'> {
+    const text = JSON.stringify(outcome);
+    const entry = this.entries.get(step);
+    if (entry?.attempt !== attempt) return 'refused';
+    entry.outcome ??= text;
+    return 'stored';
+  }
+
+  async abandon({ step, attempt }: Call): Promise<void> {
+    const entry = this.entries.get(step);
+    if (entry?.attempt === attempt && entry.outcome === null) entry.owner = null;
+  }
+
+  async started(taskId: string): Promise<boolean> {
+    for (const step of this.entries.keys()) if (step.startsWith(`${taskId}/`)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,100 @@
+import type { DeliveryKey, DeliveryLedger } from '../event-log/event-log.js';
+import type { MemoryHints } from './memory-hints.js';
+import type { Leases } from './state.js';
+
+export class MemoryLeases implements Leases {
+  readonly #processes = new Map<string, { readonly classes: readonly string[]; readonly until: number }>();
+  /** Slot name -> holder -> when it expires. */
+  readonly #slots = new Map<string, Map<string, number>>();
+
+  constructor(
+    private readonly now: () => number,
+    private readonly hints: MemoryHints,
+  ) {}
+
+  async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
+    this.#processes.set(id, { classes: [...classes], until: this.now() + ttlMs });
+  }
+
+  async endProcess(id: string): Promise<void> {
+    this.#processes.delete(id);
+  }
+
+  async alive(processId: string): Promise<boolean> {
+    return this.leftMs(processId) > 0;
+  }
+
+  /** Milliseconds until the lease of the process ends; 0 when it has none. */
+  leftMs(processId: string): number {
+    return Math.max(0, (this.#processes.get(processId)?.until ?? 0) - this.now());
+  }
+
+  async liveWorkers(taskClass: string): Promise<number> {
+    const now = this.now();
+    return [...this.#processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass)).length;
+  }
+
+  async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
+    const holders = this.#held(name);
+    if (!holders.has(holder) && holders.size >= limit) return false;
+    holders.set(holder, this.now() + ttlMs);
+    this.#slots.set(name, holders);
+    return true;
+  }
+
+  async releaseSlot({ name, holder }: { readonly name: string; readonly holder: string }): Promise<void> {
+    if (this.#slots.get(name)?.delete(holder)) this.hints.send('slot', name);
+  }
+
+  /** Who holds a slot now, as `<name> <holder>`. */
+  heldSlots(): readonly string[] {
+    return [...this.#slots.keys()].flatMap((name) => [...this.#held(name).keys()].map((holder) => `${name} ${holder}`));
+  }
+
+  #held(name: string): Map<string, number> {
+    const now = this.now();
+    return new Map([...(this.#slots.get(name) ?? [])].filter(([, until]) => until > now));
+  }
+}
+
+interface Counts {
+  attempts: number;
+  readonly openers: Set<string>;
+}
+
+/** The delivery ledger of processes that have leases: an opener without one is dead. */
+export class LeasedDeliveries {
+  readonly #counts = new Map<string, Counts>();
+
+  constructor(private readonly alive: (processId: string) => boolean) {}
+
+  /** Names of the records that are begun and not done, as `<group> <record>`. */
+  open(): readonly string[] {
+    return [...this.#counts.keys()];
+  }
+
+  ledger(processId: string): DeliveryLedger {
+    const counts = this.#counts;
+    const nameOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
+    return {
+      begin: async (delivery) => {
+        const entry = counts.get(nameOf(delivery)) ?? { attempts: 0, openers: new Set<string>() };
+        counts.set(nameOf(delivery), entry);
+        // The same process begins again only what it never closed: that is still the same attempt.
+        if (!entry.openers.has(processId)) entry.attempts += 1;
+        entry.openers.add(processId);
+        const others = [...entry.openers].filter((opener) => opener !== processId);
+        const deaths = others.filter((opener) => !this.alive(opener)).length;
+        return { attempts: entry.attempts, deaths, suspects: others.length - deaths };
+      },
+      failed: async (delivery) => void counts.get(nameOf(delivery))?.openers.delete(processId),
+      released: async (delivery) => {
+        const entry = counts.get(nameOf(delivery));
+        if (!entry?.openers.delete(processId)) return;
+        entry.attempts -= 1;
+        if (entry.attempts === 0) counts.delete(nameOf(delivery));
+      },
+      done: async (delivery) => void counts.delete(nameOf(delivery)),
+    };
+  }
+}

@@ -1,0 +1,197 @@
+import { Failure, type Event, type PlanRequested } from '@conclave/contracts';
+import type { MemoryRunStream } from '../run-stream/memory-run-stream.js';
+import { acceptedStatus, commitAttempts } from './limits.js';
+import type { MemoryHints } from './memory-hints.js';
+import type { MemoryTimers } from './memory-timers.js';
+import type { Acceptance, Accepted, Committed, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
+
+/** A run as it is kept: values as JSON, so that nobody changes one from outside. */
+export interface RunRow {
+  readonly runId: string;
+  readonly acceptedAt: number;
+  readonly header: PlanRequested | null;
+  readonly version: number;
+  readonly state: string | null;
+  readonly status: string;
+  readonly terminal: boolean;
+}
+
+/** A step as it will be written. */
+export interface StepWrite {
+  readonly state: string;
+  readonly outputs: string;
+  readonly step: Step<unknown>;
+}
+
+interface Parts {
+  readonly now: () => number;
+  readonly retryKeyMs: number;
+  readonly stream: MemoryRunStream;
+  readonly timers: MemoryTimers;
+  readonly hints: MemoryHints;
+  readonly between?: () => Promise<void>;
+}
+
+export class MemoryRuns implements Runs {
+  readonly rows = new Map<string, RunRow>();
+  /** `<run> <event>` -> JSON of the outputs. */
+  readonly applied = new Map<string, string>();
+  readonly retries = new Map<string, { readonly runId: string; readonly at: number }>();
+  readonly flagged = new Set<string>();
+  readonly clients = new Map<string, Set<string>>();
+  readonly #sequences = new Map<string, number>();
+  #newest = 0;
+
+  constructor(protected readonly parts: Parts) {}
+
+  async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
+    const open = this.#open();
+    if (!this.rows.has(header.runId) && open >= openLimit) return { kind: 'overloaded', open };
+    this.#addHeader(header);
+    if (retryKey !== null) this.mapRetry(retryKey, header.runId);
+    return { kind: 'accepted' };
+  }
+
+  /** Set if absent. */
+  mapRetry(retryKey: string, runId: string): void {
+    const { now, retryKeyMs } = this.parts;
+    const known = this.retries.get(retryKey);
+    if (!known || known.at + retryKeyMs <= now()) this.retries.set(retryKey, { runId, at: now() });
+  }
+
+  async findRetry(retryKey: string): Promise<string | null> {
+    const { now, retryKeyMs } = this.parts;
+    const known = this.retries.get(retryKey);
+    return known && known.at + retryKeyMs > now() ? known.runId : null;
+  }
+
+  async header(runId: string): Promise<PlanRequested | null> {
+    return structuredClone(this.rows.get(runId)?.header ?? null);
+  }
+
+  async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
+    const before = this.parts.now() - olderThanMs;
+    return [...this.rows.values()]
+      .filter(({ version, header, acceptedAt }) => version === 0 && header !== null && acceptedAt <= before)
+      .sort((a, b) => a.acceptedAt - b.acceptedAt)
+      .slice(0, limit)
+      .map(({ header }) => structuredClone(header!));
+  }
+
+  async commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
+    const now = this.parts.now();
+    for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
+      const row = this.rows.get(event.runId);
+      const current = row?.state ? (JSON.parse(row.state) as S) : null;
+      const outputs = this.appliedOutputs(event);
+      if (outputs !== null) return { outputs, repeated: true, state: current };
+      const version = row?.version ?? 0;
+      const result = step(current, { now, version });
+      if (result === null) return { outputs: [], repeated: false, state: null };
+      const write: StepWrite = { state: JSON.stringify(result.next), outputs: JSON.stringify(result.outputs), step: result };
+      await this.parts.between?.();
+      if (this.compareAndSet(event, version, write))
+        return { outputs: result.outputs, repeated: false, state: JSON.parse(write.state) as S };
+    }
+    throw new Failure('COMMIT_CONFLICT', `${event.id} met another writer ${commitAttempts} times.`);
+  }
+
+  /** Outputs of an event that was applied; null when it was not. */
+  appliedOutputs(event: Event): readonly Event[] | null {
+    const outputs = this.applied.get(`${event.runId} ${event.id}`);
+    return outputs === undefined ? null : (JSON.parse(outputs) as Event[]);
+  }
+
+  /** The atomic half of a commit: false, and nothing written, when the run has another version by now. */
+  compareAndSet(event: Event, version: number, write: StepWrite): boolean {
+    if ((this.rows.get(event.runId)?.version ?? 0) !== version) return false;
+    this.write(event, version, write);
+    return true;
+  }
+
+  /** Writes a step, whatever version is there. */
+  write(event: Event, version: number, { state, outputs, step }: StepWrite): void {
+    const { runId } = event;
+    // A log that is read again into an empty store brings runs that nobody accepted here.
+    if (event.type === 'PlanRequested') this.#addHeader(event as PlanRequested);
+    const row = this.rows.get(runId) ?? { runId, acceptedAt: this.parts.now(), header: null, terminal: false };
+    this.rows.set(runId, { ...row, version: version + 1, state, status: step.status, terminal: row.terminal || step.terminal });
+    this.noteApplied(event, outputs);
+    this.parts.timers.change(runId, step.disarm, step.arm);
+    for (const id of step.cancels) this.flag(id);
+    this.parts.stream.write(runId, step.entries);
+  }
+
+  noteApplied(event: Event, outputs: string): void {
+    this.applied.set(`${event.runId} ${event.id}`, outputs);
+  }
+
+  async read<S>(runId: string): Promise<StoredRun<S> | null> {
+    const row = this.rows.get(runId);
+    if (!row || row.version === 0) return null;
+    return { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal };
+  }
+
+  async list({ tenant, limit, before = Number.MAX_SAFE_INTEGER }: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {
+    return [...this.rows.values()]
+      .filter(({ header, acceptedAt }) => header?.data.caller.tenant === tenant && acceptedAt < before)
+      .sort((a, b) => b.acceptedAt - a.acceptedAt)
+      .slice(0, limit)
+      .map(({ runId, header, status, terminal, acceptedAt }) => ({
+        runId,
+        template: header!.data.template.id,
+        status,
+        terminal,
+        acceptedAt,
+        question: header!.data.goal,
+      }));
+  }
+
+  async openCount(): Promise<number> {
+    return this.#open();
+  }
+
+  async cancel(id: string): Promise<void> {
+    this.flag(id);
+  }
+
+  flag(id: string): void {
+    this.flagged.add(id);
+    this.parts.hints.send('cancel', id);
+  }
+
+  async cancelled(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(ids.filter((id) => this.flagged.has(id) || this.rows.get(id.split('/', 1)[0]!)?.terminal === true));
+  }
+
+  async nextCommandSeq(runId: string): Promise<number> {
+    const next = (this.#sequences.get(runId) ?? 0) + 1;
+    this.#sequences.set(runId, next);
+    return next;
+  }
+
+  async attach(runId: string, clientId: string): Promise<number> {
+    const clients = this.clients.get(runId) ?? new Set<string>();
+    this.clients.set(runId, clients.add(clientId));
+    return clients.size;
+  }
+
+  async detach(runId: string, clientId: string): Promise<number> {
+    const clients = this.clients.get(runId);
+    clients?.delete(clientId);
+    return clients?.size ?? 0;
+  }
+
+  /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
+  #addHeader(header: PlanRequested): void {
+    const row = this.rows.get(header.runId);
+    if (row?.header) return;
+    this.#newest = Math.max(this.parts.now(), this.#newest + 1);
+    const fresh = { runId: header.runId, version: 0, state: null, status: acceptedStatus, terminal: false };
+    this.rows.set(header.runId, { ...(row ?? fresh), acceptedAt: this.#newest, header: structuredClone(header) });
+  }
+
+  #open(): number {
+    return [...this.rows.values()].filter(({ terminal }) => !terminal).length;
+  }
+}

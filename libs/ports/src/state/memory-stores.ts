@@ -1,0 +1,109 @@
+import { Failure } from '@conclave/contracts';
+import { systemClock, type Clock } from '../event-log/clock.js';
+import type { StoreMark } from '../event-log/event-log.js';
+import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
+import type { RunStream } from '../run-stream/run-stream.js';
+import { defaultTtl, type StoreTtl } from './limits.js';
+import { MemoryHints } from './memory-hints.js';
+import { MemoryJournal } from './memory-journal.js';
+import { LeasedDeliveries, MemoryLeases } from './memory-leases.js';
+import { MemoryRuns } from './memory-runs.js';
+import { MemoryTimers } from './memory-timers.js';
+import type { Settings, StateStore } from './state.js';
+
+export interface MemoryStoresOptions {
+  readonly clock?: Clock;
+  /** Streams and retry mappings expire; everything else lives as long as the stores. */
+  readonly ttl?: Partial<StoreTtl>;
+  /** Awaited between the reading and the writing half of a commit, where another process may come in between. */
+  readonly between?: () => Promise<void>;
+}
+
+/**
+ * State store and run stream in memory: what outlives a process. As many processes as wanted connect to it. Its parts are open,
+ * so that a test can look at them and put a faulty one in their place.
+ */
+export class MemoryStores {
+  readonly clock: Clock;
+  readonly hints = new MemoryHints();
+  readonly leases: MemoryLeases;
+  readonly deliveries: LeasedDeliveries;
+  readonly journal: MemoryJournal;
+  readonly timers: MemoryTimers;
+  readonly stream: MemoryRunStream;
+  readonly runs: MemoryRuns;
+  readonly settings = new MemorySettings();
+  mark: StoreMark | null = null;
+
+  constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
+    const now = () => clock.now();
+    const { streamMs, retryKeyMs } = { ...defaultTtl, ...ttl };
+    this.clock = clock;
+    this.leases = new MemoryLeases(now, this.hints);
+    this.deliveries = new LeasedDeliveries((processId) => this.leases.leftMs(processId) > 0);
+    this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId));
+    this.timers = new MemoryTimers(clock);
+    this.stream = new MemoryRunStream(now, streamMs, this.hints);
+    const { stream, timers, hints } = this;
+    this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, ...(between ? { between } : {}) });
+  }
+
+  /** The stores as one more process sees them. */
+  connect(processId: string): MemoryConnection {
+    let open = true;
+    const guard = <T extends object>(part: T): T => whileOpen(part, () => open);
+    const state: StateStore = {
+      runs: guard(this.runs),
+      journal: guard(this.journal),
+      timers: guard(this.timers),
+      leases: guard(this.leases),
+      hints: guard(this.hints),
+      deliveries: guard(this.deliveries.ledger(processId)),
+      settings: guard(this.settings),
+      identity: guard({
+        read: async () => this.mark,
+        start: async (storeId: string) =>
+          (this.mark = this.mark ? { ...this.mark, generation: this.mark.generation + 1 } : { storeId, generation: 1 }),
+      }),
+      now: async () => this.clock.now(),
+      warnings: async () => [],
+      health: async () => (open ? null : 'The state store was closed.'),
+      close: async () => void (open = false),
+    };
+    return { processId, state, stream: guard(this.stream) };
+  }
+}
+
+/** What one process works with. */
+export interface MemoryConnection {
+  readonly processId: string;
+  readonly state: StateStore;
+  readonly stream: RunStream;
+}
+
+/** The same object whose methods reject with STORE_UNAVAILABLE once it is closed. */
+function whileOpen<T extends object>(part: T, isOpen: () => boolean): T {
+  return new Proxy(part, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown =>
+        isOpen() ? Reflect.apply(member, target, args) : Promise.reject(new Failure('STORE_UNAVAILABLE', 'It was closed.'));
+    },
+  });
+}
+
+class MemorySettings implements Settings {
+  readonly #documents = new Map<string, { readonly version: number; readonly text: string }>();
+
+  async read(name: string): Promise<{ readonly version: number; readonly value: unknown } | null> {
+    const found = this.#documents.get(name);
+    return found ? { version: found.version, value: JSON.parse(found.text) } : null;
+  }
+
+  async write(name: string, version: number, value: unknown): Promise<boolean> {
+    if ((this.#documents.get(name)?.version ?? 0) !== version) return false;
+    this.#documents.set(name, { version: version + 1, text: JSON.stringify(value) ?? 'null' });
+    return true;
+  }
+}

@@ -12,7 +12,13 @@ export interface LoggedRecord {
   readonly appendedAt: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Id, type, run and body of the event; null where the record cannot be decoded. */
-  readonly event: { readonly id: string; readonly type: string; readonly runId: string; readonly time: number; readonly data: unknown } | null;
+  readonly event: {
+    readonly id: string;
+    readonly type: string;
+    readonly runId: string;
+    readonly time: number;
+    readonly data: unknown;
+  } | null;
 }
 
 /** One attempt of a client to get a question answered. Also in the history as `ask` invoke / ok / fail / unknown. */

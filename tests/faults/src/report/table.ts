@@ -1,0 +1,50 @@
+import type { Outcome } from '../run-scenario.js';
+import { absent, points, services } from '../scenarios/kill-matrix.js';
+
+const head = ['scenario', 'engine', 'outcome', 'recovery', 'runs', 'duplicate calls', 'tokens wasted', 'took'] as const;
+
+/** The table for people: one line for each scenario, then those of its rows, and what a kill matrix leaves out. */
+export function tableOf(outcomes: readonly Outcome[]): string {
+  const lines = outcomes.flatMap((outcome) => [
+    [
+      outcome.scenario + (outcome.without ? ` without ${outcome.without}` : ''),
+      outcome.engine,
+      outcome.summary.slice(0, 110),
+      outcome.recoveryMs === null ? '-' : `${(outcome.recoveryMs / 1000).toFixed(1)} s`,
+      outcome.figures ? `${outcome.figures.answered}/${outcome.figures.accepted}` : '-',
+      outcome.figures ? String(outcome.figures.duplicateCalls) : '-',
+      outcome.figures ? String(outcome.figures.tokensWasted) : '-',
+      `${outcome.seconds.toFixed(0)} s`,
+    ],
+    ...outcome.rows.map(({ name, outcome: became, recoveryMs, runs }) => {
+      const mine = outcome.findings.filter(({ id }) => runs.some((runId) => id.startsWith(runId)));
+      return [
+        `  ${name}`,
+        '',
+        mine.length > 0 ? `RED: ${[...new Set(mine.map((one) => one.check))].join(', ')}` : became,
+        recoveryMs === null ? '-' : `${(recoveryMs / 1000).toFixed(1)} s`,
+        String(runs.length),
+        '',
+        '',
+        '',
+      ];
+    }),
+  ]);
+  const all = [[...head], ...lines];
+  const widths = head.map((_, column) => Math.max(...all.map((line) => line[column]!.length)));
+  const text = all.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return [...text, ...(outcomes.some(({ scenario }) => scenario === 'kill-matrix') ? ['', notThere()] : [])].join('\n');
+}
+
+/** Cells of the kill matrix that do not exist, each with the reason. */
+function notThere(): string {
+  const rows = services.flatMap((service) =>
+    points.flatMap((point) => (absent[service]?.[point] ? [`  ${service}:${point}  n/a: ${absent[service][point]}`] : [])),
+  );
+  return ['cells that do not exist', ...rows].join('\n');
+}

@@ -1,0 +1,108 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
+import { check } from './checker/check.js';
+import { findingsText } from './checker/print.js';
+import { defaultBounds, type Bounds, type Evidence, type Figures, type Finding } from './evidence/evidence.js';
+import { writeEvidence } from './evidence/store.js';
+import type { Control, Scenario } from './scenarios/scenario.js';
+import { collect } from './world/collect.js';
+import { World, type Row } from './world/world.js';
+
+export interface RunOptions {
+  readonly without: string | null;
+  readonly short: boolean;
+}
+
+/** What became of one scenario on one engine. */
+export interface Outcome {
+  readonly scenario: string;
+  readonly engine: EngineKind;
+  readonly without: string | null;
+  /** Something was found, or the scenario itself failed. For a control: nothing was found. */
+  readonly red: boolean;
+  readonly summary: string;
+  readonly findings: readonly Finding[];
+  /** What the scenario itself threw; never counts as the red that a control needs. */
+  readonly error: string | null;
+  readonly rows: readonly Row[];
+  readonly recoveryMs: number | null;
+  readonly figures: Figures | null;
+  readonly seconds: number;
+  /** Where its evidence lies. */
+  readonly folder: string;
+}
+
+/** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */
+export async function runScenario(scenario: Scenario, engine: EngineKind, { without, short }: RunOptions): Promise<Outcome> {
+  const folder = join(workspaceRoot, '.results/faults', [scenario.name.replaceAll(':', '-'), engine, ...(without ? [`without-${without}`] : [])].join('-')); // prettier-ignore
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const bounds: Bounds = { ...defaultBounds, ...scenario.bounds };
+  const began = performance.now();
+  process.stdout.write(`${scenario.name} on ${engine}${without ? ` without ${without}` : ''} ... `);
+  let world: World | null = null;
+  let evidence: Evidence | null = null;
+  let error: string | null = null;
+  try {
+    await within(scenario.limitS * 1000, async () => {
+      world = await World.start(engine, scenario.system ?? {}, without, short);
+      try {
+        await scenario.run(world);
+      } catch (thrown) {
+        error = thrown instanceof Error ? thrown.message : String(thrown);
+      }
+      evidence = await collect(world, scenario.name, bounds.closeMs);
+    });
+  } catch (thrown) {
+    error = [error, thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)].filter(Boolean).join('; ');
+  }
+  const ended = world as World | null;
+  if (ended) writeFileSync(join(folder, 'output.txt'), ended.engine.output());
+  await ended?.stop().catch((thrown: unknown) => (error = [error, `could not be stopped: ${String(thrown)}`].filter(Boolean).join('; ')));
+  const verdict = evidence ? check(evidence, bounds) : { findings: [], figures: null };
+  if (evidence) writeEvidence(join(folder, 'evidence.json'), evidence);
+  writeFileSync(join(folder, 'findings.txt'), findingsText(verdict.findings));
+  const red = error !== null || verdict.findings.length > 0;
+  const rows = ended?.rows ?? [];
+  const recoveries = rows.flatMap(({ recoveryMs }) => (recoveryMs === null ? [] : [recoveryMs]));
+  const outcome: Outcome = {
+    scenario: scenario.name,
+    engine,
+    without,
+    red,
+    summary: red ? [...new Set([...(error ? [error] : []), ...verdict.findings.map((one) => one.check)])].join('; ') : 'holds',
+    findings: verdict.findings,
+    error,
+    rows,
+    recoveryMs: recoveries.length > 0 ? Math.max(...recoveries) : null,
+    figures: verdict.figures,
+    seconds: (performance.now() - began) / 1000,
+    folder,
+  };
+  console.log(`${red ? 'RED' : 'holds'} (${outcome.seconds.toFixed(0)} s)`);
+  if (red) console.log([error, findingsText(verdict.findings)].filter(Boolean).join('\n').replace(/^/gm, '    '));
+  return outcome;
+}
+
+/** Runs a scenario with one protection off: it has to fail through the named check with ids, and not by an error of its own. */
+export async function runControl(scenario: Scenario, engine: EngineKind, { without, check: wanted }: Control): Promise<Outcome> {
+  const outcome = await runScenario(scenario, engine, { without, short: true });
+  const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
+  const summary = found.length > 0 ? `red as it must be: ${wanted}, ${found.length} ids such as ${found[0]!.id}` : `NOTHING found by ${wanted}: the scenario proves nothing about ${without}`; // prettier-ignore
+  return { ...outcome, red: found.length === 0, summary };
+}
+
+async function within(ms: number, work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`It was not over after ${ms / 1000} s.`));
+    }, ms);
+  });
+  try {
+    await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

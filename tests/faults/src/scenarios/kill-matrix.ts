@@ -1,0 +1,126 @@
+import type { CrashPointName } from '@conclave/contracts';
+import type { ServiceName } from '@conclave/test-support/system';
+import type { World } from '../world/world.js';
+import type { Scenario } from './scenario.js';
+
+/** The named points, in the order a record passes them. */
+export const points = [
+  'after-poll',
+  'before-call',
+  'mid-stream',
+  'after-call',
+  'after-publish',
+  'after-commit',
+] as const satisfies readonly CrashPointName[];
+type Point = (typeof points)[number];
+export const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest'] as const satisfies readonly ServiceName[];
+
+const readsNothing = 'the gateway reads no records';
+const callsNothing = 'graph-ingest calls no model';
+/** Cells that do not exist, with the reason. */
+export const absent: Readonly<Partial<Record<ServiceName, Partial<Record<Point, string>>>>> = {
+  gateway: {
+    'after-poll': readsNothing,
+    'before-call': 'the call of a pass-through belongs to no run',
+    'after-call': 'the call of a pass-through belongs to no run',
+    'after-commit': readsNothing,
+  },
+  'graph-ingest': { 'before-call': callsNothing, 'mid-stream': callsNothing, 'after-call': callsNothing },
+};
+
+export interface Cell {
+  readonly service: ServiceName;
+  readonly point: CrashPointName;
+}
+/** Further points of single services, beside the six. */
+const further: readonly Cell[] = [
+  { service: 'gateway', point: 'after-accept' },
+  { service: 'merger', point: 'engine-committed' },
+  { service: 'merger', point: 'timer-published' },
+];
+export const cells: readonly Cell[] = [
+  ...services.flatMap((service) => points.flatMap((point) => (absent[service]?.[point] ? [] : [{ service, point }]))),
+  ...further,
+];
+export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
+
+/** Kills one process at one point while three runs are under way, and waits for the end of all three. */
+async function kill(world: World, { service, point }: Cell): Promise<void> {
+  const { engine, load } = world;
+  const process = engine.process(service);
+  const deaths = process.exits().length;
+  const began = Date.now();
+  const late = point === 'timer-published';
+  // A timer only comes due where somebody keeps a run waiting: here an expert that never answers.
+  if (late) world.behave({ instead: (role, question) => (role === 'expert' && question.includes(point) ? { hang: true } : null) });
+  const asking = load.run({
+    runs: late ? 1 : 3,
+    atOnce: 3,
+    name: `${service}-${point}`,
+    patienceMs: 60_000,
+    ...(late ? { wallTimeS: 3 } : {}),
+  });
+  const exit = await process.nextExit(deaths + 1, 30_000);
+  const at = world.fault(`SIGKILL of ${service} at ${point}`, cellName({ service, point }));
+  const inFlight = load.asked.filter(
+    ({ runId, question }) => question.includes(`${service}-${point}`) && (runId === null || !load.ended.has(runId)),
+  );
+  await process.ready();
+  const asked = await asking;
+  world.behave({});
+  const crash = engine.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
+  const runs = asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
+  const last = Math.max(0, ...runs.map((runId) => load.ended.get(runId) ?? Infinity));
+  const faults = [
+    ...(exit.signal === 'SIGKILL' && crash ? [] : [`it did not kill itself there (${exit.signal ?? exit.code})`]),
+    ...(inFlight.length > 0 || point === 'after-commit' ? [] : ['no work was in flight']),
+    ...(Number.isFinite(last) ? [] : ['a run has not ended']),
+  ];
+  world.row({
+    name: cellName({ service, point }),
+    outcome: faults.length === 0 ? 'survived' : faults.join('; '),
+    recoveryMs: Number.isFinite(last) ? Math.max(0, last - at) : null,
+    runs,
+  });
+  if (faults.length > 0) throw new Error(`${cellName({ service, point })}: ${faults.join('; ')}.`);
+}
+
+/**
+ * The cells of one engine, one after the other in one system: the process that died at a point is restarted told to die at its next one,
+ * so that a cell costs one start. Between two cells everything has ended.
+ */
+async function matrix(world: World, wanted: readonly Cell[]): Promise<void> {
+  await world.warmUp();
+  for (const service of services) {
+    for (const cell of wanted.filter((one) => one.service === service)) {
+      const process = world.engine.process(service);
+      await process.stop();
+      await process.restart({ CRASH_AT: `${service}:${cell.point}` });
+      await kill(world, cell);
+    }
+  }
+}
+
+const describe = {
+  promise: 'The death of any process at any point loses no accepted run and repeats no finished model call.',
+  fault: 'kill -9 at a named point',
+};
+
+/** The whole matrix, and each cell alone by its name. */
+export const killMatrix: Scenario = {
+  name: 'kill-matrix',
+  ...describe,
+  engines: ['embedded', 'distributed'],
+  controls: [],
+  limitS: 600,
+  ci: true,
+  run: (world) => matrix(world, cells),
+};
+export const killCell = (cell: Cell): Scenario => ({
+  ...killMatrix,
+  name: cellName(cell),
+  fault: `kill -9 of ${cell.service} at ${cell.point}`,
+  limitS: 90,
+  ci: false,
+  run: (world) => matrix(world, [cell]),
+});

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { openLog } from '@conclave/adapter-selection';
+import { loadConfiguration, openLogger } from '@conclave/platform';
+import { expertPrompts } from '@conclave/strategies';
+import { allMetrics, cleared, workspaceRoot } from '@conclave/test-support/system';
+import type { Closing, Committed, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';
+import { committedEmbedded, committedOnKafka } from './positions.js';
+import type { World } from './world.js';
+
+/** Lets the system come to rest, ends it in good order, and gathers all that the checker needs. */
+export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
+  const { engine } = world;
+  await world.load.stop();
+  await world.calm();
+  const lag = await lagOf(world);
+  const memory = await memoryAfter(world);
+  // Ends before the good order: what the storm did.
+  const deaths = [...engine.all()].flatMap(([process, supervised]) =>
+    supervised.exits().map(({ at, signal }) => ({ process, at, signal })),
+  );
+  const closings = await haltAll(world, closeMs);
+  const records = await readLog(world);
+  const committed =
+    world.kind === 'embedded' ? committedEmbedded(join(engine.home, 'conclave.db')) : await committedOnKafka(kafkaOf(world), engine.prefix);
+  const replay = await replayAll(world);
+  return {
+    scenario,
+    engine: world.kind,
+    history: engine.history(),
+    asked: world.load.asked,
+    viewings: world.load.viewings,
+    records,
+    committed,
+    lag,
+    memory,
+    closings,
+    replay,
+    deaths,
+    upstreamFaults: world.upstreamFaults,
+  };
+}
+
+async function lagOf({ engine }: World): Promise<Evidence['lag']> {
+  const samples = await allMetrics(engine).catch(() => []);
+  return samples
+    .filter(({ name, value }) => name === 'conclave_consumer_lag_records' && value > 0)
+    .map(({ labels, value }) => ({ group: labels['group'] ?? '', topic: labels['topic'] ?? '', records: value }));
+}
+
+async function memoryAfter(world: World): Promise<readonly MemoryUse[]> {
+  const before = new Map(world.before.map(({ process, beforeMb }) => [process, beforeMb]));
+  return (await world.memory()).map(({ process, afterMb }) => ({ process, beforeMb: before.get(process) ?? afterMb, afterMb }));
+}
+
+/** SIGTERM to all at once; whoever does not end in time is killed and shows up as such. */
+async function haltAll({ engine }: World, closeMs: number): Promise<readonly Closing[]> {
+  return Promise.all(
+    [...engine.all()].map(async ([process, supervised]) => {
+      const began = performance.now();
+      const exit = await supervised.stop(closeMs);
+      return { process, exit, ms: Math.round(performance.now() - began) };
+    }),
+  );
+}
+
+const kafkaOf = ({ servers, engine }: World): readonly string[] => (servers.direct.KAFKA_BROKERS ?? engine.stack!.KAFKA_BROKERS).split(',');
+
+/** Environment of somebody who looks after the storm, past the proxies. */
+function outside({ engine, servers }: World): Record<string, string> {
+  return { ...engine.environment(), ...(engine.stack ? servers.direct : {}), LOG_LEVEL: 'error', PORT: '9' };
+}
+
+async function readLog(world: World): Promise<readonly LoggedRecord[]> {
+  const loaded = loadConfiguration(outside(world), world.engine.folder, { categories: Object.keys(expertPrompts) });
+  const processId = `checker-${randomUUID()}`;
+  const opened = await openLog({ loaded, logger: openLogger({ level: 'silent', sinks: [], fields: {} }), processId });
+  if (!opened) return [];
+  try {
+    const records: LoggedRecord[] = [];
+    for (const topic of opened.topics)
+      for await (const { partition, offset, appendedAt, headers, event } of opened.log.read(topic))
+        records.push({
+          topic,
+          partition,
+          offset,
+          appendedAt,
+          headers,
+          event: event && { id: event.id, type: event.type, runId: event.runId, time: event.time, data: event.data },
+        });
+    return records;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** `conclave replay --all --recorded` as a person would call it, with the model server still listening. */
+async function replayAll(world: World): Promise<Evidence['replay']> {
+  const calls = world.engine.models.calls.length;
+  const args = [join(workspaceRoot, 'apps/standalone/dist/main.js'), 'replay', '--all', '--recorded'];
+  const options = {
+    cwd: world.engine.folder,
+    env: { ...process.env, ...cleared, ...outside(world) },
+    timeout: 120_000,
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, args, options, (_error, stdout, stderr) =>
+      resolve({
+        code: child.exitCode,
+        text: stdout + (child.exitCode === 0 ? '' : stderr),
+        modelCalls: world.engine.models.calls.length - calls,
+      }),
+    );
+  });
+}

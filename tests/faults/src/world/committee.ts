@@ -1,0 +1,66 @@
+import { promptMarks } from '@conclave/contracts';
+import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep } from '@conclave/test-support';
+import { expert, price, research, roleOf, type Role, type Task, type TwoHops } from '@conclave/test-support/system';
+
+type Worker = Exclude<Role, 'direct'>;
+
+/** How the fake committee behaves; may be changed while it works. */
+export interface Manners {
+  /** Milliseconds each role takes before its first word. */
+  readonly delayMs: Partial<Record<Worker, number>>;
+  /** Milliseconds between the words of an answer. */
+  readonly wordMs: number;
+  /** Overrides the reply of a call: a fault of the model. Null = as usual. */
+  readonly instead: (role: Worker, question: string, request: ScriptedRequest) => ScriptedReply | null;
+}
+export const goodManners: Manners = { delayMs: {}, wordMs: 5, instead: () => null };
+
+const textOf = ({ messages }: ScriptedRequest): string => messages.map(({ content }) => String(content)).join('\n');
+const questionPattern = /Load question [\w-]+(?: in two rounds)?(?: about [^?\n]+)?\?/;
+
+/** Questions carry what the committee needs to answer them, so that one script serves any number of runs. */
+export const loadQuestion = (name: string, rounds: 1 | 2, hops: TwoHops): string =>
+  rounds === 2 ? `Load question ${name} in two rounds about ${hops.thing}?` : `Load question ${name}?`;
+
+/** What the composer answers to a question: known to the clients, so that a wrong or mixed-up answer is seen. */
+export const rightAnswer = (question: string): string => `The committee has settled it: ${question.replace('?', '')}, that is all.`;
+
+/** Steps for every role, any number of times. A call that is about no load question is not answered: the server counts it as a violation. */
+export function committee(manners: () => Manners, hops: TwoHops): readonly ScriptedStep[] {
+  const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer'];
+  return roles.map((role) => ({
+    name: `load ${role}`,
+    times: Infinity,
+    match: (request) => roleOf(request) === role && questionPattern.test(textOf(request)),
+    reply: (request) => {
+      const question = questionPattern.exec(textOf(request))![0];
+      const { delayMs, wordMs, instead } = manners();
+      const special = instead(role, question, request);
+      if (special) return special;
+      const words = role === 'composer' ? rightAnswer(question).split(/(?<= )/) : [replyOf(role, question, request, hops)];
+      const chunks: ScriptedChunk[] = words.map((text, index) => ({ text, afterMs: index === 0 ? (delayMs[role] ?? 0) : wordMs }));
+      return { chunks, usage: price[role] };
+    },
+  }));
+}
+
+function replyOf(role: Exclude<Worker, 'composer'>, question: string, request: ScriptedRequest, hops: TwoHops): string {
+  const iteration = Number(/=== AGENTIC ITERATION (\d+)\//.exec(textOf(request))?.[1] ?? 0);
+  switch (role) {
+    case 'planner':
+      return JSON.stringify({ tasks: planOf(question, iteration, hops) });
+    case 'expert':
+      return `It is so: ${question}\nFINDING: It is so.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none`;
+    case 'assessor':
+      return question.includes('two rounds') && !textOf(request).includes(hops.place)
+        ? `${promptMarks.gapCheck.status} ${promptMarks.gapCheck.needsMore}\nGAP: where ${hops.person} was born\nNEXT_FOCUS: ${hops.person}`
+        : `${promptMarks.gapCheck.status} ${promptMarks.gapCheck.complete}\nGAP: none\nNEXT_FOCUS: none`;
+  }
+}
+
+function planOf(question: string, iteration: number, hops: TwoHops): readonly Task[] {
+  if (!question.includes('two rounds')) return [expert('x1', `First half of ${question}`), expert('x2', `Second half of ${question}`)];
+  return iteration === 0
+    ? [research('r1', `${hops.thing} founded`), expert('x1', `What is known of ${question}`)]
+    : [research('r1', `${hops.person} born`), expert('x1', `What is new of ${question}`)];
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { StreamEntry } from '@conclave/contracts';
+import { HistoryWriter, until } from '@conclave/test-support';
+import { entriesOf, SseStream, startRun, type Engine, type TwoHops } from '@conclave/test-support/system';
+import type { Asked, Viewing } from '../evidence/evidence.js';
+import { loadQuestion } from './committee.js';
+
+export interface LoadOptions {
+  /** Questions to ask in all. */
+  readonly runs: number;
+  /** Asked and not ended at the same time. */
+  readonly atOnce: number;
+  /** Milliseconds between two questions at least. */
+  readonly everyMs?: number;
+  /** Which of the questions need a second round; none unless said otherwise. */
+  readonly twoRounds?: (n: number) => boolean;
+  /** Milliseconds a client goes on trying to get a question accepted, and to see its end. */
+  readonly patienceMs?: number;
+  /** Name in the questions. */
+  readonly name?: string;
+  /** Whether the runs are followed over `/events`; all are unless said otherwise. */
+  readonly viewed?: boolean;
+  /** Seconds a run may take; its template's unless said otherwise. */
+  readonly wallTimeS?: number;
+}
+
+interface Open {
+  readonly asked: Asked;
+  readonly settled: Promise<void>;
+}
+
+/**
+ * Clients: each asks one question with an Idempotency-Key, asks again with the same key when it does not know what became of it,
+ * and follows the run's events to the end over as many connections as it takes. What they saw stands in the history and in `asked`.
+ */
+export class Load {
+  readonly asked: Asked[] = [];
+  readonly viewings: Viewing[] = [];
+  /** Runs whose terminal entry a client saw, with the time. */
+  readonly ended = new Map<string, number>();
+  private readonly history: HistoryWriter;
+  private readonly open = new Set<Promise<void>>();
+  private stopping = false;
+  private turn = 0;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly hops: TwoHops,
+    private readonly gateways: number,
+  ) {
+    this.history = new HistoryWriter(`${engine.folder}/history.ndjson`, 'test', 'client');
+  }
+
+  /** Asks all questions of the options; resolves when each has ended or its client has lost patience. */
+  async run(options: LoadOptions): Promise<readonly Asked[]> {
+    const mine: Open[] = [];
+    const busy = new Set<Promise<void>>();
+    for (let n = 1; n <= options.runs && !this.stopping; n++) {
+      const started = Date.now();
+      const client = this.client(n, options);
+      mine.push(client);
+      const done: Promise<void> = client.settled.finally(() => busy.delete(done));
+      busy.add(done);
+      if (busy.size >= options.atOnce) await Promise.race(busy);
+      const rest = (options.everyMs ?? 0) - (Date.now() - started);
+      if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
+    }
+    await Promise.all(busy);
+    return mine.map(({ asked }) => asked);
+  }
+
+  /** No more questions; resolves when the clients that wait have given up or seen the end. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(this.open);
+  }
+
+  private client(n: number, options: LoadOptions): Open {
+    const question = loadQuestion(`${options.name ?? 'q'}-${n}-${randomUUID().slice(0, 8)}`, options.twoRounds?.(n) ? 2 : 1, this.hops);
+    const asked: { -readonly [K in keyof Asked]: Asked[K] } = {
+      id: `ask-${question.slice(14, -1)}`,
+      question,
+      runId: null,
+      acceptedAt: null,
+    };
+    this.asked.push(asked);
+    const settled = this.follow(asked, options);
+    this.open.add(settled);
+    void settled.finally(() => this.open.delete(settled));
+    return { asked, settled };
+  }
+
+  private async follow(asked: { -readonly [K in keyof Asked]: Asked[K] }, options: LoadOptions): Promise<void> {
+    const deadline = Date.now() + (options.patienceMs ?? 60_000);
+    const model = asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast';
+    while (asked.runId === null && Date.now() < deadline) {
+      const outcome = await this.ask(asked, model, options.wallTimeS);
+      if (outcome === 'refused') return;
+      if (asked.runId === null) await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    if (asked.runId !== null && options.viewed !== false) await this.view(asked.runId, deadline);
+  }
+
+  /** Once: `ok` with the run, `fail` where the gateway said that nothing was accepted, `unknown` where nobody can know. */
+  private async ask(
+    asked: { -readonly [K in keyof Asked]: Asked[K] },
+    model: string,
+    wallTimeS?: number,
+  ): Promise<'accepted' | 'again' | 'refused'> {
+    const { id, question } = asked;
+    this.history.write('ask', 'invoke', id, { question });
+    try {
+      const { status, body } = await startRun(
+        this.url(),
+        { model, input: question, ...(wallTimeS === undefined ? {} : { conclave: { wall_time_s: wallTimeS } }) },
+        { 'idempotency-key': id },
+      );
+      if (status === 202 || status === 200) {
+        asked.runId = body.id;
+        asked.acceptedAt = Date.now();
+        this.history.write('ask', 'ok', id, { runId: body.id });
+        return 'accepted';
+      }
+      this.history.write('ask', status >= 500 && status !== 503 ? 'unknown' : 'fail', id, { status });
+      return status === 503 || status === 429 || status >= 500 ? 'again' : 'refused';
+    } catch (error) {
+      this.history.write('ask', 'unknown', id, { error: String(error) });
+      return 'again';
+    }
+  }
+
+  /** Follows the events to the terminal entry, resuming after each cut. */
+  private async view(runId: string, deadline: number): Promise<void> {
+    const seen: StreamEntry[] = [];
+    for (let connection = 1; Date.now() < deadline && !seen.some(({ kind }) => kind === 'run.completed'); connection++) {
+      const lastEventId = seen.at(-1)?.id ?? 0;
+      const entries = await this.connection(runId, lastEventId, deadline);
+      if (entries === null) {
+        await new Promise((resolve) => setTimeout(resolve, 250));
+        continue;
+      }
+      seen.push(...entries);
+      this.viewings.push({ runId, connection, viewer: `viewer-${runId}`, lastEventId, entries });
+      this.history.write('view', 'info', runId, { connection, lastEventId, from: entries[0]?.id ?? null, to: entries.at(-1)?.id ?? null });
+    }
+    if (seen.some(({ kind }) => kind === 'run.completed')) this.ended.set(runId, Date.now());
+  }
+
+  /** Entries of one connection, null where there was none. */
+  private async connection(runId: string, lastEventId: number, deadline: number): Promise<readonly StreamEntry[] | null> {
+    try {
+      const stream = await SseStream.open(`${this.url()}/v1/runs/${runId}/events`, { headers: { 'last-event-id': String(lastEventId) } });
+      if (!stream.response.ok) {
+        await stream.response.body?.cancel();
+        return null;
+      }
+      await until('the end of a stream', () => stream.ended ?? (Date.now() > deadline ? 'late' : null), {
+        timeoutMs: Math.max(1, deadline - Date.now()) + 1_000,
+        everyMs: 20,
+      });
+      if (!stream.ended) stream.leave();
+      return entriesOf(stream);
+    } catch {
+      // No connection, or one that broke before its head: the history has no line for it, the next one resumes.
+      return null;
+    }
+  }
+
+  private url(): string {
+    this.turn += 1;
+    return this.engine.url((this.turn % this.gateways) + 1);
+  }
+}

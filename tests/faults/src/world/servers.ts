@@ -1,0 +1,80 @@
+import { TcpProxy } from '@conclave/test-support';
+import {
+  freePorts,
+  startKafka,
+  startNeo4j,
+  startRedis,
+  startSearx,
+  type KafkaInstance,
+  type Neo4jInstance,
+  type ServerInstance,
+  type UrlInstance,
+} from '@conclave/test-support/real-servers';
+import type { Stack } from '@conclave/test-support/system';
+import type { SystemWishes } from '../scenarios/scenario.js';
+
+/** Servers that belong to one scenario, and the proxies in front of some. */
+export interface OwnServers {
+  readonly kafka?: KafkaInstance;
+  readonly redis?: UrlInstance;
+  readonly neo4j?: Neo4jInstance;
+  readonly searx?: UrlInstance;
+  readonly proxies: { kafka?: TcpProxy; redis?: TcpProxy; model?: TcpProxy };
+  /** Addresses as the services get them. */
+  readonly addresses: Partial<Stack>;
+  readonly searxUrl: string | null;
+  /** Addresses past the proxies, for whoever looks after the storm. */
+  readonly direct: Partial<Stack>;
+  close(): Promise<void>;
+}
+
+/** Starts what a scenario wants of its own. */
+export async function openServers(wishes: SystemWishes): Promise<OwnServers> {
+  const opened: { close(): Promise<void> }[] = [];
+  const keep = <T extends ServerInstance>(server: T): T => {
+    opened.push({ close: () => server.destroy() });
+    return server;
+  };
+  const wants = (name: 'kafka' | 'redis' | 'neo4j' | 'searx') =>
+    (wishes.servers?.includes(name) ?? false) || (wishes.proxied?.some((one) => one === name) ?? false);
+  const close = async (): Promise<void> => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  };
+  const proxies: { kafka?: TcpProxy; redis?: TcpProxy; model?: TcpProxy } = {};
+  const proxyTo = async (port: number, own?: number): Promise<TcpProxy> => {
+    const proxy = await TcpProxy.open({ target: { host: '127.0.0.1', port }, ...(own === undefined ? {} : { port: own }) });
+    opened.push(proxy);
+    return proxy;
+  };
+  try {
+    const [advertisedPort] = await freePorts(1);
+    const proxiedKafka = wishes.proxied?.includes('kafka') ?? false;
+    const kafka = wants('kafka') ? keep(await startKafka(proxiedKafka ? { proxied: { advertisedPort: advertisedPort! } } : {})) : undefined;
+    if (kafka && proxiedKafka) proxies.kafka = await proxyTo(kafka.proxiedPort!, advertisedPort!);
+    const redis = wants('redis') ? keep(await startRedis()) : undefined;
+    if (redis && wishes.proxied?.includes('redis')) proxies.redis = await proxyTo(redis.ports['redis']!);
+    const neo4j = wants('neo4j') ? keep(await startNeo4j()) : undefined;
+    const searx = wants('searx') ? keep(await startSearx()) : undefined;
+    return {
+      ...(kafka ? { kafka } : {}),
+      ...(redis ? { redis } : {}),
+      ...(neo4j ? { neo4j } : {}),
+      ...(searx ? { searx } : {}),
+      proxies,
+      searxUrl: searx?.url ?? null,
+      addresses: {
+        ...(kafka ? { KAFKA_BROKERS: proxies.kafka ? `127.0.0.1:${advertisedPort}` : kafka.brokers.join(',') } : {}),
+        ...(redis ? { REDIS_URL: proxies.redis ? `redis://127.0.0.1:${proxies.redis.port}` : redis.url } : {}),
+        ...(neo4j ? { NEO4J_URL: neo4j.url, NEO4J_USER: neo4j.user, NEO4J_PASSWORD: neo4j.password } : {}),
+      },
+      direct: {
+        ...(kafka ? { KAFKA_BROKERS: kafka.brokers.join(',') } : {}),
+        ...(redis ? { REDIS_URL: redis.url } : {}),
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
+import { allMetrics, Engine, sumOf, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
+import type { MemoryUse } from '../evidence/evidence.js';
+import type { SystemWishes } from '../scenarios/scenario.js';
+import { committee, goodManners, type Manners } from './committee.js';
+import { Load, type LoadOptions } from './load.js';
+import { residentMb } from './memory.js';
+import { openServers, type OwnServers } from './servers.js';
+
+/** One line of the table, for scenarios that have several faults in them. */
+export interface Row {
+  readonly name: string;
+  readonly outcome: string;
+  /** Milliseconds from the fault to the end of the work it hit; null where nothing had to recover. */
+  readonly recoveryMs: number | null;
+  /** Runs the row is about: findings with their ids belong to it. */
+  readonly runs: readonly string[];
+}
+
+/** A system under test with its servers, its fake models and its clients, while one scenario harms it. */
+export class World {
+  readonly rows: Row[] = [];
+  readonly load: Load;
+  /** Of the harm a scenario does to the log itself: what it injects is no record that came from nowhere. */
+  readonly injector: HistoryWriter;
+  /** When the last harm was done, milliseconds since 1970. */
+  lastFaultAt: number | null = null;
+  /** Set where the model server is made to fail calls, so that they are tried again. */
+  upstreamFaults = false;
+  private manners: Manners = goodManners;
+  /** Memory of each process before the storm. */
+  before: readonly MemoryUse[] = [];
+
+  private constructor(
+    readonly kind: EngineKind,
+    readonly engine: Engine,
+    readonly servers: OwnServers,
+    gateways: number,
+    readonly short: boolean,
+    hops: TwoHops,
+  ) {
+    this.load = new Load(engine, hops, gateways);
+    this.injector = new HistoryWriter(`${engine.folder}/history.ndjson`, 'test', 'injector');
+    engine.models.add(...committee(() => this.manners, hops));
+  }
+
+  /** `without`: the protection that is switched off. */
+  static async start(kind: EngineKind, wishes: SystemWishes, without: string | null, short: boolean): Promise<World> {
+    const servers = await openServers(kind === 'distributed' ? wishes : {});
+    try {
+      const hops = twoHops();
+      const engine = await Engine.start({
+        kind,
+        corpus: hops.documents,
+        configuration: { ...wishes.configuration, ...(servers.searxUrl ? { search: { searxng: servers.searxUrl } } : {}) },
+        gateways: wishes.gateways ?? 1,
+        experts: wishes.experts ?? 1,
+        servers: servers.addresses,
+        crashAt: wishes.crashAt ?? {},
+        env: { ...wishes.env, ...(without ? { WITHOUT_PROTECTION: without } : {}) },
+        modelUrl: async (own) => {
+          if (!wishes.proxied?.includes('model')) return own;
+          servers.proxies.model = await TcpProxy.open({ target: { host: '127.0.0.1', port: Number(new URL(own).port) } });
+          return own.replace(/:\d+/, `:${servers.proxies.model.port}`);
+        },
+      });
+      return new World(kind, engine, servers, kind === 'embedded' ? 1 : (wishes.gateways ?? 1), short, hops);
+    } catch (error) {
+      await servers.close();
+      throw error;
+    }
+  }
+
+  /** From now on the fake models behave so. */
+  behave(manners: Partial<Manners>): void {
+    this.manners = { ...goodManners, ...manners };
+  }
+
+  /** Runs that work as they should, before any harm: whoever measures memory and recovery starts from here. */
+  async warmUp(options: Partial<LoadOptions> = {}): Promise<void> {
+    await this.load.run({ runs: 3, atOnce: 3, name: 'warm', ...options });
+    this.before = await this.memory();
+  }
+
+  /** Notes that harm is being done now. */
+  fault(what: string, id = what): number {
+    this.lastFaultAt = Date.now();
+    this.injector.write('fault', 'info', id, { what });
+    return this.lastFaultAt;
+  }
+
+  row(row: Row): void {
+    this.rows.push(row);
+  }
+
+  async memory(): Promise<MemoryUse[]> {
+    return [...this.engine.all()].flatMap(([process, { pid }]) => {
+      const mb = pid === null ? null : residentMb(pid);
+      return mb === null ? [] : [{ process, beforeMb: mb, afterMb: mb }];
+    });
+  }
+
+  /** Waits until every group has finished what is on the log; at most so long. */
+  async calm(timeoutMs = 30_000): Promise<boolean> {
+    try {
+      await until('the end of all work', async () => sumOf(await allMetrics(this.engine), 'conclave_consumer_lag_records') === 0, {
+        timeoutMs,
+        everyMs: 250,
+      });
+      return true;
+    } catch {
+      // What is left over is evidence: the check of the calm names it.
+      return false;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.load.stop();
+    await this.engine.stop();
+    await this.servers.proxies.model?.close();
+    await this.servers.close();
+  }
+}

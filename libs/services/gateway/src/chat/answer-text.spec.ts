@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { StreamBody } from '@conclave/contracts';
 import { completed } from '../__fixtures__/world.js';
-import { AnswerText, withoutTakenBack } from './answer-text.js';
+import { AnswerText, Backlog } from './answer-text.js';
 
 const task = 'run_12345678/0/judge.synthesis';
 const composing = (stream: 'live' | 'held' = 'live', taskId = task): StreamBody => ({ kind: 'composing', taskId, stream });
@@ -64,22 +64,6 @@ describe('the text of an answer', () => {
     });
   });
 
-  it('begins with the attempt that counts for a client that comes late', () => {
-    const backlog = [
-      composing(),
-      chunk('It', 0),
-      { kind: 'superseded', taskId: task, attempt: 2, discarded: 2 } as const,
-      chunk('Blue', 0, 2),
-    ];
-    const rest = [chunk(' it is.', 4, 2), completed({ answer: 'Blue it is.' })];
-    expect(play(...withoutTakenBack(backlog), ...rest)).toEqual({ text: 'Blue it is.', ends: ['done'] });
-    expect(play(...withoutTakenBack([...backlog, ...rest]))).toEqual({ text: 'Blue it is.', ends: ['done'] });
-    expect(play(...withoutTakenBack([composing(), chunk('It', 0), completed({ answer: 'From the ledger.' })]))).toEqual({
-      text: 'From the ledger.',
-      ends: ['done'],
-    });
-  });
-
   it('forgives white space that the composer trims at the end', () => {
     expect(play(composing(), chunk('It is blue.\n\n', 0), completed({ answer: 'It is blue.' }))).toEqual({
       text: 'It is blue.\n\n',
@@ -101,5 +85,55 @@ describe('the text of an answer', () => {
         expect(played).toEqual({ text: written + tail, ends: ['done'] });
       }),
     );
+  });
+});
+
+describe('a client that comes late', () => {
+  const superseded = (attempt: number, discarded: number): StreamBody => ({ kind: 'superseded', taskId: task, attempt, discarded });
+  const progress: StreamBody = { kind: 'planning', epoch: 0, iteration: 0, max: 3 };
+  /** What it holds after these reads of the stream, each a list of entries; a read that is cut short has more behind it. */
+  function late(...reads: readonly (readonly StreamBody[])[]): { readonly text: string; readonly ends: readonly string[] } {
+    const backlog = new Backlog<StreamBody>();
+    return play(...reads.flatMap((read) => backlog.take(read, false)));
+  }
+  const first = [composing(), chunk('It', 0)];
+  const second = [superseded(2, 2), chunk('Blue', 0, 2)];
+
+  it('begins with the attempt that counts', () => {
+    expect(late([...first, ...second], [chunk(' it is.', 4, 2), completed({ answer: 'Blue it is.' })])).toEqual({
+      text: 'Blue it is.',
+      ends: ['done'],
+    });
+  });
+
+  it('gets the answer of a run that is over, whatever was written before', () => {
+    expect(late([...first, ...second, chunk(' it is.', 4, 2), completed({ answer: 'Blue it is.' })])).toEqual({
+      text: 'Blue it is.',
+      ends: ['done'],
+    });
+  });
+
+  it('comes before anybody knows that the attempt is dead, and follows the next one without an error', () => {
+    expect(late(first, [progress], second, [completed({ answer: 'Blue it is.' })])).toEqual({ text: 'Blue it is.', ends: ['done'] });
+  });
+
+  it('gets what was written so far with the next words', () => {
+    const backlog = new Backlog<StreamBody>();
+    expect(backlog.take([progress, ...first], false)).toEqual([progress, first[0]]);
+    expect(backlog.take([progress], false)).toEqual([progress]);
+    expect(backlog.take([chunk(' is', 2)], false)).toEqual([first[1], chunk(' is', 2)]);
+    expect(backlog.take([chunk(' blue.', 5)], false)).toEqual([chunk(' blue.', 5)]);
+  });
+
+  it('waits for the whole backlog, also where it takes several reads', () => {
+    const backlog = new Backlog<StreamBody>();
+    expect(backlog.take(first, true)).toEqual([]);
+    expect(backlog.take(second, false)).toEqual([composing(), superseded(2, 2)]);
+    expect(backlog.take([chunk(' it', 4, 2)], true)).toEqual([]);
+    expect(backlog.take([progress], false)).toEqual([chunk('Blue', 0, 2), chunk(' it', 4, 2), progress]);
+  });
+
+  it('is told when the attempt dies whose words it was shown', () => {
+    expect(late(first, [chunk(' is', 2)], second).ends).toEqual(['superseded']);
   });
 });

@@ -90,10 +90,36 @@ export class AnswerText {
 }
 
 /**
- * A backlog without the text that its own later entries take back: a client that comes to a run late, such as the retry of one
- * whose answer was superseded, begins with the attempt that counts. Where the run is over, its answer stands in the last entry.
+ * What a client is shown that comes late to a run, such as the retry of one whose answer was superseded: never text that the
+ * backlog itself takes back. The newest attempt may be dead as well and nobody knows it yet, so its text is held until the
+ * run goes on writing it, and dropped when another attempt takes its place.
  */
-export function withoutTakenBack<Entry extends StreamBody>(backlog: readonly Entry[]): readonly Entry[] {
+export class Backlog<Entry extends StreamBody> {
+  private held: readonly Entry[] = [];
+  private readonly fresh: Entry[] = [];
+  private following = false;
+
+  /** Takes new entries in order, gives those to show now. `more`: further ones are in the stream already. */
+  take(entries: readonly Entry[], more: boolean): readonly Entry[] {
+    if (this.following) return entries;
+    this.fresh.push(...entries);
+    if (more) return [];
+    const fresh = this.fresh.splice(0);
+    const { held } = this;
+    if (held.length > 0 && !fresh.some(goesOn)) return fresh;
+    const shown = withoutTakenBack([...held, ...fresh]);
+    this.following = held.length > 0 || !shown.some(isChunk);
+    this.held = this.following ? [] : shown.filter(isChunk);
+    return this.following ? shown : shown.filter((entry) => !isChunk(entry));
+  }
+}
+
+const isChunk = ({ kind }: StreamBody): boolean => kind === 'chunk';
+/** Whether the answer is being written now, whoever writes it, or is finished. */
+const goesOn = ({ kind }: StreamBody): boolean => ['chunk', 'superseded', 'composing', 'run.completed'].includes(kind);
+
+/** Where the run is over, its answer stands in the last entry. */
+function withoutTakenBack<Entry extends StreamBody>(backlog: readonly Entry[]): readonly Entry[] {
   const over = backlog.some(isTerminal);
   const newest = new Map<string, number>();
   for (const entry of backlog) {

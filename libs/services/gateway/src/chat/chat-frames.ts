@@ -53,7 +53,7 @@ export class ChatFrames {
       case 'ended':
         return this.fail(failureOf(step.end));
       case 'superseded':
-        return this.fail(new Failure('ANSWER_SUPERSEDED'));
+        return this.fail(new Failure('ANSWER_SUPERSEDED', withoutKey(this.options.runId)));
       case 'nothing':
         return { chunks: this.progress(entry), content: false };
     }
@@ -103,6 +103,10 @@ export class ChatFrames {
     return [deltaChunk(this.options.frame, { content: '</think>\n\n' })];
   }
 }
+
+/** For a client that sent no Idempotency-Key. */
+const withoutKey = (runId: string): string =>
+  `Without such a key, send it with the header X-Stainless-Retry-Count: 1. The run is ${runId}; GET /v1/runs/${runId}/events shows it.`;
 
 /** Quoted model text must not close the block it stands in. */
 const withoutTags = (line: string): string => line.replace(/<(?=\/?think)/gi, '‹');

@@ -17,7 +17,7 @@ import { Commands } from '../runs/commands.js';
 import { Connections } from '../stream/connections.js';
 import { Sse } from '../stream/sse.js';
 import { type Following, StreamHub, type Viewer } from '../stream/stream-hub.js';
-import { withoutTakenBack } from './answer-text.js';
+import { Backlog } from './answer-text.js';
 import { ChatFrames, errorLine, factsOf, failureOf, finishOf } from './chat-frames.js';
 import { type ChatQuestion, progressMode } from './chat-request.js';
 import { type ChunkFrame, citations, completion } from './chat-shapes.js';
@@ -117,18 +117,11 @@ export class ChatRuns {
     session.farewell = () => finish(lines(frames.fail(shuttingDown()).chunks), shuttingDown(), 'shutdown', 'goes on');
     this.options.metrics.onStreamOpen('chat');
     sse.open(lines([frames.opening()]));
-    const backlog: StreamEntry[] = [];
-    let late = run.attached;
+    const backlog = run.attached ? new Backlog<StreamEntry>() : null;
     const viewer: Viewer = {
       cursor: 0,
       ready: () => sse.ready,
-      take: (entries, last) => {
-        if (!late) return take(entries);
-        backlog.push(...entries);
-        if (viewer.cursor < last) return;
-        late = false;
-        take(withoutTakenBack(backlog.splice(0)));
-      },
+      take: (entries, last) => take(backlog ? backlog.take(entries, viewer.cursor < last) : entries),
       lost: (view) => take([completedOf(view)]),
       failed: (error) => {
         this.options.logger.error('a chat stream failed', { run: run.runId, error });

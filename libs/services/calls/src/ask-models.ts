@@ -1,6 +1,7 @@
 import { addUsage, estimatePrompt, noUsage, type AnswerParameters, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { CallMessage, ModelReply } from '@conclave/ports';
-import type { CallEnd, CallMaker } from './call-maker.js';
+import type { CallEnd } from './call-maker.js';
+import type { Calls } from './calls.js';
 import type { Prices } from './usage.js';
 
 export interface Question {
@@ -70,7 +71,7 @@ const exhausted = (what: string): FailureNote => ({
  * Asks the models in order until one answers or the allowance is used up. A broken stream is tried once more on the first model
  * when there is no other.
  */
-export async function askModels(maker: CallMaker, question: Question): Promise<Answered> {
+export async function askModels(maker: Calls, question: Question): Promise<Answered> {
   const records: Event[] = [];
   let usage: Usage = noUsage;
   let failure = exhausted('model call');

@@ -3,6 +3,7 @@ import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, typ
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import type { CallMessage, CallOutcome, ModelCall, ModelReply, Models, RunStream, StateStore } from '@conclave/ports';
 import { recordEvent, recordOf, type StoredCall } from './call-record.js';
+import type { Calls, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
@@ -67,7 +68,7 @@ const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call 
  * Makes model and tool calls through the journal: a finished one is never made again, one that another living process makes is waited for,
  * a cancel stops it upstream within a poll interval, and each leaves a CallRecorded.
  */
-export class CallMaker {
+export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
   private readonly closing = new AbortController();
 
@@ -81,8 +82,7 @@ export class CallMaker {
     await this.cancels.close();
   }
 
-  /** `maxReplyTokens`: a reply that grows longer is cut short there, whatever the server was told. */
-  async model(call: JournalledCall & { readonly maxReplyTokens?: number }): Promise<CallEnd> {
+  async model(call: JournalledModelCall): Promise<CallEnd> {
     return this.journalled(call, call.request.model, call.request, async (running) => {
       const release = await takeSlot(this.parts, call.request.model, `${this.parts.processId}:${callStep(call.owner, call.index)}`, {
         signal: running.signal,
@@ -100,11 +100,7 @@ export class CallMaker {
     });
   }
 
-  private async bounded(
-    call: JournalledCall & { readonly maxReplyTokens?: number },
-    running: Running,
-    timeoutMs: number,
-  ): Promise<ModelReply> {
+  private async bounded(call: JournalledModelCall, running: Running, timeoutMs: number): Promise<ModelReply> {
     const { models, logger } = this.parts;
     const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
     const cut = new AbortController();
@@ -146,10 +142,7 @@ export class CallMaker {
   }
 
   /** A call to a tool: the same journal and audit, no slot, no tokens. A tool that does not react to its signal is left alone. */
-  async tool(
-    call: Omit<JournalledCall, 'request' | 'prices' | 'onContent'> & { readonly name: string; readonly request: unknown },
-    perform: (signal: AbortSignal) => Promise<string>,
-  ): Promise<CallEnd> {
+  async tool(call: JournalledToolCall, perform: (signal: AbortSignal) => Promise<string>): Promise<CallEnd> {
     const request = { model: call.name, messages: [] as CallMessage[], tool: call.request };
     return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
       const from = performance.now();

@@ -24,7 +24,8 @@ export interface EndedCall {
   readonly durationMs: number;
 }
 
-const hash = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+/** SHA-256 of a request as its record carries it, in hex. */
+export const requestHash = (request: unknown): string => createHash('sha256').update(JSON.stringify(request)).digest('hex');
 
 /** The audit's record of a call; prompts and replies as far as `storePrompts` keeps them. */
 export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
@@ -37,7 +38,7 @@ export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none')
     model: end.name,
     reportedModel: reply?.reportedModel ?? null,
     status: end.cancelled ? 'cancelled' : reply ? 'ok' : end.failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
-    requestHash: storePrompts === 'none' ? '' : hash(end.request),
+    requestHash: storePrompts === 'none' ? '' : requestHash(end.request),
     request: full ? end.request : null,
     reply: full && reply ? { content: reply.content, reasoning: reply.reasoning, finishReason: reply.finishReason } : null,
     failure: end.failure,

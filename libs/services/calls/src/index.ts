@@ -1,5 +1,7 @@
 export * from './ask-models.js';
 export * from './call-maker.js';
+export { requestHash } from './call-record.js';
+export * from './calls.js';
 export * from './cancel-watch.js';
 export * from './live-text.js';
 export * from './task-worker.js';

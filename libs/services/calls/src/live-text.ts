@@ -1,4 +1,4 @@
-import type { RunStream } from '@conclave/ports';
+import type { ShownIn } from './calls.js';
 
 /** After the first one, chunks are gathered for this long before they are appended; people do not see it. */
 const batchMs = 40;
@@ -17,7 +17,7 @@ export class LiveText {
   refused = false;
 
   constructor(
-    private readonly stream: RunStream,
+    private readonly stream: ShownIn,
     private readonly runId: string,
     private readonly taskId: string,
     private readonly attempt: number,

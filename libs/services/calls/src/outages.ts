@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { isOutage } from '@conclave/contracts';
 
 const firstWaitMs = 100;
@@ -15,7 +14,18 @@ export async function throughOutages<T>(write: () => Promise<T>, closing: AbortS
     } catch (error) {
       if (!isOutage(error) || closing.aborted) throw error;
     }
-    // The pause ends early when the process closes; the next failure is the last one then.
-    await wait(waitMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
+    await pause(waitMs, closing);
   }
 }
+
+/** Ends early when the process closes; the next failure is the last one then. */
+const pause = (ms: number, closing: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      closing.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms).unref();
+    closing.addEventListener('abort', over);
+  });

@@ -10,9 +10,9 @@ import {
   type Service,
   type TaskDispatched,
 } from '@conclave/contracts';
-import type { DeadReason, HandlerOutcome, StateStore } from '@conclave/ports';
+import type { DeadReason, HandlerOutcome } from '@conclave/ports';
 import { defer } from '@conclave/ports';
-import type { CancelWatch } from './cancel-watch.js';
+import type { Calls, WorkState } from './calls.js';
 
 /** What a capability gives back: the body of a result, what it leaves for the audit, or a wish to be called later. */
 export type Performed =
@@ -68,7 +68,7 @@ export function resultOf(
  */
 export async function workOn(
   task: TaskDispatched,
-  parts: { state: StateStore; cancels: CancelWatch; source: Service; signal: AbortSignal; capability: Capability | null },
+  parts: { state: WorkState; cancels: Calls['cancels']; source: Service; signal: AbortSignal; capability: Capability | null },
 ): Promise<HandlerOutcome> {
   const { state, source } = parts;
   const { taskId, capability, startBy, timeoutS } = task.data;
@@ -104,7 +104,11 @@ export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReas
   });
 
 /** An engine or planner record that is a dead letter ends its run. */
-export async function abortRun(event: Event, state: StateStore, reason: DeadReason): Promise<readonly Event[]> {
+export async function abortRun(
+  event: Event,
+  state: Pick<WorkState, 'now'> & { readonly runs: Pick<WorkState['runs'], 'nextCommandSeq'> },
+  reason: DeadReason,
+): Promise<readonly Event[]> {
   const seq = await state.runs.nextCommandSeq(event.runId);
   const issuedAt = await state.now();
   return [

@@ -1,11 +1,10 @@
 import type { TaskInput } from '@conclave/contracts';
-import type { RunStream } from '@conclave/ports';
-import { askModels, failedStatus, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { askModels, failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { expertPrompt, readExpert } from '@conclave/strategies';
 
 /** `expert.<category>`: one model call with the evidence of the round. */
 export const expertCapability =
-  (maker: CallMaker, stream: RunStream): Capability =>
+  (maker: Calls, stream: ShownIn): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'expert' }>;

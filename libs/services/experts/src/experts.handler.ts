@@ -2,17 +2,8 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
-import {
-  RUN_STREAM,
-  SEARCH,
-  STATE,
-  type DeadReason,
-  type HandlerOutcome,
-  type RunStream,
-  type Search,
-  type StateStore,
-} from '@conclave/ports';
-import { CALL_MAKER, deadTask, workOn, type CallMaker, type Capability } from '@conclave/service-calls';
+import { RUN_STREAM, SEARCH, STATE, type DeadReason, type HandlerOutcome, type Search } from '@conclave/ports';
+import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
 import { expertCapability } from './expert.capability.js';
 import { researchCapability } from './research.capability.js';
 
@@ -22,9 +13,9 @@ export class ExpertsHandler {
   private readonly capabilities: ReadonlyMap<string, Capability>;
 
   constructor(
-    @Inject(STATE) private readonly state: StateStore,
-    @Inject(CALL_MAKER) private readonly maker: CallMaker,
-    @Inject(RUN_STREAM) stream: RunStream,
+    @Inject(STATE) private readonly state: WorkState,
+    @Inject(CALL_MAKER) private readonly maker: Calls,
+    @Inject(RUN_STREAM) stream: ShownIn,
     @Inject(SEARCH) search: Search | null,
   ) {
     this.capabilities = new Map<string, Capability>([

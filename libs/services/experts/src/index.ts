@@ -1,1 +1,2 @@
+export { ExpertsHandler } from './experts.handler.js';
 export { ExpertsModule } from './experts.module.js';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Fact, TaskInput } from '@conclave/contracts';
-import type { RunStream, Search } from '@conclave/ports';
-import { failedStatus, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import type { Search } from '@conclave/ports';
+import { failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 
 const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
 
 /** `research`: one search; each hit becomes a sourced fact. */
 export const researchCapability =
-  (maker: CallMaker, stream: RunStream, search: Search): Capability =>
+  (maker: Calls, stream: ShownIn, search: Search): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'research' }>;

@@ -1,10 +1,10 @@
 import type { TaskInput } from '@conclave/contracts';
-import { askModels, failedStatus, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { askModels, failedStatus, note, type Calls, type Capability } from '@conclave/service-calls';
 import { gapPrompt, readGap } from '@conclave/strategies';
 
 /** `judge.gap`: one call, never asked again; what cannot be read counts as COMPLETE and says so. */
 export const gapCapability =
-  (maker: CallMaker): Capability =>
+  (maker: Calls): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'gap' }>;

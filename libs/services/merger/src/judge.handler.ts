@@ -2,8 +2,8 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
-import { RUN_STREAM, STATE, type DeadReason, type HandlerOutcome, type RunStream, type StateStore } from '@conclave/ports';
-import { CALL_MAKER, deadTask, workOn, type CallMaker, type Capability } from '@conclave/service-calls';
+import { RUN_STREAM, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
+import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
 import { gapCapability } from './gap.capability.js';
 import { synthesisCapability } from './synthesis.capability.js';
 
@@ -13,9 +13,9 @@ export class JudgeHandler {
   private readonly capabilities: ReadonlyMap<string, Capability>;
 
   constructor(
-    @Inject(STATE) private readonly state: StateStore,
-    @Inject(CALL_MAKER) private readonly maker: CallMaker,
-    @Inject(RUN_STREAM) stream: RunStream,
+    @Inject(STATE) private readonly state: WorkState,
+    @Inject(CALL_MAKER) private readonly maker: Calls,
+    @Inject(RUN_STREAM) stream: ShownIn,
   ) {
     this.capabilities = new Map([
       ['judge.gap', gapCapability(maker)],

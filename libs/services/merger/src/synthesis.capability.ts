@@ -1,6 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import type { RunStream } from '@conclave/ports';
-import { askModels, failedStatus, LiveText, note, type CallMaker, type Capability } from '@conclave/service-calls';
+import { askModels, failedStatus, LiveText, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { citedSources, InsightFilter, readInsight, sourceList, synthesisPrompt, wantsJson } from '@conclave/strategies';
 
 /** One attempt's text on its way to the user: the insight block taken out, sources appended at its end. */
@@ -36,7 +35,7 @@ class Showing {
  * A reply that was already paid for is shown again from its beginning; the run stream keeps only what it does not have yet.
  */
 export const synthesisCapability =
-  (maker: CallMaker, stream: RunStream): Capability =>
+  (maker: Calls, stream: ShownIn): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'synthesis' }>;

@@ -1,1 +1,2 @@
+export { PlannerHandler } from './planner.handler.js';
 export { PlannerModule } from './planner.module.js';

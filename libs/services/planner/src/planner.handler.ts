@@ -13,8 +13,8 @@ import {
 } from '@conclave/contracts';
 import { fallbackTasks } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
-import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore } from '@conclave/ports';
-import { abortRun, askModels, CALL_MAKER, type CallMaker } from '@conclave/service-calls';
+import { defer, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
+import { abortRun, askModels, CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
 import { plannerPrompt, readPlan, reAskPlan } from '@conclave/strategies';
 
 /** Tries of one plan: the first and two re-asks with what was wrong. */
@@ -34,8 +34,8 @@ const reAskTokens = 1_500;
 @Controller()
 export class PlannerHandler {
   constructor(
-    @Inject(STATE) private readonly state: StateStore,
-    @Inject(CALL_MAKER) private readonly maker: CallMaker,
+    @Inject(STATE) private readonly state: WorkState,
+    @Inject(CALL_MAKER) private readonly maker: Calls,
   ) {}
 
   @EventPattern('PlanRequested')

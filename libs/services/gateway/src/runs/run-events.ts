@@ -70,6 +70,7 @@ export class RunEvents {
           const events = entries.map(eventOf).join('');
           if (entries.some(isTerminal)) finish(events, 'finished');
           else sse.send(events);
+          if (entries.some(({ kind }) => kind === 'chunk')) this.options.crashPoints?.reached('gateway', 'mid-stream', runId);
         },
         lost: (view) => finish(eventOf(endOf(view)), 'finished'),
         failed: (error) => {

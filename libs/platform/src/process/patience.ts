@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isOutage, type Failure } from '@conclave/contracts';
 import type { Logger } from '../logging/logger.js';
 
@@ -14,7 +13,7 @@ export async function patiently<T>(act: () => Promise<T>, logger: Logger, patien
     } catch (error) {
       if (!isOutage(error) || (error as Failure).code === 'STORE_REPLACED' || performance.now() > end) throw error;
       logger.warn('A store does not answer yet; trying again.', { error });
-      await delay(waitMs);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 }

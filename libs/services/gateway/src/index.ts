@@ -1,6 +1,9 @@
 export { configureHttp, createGatewayApp } from './create-app.js';
 export { GatewayModule } from './gateway.module.js';
 export { progressText } from './chat/progress-text.js';
+export { Acceptance, type AcceptedRun, type Asked } from './runs/acceptance.js';
+export { Commands } from './runs/commands.js';
+export { type Following, StreamHub, type Viewer } from './stream/stream-hub.js';
 export { Connections } from './stream/connections.js';
 export { gatewayMetrics } from './operations/gateway-metrics.js';
 export { Health } from './operations/health.js';

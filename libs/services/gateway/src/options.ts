@@ -133,6 +133,8 @@ export interface GatewayOptions {
   readonly recordPrompts?: boolean;
   readonly history?: History;
   readonly crashPoints?: CrashPoints;
+  /** Makes the id of a run that its request does not name; default random. For tests that repeat a run exactly. */
+  readonly newRunId?: () => string;
 }
 
 export const GATEWAY_OPTIONS = Symbol('GatewayOptions');

@@ -106,10 +106,14 @@ export class Acceptance {
         return earlier;
       }
       // With an Idempotency-Key the id follows from it: two gateways that get one request at the same moment make one run.
-      return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : randomRunId(), retryKey, asked, known);
+      return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : this.newRunId(), retryKey, asked, known);
     }
-    if (!repeat.idempotent) return this.begin(randomRunId(), null, asked, known);
+    if (!repeat.idempotent) return this.begin(this.newRunId(), null, asked, known);
     throw new Failure('COMMAND_REJECTED', 'Every run of this Idempotency-Key has ended without an answer; use a new key.');
+  }
+
+  private newRunId(): string {
+    return this.options.newRunId?.() ?? randomRunId();
   }
 
   private async begin(runId: string, retryKey: string | null, asked: Asked, known: OnKnown): Promise<AcceptedRun> {

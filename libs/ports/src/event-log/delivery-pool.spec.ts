@@ -16,7 +16,7 @@ describe('the delivery pool', () => {
     bench.pool.offer(await bench.record(sampleInput('a')), () => void order.push(`done after ${bench.published.map(sampleName).join()}`));
     await settle();
     expect(order).toEqual(['done after a']);
-    expect(bench.points).toEqual(['after-poll', 'before-publish', 'after-publish']);
+    expect(bench.points).toEqual(['after-poll', 'before-publish', 'after-publish', 'after-commit']);
     expect(bench.deliveries.open).toBe(0);
   });
 

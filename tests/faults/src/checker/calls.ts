@@ -1,0 +1,95 @@
+import type { Finding } from '../evidence/evidence.js';
+import type { HistoryEntry } from '@conclave/test-support';
+import { fieldOf, findingOf, push, type Case } from './case.js';
+
+const finding = findingOf('model-calls-bounded');
+
+/** Milliseconds the end of a killed process may be noticed after others took over its work. */
+const noticedMs = 1_000;
+
+export interface CallCount {
+  readonly findings: readonly Finding[];
+  /** Model calls that were begun although an earlier attempt of the same step had been begun. */
+  readonly duplicates: number;
+}
+
+/** Model calls carry `model@provider`, tools a bare name. */
+const isModelCall = (line: HistoryEntry): boolean => String(fieldOf(line, 'model') ?? '').includes('@');
+
+/**
+ * Check 6: a call that was finished and stored is never made again; every other repeat has a process behind it that ended, or
+ * was frozen, after it had begun the call; the model server saw no more calls than that.
+ */
+export function checkCalls(of: Case): CallCount {
+  const steps = new Map<string, HistoryEntry[]>();
+  for (const line of of.lines('call')) push(steps, line.id, line);
+  const paid = new Set(of.events('CallRecorded').flatMap(({ data }) => (data.model.includes('@') ? [data.step] : [])));
+  const findings: Finding[] = [];
+  let explained = 0;
+  let duplicates = 0;
+  for (const [step, lines] of steps) {
+    const model = lines.some(isModelCall);
+    if (model) paid.add(step);
+    const invokes = lines.filter(({ phase }) => phase === 'invoke');
+    if (model) duplicates += Math.max(0, invokes.length - 1);
+    for (const [n, again] of invokes.entries()) {
+      if (n === 0) continue;
+      const why = unexplained(of, lines, invokes[n - 1]!, again);
+      if (why === null) explained += 1;
+      else findings.push(finding(step, why));
+    }
+  }
+  const seen = of.lines('model.call').filter(({ phase }) => phase === 'invoke').length;
+  const allowed = paid.size + explained;
+  // Repeats that have a finding of their own are not reported once more in the sum.
+  if (!of.evidence.upstreamFaults && seen > allowed + findings.length)
+    findings.push(finding('model.call', `The model server saw ${seen} calls; ${paid.size} steps and ${explained} explained repeats allow ${allowed}.`));
+  return { findings, duplicates };
+} // prettier-ignore
+
+/** Null where a repeat is explained, otherwise a sentence. `lines` are those of the step in the order they were written. */
+function unexplained(of: Case, lines: readonly HistoryEntry[], earlier: HistoryEntry, again: HistoryEntry): string | null {
+  const between = lines.slice(lines.indexOf(earlier) + 1, lines.indexOf(again));
+  const attempt = fieldOf(earlier, 'attempt');
+  const before = lines.slice(0, lines.indexOf(again));
+  if (before.some((line) => line.phase === 'ok' && fieldOf(line, 'stored') === 'stored')) return 'It was finished and stored, and made again.';
+  // A call that was given up before anything was sent, or handed back by a process that ends, cost nothing or is counted with its end.
+  const givenUp = between.find((line) => line.phase === 'abandoned' && line.process === earlier.process && fieldOf(line, 'attempt') === attempt);
+  if (givenUp && (fieldOf(givenUp, 'sent') === false || fieldOf(givenUp, 'closing') === true)) return null;
+  if (hasEnded(of, earlier, again)) return null;
+  return `Attempt ${String(fieldOf(again, 'attempt'))} was begun although ${earlier.process}, which had begun attempt ${String(attempt)}, had not ended.`;
+} // prettier-ignore
+
+/** Whether the process that began the earlier attempt ended, or was frozen, before the later one. */
+function hasEnded({ evidence, bounds }: Case, earlier: HistoryEntry, again: HistoryEntry): boolean {
+  const { process } = earlier;
+  const lines = evidence.history.filter((line) => line.process === process && line.at >= earlier.at);
+  if (lines.some(({ phase, at }) => phase === 'crash' && at <= again.at)) return true;
+  // Whoever is told to end hands its work over first, and says so last.
+  if (lines.some(({ op, phase, at }) => op === 'process' && (phase === 'stop' || phase === 'failed') && at <= again.at + bounds.closeMs)) return true;
+  const lastWord = Math.max(...lines.map(({ at }) => at));
+  return evidence.deaths.some(({ process: name, at, signal }) => {
+    if (serviceOf(name) !== serviceOf(process) || at < earlier.at) return false;
+    // Whoever is killed writes nothing any more; whoever is frozen may.
+    return signal === 'SIGSTOP' ? at <= again.at : lastWord <= at && at <= again.at + noticedMs;
+  });
+} // prettier-ignore
+
+/** Service of a process: its id begins with it, and so does the name a supervisor knows it by. */
+const serviceOf = (process: string): string =>
+  /^(gateway|planner|experts|merger|graph-ingest|standalone)(-|$)/.exec(process)?.[1] ?? process;
+
+/**
+ * Tokens the model server spent that no recorded call counts: lines `model.call` carry `prompt_tokens` and `completion_tokens` once
+ * a call is over; what a record counts is taken once for each step and attempt.
+ */
+export function tokensWasted(of: Case): number {
+  const spent = of.lines('model.call').reduce((sum, line) => sum + tokensOf(line), 0);
+  const counted = new Map<string, number>();
+  for (const { data } of of.events('CallRecorded'))
+    if (data.model.includes('@')) counted.set(`${data.step} ${data.attempt}`, data.usage.prompt + data.usage.completion);
+  return Math.max(0, spent - [...counted.values()].reduce((sum, tokens) => sum + tokens, 0));
+}
+
+const tokensOf = (line: HistoryEntry): number =>
+  line.phase === 'ok' || line.phase === 'fail' ? Number(fieldOf(line, 'prompt_tokens') ?? 0) + Number(fieldOf(line, 'completion_tokens') ?? 0) : 0;

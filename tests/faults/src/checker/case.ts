@@ -1,0 +1,96 @@
+import { deadTopic, identityTopic, type AnyEvent } from '@conclave/contracts';
+import type { HistoryEntry } from '@conclave/test-support';
+import type { Bounds, CheckName, Evidence, Finding, LoggedRecord } from '../evidence/evidence.js';
+import { driveRun, type DrivenRun } from './driven-run.js';
+
+type EventData = { [E in AnyEvent as E['type']]: E['data'] };
+
+/** An event of the log with the record it stands in. The log may hold one event more than once. */
+export interface LoggedEvent<D> {
+  readonly id: string;
+  readonly runId: string;
+  readonly data: D;
+  readonly record: LoggedRecord;
+}
+
+/** Topics whose records nobody sent as an event of their own: copies of other records, and the mark of the store. */
+const bookkeeping: ReadonlySet<string> = new Set([deadTopic, identityTopic]);
+
+export const recordName = ({ topic, partition, offset }: Pick<LoggedRecord, 'topic' | 'partition' | 'offset'>): string =>
+  `${topic}/${partition}/${offset}`;
+
+const letterName = ({ headers }: LoggedRecord): string =>
+  `${headers['dead-group']}:${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}`;
+
+/** Whether a delivery of an event has come to its end with this line: its outputs are published. */
+export const isHandled = ({ phase }: HistoryEntry): boolean => phase === 'after-publish' || phase === 'after-commit';
+
+/** Evidence with the indexes that several checks use. Asks nobody. */
+export class Case {
+  /** Records of every topic but `dead` and the mark of the store. */
+  readonly records: readonly LoggedRecord[];
+  private readonly byType = new Map<string, LoggedEvent<unknown>[]>();
+  /** Dead letters by `<group>:<topic>/<partition>/<offset>` of the record they stand for, with their own place. */
+  readonly letters: ReadonlyMap<string, string>;
+  private readonly handled = new Set<string>();
+  private readonly delivering = new Set<string>();
+  private driven: ReadonlyMap<string, DrivenRun> | null = null;
+
+  constructor(
+    readonly evidence: Evidence,
+    readonly bounds: Bounds,
+  ) {
+    this.records = evidence.records.filter(({ topic }) => !bookkeeping.has(topic));
+    for (const record of this.records) {
+      if (!record.event) continue;
+      const { id, type, runId, data } = record.event;
+      push(this.byType, type, { id, runId, data, record });
+    }
+    const dead = evidence.records.filter(({ topic }) => topic === deadTopic);
+    this.letters = new Map(dead.map((record) => [letterName(record), recordName(record)]));
+    for (const line of evidence.history) {
+      if (!isHandled(line)) continue;
+      const { actor, op, id } = line;
+      this.handled.add(`${actor} ${op} ${id}`);
+      this.delivering.add(actor);
+    }
+  }
+
+  /** Every record of this type, in the order of the evidence; repeats of an event too. */
+  events<T extends keyof EventData>(type: T): readonly LoggedEvent<EventData[T]>[] {
+    return (this.byType.get(type) ?? []) as unknown as readonly LoggedEvent<EventData[T]>[];
+  }
+  /** Whether a group has put this record aside as a dead letter. */
+  isDead(group: string, record: LoggedRecord): boolean {
+    return this.letters.has(`${group}:${recordName(record)}`);
+  }
+  /** Whether a service says that it has handled this event to the end, its outputs published. Null where its history holds no delivery at all. */
+  wasHandled(service: string, type: string, id: string): boolean | null {
+    return this.delivering.has(service) ? this.handled.has(`${service} ${type} ${id}`) : null;
+  }
+  /** Recorded steps of every run, driven through today's engine. */
+  runs(): ReadonlyMap<string, DrivenRun> {
+    if (this.driven) return this.driven;
+    const steps = new Map<string, EventData['StepRecorded'][]>();
+    for (const { runId, data } of this.events('StepRecorded')) push(steps, runId, data);
+    return (this.driven = new Map([...steps].map(([runId, of]) => [runId, driveRun(runId, of)])));
+  }
+  lines(op: string): readonly HistoryEntry[] {
+    return this.evidence.history.filter((line) => line.op === op);
+  }
+}
+
+export function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** Makes findings of one check. */
+export const findingOf =
+  (check: CheckName) =>
+  (id: string, sentence: string): Finding => ({ check, id, sentence });
+
+/** A field of the free part of a history line. */
+export const fieldOf = (line: HistoryEntry, name: string): unknown =>
+  typeof line.data === 'object' && line.data !== null ? (line.data as Record<string, unknown>)[name] : undefined;

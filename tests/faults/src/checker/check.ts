@@ -1,0 +1,50 @@
+import type { Bounds, Evidence, Figures, Finding } from '../evidence/evidence.js';
+import { checkAppends } from './appends.js';
+import { checkCalm } from './calm.js';
+import { checkCalls, tokensWasted } from './calls.js';
+import { Case } from './case.js';
+import { checkCommits } from './commits.js';
+import { checkEnough, successOf } from './enough.js';
+import { checkOutcomes } from './outcomes.js';
+import { checkReplay } from './replays.js';
+import { checkStreams } from './streams.js';
+import { checkTerminalEvents } from './terminal-events.js';
+
+/** What the checker says of a scenario. No findings: every promise held in it. */
+export interface Verdict {
+  readonly findings: readonly Finding[];
+  readonly figures: Figures;
+}
+
+/** Judges what a scenario left. Pure: it looks at the evidence alone, and the same evidence gives the same verdict. */
+export function check(evidence: Evidence, bounds: Bounds): Verdict {
+  const of = new Case(evidence, bounds);
+  const success = successOf(of);
+  const calls = checkCalls(of);
+  const findings = [
+    ...checkTerminalEvents(of),
+    ...checkAppends(of),
+    ...checkOutcomes(of),
+    ...checkCommits(of),
+    ...checkStreams(of),
+    ...calls.findings,
+    ...checkReplay(of),
+    ...checkCalm(of),
+    ...checkEnough(of, success),
+  ];
+  return {
+    findings: distinct(findings),
+    figures: {
+      accepted: success.accepted.size,
+      answered: success.answered.size,
+      deaths: evidence.deaths.filter(({ signal }) => signal !== 'SIGSTOP').length,
+      duplicateCalls: calls.duplicates,
+      tokensWasted: tokensWasted(of),
+    },
+  };
+}
+
+/** A repeat on the log, or a second viewer, says the same thing once more. */
+const distinct = (findings: readonly Finding[]): readonly Finding[] => [
+  ...new Map(findings.map((finding) => [`${finding.check} ${finding.id} ${finding.sentence}`, finding])).values(),
+];

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util';
+import { specOf } from '@conclave/contracts';
+import { evolve, step, type EngineInput, type RecordedStep, type RunState } from '@conclave/loop';
+import { strategyOf } from '@conclave/strategies';
+
+/** What the recorded steps of one run say, and what today's engine makes of them. */
+export interface DrivenRun {
+  readonly runId: string;
+  /** Versions with two different records: an update was lost. */
+  readonly conflicts: readonly number[];
+  /** Versions without a record below one that has one, both ends included. */
+  readonly gaps: readonly (readonly [number, number])[];
+  /** Inputs that were applied in more than one version. */
+  readonly repeated: readonly { readonly id: string; readonly versions: readonly number[] }[];
+  /** Ids of the inputs that were applied. */
+  readonly inputs: ReadonlySet<string>;
+  /** Ids of the events that each applied input put out. */
+  readonly outputs: ReadonlyMap<string, readonly string[]>;
+  /** How often each task got an outcome that the run took. */
+  readonly settled: ReadonlyMap<string, number>;
+  /** Where today's engine could not go on; null where it took every step. */
+  readonly refused: { readonly version: number; readonly sentence: string } | null;
+  /** State after the last step that could be driven. */
+  readonly state: RunState | null;
+  /** Whether every step that there must have been was driven. */
+  readonly whole: boolean;
+}
+
+/** Drives the steps of a run in the order of their versions, up to the first hole or contradiction. */
+export function driveRun(runId: string, steps: readonly RecordedStep[]): DrivenRun {
+  const byVersion = new Map<number, RecordedStep>();
+  const conflicts = new Set<number>();
+  for (const recorded of steps) {
+    const known = byVersion.get(recorded.version);
+    if (!known) byVersion.set(recorded.version, recorded);
+    else if (!isDeepStrictEqual(known, recorded)) conflicts.add(recorded.version);
+  }
+  const versions = [...byVersion.keys()].sort((a, b) => a - b);
+  const gaps = versions.flatMap((version, index) => {
+    const expected = (versions[index - 1] ?? 0) + 1;
+    return version > expected ? [[expected, version - 1] as const] : [];
+  });
+  const applied = new Map<string, number[]>();
+  const outputs = new Map<string, readonly string[]>();
+  // Also of the contradicting records: each of them was a step that somebody took.
+  for (const { input, outputs: out } of steps) outputs.set(input.id, [...new Set([...(outputs.get(input.id) ?? []), ...out.map(({ id }) => id)])]);
+  for (const version of versions) {
+    const { id } = byVersion.get(version)!.input;
+    applied.set(id, [...(applied.get(id) ?? []), version]);
+  }
+  const end = Math.min(gaps[0]?.[0] ?? Infinity, ...conflicts);
+  const drive = driven(runId, versions.filter((version) => version < end).map((version) => byVersion.get(version)!)); // prettier-ignore
+  return {
+    runId,
+    conflicts: [...conflicts].sort((a, b) => a - b),
+    gaps,
+    repeated: [...applied].filter(([, in_]) => in_.length > 1).map(([id, in_]) => ({ id, versions: in_ })),
+    inputs: new Set(outputs.keys()),
+    outputs,
+    ...drive,
+    whole: end === Infinity && drive.refused === null,
+  };
+}
+
+function driven(runId: string, steps: readonly RecordedStep[]): Pick<DrivenRun, 'settled' | 'refused' | 'state'> {
+  const settled = new Map<string, number>();
+  let state: RunState | null = null;
+  for (const recorded of steps) {
+    const { version } = recorded;
+    try {
+      const before: RunState | null = recorded.request ? evolve(state, inputOf(runId, recorded.request)) : state;
+      const decision = step(before, inputOf(runId, recorded.input), recorded.now, strategyOf);
+      if (!decision) return { settled, state, refused: { version, sentence: `${recorded.input.id} changes nothing there` } };
+      for (const id of newlySettled(state, decision.next)) settled.set(id, (settled.get(id) ?? 0) + 1);
+      // A state lies in a store as JSON between two steps.
+      state = JSON.parse(JSON.stringify(decision.next)) as RunState;
+    } catch (error) {
+      return { settled, state, refused: { version, sentence: error instanceof Error ? error.message : String(error) } };
+    }
+  }
+  return { settled, state, refused: null };
+}
+
+/** Tasks that had no outcome before and have one now, and those whose outcome is another one now. */
+function newlySettled(before: RunState | null, after: RunState): readonly string[] {
+  return Object.entries(after.tasks).flatMap(([id, task]) => {
+    if (task.status !== 'settled') return [];
+    const earlier = before?.tasks[id];
+    const same = earlier?.status === 'settled' && isDeepStrictEqual(earlier.result, JSON.parse(JSON.stringify(task.result)));
+    return same ? [] : [id];
+  });
+}
+
+/** An input as the engine takes it. Throws an Error that says why today's code cannot. */
+function inputOf(runId: string, { id, type, time, data }: RecordedStep['input']): EngineInput {
+  const spec = specOf(type);
+  if (!spec) throw new Error(`the engine takes no ${type}`);
+  const parsed = spec.schema.safeParse(data);
+  if (!parsed.success) throw new Error(`the data of ${id} does not fit today's ${type}`);
+  return { id, type, runId, topic: spec.topic, key: runId, source: spec.from[0]!, time: time ?? 0, data: parsed.data } as EngineInput;
+}

@@ -1,0 +1,63 @@
+import { planId, resultId } from '@conclave/contracts';
+import type { LoggedRecord } from '../evidence/evidence.js';
+import type { Case } from './case.js';
+import type { DrivenRun } from './driven-run.js';
+
+type Event = NonNullable<LoggedRecord['event']>;
+/** Null where the effect of the event on this group is durable, otherwise what is missing, as a clause. */
+export type Missing = (group: string, service: string, event: Event) => string | null;
+
+/**
+ * What a group must have left behind for an event it has committed:
+ * - a task class: the result of the task;
+ * - `planner`: the plan. It makes none for a run that is over or cancelled, or whose time for planning has passed, and leaves nothing
+ *   then: excused where the run has ended and the planner's history says that it handled the event to its end;
+ * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step for a run that is over, nor
+ *   for a timer that was armed again or taken away: excused where the state that the recorded steps lead to is one of these, and
+ *   the merger's history says that it handled the event to its end;
+ * - others (`graph-ingest`): their effect lies outside the log; the history of the service must say that it handled the event.
+ * Where a service has no deliveries in the history at all, handled is taken for granted: the excuse alone decides.
+ */
+export function effectsOn(of: Case): Missing {
+  const onLog = new Set(of.records.flatMap(({ event }) => (event ? [event.id] : [])));
+  const ended = new Set(of.events('RunCompleted').map(({ runId }) => runId));
+  const cancelled = new Set(of.events('CommandIssued').filter(({ data }) => data.command.name === 'cancel').map(({ runId }) => runId)); // prettier-ignore
+  const unhandled = (service: string, event: Event): boolean => of.wasHandled(service, event.type, event.id) === false;
+
+  function onPlanner(service: string, event: Event): string | null {
+    const epoch = event.type === 'GapDetected' ? (event.data as { epoch: number }).epoch + 1 : 0;
+    const plan = planId(event.runId, epoch);
+    if (onLog.has(plan)) return null;
+    if (!ended.has(event.runId) && !cancelled.has(event.runId)) return `${plan} is not on the log and its run is open`;
+    return unhandled(service, event) ? `${plan} is not on the log and the planner never finished it` : null;
+  }
+
+  function onEngine(service: string, event: Event): string | null {
+    const run = of.runs().get(event.runId);
+    if (run?.inputs.has(event.id)) {
+      const lost = run.outputs.get(event.id)!.filter((id) => !onLog.has(id));
+      return lost.length === 0 ? null : `its step put out ${lost.join(', ')}, which the log does not hold`;
+    }
+    if (!isIgnored(run, event, ended)) return 'no step of the engine has applied it';
+    return unhandled(service, event) ? 'no step of the engine has applied it and the merger never finished it' : null;
+  }
+
+  return (group, service, event) => {
+    if (group.startsWith('tasks.')) {
+      const result = resultId((event.data as { taskId: string }).taskId);
+      return onLog.has(result) ? null : `${result} is not on the log`;
+    }
+    if (group === 'planner') return onPlanner(service, event);
+    if (group === 'merger') return onEngine(service, event);
+    return unhandled(service, event) ? `${group} never finished it` : null;
+  };
+}
+
+/** Whether the engine gives null for this input in the state its run has come to. */
+function isIgnored(run: DrivenRun | undefined, { runId, type, data }: Event, ended: ReadonlySet<string>): boolean {
+  if (ended.has(runId) || run?.state?.phase === 'done') return true;
+  if (type !== 'TimerFired') return false;
+  const { name, arm } = data as { name: string; arm: number };
+  const timer = run?.state?.timers[name];
+  return timer === undefined || timer.dueAt === null || timer.arm !== arm;
+}

@@ -1,0 +1,38 @@
+import type { Finding } from '../evidence/evidence.js';
+import { findingOf, type Case } from './case.js';
+import { acceptedRuns, terminalEvents } from './terminal-events.js';
+
+const finding = findingOf('enough-succeeded');
+
+/** Runs that were accepted, and those of them that succeeded. */
+export interface Success {
+  readonly accepted: ReadonlySet<string>;
+  readonly answered: ReadonlySet<string>;
+}
+
+/**
+ * A run succeeded when its terminal event carries an answer and the ask of a client for it ended `ok`. An ask that nobody knows the
+ * outcome of is no success, whatever became of its run.
+ */
+export function successOf(of: Case): Success {
+  const accepted = new Set(acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) }).keys());
+  const ok = new Set(of.lines('ask').filter(({ phase }) => phase === 'ok').map(({ id }) => id)); // prettier-ignore
+  const told = new Set(of.evidence.asked.flatMap(({ id, runId }) => (runId !== null && ok.has(id) ? [runId] : [])));
+  const ends = terminalEvents(of);
+  const answered = [...accepted].filter((runId) => {
+    const end = ends.get(runId)?.data;
+    return end !== undefined && end.answer !== null && end.outcome !== 'failed' && end.outcome !== 'cancelled' && told.has(runId);
+  });
+  return { accepted, answered: new Set(answered) };
+}
+
+/** The guard: a storm in which nothing was asked or nothing was answered shows nothing. */
+export function checkEnough(of: Case, { accepted, answered }: Success): readonly Finding[] {
+  const { bounds, evidence } = of;
+  if (accepted.size < bounds.accepted) return [finding(evidence.scenario, `${accepted.size} runs were accepted; at least ${bounds.accepted} must be.`)];
+  const counted = [...accepted].filter((runId) => !bounds.mayFail.includes(runId));
+  const good = counted.filter((runId) => answered.has(runId)).length;
+  if (counted.length === 0 || good / counted.length >= bounds.answered) return [];
+  const sentence = `${good} of ${counted.length} accepted runs were answered to a client that saw it; at least ${Math.round(bounds.answered * 100)} % must be.`;
+  return [finding(evidence.scenario, sentence)];
+} // prettier-ignore

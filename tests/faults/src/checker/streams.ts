@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isTerminal, type Snapshot, type StreamEntry } from '@conclave/contracts';
+import type { Finding, Viewing } from '../evidence/evidence.js';
+import { findingOf, push, type Case } from './case.js';
+import { textFindings } from './stream-text.js';
+
+const finding = findingOf('stream-without-gaps');
+
+/**
+ * Check 5: what a viewer has put together over its connections is dense and rising, viewers agree, nothing follows the end, and
+ * attempts that were superseded are marked.
+ */
+export function checkStreams(of: Case): readonly Finding[] {
+  const viewers = new Map<string, Viewing[]>();
+  for (const viewing of of.evidence.viewings) push(viewers, `${viewing.viewer} ${viewing.runId}`, viewing);
+  const entries = new Map<string, Map<number, StreamEntry>>();
+  return [
+    ...[...viewers.values()].flatMap((connections) => viewerFindings([...connections].sort((a, b) => a.connection - b.connection))),
+    ...of.evidence.viewings.flatMap((viewing) => disagreements(viewing, entries)),
+    ...[...entries].flatMap(([runId, known]) => textFindings(of, runId, fromTheBeginning(known))),
+  ];
+}
+
+const place = (runId: string, id: number): string => `${runId}#${id}`;
+const isSnapshot = (entry: StreamEntry | Snapshot): entry is Snapshot => entry.kind === 'snapshot';
+/** A viewer may keep snapshots among its entries. */
+const entriesOf = ({ entries }: Viewing): readonly (StreamEntry | Snapshot)[] => entries;
+
+function viewerFindings(connections: readonly Viewing[]): readonly Finding[] {
+  let seen = connections[0]!.lastEventId;
+  return connections.flatMap((connection) => {
+    const { runId, viewer, lastEventId } = connection;
+    const holes = lastEventId > seen ? [finding(place(runId, seen + 1), `${viewer} resumed after ${lastEventId} and never got it.`)] : [];
+    const found = connectionFindings(connection);
+    seen = Math.max(seen, ...entriesOf(connection).map((entry) => (isSnapshot(entry) ? entry.last : entry.id)));
+    return [...holes, ...found];
+  });
+}
+
+/** Entries of one connection: the one after the last known, then each the next. A snapshot stands for everything up to its last id. */
+function connectionFindings(viewing: Viewing): readonly Finding[] {
+  const { runId, viewer, connection, lastEventId } = viewing;
+  const findings: Finding[] = [];
+  const where = `connection ${connection} of ${viewer}`;
+  let next = lastEventId + 1;
+  let snapshot: Snapshot | null = null;
+  let ended: number | null = null;
+  for (const entry of entriesOf(viewing)) {
+    if (isSnapshot(entry)) {
+      snapshot = entry;
+      continue;
+    }
+    // After a snapshot a finished stream shows its last entry once more.
+    const isNext = entry.id === next || (snapshot !== null && entry.id >= snapshot.first && entry.id <= snapshot.last + 1);
+    if (ended !== null) findings.push(finding(place(runId, entry.id), `It follows the terminal entry ${ended} on ${where}.`));
+    else if (!isNext && entry.id > next) findings.push(finding(place(runId, next), `Entries ${next} to ${entry.id - 1} are missing on ${where}.`));
+    else if (!isNext) findings.push(finding(place(runId, entry.id), `It came where ${next} was due on ${where}.`));
+    snapshot = null;
+    next = entry.id + 1;
+    if (isTerminal(entry)) ended = entry.id;
+  }
+  return findings;
+} // prettier-ignore
+
+/** Every id of a run has one body, whoever sees it and however often. */
+function disagreements(viewing: Viewing, runs: Map<string, Map<number, StreamEntry>>): readonly Finding[] {
+  const { runId, viewer } = viewing;
+  const known = runs.get(runId) ?? new Map<number, StreamEntry>();
+  runs.set(runId, known);
+  return entriesOf(viewing).flatMap((entry) => {
+    if (isSnapshot(entry)) return [];
+    const first = known.get(entry.id);
+    if (!first) known.set(entry.id, entry);
+    if (!first || isDeepStrictEqual(first, entry)) return [];
+    return [finding(place(runId, entry.id), `${viewer} saw another body than was seen before (${entry.kind}, ${first.kind}).`)];
+  });
+}
+
+/** What is known of a stream without a hole, from entry 1 on. */
+function fromTheBeginning(known: ReadonlyMap<number, StreamEntry>): readonly StreamEntry[] {
+  const entries: StreamEntry[] = [];
+  for (let entry = known.get(1); entry; entry = known.get(entry.id + 1)) entries.push(entry);
+  return entries;
+}

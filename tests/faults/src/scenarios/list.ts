@@ -1,8 +1,19 @@
 import { cells, killCell, killMatrix } from './kill-matrix.js';
 import type { Scenario } from './scenario.js';
+import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
 
 /** Every scenario, in the order they run and stand in the guarantees page. */
-export const scenarios: readonly Scenario[] = [killMatrix];
+export const scenarios: readonly Scenario[] = [
+  killMatrix,
+  randomKills,
+  frozenExperts,
+  frozenMerger,
+  rebalanceStorm,
+  twoEngines,
+  rollingRestart,
+  killerRecord,
+  lateWork,
+];
 
 /** Scenarios that are parts of others, by name. */
 const parts: readonly Scenario[] = cells.map(killCell);

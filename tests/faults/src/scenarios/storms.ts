@@ -1,0 +1,241 @@
+import type { ServiceName } from '@conclave/test-support/system';
+import type { World } from '../world/world.js';
+import type { Scenario } from './scenario.js';
+
+const seconds = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Longest time from a fault to the end of a run that was under way then. */
+function recoveryAfter(world: World, at: number): number | null {
+  const hit = world.load.asked.flatMap(({ runId, acceptedAt }) =>
+    runId !== null && acceptedAt !== null && acceptedAt <= at ? [world.load.ended.get(runId) ?? Infinity] : [],
+  );
+  const after = hit.filter((end) => end >= at);
+  return after.length === 0 || !after.every(Number.isFinite) ? null : Math.max(...after) - at;
+}
+const runsOf = (world: World): readonly string[] => world.load.asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
+
+/** Kills whichever process a simple generator picks, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
+export const randomKills: Scenario = {
+  name: 'random-kills',
+  promise: 'Whatever processes die, and whenever, every accepted question gets its one end and no finished model call is made again.',
+  fault: 'kill -9 of a random process every 0.5-5 s for 60 s under load',
+  engines: ['embedded', 'distributed'],
+  controls: [],
+  bounds: { accepted: 8, terminalMs: 90_000 },
+  limitS: 240,
+  ci: true,
+  system: { gateways: 2, experts: 2 },
+  async run(world) {
+    await world.warmUp();
+    const stormMs = world.short ? 15_000 : 60_000;
+    const until = Date.now() + stormMs;
+    world.behave({ delayMs: { planner: 100, expert: 400, composer: 200 } });
+    const load = world.load.run({
+      runs: world.short ? 12 : 60,
+      atOnce: 4,
+      everyMs: 800,
+      patienceMs: stormMs + 90_000,
+      name: 'storm',
+      twoRounds: (n) => n % 3 === 0,
+    });
+    let seed = 20_261_121;
+    const random = (): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
+    let killed = 0;
+    while (Date.now() < until) {
+      await seconds(500 + random() * 4_500);
+      const all = [...world.engine.all()];
+      const [name, process] = all[Math.floor(random() * all.length)]!;
+      await process.ready();
+      const { signal } = await process.kill('SIGKILL');
+      world.fault(`SIGKILL of ${name}`);
+      if (signal === 'SIGKILL') killed += 1;
+    }
+    const at = Date.now();
+    await Promise.all([...world.engine.all().values()].map((process) => process.ready()));
+    world.behave({});
+    await load;
+    if (killed < 3) throw new Error(`Only ${killed} processes were killed.`);
+    world.row({ name: `${killed} kills`, outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world) });
+  },
+};
+
+/** A process that sleeps past its session and its lease, and then believes that it still owns what it held. */
+const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
+  name: `frozen-${service}`,
+  promise: 'A process that was frozen and wakes up changes nothing any more: its work belongs to others.',
+  fault: `SIGSTOP of one of two ${service} processes for ${sleepMs / 1000} s in the middle of its calls, then SIGCONT`,
+  engines: ['distributed'],
+  controls:
+    service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps' }] : [{ without: 'journal', check: 'model-calls-bounded' }],
+  limitS: 120,
+  ci: true,
+  async run(world) {
+    const second = await world.engine.addWorker(service, `${service}-2`);
+    await world.warmUp();
+    // Words that come slowly: the process falls asleep in the middle of an answer.
+    const slow = service === 'merger' ? { wordMs: 400 } : { delayMs: { expert: 4_000 } };
+    world.behave(slow);
+    const load = world.load.run({ runs: 4, atOnce: 4, name: `frozen-${service}`, patienceMs: 90_000 });
+    const role = service === 'merger' ? 'load composer' : 'load expert';
+    const calls = () =>
+      world.engine.models.calls.filter((call) => call.step === role && call.finishedAt === null && call.abortedAt === null).length;
+    while (calls() < 2) await seconds(20);
+    await seconds(service === 'merger' ? 1_000 : 200);
+    const frozenAt = world.fault(`SIGSTOP of ${service}`);
+    second.signal('SIGSTOP');
+    await seconds(sleepMs);
+    second.signal('SIGCONT');
+    world.fault(`SIGCONT of ${service}`);
+    await load;
+    world.row({
+      name: `frozen for ${sleepMs / 1000} s`,
+      outcome: 'no effect of the sleeper',
+      recoveryMs: recoveryAfter(world, frozenAt),
+      runs: runsOf(world),
+    });
+  },
+});
+export const frozenExperts = frozen('experts', 14_000);
+export const frozenMerger = frozen('merger', 14_000);
+
+/** Members join and leave a group while tasks run that take longer than its session. */
+export const rebalanceStorm: Scenario = {
+  name: 'rebalance-storm',
+  promise: 'A rebalance makes no model call again, however long the calls take.',
+  fault: 'expert workers join every 2 s and leave again while tasks of 20 s run',
+  engines: ['distributed'],
+  controls: [{ without: 'journal', check: 'model-calls-bounded' }],
+  limitS: 150,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    const taskMs = world.short ? 9_000 : 20_000;
+    world.behave({ delayMs: { expert: taskMs } });
+    const load = world.load.run({ runs: 4, atOnce: 4, name: 'rebalance', patienceMs: 120_000 });
+    const experts = () => world.engine.models.calls.filter((call) => call.step === 'load expert' && call.finishedAt === null);
+    while (experts().length < 4) await seconds(20);
+    const before = world.engine.models.calls.length;
+    const began = world.fault('workers join and leave');
+    const rounds = world.short ? 3 : 8;
+    for (let n = 2; n < 2 + rounds; n++) {
+      const name = `experts-${n}`;
+      await world.engine.addWorker('experts', name);
+      await seconds(500);
+      // It may have got a task by now: it has the time to finish it, as a pod with a long grace period would.
+      if (n % 2 === 0) await world.engine.removeWorker(name, taskMs + 15_000);
+    }
+    await load;
+    if (world.engine.models.calls.length === before) throw new Error('No call was made after the storm began: nothing was in flight.');
+    world.row({ name: `${rounds} joins`, outcome: 'no call repeated', recoveryMs: recoveryAfter(world, began), runs: runsOf(world) });
+  },
+};
+
+/** Two engines on one log: steps of one run meet at the same moment. */
+export const twoEngines: Scenario = {
+  name: 'two-engines',
+  promise: 'Any number of engines may take steps of one run at the same time: every step is applied once, and none is lost.',
+  fault: 'three merger processes, and one that is killed, while the results of four experts of a run arrive together',
+  engines: ['distributed'],
+  controls: [{ without: 'compare-and-set', check: 'one-effective-outcome' }],
+  limitS: 120,
+  ci: true,
+  async run(world) {
+    await world.engine.addWorker('merger', 'merger-2');
+    await world.engine.addWorker('merger', 'merger-3');
+    await world.warmUp();
+    const load = world.load.run({ runs: world.short ? 30 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
+    await seconds(1_000);
+    const at = world.fault('SIGKILL of merger-3');
+    await world.engine.all().get('merger-3')!.kill('SIGKILL');
+    await load;
+    world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world) });
+  },
+};
+
+/** Every service is replaced in turn, as a deployment does it. */
+export const rollingRestart: Scenario = {
+  name: 'rolling-restart',
+  promise: 'A deployment that restarts every service one after the other loses nothing and fails nobody.',
+  fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers',
+  engines: ['distributed', 'embedded'],
+  controls: [{ without: 'stream-resume', check: 'stream-without-gaps' }],
+  bounds: { accepted: 8, answered: 1 },
+  limitS: 180,
+  ci: true,
+  system: { gateways: 2, experts: 2 },
+  async run(world) {
+    await world.warmUp();
+    world.behave({ delayMs: { expert: 500 }, wordMs: 40 });
+    const load = world.load.run({ runs: world.short ? 14 : 40, atOnce: 4, everyMs: 400, name: 'rolling', patienceMs: 90_000 });
+    const began = world.fault('rolling restart');
+    for (const [name, process] of world.engine.all()) {
+      const exit = await process.stop(15_000);
+      if (exit?.code !== 0) throw new Error(`${name} ended with ${exit?.signal ?? exit?.code} on SIGTERM.`);
+      await process.restart();
+    }
+    await load;
+    world.row({ name: 'all services', outcome: 'restarted', recoveryMs: recoveryAfter(world, began), runs: runsOf(world) });
+  },
+};
+
+/** A record that ends whatever process takes it up. */
+export const killerRecord: Scenario = {
+  name: 'killer-record',
+  promise: 'A record that kills its process three times is put aside unrun, its run ends with a reason, and everything else goes on.',
+  fault: 'the planner dies each time it takes up one request',
+  engines: ['distributed', 'embedded'],
+  controls: [{ without: 'process-deaths', check: 'one-terminal-event' }],
+  bounds: { answered: 0.5, terminalMs: 90_000 },
+  limitS: 150,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    const service: ServiceName = 'planner';
+    const process = world.engine.process(service);
+    const deadly = { CRASH_AT: 'planner:before-call' };
+    await process.stop();
+    const ends = process.exits().length;
+    await process.restart(deadly);
+    const load = world.load.run({ runs: 1, atOnce: 1, name: 'killer', patienceMs: 80_000 });
+    for (let death = 1; death <= 3; death++) {
+      process.nextRestart(deadly);
+      const exit = await process.nextExit(ends + death, 45_000);
+      world.fault(`death ${death} of the planner`);
+      if (exit.signal !== 'SIGKILL') throw new Error(`The planner ended with ${exit.code} instead of killing itself.`);
+    }
+    const at = Date.now();
+    await load;
+    // The next question is planned by the same process, which dies at its first call unless it is told otherwise.
+    await process.stop();
+    await process.restart({ CRASH_AT: undefined });
+    const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'after' });
+    if (!next?.runId || !world.load.ended.has(next.runId)) throw new Error('The question after the killer record was not answered.');
+    world.row({ name: 'three deaths', outcome: 'put aside', recoveryMs: recoveryAfter(world, at), runs: runsOf(world) });
+  },
+};
+
+/** Work that nobody waits for any more when a worker finds it. */
+export const lateWork: Scenario = {
+  name: 'late-work',
+  promise: 'Work of a run that has ended is answered without a model call.',
+  fault: 'the expert workers are away until the time of three runs is over, then come back',
+  engines: ['distributed'],
+  controls: [{ without: 'deadline-check', check: 'model-calls-bounded' }],
+  bounds: { answered: 0.3 },
+  limitS: 90,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    const process = world.engine.process('experts');
+    await process.stop();
+    world.fault('no expert worker');
+    await world.load.run({ runs: 3, atOnce: 3, name: 'late', wallTimeS: 4, patienceMs: 40_000 });
+    const before = world.engine.models.calls.filter((call) => call.step === 'load expert').length;
+    await process.restart();
+    world.fault('workers are back');
+    await world.calm(20_000);
+    await world.load.run({ runs: 2, atOnce: 2, name: 'punctual' });
+    const calls = world.engine.models.calls.filter((call) => call.step === 'load expert').length - before;
+    world.row({ name: 'expired tasks', outcome: `${calls} expert calls for 2 punctual questions`, recoveryMs: null, runs: runsOf(world) });
+  },
+};

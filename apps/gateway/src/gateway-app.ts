@@ -1,10 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
-import { openCatalogue, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import type { OpenedPorts } from '@conclave/adapter-selection';
 import { createGatewayApp, gatewayMetrics, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
+import { forgetfulStreams } from './forgetful-streams.js';
 
 export interface GatewayAppOptions {
   readonly loaded: Loaded;
@@ -19,11 +20,11 @@ export const openTemplates = ({ loaded: { configuration }, ports }: GatewayAppOp
   openCatalogue({ configuration, models: ports.models, expertPrompts, canSearch: ports.canSearch });
 
 /** The gateway over opened ports, not listening yet. */
-export function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
+export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
   const { loaded, ports, observers, consumers } = options;
   const { metrics, history, crashPoints } = observers;
   const { max_body_bytes: maxBodyBytes, max_open_runs: openRuns, heartbeat_s: heartbeat } = loaded.configuration.gateway;
-  return createGatewayApp({
+  const app = await createGatewayApp({
     catalogue,
     log: ports.log,
     state: ports.state,
@@ -43,4 +44,6 @@ export function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCa
     history,
     crashPoints,
   });
+  if (protectionsOff(loaded.environment).has('stream-resume')) app.use(forgetfulStreams(ports.stream));
+  return app;
 }

@@ -47,6 +47,8 @@ export interface ReplayOptions {
   readonly strategyOf: (id: string) => Strategy;
   /** The hash that the recording used; a pure layer has none. */
   readonly stateHash: (state: RunState) => string;
+  /** Told what today's code decides in each step that it takes, the one that differs included, in the order of the versions. */
+  readonly onStep?: (version: number, decision: Decision) => void;
 }
 
 /**
@@ -125,7 +127,10 @@ export class Replay {
       const sentence = error instanceof Error ? error.message : String(error);
       return { kind: 'refused', steps, version, input, sentence };
     }
-    if (decision) this.state = kept(decision.next);
+    if (decision) {
+      this.options.onStep?.(version, decision);
+      this.state = kept(decision.next);
+    }
     const was: StepTrace = {
       rule: recorded.rule,
       sentence: recorded.ruleSentence,

@@ -34,7 +34,7 @@ export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly s
 
 function columnsOf(record: StoredRecord): Moment['columns'] {
   const { event, headers, topic, partition, offset, raw } = record;
-  const dead = topic === deadTopic;
+  const dead = topic === deadTopic && headers['dead-topic'] !== undefined;
   const type = `${dead ? 'dead:' : ''}${short(event?.type ?? headers['ce_type'] ?? 'unknown', 40)}`;
   const from = short(event?.source ?? headers['ce_source'] ?? 'unknown', 40);
   const to = dead ? 'people' : (event && specOf(event.type)?.to.join(', ')) || 'unknown';
@@ -102,6 +102,11 @@ function summaryOf(event: AnyEvent): string {
       const { purpose, model, status, attempt, usage, durationMs, failure } = event.data;
       return said(purpose, model, status, failure && short(failure.message, 100), `attempt ${attempt}`, `${durationMs} ms`, spent(usage));
     }
+    case 'LetterSettled':
+      return said(
+        `letter ${event.data.letter} was ${event.data.action} by ${event.data.actor}`,
+        event.data.note && short(event.data.note, 100),
+      );
     case 'SettingChanged':
       return said(event.data.setting, `by ${event.data.actor}`);
   }

@@ -2,14 +2,15 @@ import { Failure } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/adapter-selection';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
-import { replayedText, replayRecorded, sameAsRecorded } from './replay-recorded.js';
+import { replayedText, sameAsRecorded } from '../replay/index.js';
+import { replayRecorded } from './replay-recorded.js';
 import { timelineOf } from './replay-timeline.js';
 
 export interface ReplayCommand {
   readonly loaded: Loaded;
   /** Null for every recorded run. */
   readonly runId: string | null;
-  /** Drive the recorded steps through today's code; otherwise the events of the run are shown. */
+  /** Drive all that was recorded through today's code; otherwise the events of the run are shown. */
   readonly recorded: boolean;
   readonly out: { write(text: string): unknown };
   /** Warnings of the stores. */
@@ -39,15 +40,16 @@ async function show({ log, topics, where }: OpenedLog, runId: string, out: Repla
   return exitCodes.answered;
 }
 
-async function compare({ log, where }: OpenedLog, runId: string | null, out: ReplayCommand['out']): Promise<number> {
-  const { runs, strangers } = await replayRecorded(log, runId);
-  if (runs.length === 0 && runId !== null) throw new Failure('RUN_NOT_FOUND', `No step of it is recorded in ${where}.`);
+async function compare(opened: OpenedLog, runId: string | null, out: ReplayCommand['out']): Promise<number> {
+  const { where } = opened;
+  const { runs, strangers, hash } = await replayRecorded(opened, runId);
+  if (runs.length === 0 && runId !== null) throw new Failure('RUN_NOT_FOUND', `Nothing of it is recorded in ${where}.`);
   for (const run of runs) out.write(replayedText(run));
   const failed = runs.filter((run) => !sameAsRecorded(run)).length;
   if (runId === null) {
     if (strangers > 0) out.write(`${strangers} audit records cannot be decoded and name no run.\n`);
     const verdict = runs.length === 0 ? 'nothing was replayed' : failed === 0 ? 'all the same' : `${failed} not the same`;
-    out.write(`${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'} in ${where}: ${verdict}.\n`);
+    out.write(`${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'} in ${where}: ${verdict} · hash ${hash}\n`);
   }
   return runs.length > 0 && failed === 0 ? exitCodes.answered : exitCodes.failed;
 }

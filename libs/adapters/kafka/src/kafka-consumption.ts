@@ -5,13 +5,14 @@ import {
   type Consumption,
   type ConsumptionLoad,
   type DeliveryPoolOptions,
+  type PoolChange,
   type RawRecord,
   type Subscription,
 } from '@conclave/ports';
 import { logUnavailable, within } from './failures.js';
 import { GroupMember } from './group-member.js';
 import type { KafkaLogger, Timing } from './options.js';
-import { isBelow, PartitionBoard, type Assignment } from './partition-board.js';
+import { isBelow, PartitionBoard, type Assignment, type Position } from './partition-board.js';
 import { rawRecord } from './raw-records.js';
 
 export interface KafkaConsumptionOptions {
@@ -23,6 +24,9 @@ export interface KafkaConsumptionOptions {
   readonly timing: Timing;
   readonly logger: KafkaLogger;
   readonly pool: Omit<DeliveryPoolOptions, 'subscription' | 'onPause' | 'onRoom'>;
+  readonly poolChange?: PoolChange;
+  /** Tests: see `KafkaLogOptions`. */
+  readonly commitsAtHandOver: boolean;
   readonly ended: () => void;
 }
 
@@ -55,20 +59,16 @@ export class KafkaConsumption implements Consumption {
   #rebuildTimer: NodeJS.Timeout | null = null;
 
   constructor(private readonly options: KafkaConsumptionOptions) {
-    const { subscription, prefix, pool } = options;
+    const { subscription, prefix, pool, poolChange = (unchanged) => unchanged } = options;
     this.group = subscription.group;
     this.#topics = subscription.topics.map((topic) => prefix + topic);
     this.#clock = () => performance.now();
     this.#lastFetch = this.#clock();
-    this.#pool = new DeliveryPool({
-      ...pool,
-      subscription,
-      onRoom: () => this.#applyFlow(),
-      onPause: (paused) => {
-        this.#outage = paused;
-        this.#applyFlow();
-      },
-    });
+    const onPause = (paused: boolean) => {
+      this.#outage = paused;
+      this.#applyFlow();
+    };
+    this.#pool = new DeliveryPool(poolChange({ ...pool, subscription, onRoom: () => this.#applyFlow(), onPause }));
   }
 
   /** Resolves when it has joined the group. Throws Failure LOG_UNAVAILABLE when that does not succeed. */
@@ -158,7 +158,7 @@ export class KafkaConsumption implements Consumption {
 
   #take({ batch, resolveOffset }: EachBatchPayload): void {
     const { topic: name, partition } = batch;
-    const { prefix, pool } = this.options;
+    const { prefix, pool, commitsAtHandOver, timing } = this.options;
     const topic = name.slice(prefix.length);
     for (const message of batch.messages) {
       if (this.#mustPause()) break;
@@ -166,9 +166,13 @@ export class KafkaConsumption implements Consumption {
       if (this.#board.see(name, partition, offset)) {
         this.#pool.offer(rawRecord(topic, partition, message), () => {
           this.#board.finish(name, partition, offset);
-          this.#commitSoon(this.options.timing.commitDelayMs);
+          this.#commitSoon(timing.commitDelayMs);
           return pool.hooks?.point ? this.#board.committed(name, partition, offset) : undefined;
         });
+        if (commitsAtHandOver) {
+          this.#board.finish(name, partition, offset);
+          this.#commitSoon(0);
+        }
       }
       resolveOffset(message.offset);
     }
@@ -209,8 +213,10 @@ export class KafkaConsumption implements Consumption {
         () => null,
         (cause: unknown) => cause,
       );
-      if (error === null) this.#board.noteCommitted(due);
-      else {
+      if (error === null) {
+        this.#board.noteCommitted(due);
+        this.#tellCommitted(due);
+      } else {
         logger.debug('Offsets could not be committed yet', { group: this.group, error });
         this.#commitSoon(timing.commitRetryMs);
         return;
@@ -218,6 +224,17 @@ export class KafkaConsumption implements Consumption {
     }
     await this.#confirm();
     if (this.#board.due().length > 0) this.#commitSoon(timing.commitDelayMs);
+  }
+
+  #tellCommitted(positions: readonly Position[]): void {
+    const { prefix, pool } = this.options;
+    if (!pool.hooks?.committed) return;
+    const shown = positions.map(({ topic, partition, offset }) => ({
+      topic: topic.slice(prefix.length),
+      partition,
+      offset: String(offset),
+    }));
+    pool.hooks.committed(this.group, shown);
   }
 
   /** Looks up what others committed while this process was thought dead, before anything of its own is committed. */

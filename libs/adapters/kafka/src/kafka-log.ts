@@ -63,7 +63,7 @@ class KafkaLog implements EventLog {
   async subscribe(subscription: Subscription): Promise<Consumption> {
     if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     const { options, kafka } = this;
-    const { ledger, blobs, hooks, logger = silent } = options;
+    const { ledger, blobs, hooks, poolChange, commitsAtHandOver = false, logger = silent } = options;
     const consumption: KafkaConsumption = new KafkaConsumption({
       kafka,
       admin: this.#admin,
@@ -80,6 +80,8 @@ class KafkaLog implements EventLog {
         ...(hooks ? { hooks } : {}),
         maxHeld: maxHeldOf(options, subscription.concurrency),
       },
+      ...(poolChange ? { poolChange } : {}),
+      commitsAtHandOver,
       ended: () => this.#consumptions.delete(consumption),
     });
     const topics = this.#topicsOf.get(subscription.group) ?? new Set();

@@ -1,6 +1,6 @@
 import { Kafka, logLevel, type ISocketFactory, type KafkaConfig, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { TopicSpec } from '@conclave/contracts';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger } from '@conclave/ports';
+import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger, type PoolChange } from '@conclave/ports';
 
 /** What the adapter tells people; the platform's logger fits. */
 export interface KafkaLogger {
@@ -31,6 +31,10 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
   readonly hooks?: DeliveryHooks;
+  /** Of every delivery pool of this log. */
+  readonly poolChange?: PoolChange;
+  /** Tests: a record counts as done as soon as it is handed over, so that a check can see what the offset tracker is for. Default false. */
+  readonly commitsAtHandOver?: boolean;
   readonly clock?: Clock;
   /** Milliseconds after which a silent member loses its partitions; default 30,000. */
   readonly sessionTimeoutMs?: number;

@@ -10,6 +10,8 @@ import { timerMember, timerRecord } from './timers.js';
 export interface CommitHooks {
   /** Called between the computation of a step and its write. */
   beforeWrite?(event: Event): Promise<void>;
+  /** False lets a step that met a newer version be written over it as it is. Only a test does that. */
+  readonly comparesVersions?: boolean;
 }
 
 /** Length of the nonce that stands before the stored outputs. */
@@ -40,8 +42,9 @@ export class Commits {
     let [, version, state] = loaded;
     if (record !== null) return repeatedFrom<S>(record, state);
 
+    let made: Step<S> | null = null;
     for (let attempt = 1; attempt <= commitAttempts; attempt += 1) {
-      const made = step(parsed<S>(state), { now, version });
+      if (attempt === 1 || this.hooks.comparesVersions !== false) made = step(parsed<S>(state), { now, version });
       if (!made) return { outputs: [], repeated: false, state: null };
       const write = this.#write(event, made, version, nonce);
       await this.hooks.beforeWrite?.(event);

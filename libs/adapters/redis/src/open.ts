@@ -26,6 +26,10 @@ export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls
   /** Milliseconds an unanswered command waits before it fails; default 5,000. */
   readonly commandTimeoutMs?: number;
   readonly hooks?: CommitHooks;
+  /** Tests: a step that met a newer version is written over it as it is, instead of being computed again. Default true. */
+  readonly comparesVersions?: boolean;
+  /** Tests: commands run on whatever store is there, also an empty or older one. Default true. */
+  readonly watchesIdentity?: boolean;
 }
 
 export interface RedisState {
@@ -56,14 +60,14 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     throw error;
   }
   const store: StateStore = {
-    runs: new RedisRuns(connection, keys, ttl, options.hooks ?? {}),
+    runs: new RedisRuns(connection, keys, ttl, { ...options.hooks, comparesVersions: options.comparesVersions ?? true }),
     journal: new RedisJournal(connection, keys, ttl),
     timers: new RedisTimers(connection, keys, hints),
     leases: new RedisLeases(connection, keys),
     hints,
     deliveries: new RedisDeliveries(connection, keys, ttl, options.processId),
     settings: new RedisSettings(connection, keys),
-    identity: identityOf(connection),
+    identity: identityOf(connection, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),
     health: () => healthOf(connection, keys),
@@ -73,10 +77,11 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
 }
 
 /** Whoever has read or started the identity works on that store alone from then on. */
-function identityOf(connection: Connection): StateStore['identity'] {
+function identityOf(connection: Connection, watched: boolean): StateStore['identity'] {
+  const remember = (mark: StoreMark | null): void => (watched ? connection.remember(mark) : undefined);
   const remembered = ([storeId, generation]: [string | null, string | null]): StoreMark | null => {
     const mark = storeId === null ? null : { storeId, generation: Number(generation) };
-    connection.remember(mark);
+    remember(mark);
     return mark;
   };
   return {
@@ -84,7 +89,7 @@ function identityOf(connection: Connection): StateStore['identity'] {
     async start(storeId) {
       const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID()]);
       const mark = { storeId: id, generation: Number(generation) };
-      connection.remember(mark);
+      remember(mark);
       return mark;
     },
   };

@@ -1,5 +1,5 @@
 import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
-import type { Loaded, Logger, TlsFiles } from '@conclave/platform';
+import type { Loaded, Logger, Protections, TlsFiles } from '@conclave/platform';
 
 /** Notes what is to be closed later. */
 export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
@@ -17,8 +17,8 @@ export const keptMs = Math.max(
     .map(({ retentionMs }) => retentionMs),
 );
 
-/** Redis as the configuration names it. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
-export async function openRedis(loaded: Loaded, processId: string, keep: Keep) {
+/** Redis as the configuration names it; `off` are protections a test takes away. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
+export async function openRedis(loaded: Loaded, processId: string, keep: Keep, off?: Protections) {
   const { redis } = loaded.configuration.stores;
   if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
   // Loaded only where it is used: the embedded mode starts a second earlier without it and Kafka.
@@ -31,6 +31,8 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep) {
       processId,
       keyPrefix: redis.key_prefix,
       ttl: { retentionMs: keptMs },
+      ...(off?.has('compare-and-set') ? { comparesVersions: false } : {}),
+      ...(off?.has('store-identity') ? { watchesIdentity: false } : {}),
     }),
   );
 }

@@ -3,10 +3,15 @@ import { sampleCorpusFolder, sampleQuestion } from '@conclave/adapter-demo';
 import { openSearxng } from '@conclave/adapter-searxng';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
-import { checkRetention, deliveryHooks, type Loaded, type Observers, type Ports } from '@conclave/platform';
-import type { KnowledgeGraph, Search } from '@conclave/ports';
+import {
+  checkRetention, deliveryHooks, overriding, protectionsOff, recordedLog, recordedPool, recordedRuns,
+  type Loaded, type Observers, type Ports, type Protections,
+} from '@conclave/platform'; // prettier-ignore
+import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openModels, type ModelSearch } from './open-models.js';
+import { unprotectedPool } from './protections/unprotected-pool.js';
+import { unprotectedStores } from './protections/unprotected-ports.js';
 
 export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest' | 'standalone';
 
@@ -51,7 +56,10 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const folder = loaded.configuration.search.corpus ?? (demoOnly && !loaded.configuration.search.searxng ? sampleCorpusFolder() : null);
     const sampled = folder !== null && loaded.configuration.search.corpus === undefined;
     const canSearch = folder !== null || loaded.configuration.search.searxng !== undefined;
-    const stores = loaded.configuration.stores.kafka ? await openDistributed(options, keep) : openEmbedded(options, keep);
+    const off = protectionsOff(loaded.environment);
+    const opening = { ...options, off };
+    const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : openEmbedded(opening, keep);
+    const stores = recordedStores(off.size > 0 ? unprotectedStores(whole, off) : whole, options);
     const search = searches(options.service) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
@@ -64,15 +72,33 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
 
 type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'engine' | 'warnings'> & { readonly sqlite: Sqlite | null };
 
+type Opening = OpenPortsOptions & { readonly off: Protections };
+
+/** The same stores; with a history, what is accepted and appended is noted. */
+function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {
+  if (!history.enabled) return stores;
+  const recording = { history, service };
+  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.engine === 'embedded' });
+  return { ...stores, log: recordedLog(stores.log, recording), state: overriding(stores.state, { runs }) };
+}
+
+/** What history and missing protections change about the delivery; nothing in production. */
+function poolChangeOf({ observers: { history }, off }: Opening, engine: Stores['engine']): { readonly poolChange?: PoolChange } {
+  const changes = [...(history.enabled ? [recordedPool(history)] : []), unprotectedPool(off, engine)].filter((change) => change !== null);
+  return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
+}
+
 const searches = (service: ServiceName): boolean => service === 'experts' || service === 'standalone';
 
-function openEmbedded({ loaded, observers, processId }: OpenPortsOptions, keep: Keep): Stores {
+function openEmbedded(opening: Opening, keep: Keep): Stores {
+  const { loaded, observers, processId } = opening;
   const sqlite = keep(
     openSqlite({
       home: loaded.home,
       processId,
       durability: loaded.configuration.durability,
       hooks: deliveryHooks(observers),
+      ...poolChangeOf(opening, 'embedded'),
       logger: observers.logger,
     }),
   );
@@ -80,10 +106,11 @@ function openEmbedded({ loaded, observers, processId }: OpenPortsOptions, keep: 
   return { engine: 'embedded', log, state, stream, blobs, sqlite, warnings: [] };
 }
 
-async function openDistributed({ loaded, observers, processId }: OpenPortsOptions, keep: Keep): Promise<Stores> {
+async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
+  const { loaded, observers, processId, off } = opening;
   const { kafka } = loaded.configuration.stores;
   if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');
-  const opened = await openRedis(loaded, processId, keep);
+  const opened = await openRedis(loaded, processId, keep, off);
   const { ensureTopics, openKafkaLog, topicRetentions } = await import('@conclave/adapter-kafka');
   const connection = kafkaConnection(loaded, observers.logger);
   const topics = topicsOf(loaded);
@@ -95,6 +122,8 @@ async function openDistributed({ loaded, observers, processId }: OpenPortsOption
       blobs: opened.blobs,
       ledger: opened.store.deliveries,
       hooks: deliveryHooks(observers),
+      ...poolChangeOf(opening, 'distributed'),
+      ...(off.has('offset-tracker') ? { commitsAtHandOver: true } : {}),
       sessionTimeoutMs: kafka.session_timeout_ms,
     }),
   );

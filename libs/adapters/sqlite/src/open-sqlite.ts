@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
+import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type PoolChange, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
 import { SqliteBlobs } from './blobs.js';
 import { Database, type StoreLogger } from './database/database.js';
 import { Groups, SqliteLog } from './event-log/sqlite-log.js';
@@ -19,6 +19,8 @@ export interface SqliteOptions {
   readonly durability: 'process' | 'power';
   readonly clock?: Clock;
   readonly hooks?: DeliveryHooks;
+  /** Of every delivery pool of this log. */
+  readonly poolChange?: PoolChange;
   readonly logger?: StoreLogger;
   readonly ttl?: Partial<StoreTtl>;
   /** Whether old rows are deleted at the start and every hour; default true. A command that only reads leaves them. */
@@ -52,7 +54,7 @@ const pruneEveryMs = 60 * 60 * 1000;
  * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, STORE_FULL, STORE_UNAVAILABLE.
  */
 export function openSqlite(options: SqliteOptions): Sqlite {
-  const { home, clock = systemClock, logger } = options;
+  const { home, clock = systemClock, logger, poolChange } = options;
   const now = () => clock.now();
   const ttl = { ...embeddedTtl, ...options.ttl };
   const database = Database.open({ home, durability: options.durability, now, ...(logger ? { logger } : {}) });
@@ -66,7 +68,16 @@ export function openSqlite(options: SqliteOptions): Sqlite {
 
   const connect = (processId: string, hooks?: DeliveryHooks): SqliteConnection => {
     const state = new SqliteState(shared, processId);
-    const log = new SqliteLog({ store: database, table, groups, blobs, ledger: state.deliveries, clock, ...(hooks ? { hooks } : {}) });
+    const log = new SqliteLog({
+      store: database,
+      table,
+      groups,
+      blobs,
+      ledger: state.deliveries,
+      clock,
+      ...(hooks ? { hooks } : {}),
+      ...(poolChange ? { poolChange } : {}),
+    });
     logs.push(log);
     return { log, state, stream: state.stream };
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { TaskClassName } from './configuration.js';
+import { protectionNames } from './protections.js';
 import { BrokerAddress } from './stores.js';
 
 const list = <T extends z.ZodType<string, string>>(item: T) =>
@@ -19,7 +20,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Points at which a process can be told to die, for tests of what the delivery promises. */
 export const crashPoints = [
-  'after-accept', 'after-poll', 'before-call', 'mid-stream', 'after-call', 'before-publish', 'after-publish', 'after-commit', 'engine-committed', 'timer-published',
+  'after-accept', 'after-poll', 'before-call', 'mid-stream', 'after-call', 'before-publish', 'after-publish', 'after-commit', 'engine-committed', 'timer-due', 'timer-published',
 ] as const; // prettier-ignore
 export type CrashPointName = (typeof crashPoints)[number];
 
@@ -58,6 +59,10 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` })
     .describe('tests: the process kills itself when it reaches this point for the n-th time'),
+  WITHOUT_PROTECTION: list(z.enum(protectionNames))
+    .optional()
+    .meta({ expected: `protections with commas between them, of ${protectionNames.join(', ')}` })
+    .describe('tests: protections taken away, to see that the checks notice; refused without HISTORY_FILE'),
   HISTORY_FILE: z.string().min(1).optional().describe('tests: file that gets one JSON line for each thing that happened'),
   KAFKA_BROKERS: list(BrokerAddress)
     .optional()

@@ -13,7 +13,7 @@ export function parseEnvironment(variables: Variables): {
 } {
   const present = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = Environment.safeParse(present);
-  if (parsed.success) return { environment: parsed.data, mistakes: [] };
+  if (parsed.success) return { environment: parsed.data, mistakes: onlyForTests(parsed.data) };
   const mistakes = parsed.error.issues.map((issue): Mistake => {
     const name = String(issue.path[0]);
     const secret = /KEY|PASSWORD|TOKEN|SECRET/.test(name);
@@ -28,6 +28,14 @@ export function parseEnvironment(variables: Variables): {
   });
   const good = Object.entries(present).filter(([name]) => !mistakes.some(({ setting }) => setting === name));
   return { environment: Environment.parse(Object.fromEntries(good)), mistakes };
+}
+
+/** Who takes protections away is a test, and a test writes a history. */
+function onlyForTests({ WITHOUT_PROTECTION, HISTORY_FILE }: Environment): readonly Mistake[] {
+  if (!WITHOUT_PROTECTION || HISTORY_FILE) return [];
+  const setting = 'WITHOUT_PROTECTION';
+  const problem = 'it takes protections away, which is for tests alone.';
+  return [{ where: setting, line: 0, setting, problem, remedy: 'Unset it; a test sets HISTORY_FILE too.' }];
 }
 
 /** The environment, or Failure CONFIGURATION_INVALID naming every bad variable. */

@@ -4,7 +4,8 @@ import { fileLines, jsonLines, openLogger, terminalLines, type LogSink } from '.
 import { openMetrics } from '../metrics/metrics.js';
 import type { Observers } from '../ports-module.js';
 import { openCrashPoints } from './crash-point.js';
-import { openHistory } from './history.js';
+import { noteProcess, openHistory } from './history.js';
+import { announceProtections, protectionsOff } from './protections.js';
 import { openReadiness } from './readiness.js';
 
 export interface ObserverOptions {
@@ -24,8 +25,11 @@ export function openObservers({ environment, processId, service, interactive }: 
     ? [terminalLines(interactive.terminal), fileLines(join(interactive.home, 'conclave.log'))]
     : [jsonLines(process.stdout)];
   const history = openHistory(environment.HISTORY_FILE, processId);
+  const logger = openLogger({ level: environment.LOG_LEVEL, sinks, fields: { service, process: processId } });
+  noteProcess(history, { processId, service });
+  announceProtections(protectionsOff(environment), service, { logger, history });
   return {
-    logger: openLogger({ level: environment.LOG_LEVEL, sinks, fields: { service, process: processId } }),
+    logger,
     metrics: openMetrics(),
     crashPoints: openCrashPoints(environment.CRASH_AT, history),
     history,

@@ -39,5 +39,13 @@ export function deliveryHooks(to: {
       if (paused) logger.warn('Consumption pauses until the log and the stores answer again.', { group, error });
       else logger.info('Consumption goes on.', { group });
     },
+    ...(history.enabled
+      ? {
+          committed: (group, positions) => {
+            for (const position of positions)
+              history.write({ actor: serviceOfGroup(group), op: 'offset-commit', phase: 'ok', id: group, data: position });
+          },
+        }
+      : {}),
   };
 }

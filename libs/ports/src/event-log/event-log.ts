@@ -151,6 +151,15 @@ export interface DeliveryHooks {
   point?(point: DeliveryPoint, delivery: { readonly group: string; readonly event: Event | null }): void;
   handled?(observation: DeliveryObservation): void;
   outage?(group: string, paused: boolean, error: unknown): void;
+  /** The log acknowledged these positions of a group: everything below them counts as done. Only logs whose positions are a commit of their own tell. */
+  committed?(group: string, positions: readonly CommittedPosition[]): void;
+}
+export interface CommittedPosition {
+  /** Without prefix. */
+  readonly topic: string;
+  readonly partition: number;
+  /** Decimal digits: the first record that is not finished. */
+  readonly offset: string;
 }
 export interface DeliveryObservation {
   readonly group: string;

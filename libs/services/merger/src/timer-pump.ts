@@ -53,6 +53,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
   private async fireDue(): Promise<void> {
     const due = await this.state.timers.due(batch);
     if (due.length === 0) return this.state.timers.wait(maxWaitMs, this.stop.signal);
+    this.crashPoints.reached('merger', 'timer-due', due[0]!.runId);
     const now = await this.state.now();
     await this.log.publish(await Promise.all(due.map((timer) => this.fired(timer, now))));
     this.crashPoints.reached('merger', 'timer-published', due[0]!.runId);

@@ -1,4 +1,11 @@
-import { DeliveryPool, type Consumption, type ConsumptionLoad, type DeliveryPoolOptions, type RawRecord } from '@conclave/ports';
+import {
+  DeliveryPool,
+  type Consumption,
+  type ConsumptionLoad,
+  type DeliveryPoolOptions,
+  type PoolChange,
+  type RawRecord,
+} from '@conclave/ports';
 import type { Group, GroupMember } from './group.js';
 
 /** One subscription of this process: a member of its group with a delivery pool of its own. */
@@ -13,11 +20,12 @@ export class SqliteConsumption implements Consumption, GroupMember {
     private readonly members: Group,
     private readonly options: Omit<DeliveryPoolOptions, 'onRoom' | 'onPause'>,
     private readonly onClosed: (consumption: SqliteConsumption) => void,
+    change: PoolChange = (unchanged) => unchanged,
   ) {
     this.group = options.subscription.group;
     this.topics = [...new Set(options.subscription.topics)];
     const more = () => members.dispatch();
-    this.#pool = new DeliveryPool({ ...options, onRoom: more, onPause: more });
+    this.#pool = new DeliveryPool(change({ ...options, onRoom: more, onPause: more }));
   }
 
   async start(): Promise<void> {

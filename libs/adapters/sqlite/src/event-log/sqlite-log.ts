@@ -11,6 +11,7 @@ import {
   type DeliveryLedger,
   type EventLog,
   type Lag,
+  type PoolChange,
   type StoredRecord,
   type StoreMark,
   type Subscription,
@@ -30,6 +31,7 @@ export interface SqliteLogParts {
   readonly ledger: DeliveryLedger;
   readonly clock: Clock;
   readonly hooks?: DeliveryHooks;
+  readonly poolChange?: PoolChange;
 }
 
 /** The consumer groups of one database, shared by all its users inside the process. */
@@ -80,7 +82,7 @@ export class SqliteLog implements EventLog {
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
     if (this.#closing) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    const { groups, blobs, clock, hooks } = this.parts;
+    const { groups, blobs, clock, hooks, poolChange } = this.parts;
     const consumption = new SqliteConsumption(
       groups.named(subscription.group),
       {
@@ -93,6 +95,7 @@ export class SqliteLog implements EventLog {
         publishDead: (dead) => this.#bury(dead),
       },
       (ended) => this.#consumptions.delete(ended),
+      poolChange,
     );
     this.#consumptions.add(consumption);
     await logFailures(consumption.start());

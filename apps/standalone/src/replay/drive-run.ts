@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { planId, resultId, type Event, type GapDetected, type PlanRequested, type TaskDispatched } from '@conclave/contracts';
+import { Replay, type Decision } from '@conclave/loop';
+import { canonicalJson } from '@conclave/service-merger';
+import { inOrder, RunClock, type Decided, type Difference } from './decided.js';
+import { membersThatDiffer } from './differences.js';
+import { driveWork, type Work } from './drive-work.js';
+import type { Recording } from './recording.js';
+import { todaysCode, type TodaysCode } from './todays-code.js';
+
+export interface Counts {
+  readonly steps: number;
+  /** Of models and tools. */
+  readonly calls: number;
+  readonly outcomes: number;
+}
+
+/** What came of one recorded run. */
+export interface ReplayedRun {
+  readonly runId: string;
+  /** Milliseconds since 1970 of the first thing that was recorded. */
+  readonly from: number;
+  readonly ended: boolean;
+  /** What was driven in all, and what was the same before the first difference. */
+  readonly driven: Counts;
+  readonly before: Counts;
+  /** The first decision in the order of the run that today's code takes otherwise. */
+  readonly first: Difference | null;
+  /** Differences after the first one; many may follow from it. */
+  readonly more: number;
+  /** Sentences: what the recording does not have, so that it could not be driven whole. */
+  readonly lacks: readonly string[];
+  /** SHA-256 over everything today's code decided, first 16 hex digits: equal for equal decisions. */
+  readonly hash: string;
+}
+
+/** Whether the recording could be replayed whole and today's code decides everything the same. */
+export const sameAsRecorded = ({ first, lacks }: ReplayedRun): boolean => first === null && lacks.length === 0;
+
+/**
+ * Drives everything that was decided in a run through today's code: each step of the engine, each plan and each task, with the recorded clock,
+ * calls and replies. No model, tool or store is asked.
+ */
+export async function driveRun(recording: Recording, code: TodaysCode = todaysCode): Promise<ReplayedRun> {
+  const { runId } = recording;
+  const clock = new RunClock(recording.steps);
+  const engine = driveEngine(recording, code, clock);
+  const decided = [...engine.decided];
+  const lacks = [...recording.undecodable.map((id) => `${id} cannot be decoded`), ...engine.lacks];
+  const unstored: string[] = [];
+  const uncompared: string[] = [];
+  for (const step of recording.contradicted) lacks.push(`two records of the call ${step} contradict each other`);
+  for (const work of worksOf(recording, engine.outputs, lacks)) {
+    const driven = await driveWork(work, recording, clock, code);
+    decided.push(...driven.decided);
+    lacks.push(...driven.lacks);
+    unstored.push(...driven.unstored);
+    uncompared.push(...driven.uncompared);
+  }
+  if (uncompared.length > 0) lacks.push(`neither prompt nor hash of ${uncompared.length} of its calls is stored (${uncompared[0]})`);
+  if (unstored.length > 0) lacks.push(`replies are not stored: ${unstored.length} of its calls cannot be driven further (${unstored[0]})`);
+  decided.sort((a, b) => inOrder(a.place, b.place));
+  const differ = decided.filter(({ difference }) => difference !== null);
+  const firstAt = differ[0] ? decided.indexOf(differ[0]) : decided.length;
+  const times = [...recording.steps.map(({ now }) => now), ...recording.owners.flatMap((owner) => [...recording.callsOf(owner).values()].map(({ data }) => data.startedAt))]; // prettier-ignore
+  return {
+    runId,
+    from: times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
+    ended: engine.ended,
+    driven: countsOf(decided),
+    before: countsOf(decided.slice(0, firstAt)),
+    first: differ[0]?.difference ?? null,
+    more: Math.max(0, differ.length - 1),
+    lacks,
+    hash: shortHash(decided.map(({ mark }) => mark)),
+  };
+}
+
+export const shortHash = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
+
+const countsOf = (decided: readonly Decided[]): Counts => {
+  const count = (kind: Decided['kind']): number => decided.filter((one) => one.kind === kind).length;
+  return { steps: count('step'), calls: count('call'), outcomes: count('outcome') };
+};
+
+interface DrivenEngine {
+  readonly decided: readonly Decided[];
+  /** What today's engine puts out, by id, up to the first step that differs. */
+  readonly outputs: ReadonlyMap<string, Event>;
+  readonly lacks: readonly string[];
+  readonly ended: boolean;
+}
+
+function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): DrivenEngine {
+  const { strategyOf, stateHash } = code;
+  const steps = new Map<number, Decided>();
+  const outputs = new Map<string, Event>();
+  const decide = (version: number, difference: Difference | null, mark: unknown): void => {
+    steps.set(version, { place: { version, phase: 0, at: clock.nowOf(version), id: '' }, kind: 'step', difference, mark });
+  };
+  const onStep = (version: number, decision: Decision): void => {
+    const contents = decision.outputs.map(({ id, data }) => ({ id, data }));
+    for (const output of decision.outputs) outputs.set(output.id, output);
+    const changed = decision.outputs.flatMap((output) => outputDifference(version, output, recording.outputs.get(output.id)));
+    decide(version, changed[0] ?? null, shortHash({ version, rule: decision.rule, contents, state: stateHash(decision.next) }));
+  };
+  const replay = new Replay(recording.runId, { strategyOf, stateHash, onStep });
+  for (const step of recording.steps) replay.take(step);
+  const result = replay.result();
+  const lacks: string[] = [];
+  const ended = result.kind === 'same' ? result.ended : [...recording.outputs.values()].some(({ type }) => type === 'RunCompleted');
+  if (result.kind === 'different' || result.kind === 'refused') {
+    decide(result.version, { kind: 'step', result }, steps.get(result.version)?.mark ?? null);
+    return { decided: [...steps.values()], outputs, lacks, ended };
+  }
+  if (result.kind === 'conflicting') lacks.push(`two records of step ${result.version} contradict each other`);
+  if (result.kind === 'missing')
+    lacks.push(`${result.gaps.map(([from, to]) => (from === to ? `step ${from}` : `steps ${from} to ${to}`)).join(', ')} missing`);
+  if (recording.steps.length === 0) lacks.push('no step of the engine is recorded');
+  return { decided: [...steps.values()], outputs, lacks, ended };
+}
+
+/** An output of the engine against the event on its topic, where it is still there. */
+function outputDifference(version: number, { id, type, data }: Event, recorded: Event | undefined): readonly Difference[] {
+  const members = recorded ? membersThatDiffer(recorded.data, data) : [];
+  return members.length === 0 ? [] : [{ kind: 'output', version, id, type, members }];
+}
+
+/** What was worked on: plans and tasks, with the events that asked for them as recorded, else as today's engine puts them out. */
+function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<Work> {
+  const { runId, request } = recording;
+  const known = new Set<string>();
+  const asked = new Map<string, Event>([...outputs, ...recording.outputs]);
+  if (request) {
+    const owner = planId(runId, 0);
+    known.add(owner);
+    yield { kind: 'plan', owner, outcome: owner, input: request as PlanRequested };
+  }
+  for (const input of asked.values()) {
+    if (input.type === 'GapDetected' && request) {
+      const gap = input as GapDetected;
+      const owner = planId(runId, gap.data.epoch + 1);
+      known.add(owner);
+      yield { kind: 'plan', owner, outcome: owner, input: gap };
+    } else if (input.type === 'TaskDispatched') {
+      const task = input as TaskDispatched;
+      const owner = task.data.taskId;
+      known.add(owner);
+      yield { kind: 'task', owner, outcome: resultId(owner), input: task };
+    }
+  }
+  for (const owner of recording.owners)
+    if (!known.has(owner)) lacks.push(`what asked for ${owner} is not recorded, so that its calls cannot be driven`);
+}

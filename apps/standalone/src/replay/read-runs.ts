@@ -1,0 +1,87 @@
+import type { EventLog } from '@conclave/ports';
+import { Recording } from './recording.js';
+
+/** Bytes of records that are held at once; parsed they take a few times as much memory. */
+const heldBytes = 64 * 1024 * 1024;
+
+const isRead = (topic: string): boolean =>
+  ['plan.requested', 'plan.created', 'results.ready', 'gap.detected', 'run.completed'].includes(topic) ||
+  topic.startsWith('tasks.dispatched.');
+
+/**
+ * Gathers the records of one run, or of all recorded ones for null, and hands them over run by run. What does not fit into memory at once is
+ * read in further passes over the log; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
+ */
+export async function readRuns(
+  { log, topics }: { readonly log: Pick<EventLog, 'read'>; readonly topics: readonly string[] },
+  runId: string | null,
+  each: (recording: Recording) => Promise<void>,
+  limit = heldBytes,
+): Promise<{ readonly strangers: number; readonly passes: number }> {
+  const done = new Set<string>();
+  let wanted: ReadonlySet<string> | null = runId === null ? null : new Set([runId]);
+  let strangers = 0;
+  let passes = 0;
+  for (;;) {
+    passes += 1;
+    const held = new Held(limit);
+    for (const topic of ['audit', ...topics.filter(isRead)])
+      for await (const record of log.read(topic)) {
+        const id = record.event?.runId ?? record.headers['ce_runid'];
+        if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
+        else if (!done.has(id) && (wanted === null || wanted.has(id))) held.of(id, topic === 'audit')?.(record);
+      }
+    for (const recording of held.runs()) {
+      await each(recording);
+      done.add(recording.runId);
+    }
+    if (held.later.size === 0) return { strangers, passes };
+    wanted = held.later;
+  }
+}
+
+/** The runs of one pass. The audit is read first and says which runs there are. */
+class Held {
+  readonly later = new Set<string>();
+  private readonly recordings = new Map<string, Recording>();
+  private bytes = 0;
+
+  constructor(private readonly limit: number) {}
+
+  of(runId: string, begins: boolean): ((record: Parameters<Recording['take']>[0]) => void) | null {
+    if (this.later.has(runId)) return null;
+    let recording = this.recordings.get(runId);
+    if (!recording) {
+      if (!begins) return null;
+      if (this.bytes >= this.limit) {
+        this.later.add(runId);
+        return null;
+      }
+      this.recordings.set(runId, (recording = new Recording(runId)));
+    }
+    const run = recording;
+    return (record) => {
+      run.take(record);
+      this.bytes += record.raw.length;
+      this.shrink();
+    };
+  }
+
+  /** Takes them out, so that each can go once it is handed over. */
+  *runs(): Generator<Recording> {
+    for (const [id, recording] of this.recordings) {
+      this.recordings.delete(id);
+      yield recording;
+    }
+  }
+
+  /** Puts off the runs that began last, until the rest fits; the first is always kept. */
+  private shrink(): void {
+    while (this.bytes > this.limit && this.recordings.size > 1) {
+      const [id, recording] = [...this.recordings].at(-1)!;
+      this.recordings.delete(id);
+      this.later.add(id);
+      this.bytes -= recording.bytes;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { specOf, type CallRecorded, type Event, type GapDetected, type StepRecorded, type TaskDispatched } from '@conclave/contracts';
+import type { RecordedStep } from '@conclave/loop';
+import type { StoredRecord } from '@conclave/ports';
+import { canonicalJson } from '@conclave/service-merger';
+
+/** Who made a call, and its number there: the inverse of `callStep`. */
+const stepParts = /^(.+)\/call\/(\d+)$/;
+export const ownerOf = (step: string): string => stepParts.exec(step)?.[1] ?? step;
+
+/** What the planner or a worker answered with. */
+export type Outcome = Pick<Event, 'id' | 'type' | 'time' | 'data'>;
+const outcomeTypes: readonly string[] = ['PlanCreated', 'ResultReady'];
+const outputTypes: readonly string[] = ['TaskDispatched', 'GapDetected', 'RunCompleted'];
+
+/** Everything the log holds about one run that a decision was made from or that a decision was. Records may come in any order and repeatedly. */
+export class Recording {
+  /** As they were recorded, repeats included. */
+  readonly steps: RecordedStep[] = [];
+  /** The engine's outputs as their topics hold them, by event id. */
+  readonly outputs = new Map<string, Event>();
+  /** Ids of audit records that cannot be decoded: a step or a call may be among them. */
+  readonly undecodable: string[] = [];
+  /** Calls of which two records say different things. */
+  readonly contradicted = new Set<string>();
+  /** Bytes of its records on the log, a measure of what it takes in memory. */
+  bytes = 0;
+  private readonly calls = new Map<string, Map<string, CallRecorded>>();
+  private readonly requests = new Map<string, Outcome>();
+  private readonly outcomes = new Map<string, Outcome[]>();
+
+  constructor(readonly runId: string) {}
+
+  take({ event, headers, topic, partition, offset, raw }: StoredRecord): void {
+    this.bytes += raw.length;
+    if (event === null) {
+      if (topic === 'audit') this.undecodable.push(headers['ce_id'] ?? `audit/${partition}/${offset}`);
+    } else if (event.type === 'StepRecorded') this.takeStep((event as StepRecorded).data);
+    else if (event.type === 'CallRecorded') this.takeCall(event as CallRecorded);
+    else if (event.type === 'PlanRequested') this.requests.set('topic', event);
+    else if (outcomeTypes.includes(event.type)) this.takeOutcome(event);
+    else if (outputTypes.includes(event.type) && !this.outputs.has(event.id)) this.outputs.set(event.id, event);
+  }
+
+  /** The request of the run: as the engine took it, else as its topic holds it. */
+  get request(): Event | null {
+    const found = this.requests.get('step') ?? this.requests.get('topic');
+    return found ? this.eventOf(found) : null;
+  }
+
+  /** Owners of calls: ids of plans and tasks. */
+  get owners(): readonly string[] {
+    return [...this.calls.keys()];
+  }
+
+  /** Calls of a plan or task by step, in the order of their number; of several attempts the last, which is the one a journal keeps. */
+  callsOf(owner: string): ReadonlyMap<string, CallRecorded> {
+    const number = (step: string): number => Number(stepParts.exec(step)?.[2] ?? 0);
+    return new Map([...(this.calls.get(owner) ?? [])].sort(([a], [b]) => number(a) - number(b)));
+  }
+
+  /** What was recorded under the id, the one the engine took first; several where the log holds different ones. */
+  outcomesOf(id: string): readonly Outcome[] {
+    return this.outcomes.get(id) ?? [];
+  }
+
+  gaps(): readonly GapDetected[] {
+    return [...this.outputs.values()].filter((event): event is GapDetected => event.type === 'GapDetected');
+  }
+
+  tasks(): readonly TaskDispatched[] {
+    return [...this.outputs.values()].filter((event): event is TaskDispatched => event.type === 'TaskDispatched');
+  }
+
+  private takeStep(step: RecordedStep): void {
+    this.steps.push(step);
+    for (const input of [step.input, step.request]) {
+      if (!input) continue;
+      const { id, type, time = step.now } = input;
+      // What does not fit today's schema is refused by the engine, in the place where it came in.
+      const data = specOf(type)?.schema.safeParse(input.data);
+      if (!data?.success) continue;
+      if (type === 'PlanRequested') this.requests.set('step', { id, type, time, data: data.data });
+      else if (outcomeTypes.includes(type)) this.takeOutcome({ id, type, time, data: data.data }, true);
+    }
+  }
+
+  private takeOutcome(outcome: Outcome, effective = false): void {
+    const known = this.outcomes.get(outcome.id) ?? [];
+    const others = known.filter(({ data }) => canonicalJson(data) !== canonicalJson(outcome.data));
+    if (effective) this.outcomes.set(outcome.id, [outcome, ...others]);
+    else if (others.length === known.length) this.outcomes.set(outcome.id, [...known, outcome]);
+  }
+
+  private takeCall(event: CallRecorded): void {
+    const { step, attempt } = event.data;
+    const owner = ownerOf(step);
+    const calls = this.calls.get(owner) ?? new Map<string, CallRecorded>();
+    this.calls.set(owner, calls);
+    const known = calls.get(step);
+    if (!known || known.data.attempt < attempt) calls.set(step, event);
+    else if (known.data.attempt === attempt && canonicalJson(known.data) !== canonicalJson(event.data)) this.contradicted.add(step);
+  }
+
+  private eventOf(outcome: Outcome): Event {
+    const spec = specOf(outcome.type)!;
+    return { ...outcome, runId: this.runId, topic: spec.topic, key: this.runId, source: spec.from[0]! };
+  }
+}

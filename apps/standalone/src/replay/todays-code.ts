@@ -1,0 +1,59 @@
+import type { Event, GapDetected, PlanRequested, TaskDispatched } from '@conclave/contracts';
+import type { RunState, Strategy } from '@conclave/loop';
+import type { DeliveryContext } from '@conclave/platform';
+import type { HandlerOutcome, Search } from '@conclave/ports';
+import type { Calls, WorkState } from '@conclave/service-calls';
+import { ExpertsHandler } from '@conclave/service-experts';
+import { JudgeHandler, stateHash } from '@conclave/service-merger';
+import { PlannerHandler } from '@conclave/service-planner';
+import { strategyOf } from '@conclave/strategies';
+
+/** What a handler saw of the state when it worked, as far as the recording tells. */
+export interface SeenState {
+  readonly now: number;
+  readonly started: boolean;
+  readonly request: Event | null;
+}
+
+const context = (): DeliveryContext => ({ signal: new AbortController().signal }) as DeliveryContext;
+
+const stateView = ({ now, started, request }: SeenState): WorkState => ({
+  now: () => Promise.resolve(now),
+  journal: { started: () => Promise.resolve(started) },
+  runs: {
+    header: () => Promise.resolve(request as PlanRequested | null),
+    read: () => Promise.resolve(null),
+    nextCommandSeq: () => Promise.reject(new Error('A replay issues no command.')),
+  },
+});
+
+/** Text and progress are shown to nobody. */
+const stream = { append: () => Promise.resolve('appended' as const) };
+
+const searchOf = (kind: Search['kind']): Search => ({
+  kind,
+  description: 'a recording',
+  query: () => Promise.reject(new Error('A replay searches nothing.')),
+  health: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+});
+
+/** The code of the services that decides anything: the same classes that a server runs. */
+export const todaysCode = {
+  strategyOf: (id: string): Strategy => strategyOf(id),
+  stateHash: (state: RunState): string => stateHash(state),
+  plan(event: PlanRequested | GapDetected, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
+    const handler = new PlannerHandler(stateView(state), calls);
+    return event.type === 'PlanRequested'
+      ? handler.onRequest(event as PlanRequested, context())
+      : handler.onGap(event as GapDetected, context());
+  },
+  /** `search` is what the worker searched in; null where it had nothing. */
+  work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
+    const handler = task.data.capability.startsWith('judge.')
+      ? new JudgeHandler(stateView(state), calls, stream)
+      : new ExpertsHandler(stateView(state), calls, stream, search && searchOf(search));
+    return handler.onTask(task, context());
+  },
+};
+export type TodaysCode = typeof todaysCode;

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { overriding, type Ports, type Protections } from '@conclave/platform';
+import type { EventLog, Journal, Runs, RunStream, StateStore, Timers } from '@conclave/ports';
+
+type Stores = Pick<Ports, 'log' | 'state' | 'stream'>;
+
+/**
+ * Takes protections away from log, state store and run streams. Those that live in the adapters (`offset-tracker`,
+ * `compare-and-set`, half of `store-identity`) are options there, those of the delivery are in `unprotected-pool.ts`, and
+ * `stream-resume` is in the gateway's app. Gives the same stores when none of its own is off.
+ */
+export function unprotectedStores<S extends Stores>(stores: S, off: Protections): S {
+  const { log, state, stream } = stores;
+  const inRuns: Partial<Runs> = {
+    ...(off.has('applied-ids') ? applyingAgain(state.runs) : {}),
+    ...(off.has('sweep') ? { unpublished: async () => [] } : {}),
+    ...(off.has('deadline-check') ? { cancelled: async () => new Set<string>() } : {}),
+  };
+  const inJournal: Partial<Journal> = off.has('journal')
+    ? forgetful(state.journal)
+    : off.has('attempts')
+      ? { finish: (call, outcome) => state.journal.finish(call, outcome).then(() => 'stored') }
+      : {};
+  const inState: Partial<StateStore> = {
+    ...changedOrNothing('runs', state.runs, inRuns),
+    ...changedOrNothing('journal', state.journal, inJournal),
+    ...(off.has('timer-events') ? { timers: removingFirst(state.timers) } : {}),
+  };
+  const inLog: Partial<EventLog> = off.has('store-identity')
+    ? { identity: { read: async () => null, write: (mark) => log.identity.write(mark) } }
+    : {};
+  return {
+    ...stores,
+    ...changedOrNothing('log', log, inLog),
+    ...changedOrNothing('state', state, inState),
+    ...(off.has('attempts') ? { stream: withoutAttempts(stream) } : {}),
+  };
+}
+
+const changedOrNothing = <K extends string, T extends object>(name: K, whole: T, changed: Partial<T>): { readonly [N in K]?: T } =>
+  (Object.keys(changed).length === 0 ? {} : { [name]: overriding(whole, changed) }) as { readonly [N in K]?: T };
+
+/** The id of an event is another one each time, so none is ever known. */
+const applyingAgain = (runs: Runs): Pick<Runs, 'commit'> => ({
+  commit: (event, step) => runs.commit({ ...event, id: `${event.id}~${randomUUID()}` }, step),
+});
+
+/** A step is given up as soon as it is begun, and no outcome is kept: nobody waits for its owner, nobody finds a reply, attempts rise. */
+const forgetful = (journal: Journal): Omit<Journal, 'started'> => ({
+  begin: async (call) => {
+    const begun = await journal.begin(call);
+    if (begun.kind === 'begun') await journal.abandon({ runId: call.runId, step: call.step, attempt: begun.attempt });
+    return begun;
+  },
+  finish: async () => 'stored',
+  abandon: async () => {},
+});
+
+const removingFirst = (timers: Timers): Timers =>
+  overriding(timers, {
+    due: async (limit) => {
+      const due = await timers.due(limit);
+      for (const timer of due) await timers.remove(timer);
+      return due;
+    },
+    remove: async () => {},
+  });
+
+/** Every attempt is the first: none is refused as an older one, and none supersedes another. */
+const withoutAttempts = (stream: RunStream): RunStream =>
+  overriding(stream, { append: (runId, entries) => stream.append(runId, entries.map((entry) => ({ ...entry, attempt: 1 }))) }); // prettier-ignore

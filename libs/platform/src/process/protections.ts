@@ -1,0 +1,22 @@
+import { protections, type Environment, type ProtectionName } from '@conclave/contracts';
+import type { Logger } from '../logging/logger.js';
+import type { History } from './history.js';
+
+/** Protections that are taken away in this process; empty in production. */
+export type Protections = ReadonlySet<ProtectionName>;
+
+export const protectionsOff = ({ WITHOUT_PROTECTION = [] }: Pick<Environment, 'WITHOUT_PROTECTION'>): Protections =>
+  new Set(WITHOUT_PROTECTION);
+
+/** Says loudly, and in the history, what is lost. Nothing is said when all protections stand. */
+export function announceProtections(
+  off: Protections,
+  service: string,
+  { logger, history }: { readonly logger: Logger; readonly history: History },
+): void {
+  for (const { name, lost } of protections) {
+    if (!off.has(name)) continue;
+    logger.warn(`WITHOUT_PROTECTION takes ${name} away: ${lost} This is for tests alone.`, { protection: name });
+    history.write({ actor: service, op: 'protection', phase: 'off', id: name });
+  }
+}

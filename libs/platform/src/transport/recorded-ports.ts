@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { deadTopic, type Event } from '@conclave/contracts';
+import type { Committed, DeadHeaders, DeadRecord, EventLog, PoolChange, Runs, Step, StepTime } from '@conclave/ports';
+import type { History, PublishData } from '../process/history.js';
+import { overriding } from '../process/overriding.js';
+import { serviceOfGroup } from './groups.js';
+
+/** Where the lines go and who stands in them. */
+export interface Recording {
+  readonly history: History;
+  readonly service: string;
+}
+
+/** The log, with a line before every append of a service and one behind it. */
+export const recordedLog = (log: EventLog, { history, service }: Recording): EventLog =>
+  overriding(log, { publish: (events) => recorded(history, service, publishOf('service', events), () => log.publish(events)) });
+
+/** The same for what delivery pools append: outputs of handlers, and dead letters. */
+export const recordedPool =
+  (history: History): PoolChange =>
+  (options) => {
+    const service = serviceOfGroup(options.subscription.group);
+    return {
+      ...options,
+      publish: (events) => recorded(history, service, publishOf('delivery', events), () => options.publish(events)),
+      publishDead: (dead) => recorded(history, service, burialOf(dead), () => options.publishDead(dead)),
+    };
+  };
+
+/**
+ * Runs, with a line for each acceptance. `appends`: the commit of a step appends its outputs to the log in the same write (the
+ * embedded engine), so they are noted between the step and the write, and once more when the write is done.
+ */
+export function recordedRuns(runs: Runs, { history, service }: Recording, { appends }: { readonly appends: boolean }): Runs {
+  const commit = async <S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> => {
+    const appends: Operation[] = [];
+    try {
+      const committed = await runs.commit<S>(event, (current, at) => {
+        const made = step(current, at);
+        if (made && made.outputs.length > 0) appends.push(begin(history, service, publishOf('commit', made.outputs)));
+        return made;
+      });
+      // Of a step that was computed more than once the last one counts.
+      appends.pop()?.('ok');
+      return committed;
+    } finally {
+      for (const end of appends) end('unknown');
+    }
+  };
+  return overriding(runs, {
+    accept: async (request) => {
+      const note = (phase: string): void =>
+        history.write({
+          actor: service,
+          op: 'accept',
+          phase,
+          id: request.header.runId,
+          data: { template: request.header.data.template.id },
+        });
+      try {
+        const accepted = await runs.accept(request);
+        note(accepted.kind === 'accepted' ? 'ok' : 'fail');
+        return accepted;
+      } catch (error) {
+        note('unknown');
+        throw error;
+      }
+    },
+    ...(appends ? { commit } : {}),
+  });
+}
+
+type Operation = (phase: 'ok' | 'unknown') => void;
+
+function begin(history: History, actor: string, data: PublishData): Operation {
+  const id = randomUUID();
+  const note = (phase: string): void => history.write({ actor, op: 'publish', phase, id, data });
+  note('invoke');
+  return note;
+}
+
+async function recorded(history: History, actor: string, data: PublishData, append: () => Promise<void>): Promise<void> {
+  if (data.events.length === 0) return append();
+  const end = begin(history, actor, data);
+  try {
+    await append();
+  } catch (error) {
+    end('unknown');
+    throw error;
+  }
+  end('ok');
+}
+
+const publishOf = (by: PublishData['by'], events: readonly Event[]): PublishData => ({
+  by,
+  events: events.map(({ id, type, topic, runId }) => ({ id, type, topic, runId })),
+});
+
+function burialOf({ headers }: DeadRecord): PublishData {
+  const of = headers as unknown as DeadHeaders;
+  const id = `${of['dead-group']}:${of['dead-topic']}/${of['dead-partition']}/${of['dead-offset']}`;
+  return { by: 'dead-letter', events: [{ id, type: 'dead-letter', topic: deadTopic, runId: headers['ce_runid'] ?? '' }] };
+}

@@ -1,0 +1,75 @@
+// Records the runs that today's code must keep deciding the same, with the demo model on its sample documents: one NDJSON file for each template.
+//   npm run build && node tools/record-runs.mjs
+// writes apps/standalone/src/replay/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
+// files then shows reviewers what changed. `npx jest -c apps/standalone/jest.config.mjs replay/recorded-runs` compares them with the code.
+//   node tools/record-runs.mjs <data folder> <run id>
+// prints a run of a stopped server instead, for a file of its own there. Prompts and replies of that run are in it, as it was recorded.
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sampleQuestion } from '../libs/adapters/demo/dist/index.js';
+import { openSqlite } from '../libs/adapters/sqlite/dist/index.js';
+import { topicsFor } from '../libs/contracts/dist/index.js';
+import { loadConfiguration } from '../libs/platform/dist/index.js';
+import { expertPrompts } from '../libs/strategies/dist/index.js';
+import { ask } from '../apps/standalone/dist/commands/ask.js';
+
+const templates = { agentic: 'conclave', 'single-pass': 'conclave-fast' };
+
+/** Lines of the wanted runs by run id, in the order of the log. A body that was kept apart is put back. */
+async function linesOf(home, wanted) {
+  const store = openSqlite({ home, processId: 'recorder', durability: 'process', prunes: false });
+  const records = [];
+  try {
+    for (const { name } of topicsFor())
+      for await (const { topic, offset, appendedAt, headers, raw, event } of store.log.read(name)) {
+        const runId = event?.runId ?? headers.ce_runid;
+        if (!wanted(runId)) continue;
+        const { ce_dataref: _dataref, ...rest } = headers;
+        const body = event ? JSON.stringify(event.data) : raw.toString('utf8');
+        records.push({ runId, at: Number(offset), line: JSON.stringify({ topic, appendedAt, headers: event ? rest : headers, body }) });
+      }
+  } finally {
+    await store.close();
+  }
+  const runs = new Map();
+  for (const { runId, line } of records.sort((a, b) => a.at - b.at)) runs.set(runId, [...(runs.get(runId) ?? []), line]);
+  return runs;
+}
+
+const [home, runId] = process.argv.slice(2);
+if (home) {
+  const lines = (await linesOf(home, (id) => id === runId)).get(runId);
+  if (!lines) {
+    console.error('Usage: node tools/record-runs.mjs [<data folder> <run id>]; no such run is recorded there.');
+    process.exit(2);
+  }
+  console.log(lines.join('\n'));
+} else {
+  const folder = join(import.meta.dirname, '../apps/standalone/src/replay/__fixtures__');
+  const sink = { write: () => undefined };
+  mkdirSync(folder, { recursive: true });
+  for (const [name, model] of Object.entries(templates)) {
+    const data = mkdtempSync(join(tmpdir(), 'conclave-record-'));
+    try {
+      const loaded = loadConfiguration({ CONCLAVE_HOME: data, PORT: '9' }, data, { categories: Object.keys(expertPrompts) });
+      const code = await ask({
+        loaded,
+        question: sampleQuestion(),
+        model,
+        answer: sink,
+        progress: sink,
+        // No server is looked for: the demo model gives the same replies everywhere.
+        localServers: { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 },
+        signal: new AbortController().signal,
+      });
+      if (code !== 0) throw new Error(`The question to ${model} ended with code ${code}.`);
+      const [lines] = [...(await linesOf(data, () => true)).values()];
+      writeFileSync(join(folder, `${name}.ndjson`), `${lines.join('\n')}\n`);
+      console.error(`${name}: ${lines.length} records`);
+    } finally {
+      rmSync(data, { recursive: true, force: true });
+    }
+  }
+}
+process.exit(0);

@@ -288,6 +288,27 @@ export const failures = {
     errorType: 'own_dead_letter',
     message: 'A record of this run could not be handled and was put aside as a dead letter.',
   },
+  DEAD_LETTER_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'No dead letter has this id, or it has expired. `conclave dead list --all` lists them.',
+  },
+  DEAD_LETTER_SETTLED: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'This dead letter is settled already. Re-drive it with `again` if it shall be handled once more.',
+  },
+  ADMIN_LOCAL_ONLY: {
+    status: 403,
+    type: 'authentication_error',
+    retriable: false,
+    errorType: 'caller_unauthenticated',
+    message: 'Admin routes answer on the loopback address of their own machine only.',
+  },
   RUN_FAILED: {
     status: 502,
     type: 'server_error',

@@ -27,7 +27,13 @@ const fixed: readonly TopicSpec[] = [
   { name: 'run.completed', key: 'run', retentionMs: runRetentionMs, compacted: false, doc: 'terminal events' },
   { name: 'knowledge.ingest', key: 'run', retentionMs: runRetentionMs, compacted: false, doc: 'offered knowledge' },
   { name: 'audit', key: 'run', retentionMs: 30 * DAY, compacted: false, doc: 'steps and calls, for replay and people' },
-  { name: deadTopic, key: 'none', retentionMs: 30 * DAY, compacted: false, doc: 'records that could not be handled, in raw bytes' },
+  {
+    name: deadTopic,
+    key: 'none',
+    retentionMs: 30 * DAY,
+    compacted: false,
+    doc: 'records that could not be handled, in raw bytes, and what was decided about them',
+  },
   { name: identityTopic, key: 'none', retentionMs: -1, compacted: true, doc: 'which state store belongs to this log' },
 ];
 

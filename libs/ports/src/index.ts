@@ -1,6 +1,7 @@
 export * from './blobs/blobs.js';
 export * from './blobs/memory-blobs.js';
 export * from './event-log/clock.js';
+export * from './event-log/dead-letters.js';
 export * from './event-log/delivery-pool.js';
 export * from './event-log/event-log.js';
 export * from './event-log/memory-ledger.js';

@@ -6,6 +6,7 @@ import {
   type Consumption,
   type EventLog,
   type Lag,
+  type OutgoingRecord,
   type StoredRecord,
   type StoreMark,
   type Subscription,
@@ -58,6 +59,11 @@ class KafkaLog implements EventLog {
   async publish(events: readonly Event[]): Promise<void> {
     if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     await this.#append(events);
+  }
+
+  async publishRaw(record: OutgoingRecord): Promise<void> {
+    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.#producer.append([record]);
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {

@@ -1,6 +1,6 @@
 import type { Event, EventOf, EventSpec } from '../event.js';
 import { CommandIssued, GapDetected, PlanCreated, PlanRequested, TimerFired } from './plan.js';
-import { CallRecorded, KnowledgeProposed, RunCompleted, SettingChanged, StepRecorded } from './record.js';
+import { CallRecorded, KnowledgeProposed, LetterSettled, RunCompleted, SettingChanged, StepRecorded } from './record.js';
 import { ResultReady, TaskDispatched } from './task.js';
 
 /** Every event there is. The list is the registry, the documentation and the test table at once. */
@@ -16,6 +16,7 @@ export const events = [
   KnowledgeProposed,
   StepRecorded,
   CallRecorded,
+  LetterSettled,
   SettingChanged,
 ] as const;
 

@@ -104,6 +104,23 @@ export const CallRecorded = defineEvent({
 });
 export type CallRecorded = EventOf<typeof CallRecorded>;
 
+export const LetterSettled = defineEvent({
+  type: 'LetterSettled',
+  topic: 'dead',
+  key: 'run',
+  from: ['transport'],
+  to: ['replay'],
+  doc: 'Somebody decided about a dead letter. It stands beside the letters, so that a list shows the open ones.',
+  schema: z.object({
+    letter: z.string().describe('partition and offset of the letter on this topic, such as `3-17`'),
+    action: z.enum(['redriven', 'discarded']),
+    actor: z.string(),
+    note: z.string().nullable(),
+    settledAt: Timestamp,
+  }),
+});
+export type LetterSettled = EventOf<typeof LetterSettled>;
+
 export const SettingChanged = defineEvent({
   type: 'SettingChanged',
   topic: 'audit',

@@ -12,6 +12,7 @@ export {
   FinishReason,
   UrlCitation,
 } from './chat.js';
+export * from './dead-letters.js';
 export * from './health.js';
 export * from './models.js';
 export * from './routes.js';

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { StreamEntryShape } from '../run-stream.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
+import { DeadLetterList, DeadLetterSettled, DeadLetterView, DiscardRequest, RedriveRequest } from './dead-letters.js';
 import { Live, Readiness } from './health.js';
 import { ModelList, ModelObject } from './models.js';
 import { CommandAccepted, CommandRequest, RunAccepted, RunList, RunRequest, RunView } from './runs.js';
@@ -97,6 +98,44 @@ export const routes: readonly Route[] = [
     request: { name: 'CommandRequest', schema: CommandRequest },
     status: 202,
     response: { name: 'CommandAccepted', schema: CommandAccepted },
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/dead-letters',
+    summary: 'Records that could not be handled, newest first. Answered on loopback only, like every admin route.',
+    status: 200,
+    response: { name: 'DeadLetterList', schema: DeadLetterList },
+    query: [
+      { name: 'topic', doc: 'only those put aside from this topic', integer: false },
+      { name: 'group', doc: 'only those of this consumer group', integer: false },
+      { name: 'reason', doc: 'only those with this reason: undecodable, failed, killed_process', integer: false },
+      { name: 'all', doc: '`true` for settled letters too; open ones alone where absent', integer: false },
+      { name: 'limit', doc: 'letters per page, 1 to 200, 50 where absent', integer: true },
+      { name: 'before', doc: '`nextBefore` of the page before', integer: false },
+    ],
+  },
+  {
+    method: 'GET',
+    path: '/v1/admin/dead-letters/{id}',
+    summary: 'One of them: headers, raw bytes, decisions, and what its death has caused.',
+    status: 200,
+    response: { name: 'DeadLetterView', schema: DeadLetterView },
+  },
+  {
+    method: 'POST',
+    path: '/v1/admin/dead-letters/{id}/redrive',
+    summary: 'Publishes the record again, byte by byte, for the group that failed and no other.',
+    request: { name: 'RedriveRequest', schema: RedriveRequest },
+    status: 200,
+    response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
+  },
+  {
+    method: 'POST',
+    path: '/v1/admin/dead-letters/{id}/discard',
+    summary: 'Notes that nobody will handle it; the letter stays on the log until its retention ends.',
+    request: { name: 'DiscardRequest', schema: DiscardRequest },
+    status: 200,
+    response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
   {
     method: 'GET',

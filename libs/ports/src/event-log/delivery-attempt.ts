@@ -11,7 +11,7 @@ import {
   type RetryPolicy,
   type Subscription,
 } from './event-log.js';
-import { deadRecord, decodeOrNull, decodeRecord, recordName, type DeadRecord, type RawRecord } from './record.js';
+import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
 
 /** What an attempt needs from outside. */
@@ -85,6 +85,7 @@ export async function attempt(item: Item, context: AttemptContext): Promise<Verd
     if (item.settled) return await finish(item, context);
     if (item.grave) return await bury(item, item.grave, context);
     if (item.fault) return await failed(item, item.fault, context);
+    if (isForAnother(item.record, context.subscription.group)) return await passOver(item, context);
     return await deliver(item, context);
   } catch (error) {
     return { kind: 'outage', error: error instanceof Outage ? error.cause : error };
@@ -113,6 +114,13 @@ async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
     if (error instanceof Undecodable) return bury(item, grave('undecodable', attempts, error.cause), context);
     return failed(item, { attempts, error }, context);
   }
+}
+
+/** Re-driven for another group: finished here without a look at it. */
+async function passOver(item: Item, context: AttemptContext): Promise<Verdict> {
+  enter(item, 'finish', context);
+  await own(() => context.ledger.done(ledgerKey(item, context)));
+  return { kind: 'finished' };
 }
 
 class Undecodable extends Error {
@@ -187,6 +195,7 @@ async function bury(item: Item, death: Grave, context: AttemptContext): Promise<
       reason: death.reason,
       attempts: death.attempts,
       time: clock.now(),
+      error: death.error,
     });
     await own(() => context.publishDead(letter));
     death.letterSent = true;

@@ -3,6 +3,7 @@ import { deliveryPromises } from './testing/delivery.contract.js';
 import { failurePromises } from './testing/failure.contract.js';
 import { inputTopic, outputTopic } from './testing/sample-events.js';
 import { publishingPromises } from './testing/publishing.contract.js';
+import { redrivePromises } from './testing/redrive.contract.js';
 import { runningPromises } from './testing/running.contract.js';
 import { Stage, type EventLogUnderTest } from './testing/event-log-world.js';
 
@@ -13,7 +14,13 @@ export interface LogPromise {
   readonly test: (stage: Stage) => Promise<void>;
 }
 
-export const logPromises: readonly LogPromise[] = [...publishingPromises, ...deliveryPromises, ...failurePromises, ...runningPromises];
+export const logPromises: readonly LogPromise[] = [
+  ...publishingPromises,
+  ...deliveryPromises,
+  ...failurePromises,
+  ...redrivePromises,
+  ...runningPromises,
+];
 
 /** The promises of the port, run against an adapter. */
 export function describeEventLog(name: string, underTest: EventLogUnderTest): void {

@@ -1,4 +1,5 @@
 import type { Event } from '@conclave/contracts';
+import type { OutgoingRecord } from './record.js';
 
 /**
  * The log every step between two services goes over. Adapters: memory, embedded (SQLite), Kafka.
@@ -10,6 +11,8 @@ export interface EventLog {
    * Throws Failure LOG_UNAVAILABLE (nothing or a part of them was accepted: publish again), STORE_FULL.
    */
   publish(events: readonly Event[]): Promise<void>;
+  /** Appends a record byte by byte, whatever it holds; for re-drives. Fails as `publish` does. Every adapter has it; a log of a test may not. */
+  publishRaw?(record: OutgoingRecord): Promise<void>;
   /** One delivery per group, at least once. A group that is new starts from the beginning of its topics. */
   subscribe(subscription: Subscription): Promise<Consumption>;
   /** Records of the group's topics that it has not finished, by topic and partition. */
@@ -82,6 +85,15 @@ export interface DeadHeaders {
   readonly 'dead-reason': string;
   readonly 'dead-attempts': string;
   readonly 'dead-time': string;
+  /** The last error, shortened. */
+  readonly 'dead-error'?: string;
+}
+
+/** Headers of a record that was re-driven from a dead letter: every group but the named one passes it over. */
+export interface RedriveHeaders {
+  readonly 'redrive-group': string;
+  /** Id of the letter, as `<partition>-<offset>`. */
+  readonly 'redrive-letter': string;
 }
 
 export interface Consumption {
@@ -114,6 +126,8 @@ export interface StoredRecord {
   readonly partition: number;
   readonly offset: string;
   readonly appendedAt: number;
+  /** Null where the writer gave none. */
+  readonly key?: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly raw: Buffer;
   readonly event: Event | null;

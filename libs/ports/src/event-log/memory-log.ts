@@ -16,7 +16,7 @@ import type {
 } from './event-log.js';
 import { MemoryGroup, type MemoryMember } from './memory-group.js';
 import { MemoryDeliveries } from './memory-ledger.js';
-import { encodeEvent, storedRecord, type DeadRecord, type EncodedRecord, type RawRecord } from './record.js';
+import { encodeEvent, storedRecord, type DeadRecord, type EncodedRecord, type OutgoingRecord, type RawRecord } from './record.js';
 
 export interface MemoryBrokerOptions {
   readonly blobs?: Blobs;
@@ -101,6 +101,11 @@ export class MemoryLog implements EventLog {
   async publish(events: readonly Event[]): Promise<void> {
     if (this.#state === 'closed') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     await this.#append(events);
+  }
+
+  async publishRaw(record: OutgoingRecord): Promise<void> {
+    if (this.#state === 'closed') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.#whileAlive(async () => this.broker.append([record]));
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {

@@ -1,6 +1,6 @@
 import { Failure, services, specOf, type Event, type Service } from '@conclave/contracts';
 import { blobThresholdBytes, type BlobRef, type Blobs } from '../blobs/blobs.js';
-import type { DeadHeaders, DeadReason, StoredRecord } from './event-log.js';
+import type { DeadHeaders, DeadReason, RedriveHeaders, StoredRecord } from './event-log.js';
 
 /** Header values are text on every adapter; Kafka carries their UTF-8 bytes. */
 export type Headers = Readonly<Record<string, string>>;
@@ -28,6 +28,9 @@ export interface RawRecord {
   /** Null is a record without a value, which no event has. */
   readonly raw: Buffer | null;
 }
+
+/** A record to be appended as it is. */
+export type OutgoingRecord = Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>;
 
 /** A record for the topic `dead`. */
 export interface DeadRecord {
@@ -109,8 +112,8 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
 
 /** A record as `read` gives it: what cannot be decoded has no event. Throws outages of the blobs. */
 export async function storedRecord(record: RawRecord, blobs: Blobs): Promise<StoredRecord> {
-  const { topic, partition, offset, appendedAt, headers, raw } = record;
-  return { topic, partition, offset, appendedAt, headers, raw: raw ?? Buffer.alloc(0), event: await decodeOrNull(record, blobs) };
+  const { topic, partition, offset, appendedAt, key, headers, raw } = record;
+  return { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0), event: await decodeOrNull(record, blobs) };
 }
 
 /** Null for a record that is no event. Throws outages of the blobs. */
@@ -123,8 +126,14 @@ export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Eve
   }
 }
 
+/** Characters of an error that a letter keeps: enough to recognise it. */
+const errorLength = 300;
+
 /** The same bytes and headers, and beside them where the record comes from and why it is dead. `time` in milliseconds since 1970. */
-export function deadRecord(record: RawRecord, death: { group: string; reason: DeadReason; attempts: number; time: number }): DeadRecord {
+export function deadRecord(
+  record: RawRecord,
+  death: { group: string; reason: DeadReason; attempts: number; time: number; error?: unknown },
+): DeadRecord {
   const added: DeadHeaders = {
     'dead-topic': record.topic,
     'dead-partition': String(record.partition),
@@ -133,9 +142,26 @@ export function deadRecord(record: RawRecord, death: { group: string; reason: De
     'dead-reason': death.reason,
     'dead-attempts': String(death.attempts),
     'dead-time': new Date(death.time).toISOString(),
+    ...(death.error === undefined || death.error === null ? {} : { 'dead-error': String(death.error).slice(0, errorLength) }),
   };
   return { key: record.key, headers: { ...record.headers, ...added }, raw: record.raw };
 }
+
+const isOurs = (name: string): boolean => name.startsWith('dead-') || name.startsWith('redrive-');
+
+/** A letter as the record it was, with its own headers, for one group alone. */
+export function redrivenRecord(
+  letter: Pick<StoredRecord, 'key' | 'headers' | 'raw'>,
+  to: { readonly topic: string; readonly group: string; readonly letter: string },
+): OutgoingRecord {
+  const own = Object.fromEntries(Object.entries(letter.headers).filter(([name]) => !isOurs(name)));
+  const added: RedriveHeaders = { 'redrive-group': to.group, 'redrive-letter': to.letter };
+  return { topic: to.topic, key: letter.key ?? null, headers: { ...own, ...added }, raw: letter.raw };
+}
+
+/** Whether a record was re-driven for another group than this one. */
+export const isForAnother = ({ headers }: Pick<RawRecord, 'headers'>, group: string): boolean =>
+  headers['redrive-group'] !== undefined && headers['redrive-group'] !== group;
 
 function jsonOf(event: Event): Buffer {
   let text: string | undefined;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { deadTopic, Failure, type Event } from '@conclave/contracts';
 import {
   storedRecord,
@@ -11,6 +12,7 @@ import {
   type DeliveryLedger,
   type EventLog,
   type Lag,
+  type OutgoingRecord,
   type PoolChange,
   type StoredRecord,
   type StoreMark,
@@ -78,6 +80,12 @@ export class SqliteLog implements EventLog {
   async publish(events: readonly Event[]): Promise<void> {
     if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     await this.#append(events);
+  }
+
+  async publishRaw(record: OutgoingRecord): Promise<void> {
+    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    // An id of its own: the event it may hold is in its topic already.
+    await logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { ...record, id: `raw:${randomUUID()}` })));
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {

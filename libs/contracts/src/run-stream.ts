@@ -3,7 +3,13 @@ import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values
 
 /** Entries the engine appends inside `commit`: facts of the run, in order. */
 export const EngineEntry = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('run.started'), template: z.string(), strategy: z.string(), maxRounds: z.int().describe('rounds it may take, the first pass included'), question: z.string() }),
+  z.object({
+    kind: z.literal('run.started'),
+    template: z.string(),
+    strategy: z.string(),
+    maxRounds: z.int().describe('rounds it may take, the first pass included'),
+    question: z.string(),
+  }),
   z.object({ kind: z.literal('planning'), epoch: z.int(), iteration: z.int(), max: z.int() }),
   z.object({
     kind: z.literal('plan.ready'),

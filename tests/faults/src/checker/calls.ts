@@ -92,4 +92,6 @@ export function tokensWasted(of: Case): number {
 }
 
 const tokensOf = (line: HistoryEntry): number =>
-  line.phase === 'ok' || line.phase === 'fail' ? Number(fieldOf(line, 'prompt_tokens') ?? 0) + Number(fieldOf(line, 'completion_tokens') ?? 0) : 0;
+  line.phase === 'ok' || line.phase === 'fail'
+    ? Number(fieldOf(line, 'prompt_tokens') ?? 0) + Number(fieldOf(line, 'completion_tokens') ?? 0)
+    : 0;

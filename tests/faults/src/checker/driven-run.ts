@@ -43,7 +43,8 @@ export function driveRun(runId: string, steps: readonly RecordedStep[]): DrivenR
   const applied = new Map<string, number[]>();
   const outputs = new Map<string, readonly string[]>();
   // Also of the contradicting records: each of them was a step that somebody took.
-  for (const { input, outputs: out } of steps) outputs.set(input.id, [...new Set([...(outputs.get(input.id) ?? []), ...out.map(({ id }) => id)])]);
+  for (const { input, outputs: out } of steps)
+    outputs.set(input.id, [...new Set([...(outputs.get(input.id) ?? []), ...out.map(({ id }) => id)])]);
   for (const version of versions) {
     const { id } = byVersion.get(version)!.input;
     applied.set(id, [...(applied.get(id) ?? []), version]);

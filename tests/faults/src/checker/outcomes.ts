@@ -16,7 +16,8 @@ export function checkOutcomes(of: Case): readonly Finding[] {
     const run = of.runs().get(runId);
     const times = run?.settled.get(id) ?? 0;
     if (times > 1) findings.push(finding(id, `Its run took ${times} outcomes of it.`));
-    else if ((shown.get(id)?.size ?? 0) > 1) findings.push(finding(id, `The stream of its run shows ${shown.get(id)!.size} outcomes of it.`));
+    else if ((shown.get(id)?.size ?? 0) > 1)
+      findings.push(finding(id, `The stream of its run shows ${shown.get(id)!.size} outcomes of it.`));
     else if (times === 0 && !answered.has(id)) findings.push(finding(id, 'It was dispatched and has no outcome.'));
     else if (times === 0 && run?.whole) findings.push(finding(id, 'It has a result, but its run took no outcome of it.'));
     if (!run || (run.whole && ![...run.outputs.values()].some((ids) => ids.includes(id))))

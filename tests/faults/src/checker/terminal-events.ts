@@ -42,13 +42,20 @@ export function checkTerminalEvents(of: Case): readonly Finding[] {
   ];
 }
 
-function missingOrLate(of: Case, runId: string, acceptedAt: number, ends: readonly LoggedEvent<RunCompleted['data']>[]): readonly Finding[] {
+function missingOrLate(
+  of: Case,
+  runId: string,
+  acceptedAt: number,
+  ends: readonly LoggedEvent<RunCompleted['data']>[],
+): readonly Finding[] {
   if (ends.length === 0) return [finding(runId, 'It was accepted and has no terminal event.')];
   const endedAt = Math.min(...ends.map(({ record }) => record.appendedAt));
   const since = Math.max(acceptedAt === Infinity ? endedAt : acceptedAt, ...faultTimes(of).filter((at) => at <= endedAt));
   const { terminalMs } = of.bounds;
   if (endedAt - since <= terminalMs) return [];
-  return [finding(runId, `Its terminal event came ${endedAt - since} ms after its acceptance or the last fault; the bound is ${terminalMs} ms.`)];
+  return [
+    finding(runId, `Its terminal event came ${endedAt - since} ms after its acceptance or the last fault; the bound is ${terminalMs} ms.`),
+  ];
 }
 
 /** Deaths, and what a scenario wrote down of other faults (lines `fault`, each at its time). */
@@ -67,7 +74,8 @@ function unexplainedEnd(of: Case, runId: string, { data }: LoggedEvent<RunComple
   if (outcome !== 'failed' && outcome !== 'cancelled')
     return answer === null ? [finding(runId, `It ended ${outcome} without an answer.`)] : [];
   if (of.bounds.mayFail.includes(runId)) return [];
-  if (data.reasonCode === 'aborted') return [finding(runId, `It was aborted by a dead letter that the scenario did not make: ${data.reason}`)];
+  if (data.reasonCode === 'aborted')
+    return [finding(runId, `It was aborted by a dead letter that the scenario did not make: ${data.reason}`)];
   if (outcome === 'cancelled' && !wasCancelled(of, runId)) return [finding(runId, 'It was cancelled although nobody cancelled it.')];
   return [];
 }

@@ -1,6 +1,8 @@
 import { cells, killCell, killMatrix } from './kill-matrix.js';
+import { duplicates, mixedVersions, poison } from './records.js';
 import type { Scenario } from './scenario.js';
 import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
+import { modelFaults, slowReader } from './streams.js';
 
 /** Every scenario, in the order they run and stand in the guarantees page. */
 export const scenarios: readonly Scenario[] = [
@@ -13,6 +15,11 @@ export const scenarios: readonly Scenario[] = [
   rollingRestart,
   killerRecord,
   lateWork,
+  duplicates,
+  poison,
+  mixedVersions,
+  slowReader,
+  modelFaults,
 ];
 
 /** Scenarios that are parts of others, by name. */

@@ -37,6 +37,8 @@ export class World {
     readonly servers: OwnServers,
     gateways: number,
     readonly short: boolean,
+    /** A protection is off: what is missing is for the checker to find, not for the scenario. */
+    readonly controlled: boolean,
     hops: TwoHops,
   ) {
     this.load = new Load(engine, hops, gateways);
@@ -64,7 +66,7 @@ export class World {
           return own.replace(/:\d+/, `:${servers.proxies.model.port}`);
         },
       });
-      return new World(kind, engine, servers, kind === 'embedded' ? 1 : (wishes.gateways ?? 1), short, hops);
+      return new World(kind, engine, servers, kind === 'embedded' ? 1 : (wishes.gateways ?? 1), short, without !== null, hops);
     } catch (error) {
       await servers.close();
       throw error;
@@ -98,6 +100,12 @@ export class World {
       const mb = pid === null ? null : residentMb(pid);
       return mb === null ? [] : [{ process, beforeMb: mb, afterMb: mb }];
     });
+  }
+
+  /** Whether a run has ended, whoever asked for it. */
+  async terminal(runId: string): Promise<boolean> {
+    const response = await fetch(`${this.engine.url()}/v1/runs/${runId}`);
+    return response.ok && ((await response.json()) as { terminal: boolean }).terminal;
   }
 
   /** Waits until every group has finished what is on the log; at most so long. */

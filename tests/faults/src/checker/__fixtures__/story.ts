@@ -69,6 +69,7 @@ export class Story {
   private readonly asked: Evidence['asked'][number][] = [];
   private readonly states = new Map<string, { state: RunState | null; version: number }>();
   private readonly streams = new Map<string, StreamEntry[]>();
+  private readonly done = new Map<string, Set<number>>();
   private calls = 0;
   private publishes = 0;
 
@@ -90,7 +91,11 @@ export class Story {
       lag: [{ group: 'merger', topic: 'results.ready', records: 0 }],
       memory: [{ process: 'merger', beforeMb: 100, afterMb: 120 }],
       closings: [{ process: 'merger', exit: { code: 0, signal: null, at: this.now }, ms: 300 }],
-      replay: { code: 0, text: `${[...this.states.keys()].map((id) => `${id}: same decisions, same state: 5 steps`).join('\n')}\n`, modelCalls: 0 },
+      replay: {
+        code: 0,
+        text: `${[...this.states.keys()].map((id) => `${id}: same decisions, same state: 5 steps`).join('\n')}\n`,
+        modelCalls: 0,
+      },
       deaths: [],
       upstreamFaults: false,
       ...changes,
@@ -143,8 +148,16 @@ export class Story {
     if (outputs.length > 0) this.publish(service, outputs);
     this.line(service, event.type, 'after-publish', event.id);
     this.line(service, event.type, 'after-commit', event.id);
-    // What came behind it in the same topic was done meanwhile: the position may go back and is not told then.
-    this.line(service, 'offset-commit', 'ok', group, { topic: event.topic, partition: 0, offset: String(Number(offset) + 1) });
+    this.commit(group, event.topic, Number(offset));
+  }
+
+  /** Commits up to the first record that is not done. */
+  private commit(group: string, topic: string, offset: number): void {
+    const done = this.done.get(`${group} ${topic}`) ?? new Set<number>();
+    this.done.set(`${group} ${topic}`, done.add(offset));
+    let next = 0;
+    while (done.has(next)) next += 1;
+    this.line(serviceOfGroup(group), 'offset-commit', 'ok', group, { topic, partition: 0, offset: String(next) });
   }
 
   private handle(group: string, service: string, event: Event): readonly Event[] {

@@ -1,0 +1,135 @@
+import { connect } from 'node:net';
+import { until } from '@conclave/test-support';
+import { readRun, type Role } from '@conclave/test-support/system';
+import type { ScriptedReply } from '@conclave/test-support';
+import { rightAnswer } from '../world/committee.js';
+import type { World } from '../world/world.js';
+import type { Scenario } from './scenario.js';
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Follows a run's events and takes one byte a second off the wire. Resolves with how the connection ended. */
+function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'still open'> {
+  const { hostname, port } = new URL(world.engine.url());
+  const socket = connect({ host: hostname, port: Number(port), highWaterMark: 1 } as never);
+  socket.write(`GET /v1/runs/${runId}/events HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+  socket.pause();
+  const reading = setInterval(() => socket.read(1), 1_000);
+  return new Promise((resolve) => {
+    const over = (how: 'cut' | 'still open') => {
+      clearInterval(reading);
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(how);
+    };
+    const timer = setTimeout(() => over('still open'), forMs);
+    socket.on('close', () => over('cut'));
+    // A reset is how the gateway drops it; `close` follows.
+    socket.on('error', () => undefined);
+  });
+}
+
+export const slowReader: Scenario = {
+  name: 'slow-reader',
+  promise: 'A client that reads too slowly costs bounded memory, holds up nobody, is dropped, and resumes where it was.',
+  fault: 'five clients take 1 byte/s off a stream of some megabytes',
+  engines: ['embedded', 'distributed'],
+  controls: [],
+  limitS: 120,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    const words = 'word '.repeat(200);
+    const pieces = world.short ? 3_000 : 10_000;
+    world.behave({
+      instead: (role, question) =>
+        role === 'composer' && question.includes('slow')
+          ? { chunks: [{ text: rightAnswer(question), afterMs: 1_500 }, ...Array.from({ length: pieces }, () => ({ text: words }))], usage: { prompt_tokens: 509, completion_tokens: 53 } }
+          : null,
+    }); // prettier-ignore
+    const load = world.load.run({ runs: 1, atOnce: 1, name: 'slow', patienceMs: 80_000 });
+    await until('the question', () => world.load.asked.at(-1)?.runId, { timeoutMs: 20_000 });
+    const runId = world.load.asked.at(-1)!.runId!;
+    world.fault('five slow readers');
+    const before = Math.max(...(await world.memory()).map(({ afterMb }) => afterMb));
+    const readers = Promise.all([1, 2, 3, 4, 5].map(() => creep(world, runId, 70_000)));
+    let peak = before;
+    let watching = true;
+    const watch = (async () => {
+      while (watching) {
+        peak = Math.max(peak, ...(await world.memory()).map(({ afterMb }) => afterMb));
+        await pause(200);
+      }
+    })();
+    await load;
+    const ends = await readers;
+    watching = false;
+    await watch;
+    // The same question from others meanwhile, and the stream from its beginning afterwards, stand in the viewings.
+    const open = ends.filter((end) => end === 'still open').length;
+    if (open > 0) throw new Error(`${open} of 5 slow readers were never dropped.`);
+    const grown = peak - before;
+    const megabytes = (pieces * words.length) / 1e6;
+    if (grown > 300) throw new Error(`Memory grew by ${grown} MB for ${megabytes.toFixed(0)} MB of text and five slow readers.`);
+    world.row({ name: `${megabytes.toFixed(0)} MB x 5`, outcome: `dropped, +${grown} MB at most`, recoveryMs: null, runs: [runId] });
+  },
+};
+
+const error = (status: number, headers: Readonly<Record<string, string>> = {}): ScriptedReply => ({ status, headers, body: { error: { message: 'a fault of the model server', type: 'server_error' } } }); // prettier-ignore
+
+/** Faults of a model server; each hits the first call of one role of one question, the next call is answered as usual. */
+const faults: readonly { readonly name: string; readonly role: Exclude<Role, 'direct'>; readonly reply: ScriptedReply }[] = [
+  { name: 'busy', role: 'planner', reply: error(429, { 'retry-after': '1' }) },
+  { name: 'broken', role: 'expert', reply: error(500) },
+  { name: 'stalled', role: 'expert', reply: { stallAfter: [{ text: 'It is' }] } },
+  { name: 'truncated', role: 'composer', reply: { truncateAfter: [{ text: 'The committee ' }], cleanly: true } },
+  { name: 'cut', role: 'expert', reply: { truncateAfter: [{ text: 'It is' }] } },
+  { name: 'nonsense', role: 'planner', reply: { text: 'no JSON at all {"tasks": [' } },
+  {
+    name: 'not-json',
+    role: 'expert',
+    reply: { status: 200, headers: { 'content-type': 'application/json' }, body: '<html>proxy error</html>' },
+  },
+  { name: 'silent', role: 'expert', reply: { hang: true } },
+];
+
+export const modelFaults: Scenario = {
+  name: 'model-faults',
+  promise: 'Whatever a model server does, the run ends in time, with what the others found, and says what is missing.',
+  fault: '429 with Retry-After, 500, a stall in mid-stream, a truncated and a cut stream, nonsense, wrong JSON, and no answer for 120 s',
+  engines: ['embedded', 'distributed'],
+  controls: [],
+  bounds: { answered: 0.7, terminalMs: 90_000 },
+  limitS: 150,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    world.upstreamFaults = true;
+    const hit = new Set<string>();
+    world.behave({
+      instead: (role, question) => {
+        const fault = faults.find((one) => question.includes(`${one.name}-`) && one.role === role);
+        if (!fault || hit.has(question)) return null;
+        hit.add(question);
+        return fault.reply;
+      },
+    });
+    const began = world.fault('faults of the model server');
+    // What stalls is given up when the run's time is nearly over: it need not be the 120 s of a patient user.
+    await Promise.all(
+      faults.map(({ name }) => world.load.run({ runs: 1, atOnce: 1, name, wallTimeS: world.short ? 20 : 120, patienceMs: 130_000 })),
+    );
+    if (hit.size < faults.length) throw new Error(`Only ${hit.size} of ${faults.length} faults were met.`);
+    for (const { name } of faults) {
+      const asked = world.load.asked.find(({ question }) => question.includes(`question ${name}-`))!;
+      const run = asked.runId ? await readRun(world.engine.url(), asked.runId) : null;
+      const end = asked.runId ? world.load.ended.get(asked.runId) : undefined;
+      world.row({
+        name,
+        outcome: run ? `${run.status}${run.rule ? ` (${run.rule})` : ''}` : 'not accepted',
+        recoveryMs: end === undefined ? null : end - began,
+        runs: asked.runId ? [asked.runId] : [],
+      });
+    }
+  },
+};

@@ -1,8 +1,8 @@
 // Records the runs that today's code must keep deciding the same, with the demo model on its sample documents: one NDJSON file for each template.
-//   npm run build && node tools/record-runs.mjs
+//   node tools/run.mjs tools/record-runs.mjs
 // writes apps/standalone/src/replay/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
 // files then shows reviewers what changed. `npx jest -c apps/standalone/jest.config.mjs replay/recorded-runs` compares them with the code.
-//   node tools/record-runs.mjs <data folder> <run id>
+//   node tools/run.mjs tools/record-runs.mjs <data folder> <run id>
 // prints a run of a stopped server instead, for a file of its own there. Prompts and replies of that run are in it, as it was recorded.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,9 +25,9 @@ async function linesOf(home, wanted) {
       for await (const { topic, offset, appendedAt, headers, raw, event } of store.log.read(name)) {
         const runId = event?.runId ?? headers.ce_runid;
         if (!wanted(runId)) continue;
-        const { ce_dataref: _dataref, ...rest } = headers;
         const body = event ? JSON.stringify(event.data) : raw.toString('utf8');
-        records.push({ runId, at: Number(offset), line: JSON.stringify({ topic, appendedAt, headers: event ? rest : headers, body }) });
+        const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !event || name !== 'ce_dataref'));
+        records.push({ runId, at: Number(offset), line: JSON.stringify({ topic, appendedAt, headers: kept, body }) });
       }
   } finally {
     await store.close();
@@ -41,7 +41,7 @@ const [home, runId] = process.argv.slice(2);
 if (home) {
   const lines = (await linesOf(home, (id) => id === runId)).get(runId);
   if (!lines) {
-    console.error('Usage: node tools/record-runs.mjs [<data folder> <run id>]; no such run is recorded there.');
+    console.error('Usage: node tools/run.mjs tools/record-runs.mjs [<data folder> <run id>]; no such run is recorded there.');
     process.exit(2);
   }
   console.log(lines.join('\n'));

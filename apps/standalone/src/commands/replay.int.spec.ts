@@ -74,10 +74,16 @@ describe('replay from Kafka', () => {
     };
     const { runId } = events.find(({ type }) => type === 'PlanRequested')!;
     const steps = events.filter(({ type }) => type === 'StepRecorded').length;
-    expect(await replayed(null, true)).toEqual({
+    const calls = events.filter(({ type }) => type === 'CallRecorded').length;
+    const all = await replayed(null, true);
+    expect(all).toEqual({
       code: exitCodes.answered,
-      text: `${runId}: same decisions, same state: ${steps} steps\n1 recorded run in Kafka at ${broker}: all the same.\n`,
+      text: expect.stringMatching(
+        `^${runId}: same decisions, same state: ${steps} steps, ${calls} calls, ${calls} outcomes · hash [0-9a-f]{16}\n` +
+          `1 recorded run in Kafka at ${broker}: all the same · hash [0-9a-f]{16}\n$`,
+      ),
     });
+    expect(await replayed(null, true)).toEqual(all);
     const { code, text } = await replayed(runId, false);
     expect(code).toBe(exitCodes.answered);
     expect(text.trim().split('\n').slice(1)).toHaveLength(2 * events.filter((event) => event.runId === runId).length);

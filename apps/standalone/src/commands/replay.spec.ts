@@ -78,7 +78,13 @@ describe('replay --recorded of a stopped data folder', () => {
     const steps = await stepsOf(agentic);
     expect(steps.some(({ data }) => data.rule === 'D9')).toBe(true);
     const once = await replayed(agentic, true);
-    expect(once).toEqual({ code: exitCodes.answered, text: `${agentic}: same decisions, same state: ${steps.length} steps\n` });
+    const calls = (await recordsOf('audit')).filter(({ type, runId }) => type === 'CallRecorded' && runId === agentic).length;
+    expect(once).toEqual({
+      code: exitCodes.answered,
+      text: expect.stringMatching(
+        `^${agentic}: same decisions, same state: ${steps.length} steps, ${calls} calls, ${calls} outcomes · hash [0-9a-f]{16}\n$`,
+      ),
+    });
     expect(await replayed(agentic, true)).toEqual(once);
     expect(models.calls).toEqual([]);
     expect(await recordsOf(...topics)).toEqual(before);
@@ -88,9 +94,9 @@ describe('replay --recorded of a stopped data folder', () => {
     const { code, text } = await replayed(null, true);
     expect(code).toBe(exitCodes.answered);
     expect(text.split('\n')).toEqual([
-      expect.stringMatching(`^${agentic}: same decisions, same state: \\d+ steps$`),
-      expect.stringMatching(`^${fast}: same decisions, same state: \\d+ steps$`),
-      `2 recorded runs in the data folder ${home}: all the same.`,
+      expect.stringMatching(`^${agentic}: same decisions, same state: \\d+ steps, \\d+ calls, \\d+ outcomes · hash `),
+      expect.stringMatching(`^${fast}: same decisions, same state: \\d+ steps, \\d+ calls, \\d+ outcomes · hash `),
+      expect.stringMatching(`^2 recorded runs in the data folder ${home}: all the same · hash [0-9a-f]{16}$`),
       '',
     ]);
     expect(models.calls).toEqual([]);
@@ -143,24 +149,27 @@ describe('replay of recordings that do not hold', () => {
     const [first] = await stepsOf(fast);
     const { code, text } = await replayed(changed, true);
     expect(code).toBe(exitCodes.failed);
-    expect(text).toMatch(new RegExp(`^${changed}: step 1 differs in state, after 0 steps that are the same\n  input     PlanRequested`));
+    expect(text).toMatch(
+      new RegExp(
+        `^${changed}: step 1 differs in state, after 0 steps, 0 calls, 0 outcomes that are the same · hash .*\n  input     PlanRequested`,
+      ),
+    );
     expect(text).toContain(`state   ${first!.data.stateHash}\n  now       rule    none\n`);
   });
 
   it('names missing steps and records that cannot be decoded, and fails', async () => {
-    expect(await replayed(gappy, true)).toEqual({
-      code: exitCodes.failed,
-      text: `${gappy}: the recording is not whole: steps 1 to 2 missing, after 0 steps that are the same\n`,
-    });
+    const gaps = await replayed(gappy, true);
+    expect(gaps.code).toBe(exitCodes.failed);
+    expect(gaps.text).toMatch(new RegExp(`^${gappy}: the recording is not whole; .*\n  lacks     steps 1 to 2 missing\n`));
     const { code, text } = await replayed(garbled, true);
     expect(code).toBe(exitCodes.failed);
-    expect(text).toContain(`cannot be decoded: ${garbled}/step/1`);
+    expect(text).toContain(`lacks     ${garbled}/step/1 cannot be decoded`);
     expect((await replayed(garbled, false)).text).toMatch(/StepRecorded +merger -> unknown +cannot be decoded: \d+ bytes at audit\//);
   });
 
   it('fails with --all when one run of several is not the same', async () => {
     const { code, text } = await replayed(null, true);
     expect(code).toBe(exitCodes.failed);
-    expect(text).toContain(`5 recorded runs in the data folder ${home}: 3 not the same.`);
+    expect(text).toContain(`5 recorded runs in the data folder ${home}: 3 not the same`);
   });
 });

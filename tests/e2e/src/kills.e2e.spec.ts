@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
 import { until } from '@conclave/test-support';
 import {
   allMetrics,
@@ -110,6 +111,69 @@ describe('a process that is killed', () => {
     expect(repeated - (engine.kind === 'embedded' ? 0 : before)).toBe(1);
   });
 
+  it('as the judge in the middle of the answer that a chat shows: its retry attaches and gets the new attempt whole', async () => {
+    const gate = latch();
+    const s = script('mid-stream chat').plan([expert('x1', 'Go on.')]).expert('Fine.').composer({ stallAfter: [{ text: 'Words of the first attempt' }] }).answer(['The second ', { text: 'attempt ', when: gate.opened }, { text: 'is whole.', afterMs: 200 }]); // prettier-ignore
+    const body = { model: 'conclave-fast', messages: user(s.question) };
+    const headers = { 'idempotency-key': `chat-${Date.now()}` };
+    const chat = await ChatStream.open(engine.url(2), body, headers);
+    await chat.shows('Words of the first attempt');
+    const { runId } = chat;
+    await kill('merger');
+    await chat.end(bound);
+    // In one process the gateway dies with its judge; beside it, it says what happened.
+    if (engine.kind === 'embedded') expect([chat.sse.ended, chat.error]).toEqual(['cut', undefined]);
+    else expect([chat.sse.ended, chat.error]).toEqual(['closed', expect.objectContaining({ code: 'ANSWER_SUPERSEDED', message: expect.stringContaining('same Idempotency-Key') })]); // prettier-ignore
+    expect(chat.sse.events.some(({ data }) => data === '[DONE]')).toBe(false);
+    await engine.process('gateway', 2).ready();
+    const retry = await ChatStream.open(engine.url(2), body, headers);
+    await until('the second attempt', () => s.calls('composer').length === 2, { timeoutMs: bound });
+    gate.open();
+    await retry.end();
+    expect([retry.runId, retry.content, retry.error]).toEqual([runId, 'The second attempt is whole.', undefined]);
+    expect(retry.sse.events.at(-1)!.data).toBe('[DONE]');
+    expect(await survived(runId, s)).toMatchObject({ outcome: 'completed', answer: 'The second attempt is whole.' });
+    const marks = (await runEvents(engine.url(2), runId)).filter((entry) => entry.kind === 'superseded');
+    expect(marks).toEqual([expect.objectContaining({ attempt: 2, discarded: 'Words of the first attempt'.length })]);
+    expect(s.calls('composer')).toHaveLength(2);
+    expect(s.calls()).toHaveLength(4);
+  });
+
+  it('as the judge before the first word: the chat that waits goes on with the new attempt', async () => {
+    const s = script('before the first word').plan([expert('x1', 'Go on.')]).expert('Fine.').composer({ hang: true }).answer(['Nobody ', 'noticed.']); // prettier-ignore
+    const body = { model: 'conclave-fast', messages: user(s.question) };
+    const headers = { 'idempotency-key': `quiet-${Date.now()}` };
+    let chat = await ChatStream.open(engine.url(2), body, headers);
+    const { runId } = chat;
+    await until('the composer to be asked', () => s.calls('composer').length === 1, { timeoutMs: 20_000 });
+    await kill('merger');
+    if (engine.kind === 'embedded') {
+      await chat.end();
+      await engine.process('gateway').ready();
+      chat = await ChatStream.open(engine.url(2), body, headers);
+    }
+    await chat.end(bound);
+    expect([chat.runId, chat.content, chat.error]).toEqual([runId, 'Nobody noticed.', undefined]);
+    await survived(runId, s);
+    expect(s.calls()).toHaveLength(4);
+  });
+
+  it('as the gateway of the OpenAI client that waits for a whole answer: its own retry attaches to the run', async () => {
+    const gate = latch();
+    const reply = ['One run, ', { text: 'one answer.', when: gate.opened }] as const;
+    const s = script('whole answer').plan([expert('x1', 'Go on.')]).expert('Fine.').answer(reply).answer(reply); // prettier-ignore
+    const client = new OpenAI({ baseURL: `${engine.url(1)}/v1`, apiKey: 'sk-anything', maxRetries: 8 });
+    const answer = client.chat.completions.create({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] }).withResponse(); // prettier-ignore
+    await until('the composer to be asked', () => s.calls('composer').length === 1, { timeoutMs: 20_000 });
+    await kill('gateway', 1);
+    gate.open();
+    const { data, response } = await answer;
+    expect(data.choices[0]!.message.content).toBe('One run, one answer.');
+    await survived(response.headers.get('x-run-id')!, s);
+    expect(s.calls('planner')).toHaveLength(1);
+    expect(s.calls()).toHaveLength(engine.kind === 'embedded' ? 4 : 3);
+  });
+
   it('as the merger with a due timer it has just published: the timer counts once', async () => {
     await prime('merger', 'merger:timer-published');
     const s = script('timer').plan([research('r1', `${hops.thing} founded`), expert('x1', 'Never answer.')]).expertReply({ hang: true }, undefined, 2); // prettier-ignore
@@ -158,6 +222,7 @@ describe('a process that is killed', () => {
   });
 
   it('leaves nothing behind: no lag, no dead letter, no open stream, and the next run goes as if nothing had been', async () => {
+    for (const process of engine.all().values()) await process.ready();
     const s = script('afterwards')
       .plan([expert('x1', 'Go on.')])
       .expert('All is well.')

@@ -90,8 +90,7 @@ export class MemoryRuns implements Runs {
       if (result === null) return { outputs: [], repeated: false, state: null };
       const write: StepWrite = { state: JSON.stringify(result.next), outputs: JSON.stringify(result.outputs), step: result };
       await this.parts.between?.();
-      if (this.compareAndSet(event, version, write))
-        return { outputs: result.outputs, repeated: false, state: JSON.parse(write.state) as S };
+      if (this.compareAndSet(event, version, write)) return { outputs: result.outputs, repeated: false, state: result.next };
     }
     throw new Failure('COMMIT_CONFLICT', `${event.id} met another writer ${commitAttempts} times.`);
   }

@@ -1,0 +1,55 @@
+import type { Event } from '@conclave/contracts';
+import { specOf } from '@conclave/contracts';
+import type { RawRecord } from '@conclave/ports';
+import type { World } from '../world/world.js';
+
+/** Numbers are those of the promises (docs/guarantees.md); the last three are promises of the architecture beside them. */
+export const checkNames = [
+  '1 terminal', '2 appends', '3 outcomes', '4 durable', '5 stream', '6 calls', '7 replay', '8 nothing left', 'dead letters', 'retries', 'cancel',
+] as const; // prettier-ignore
+export type CheckName = (typeof checkNames)[number];
+
+/** What a check found, each as an id and a sentence about it. */
+export interface Violation {
+  readonly check: CheckName;
+  readonly id: string;
+  readonly sentence: string;
+}
+export type Check = (evidence: Evidence) => readonly Violation[];
+
+/** A world after its storm, read once for all checks. */
+export interface Evidence {
+  readonly world: World;
+  /** Events of the log by topic, each id once, in the order they came; large bodies are read from the blobs. */
+  readonly events: ReadonlyMap<string, readonly Event[]>;
+}
+
+export async function evidenceOf(world: World): Promise<Evidence> {
+  const topics = ['plan.requested', 'plan.created', 'tasks.dispatched.expert', 'tasks.dispatched.evidence', 'tasks.dispatched.judge', 'results.ready', 'run.completed', 'run.timers', 'audit', 'dead']; // prettier-ignore
+  const events = new Map<string, Event[]>();
+  for (const topic of topics) {
+    const read: Event[] = [];
+    const known = new Map<string, string>();
+    for (const record of world.broker.records(topic)) {
+      const text = record.raw?.toString() ?? '';
+      const id = record.headers.ce_id;
+      // The same event again says the same; one that says something else under the same id is evidence of its own.
+      if (id !== undefined && known.get(id) === text) continue;
+      if (id !== undefined) known.set(id, text);
+      const event = await eventOf(world, record);
+      if (event) read.push(event);
+    }
+    events.set(topic, read);
+  }
+  return { world, events };
+}
+
+async function eventOf(world: World, { headers, raw, topic }: RawRecord): Promise<Event | null> {
+  const { ce_id: id, ce_type: type, ce_runid: runId, ce_time: time } = headers;
+  if (!id || !type || !runId || !time || !raw || !specOf(type)) return null;
+  const body = headers.ce_dataref ? await world.blobs.get(JSON.parse(raw.toString()) as { sha256: string; bytes: number }) : raw;
+  return { id, type, runId, topic, key: runId, source: 'transport', time: Date.parse(time), data: JSON.parse(body.toString()) as unknown };
+}
+
+/** Those of `left` that are not in `right`. */
+export const minus = (left: Iterable<string>, right: ReadonlySet<string>): string[] => [...new Set(left)].filter((id) => !right.has(id));

@@ -1,0 +1,85 @@
+import type { Check, Violation } from './check.js';
+
+/** A record that is done has its effect; a timer that is gone is on the log. Judged at the moment it happened. */
+export const durable: Check = ({ world }) => [
+  ...world.observations.doneTooEarly.map(({ record, missing }): Violation => ({ check: '4 durable', id: record, sentence: `was done while this was not durable: ${missing}` })),
+  ...world.observations.timersLost.map((id): Violation => ({ check: '4 durable', id, sentence: 'was removed and is not on the log' })),
+];
+
+/**
+ * A step is called once per attempt, and a further attempt only after the owner of the one before was dead or gave it up: so calls <= steps + deaths x
+ * calls in flight. An outcome is kept only from the newest attempt, and no call follows it.
+ */
+export const calls: Check = ({ world }) => {
+  const { observations } = world;
+  const found: Violation[] = [];
+  const say = (id: string, sentence: string) => void found.push({ check: '6 calls', id, sentence });
+  const perAttempt = new Map<string, number>();
+  for (const { step, attempt } of observations.calls) perAttempt.set(`${step} ${attempt}`, (perAttempt.get(`${step} ${attempt}`) ?? 0) + 1);
+  for (const [id, count] of perAttempt) if (count > 1) say(id, `was called ${count} times`);
+  for (const { step, attempt, predecessorLived } of observations.attempts)
+    if (predecessorLived && !observations.abandoned.has(`${step} ${attempt - 1}`)) say(`${step} ${attempt}`, 'was begun while the owner of the attempt before lived');
+  for (const { step, attempt, answer, newest, order } of observations.finishes) {
+    if (answer !== 'stored') continue;
+    if (attempt < newest) say(`${step} ${attempt}`, `was stored although attempt ${newest} had begun`);
+    for (const later of observations.calls) if (later.step === step && later.order > order) say(step, `was called again as attempt ${later.attempt} after its outcome was stored`);
+  }
+  return found;
+};
+
+/** No call of a run or task begins, or goes on, longer than this after its cancel flag or its end, in milliseconds; frozen and cut-off stretches do not count. */
+const cancelBoundMs = 3_000;
+
+export const cancel: Check = ({ world }) => {
+  const { calls: made, over, excuses, deaths } = world.observations;
+  const found: Violation[] = [];
+  for (const call of made) {
+    const flagged = Math.min(over.get(call.runId) ?? Infinity, over.get(call.step.slice(0, call.step.lastIndexOf('/call/'))) ?? Infinity);
+    if (flagged === Infinity) continue;
+    const slot = call.process.slice(0, call.process.lastIndexOf('.'));
+    const excused = excuses.filter(({ process, to }) => process === slot && to >= flagged).map(({ to }) => to);
+    const bound = Math.max(flagged, ...excused) + cancelBoundMs;
+    const died = deaths.find(({ process }) => process === call.process);
+    if (call.startedAt > bound) found.push({ check: 'cancel', id: call.step, sentence: `was called ${call.startedAt - flagged} ms after its end` });
+    else if ((call.endedAt ?? died?.at ?? Infinity) > bound) found.push({ check: 'cancel', id: call.step, sentence: `went on for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
+  }
+  return found;
+};
+
+/** After the storm: no open run, no lag, no record in anybody's hands, no slot, no timer, no client that waits. */
+export const nothingLeft: Check = ({ world }) => {
+  const { stores, observations } = world;
+  const open = [...stores.runs.rows.values()].filter(({ terminal }) => !terminal).map(({ runId }) => runId);
+  const left: readonly (readonly [string, readonly string[]])[] = [
+    ['is still open', open],
+    ['is a lag', world.lag()],
+    ['is still in somebody\'s hands', stores.deliveries.open()],
+    ['is still held', stores.leases.heldSlots()],
+    ['is still armed', stores.timers.armed().map(({ runId, name }) => `${runId}/${name}`)],
+    ['still waits', observations.clients.filter(({ finished }) => !finished).map(({ name }) => name)],
+  ];
+  return left.flatMap(([sentence, ids]) => ids.map((id): Violation => ({ check: '8 nothing left', id, sentence })));
+};
+
+/** Deaths of processes with a record in their hands after which it may be put aside unrun, and failures. */
+const deathsForDead = 3;
+
+/** Only poison, records that killed their processes, and those that met a bug too often are put aside; an outage never does that. */
+export const deadLetters: Check = ({ world }) => {
+  const found: Violation[] = [];
+  const { deaths } = world.observations;
+  for (const { headers, topic, offset } of world.broker.records('dead')) {
+    const record = `${headers['dead-group']} ${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}`;
+    const id = `${topic}/${offset} (${record})`;
+    const isPoison = headers.ce_type === undefined;
+    if (headers['dead-reason'] === 'undecodable') {
+      if (!isPoison) found.push({ check: 'dead letters', id, sentence: 'could be read' });
+    } else if (headers['dead-reason'] === 'killed_process') {
+      const killed = deaths.filter(({ records }) => records.includes(record)).length;
+      if (killed < deathsForDead) found.push({ check: 'dead letters', id, sentence: `was in the hands of ${killed} processes that died` });
+    } else if (world.plan.handlerFault === 0 || !record.startsWith('tasks.evidence')) {
+      found.push({ check: 'dead letters', id, sentence: 'failed although nothing but outages could make it fail' });
+    }
+  }
+  return found;
+};

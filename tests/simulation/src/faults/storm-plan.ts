@@ -1,0 +1,89 @@
+import type { CrashTarget } from './crash-points.js';
+import { randomFrom, type Random } from './random.js';
+
+export type StoreKind = 'state' | 'log' | 'blobs' | 'graph' | 'models' | 'search' | 'inside';
+
+/** What a seed decides beforehand. Probabilities are per port call unless they say otherwise; times in milliseconds from the beginning. */
+export interface StormPlan {
+  readonly target: CrashTarget | null;
+  readonly endsAt: number;
+  readonly crash: number;
+  readonly delay: number;
+  readonly longestDelayMs: number;
+  /** A single call that fails although the store is there, before or after its effect. */
+  readonly hiccup: number;
+  readonly outages: readonly { readonly store: StoreKind; readonly from: number; readonly to: number; readonly process: string | null }[];
+  readonly freezes: readonly { readonly process: string; readonly at: number; readonly forMs: number }[];
+  readonly rebalances: readonly { readonly process: string; readonly at: number }[];
+  readonly restarts: readonly { readonly process: string; readonly at: number }[];
+  /** Per published event. */
+  readonly duplicate: number;
+  /** Per batch: its order is changed; per delivery: it is held back. */
+  readonly reorder: number;
+  /** Per hint. */
+  readonly hintLoss: number;
+  readonly poison: readonly number[];
+  /** Per model call. */
+  readonly modelFault: number;
+  readonly stall: number;
+  readonly handlerFault: number;
+  readonly modelSlots: number;
+  readonly clients: number;
+  readonly largeQuestion: boolean;
+  readonly rounds: number;
+  readonly gapCheck: 'answer' | 'evidence';
+  readonly twins: boolean;
+  readonly cancels: boolean;
+  readonly closes: boolean;
+}
+
+/** Slots of processes; every incarnation of one has an id of its own. */
+export const processSlots = ['gateway-1', 'gateway-2', 'planner-1', 'experts-1', 'experts-2', 'merger-1', 'merger-2', 'graph-ingest-1'] as const;
+
+/** Each seed takes some kinds of faults and leaves others out, so that none hides behind another. */
+export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
+  const random = randomFrom(seed).fork('plan');
+  const some = (probability: number, value: () => number): number => (random.chance(probability) ? value() : 0);
+  const endsAt = random.between(4_000, 14_000);
+  const times = (most: number, probability: number): number[] =>
+    random.chance(probability) ? Array.from({ length: random.between(1, most) }, () => random.below(endsAt)) : [];
+  return {
+    target,
+    endsAt,
+    crash: some(0.5, () => random.next() * 0.004),
+    delay: some(0.9, () => 0.05 + random.next() * 0.3),
+    longestDelayMs: random.pick([5, 30, 150, 600]),
+    hiccup: some(0.35, () => random.next() * 0.01) + (target?.needs === 'outage' ? 0.03 : 0),
+    outages: times(2, target?.needs === 'outage' ? 1 : 0.3).map((from) => planOutage(random, from)),
+    freezes: times(2, target?.needs === 'freeze' ? 1 : 0.2).map((at) => ({
+      process: random.pick(processSlots.slice(2)),
+      at,
+      forMs: random.between(2_000, 18_000),
+    })),
+    rebalances: times(4, 0.3).map((at) => ({ process: random.pick(processSlots.slice(2)), at })),
+    restarts: times(3, target?.needs === 'restart' ? 1 : 0.2).map((at) => ({ process: target?.needs === 'restart' ? slotOf(target.service, random) : random.pick(processSlots), at })),
+    duplicate: some(0.4, () => random.next() * 0.15),
+    reorder: some(0.4, () => random.next() * 0.3),
+    hintLoss: some(0.3, () => random.next()),
+    poison: times(2, target?.needs === 'poison' ? 1 : 0.06),
+    modelFault: some(0.4, () => random.next() * 0.2),
+    stall: some(0.15, () => random.next() * 0.1) + (target?.needs === 'stall' ? 0.3 : 0),
+    handlerFault: some(0.1, () => 0.1) + (target?.needs === 'fault' ? 0.5 : 0),
+    modelSlots: random.pick([1, 2, 4]),
+    clients: random.pick([1, 1, 1, 2]),
+    largeQuestion: target?.needs === 'large' || random.chance(0.01),
+    rounds: random.pick([0, 0, 1]),
+    gapCheck: random.pick(['evidence', 'evidence', 'answer'] as const),
+    twins: random.chance(0.15),
+    cancels: random.chance(0.2) || target?.needs === 'cancel',
+    closes: random.chance(0.1) || target?.needs === 'restart',
+  };
+}
+
+const slotOf = (service: string, random: Random): string => random.pick(processSlots.filter((slot) => slot.startsWith(service)));
+
+function planOutage(random: Random, from: number): StormPlan['outages'][number] {
+  const store = random.pick(['state', 'state', 'log', 'blobs', 'graph'] as const);
+  const process = random.chance(0.5) ? null : random.pick(processSlots);
+  return { store, from, to: from + random.between(200, 9_000), process };
+}

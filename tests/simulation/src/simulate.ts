@@ -1,0 +1,67 @@
+import { judge } from './checks/all.js';
+import type { Violation } from './checks/check.js';
+import type { CoverageNote, CrashTarget } from './faults/crash-points.js';
+import type { Planted } from './planted/planted-bug.js';
+import { beginVirtualTime } from './world/virtual-time.js';
+import { World } from './world/world.js';
+
+export interface SimulationOptions {
+  readonly seed: number;
+  readonly target?: CrashTarget | null;
+  readonly planted?: Planted;
+  readonly cover?: (note: CoverageNote) => void;
+  readonly line?: (line: string) => void;
+}
+export interface SimulationResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly accepted: number;
+  /** Runs that ended with an answer. */
+  readonly answered: number;
+  readonly deaths: number;
+  readonly calls: number;
+  /** Calls of a step beyond its first. */
+  readonly repeated: number;
+  readonly superseded: number;
+  readonly virtualMs: number;
+  readonly traceHash: string;
+}
+
+/** Milliseconds of virtual time after which whatever still goes on counts as left over. */
+const longestMs = 400_000;
+
+/** One world from its seed: stormed upon, left alone until it is quiet, judged. The same options give the same result, trace and all. */
+export async function simulate({ seed, target = null, planted, cover = () => undefined, line }: SimulationOptions): Promise<SimulationResult> {
+  const time = beginVirtualTime();
+  try {
+    const world = new World({ seed, target, cover, ...(planted ? { planted } : {}), ...(line ? { line } : {}) });
+    world.begin();
+    while (time.elapsed() < longestMs && !world.quiet() && (await time.step()));
+    let closed = false;
+    if (world.plan.closes) {
+      void world.close().then(() => (closed = true));
+      const until = time.elapsed() + 60_000;
+      while (!closed && time.elapsed() < until && (await time.step()));
+    }
+    const violations = [...(await judge(world))];
+    if (world.plan.closes && !closed) violations.push({ check: '8 nothing left', id: 'processes', sentence: 'did not close within 60 s' });
+    if (closed && world.stores.hints.listening > 0 && world.observations.deaths.length === 0)
+      violations.push({ check: '8 nothing left', id: `${world.stores.hints.listening} subscriptions`, sentence: 'were left behind by processes that closed' });
+    return { ...summary(world), seed, violations, virtualMs: time.elapsed(), traceHash: world.traceHash.toString(16).padStart(8, '0') };
+  } finally {
+    time.end();
+  }
+}
+
+function summary(world: World) {
+  const { calls, accepted, deaths } = world.observations;
+  const rows = [...world.stores.runs.rows.values()];
+  return {
+    accepted: new Set(accepted.map(({ runId }) => runId)).size,
+    answered: rows.filter(({ terminal, status }) => terminal && status !== 'cancelled' && status !== 'failed').length,
+    deaths: deaths.length,
+    calls: calls.length,
+    repeated: calls.length - new Set(calls.map(({ step }) => step)).size,
+    superseded: [...world.stores.stream.streams.values()].reduce((sum, { entries }) => sum + entries.filter(({ body }) => body.includes('"superseded"')).length, 0),
+  };
+}

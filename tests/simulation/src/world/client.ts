@@ -1,0 +1,167 @@
+import { Failure, isTerminal, type StreamEntry } from '@conclave/contracts';
+import type { AcceptedRun, Asked } from '@conclave/service-gateway';
+import { hashText, type Random } from '../faults/random.js';
+import type { ObservedClient } from './observations.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import { sleep } from './virtual-time.js';
+import type { World } from './world.js';
+
+export interface ClientPlan {
+  readonly name: string;
+  readonly startsAt: number;
+  /** Sends an Idempotency-Key; else only a retry says that it is one. */
+  readonly idempotent: boolean;
+  readonly question: string;
+  /** Cancels by command, or by leaving, so many milliseconds after its run was accepted. */
+  readonly cancelsAfter: number | null;
+  readonly leaves: boolean;
+  /** Leaves the stream and comes back with the last id it has seen, so many times. */
+  readonly reconnects: number;
+}
+
+const caller = { tenant: 'default', actor: 'client' };
+/** Milliseconds a client waits for an answer to its request, and for its stream. */
+const requestPatienceMs = 20_000;
+const streamPatienceMs = 200_000;
+const lost = Symbol('lost');
+
+/** A client behind HTTP: asks, retries as SDKs do, follows its run over gateways that come and go. */
+export class SimulatedClient {
+  readonly seen: ObservedClient;
+  private readonly random: Random;
+
+  constructor(
+    private readonly world: World,
+    private readonly plan: ClientPlan,
+    random: Random,
+  ) {
+    this.random = random.fork(plan.name);
+    this.seen = { name: plan.name, requests: [], seen: new Map(), ended: new Set(), cancelled: false, finished: false };
+    world.observations.clients.push(this.seen);
+  }
+
+  async live(): Promise<void> {
+    await sleep(this.plan.startsAt);
+    const run = await this.ask();
+    if (run) await this.follow(run);
+    this.seen.finished = true;
+  }
+
+  /** The run this client waits for; null when it was refused for good. */
+  private async ask(): Promise<string | null> {
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      const gateway = await this.world.someGateway(this.random);
+      const request: ObservedClient['requests'][number] = { at: Date.now(), outcome: 'unknown', runId: null, attached: false, code: null };
+      this.seen.requests.push(request);
+      const clientId = `${this.plan.name}-${attempt}`;
+      const known = async ({ runId }: AcceptedRun): Promise<void> => {
+        if (this.plan.leaves) await gateway.state.runs.attach(runId, clientId);
+      };
+      try {
+        const run = await this.overConnection(gateway, gateway.gateway!.acceptance.accept(this.asked(attempt), known), requestPatienceMs);
+        if (run !== lost) {
+          Object.assign(request, { outcome: 'ok', runId: run.runId, attached: run.attached });
+          this.planCancel(run.runId, clientId);
+          return run.runId;
+        }
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        Object.assign(request, { outcome: 'fail', code: error.code });
+      }
+      await sleep(this.random.between(200, 2_000));
+    }
+    return null;
+  }
+
+  private asked(attempt: number): Asked {
+    const { question, idempotent, name } = this.plan;
+    const { template } = this.world;
+    const key = hashText(`${idempotent ? name : ''} ${question}`).toString(16).padStart(8, '0').repeat(8);
+    return {
+      question: {
+        model: template.id,
+        goal: question,
+        conversation: [],
+        system: null,
+        messages: [],
+        answer: {},
+        wishes: { rounds: null, limits: {}, progress: null },
+      },
+      template,
+      caller,
+      origin: this.plan.leaves ? 'chat' : 'runs',
+      repeat: { key, idempotent, mayAttach: idempotent || attempt > 0 },
+    };
+  }
+
+  private planCancel(runId: string, clientId: string): void {
+    const { cancelsAfter, leaves } = this.plan;
+    if (cancelsAfter === null || this.seen.cancelled) return;
+    this.seen.cancelled = true;
+    setTimeout(() => void this.cancel(runId, clientId, leaves), cancelsAfter);
+  }
+
+  private async cancel(runId: string, clientId: string, leaves: boolean): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const gateway = await this.world.someGateway(this.random);
+      const { commands } = gateway.gateway!;
+      const told = leaves
+        ? commands.leave(runId, clientId, caller)
+        : commands.issue(runId, caller.actor, { name: 'cancel', reason: 'the client asked for it' }).then(() => undefined);
+      const said = await this.overConnection(gateway, told.then(() => 'told' as const, () => 'failed' as const), requestPatienceMs);
+      if (said === 'told') return;
+    }
+  }
+
+  /** Follows the stream to its end over as many connections as it takes. */
+  private async follow(runId: string): Promise<void> {
+    const ids = this.seen.seen.get(runId) ?? [];
+    this.seen.seen.set(runId, ids);
+    const until = Date.now() + streamPatienceMs;
+    let leavesLeft = this.plan.reconnects;
+    while (!this.seen.ended.has(runId) && Date.now() < until) {
+      const gateway = await this.world.someGateway(this.random);
+      const stayMs = leavesLeft > 0 ? this.random.between(100, 3_000) : until - Date.now();
+      leavesLeft -= 1;
+      await this.connection(gateway, runId, ids, stayMs);
+    }
+  }
+
+  private async connection(gateway: SimulatedProcess, runId: string, ids: number[], stayMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const leave = (): void => {
+        clearTimeout(patience);
+        following.stop();
+        resolve();
+      };
+      const patience = setTimeout(leave, stayMs);
+      const viewer = {
+        cursor: ids.at(-1) ?? 0,
+        ready: () => !gateway.dead,
+        take: (entries: readonly StreamEntry[]) => {
+          if (gateway.dead) return;
+          ids.push(...entries.map(({ id }) => id));
+          if (!entries.some(isTerminal)) return;
+          this.seen.ended.add(runId);
+          leave();
+        },
+        lost: () => undefined,
+        failed: (error: unknown) => {
+          throw error;
+        },
+      };
+      const following = gateway.gateway!.hub.follow(runId, viewer, true);
+      void gateway.gone().then(leave);
+    });
+  }
+
+  /** What comes over a connection to a gateway: it may break, or take too long. */
+  private overConnection<T>(gateway: SimulatedProcess, work: Promise<T>, patienceMs: number): Promise<T | typeof lost> {
+    return new Promise((resolve, reject) => {
+      const patience = setTimeout(() => resolve(lost), patienceMs);
+      const settle = (): void => clearTimeout(patience);
+      work.then(resolve, reject).finally(settle);
+      void gateway.gone().then(() => resolve(lost));
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import { gapId, planId, resultId, type RunCompleted, type TimerFired } from '@conclave/contracts';
+import type { RunState } from '@conclave/loop';
+import type { RawRecord } from '@conclave/ports';
+import type { World } from './world.js';
+
+/** What must be durable once a record is done in a group and is not; empty when all of it is. */
+export function missingEffect(world: World, group: string, record: string): readonly string[] {
+  const slash = record.lastIndexOf('/');
+  const topic = record.slice(0, record.lastIndexOf('/', slash - 1));
+  const raw = world.broker.records(topic)[Number(record.slice(slash + 1))];
+  if (!raw || isDead(world, group, record)) return [];
+  const type = raw.headers.ce_type;
+  const runId = raw.headers.ce_runid;
+  const id = raw.headers.ce_id;
+  if (!type || !runId || !id) return [`the dead letter of ${record}`];
+  switch (group) {
+    case 'merger':
+      return ofEngine(world, { type, runId, id }, raw);
+    case 'planner':
+      return ofPlanner(world, { type, runId, id }, raw);
+    case 'graph-ingest':
+      return ofIngest(world, runId, raw);
+    default:
+      return taskIsAnswered(world, raw);
+  }
+}
+
+/** A record that was put aside has its letter on the topic of dead letters. */
+const isDead = ({ broker }: World, group: string, record: string): boolean =>
+  broker.records('dead').some(({ headers }) => headers['dead-group'] === group && `${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}` === record);
+
+/** Bodies above the threshold lie among the blobs; nothing here needs to look into them. */
+const dataOf = <E extends { readonly data: unknown }>(raw: RawRecord): E['data'] | null =>
+  raw.headers.ce_dataref ? null : (JSON.parse(raw.raw!.toString()) as E['data']);
+
+interface Address {
+  readonly type: string;
+  readonly runId: string;
+  readonly id: string;
+}
+
+function ofEngine(world: World, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
+  const { runs } = world.stores;
+  const outputs = world.observations.outputs.get(`${runId} ${id}`);
+  if (outputs) return outputs.filter((output) => !world.logged.has(output));
+  const row = runs.rows.get(runId);
+  if (row?.terminal) return [];
+  if (type === 'TimerFired' && row?.state) {
+    const timer = dataOf<TimerFired>(raw)!;
+    const armed = (JSON.parse(row.state) as RunState).timers[timer.name];
+    if (!armed || armed.dueAt === null || armed.arm !== timer.arm) return [];
+  }
+  return [`the step of ${id}`];
+}
+
+function ofPlanner(world: World, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
+  const { runs } = world.stores;
+  const row = runs.rows.get(runId);
+  if (row?.terminal || runs.flagged.has(runId)) return [];
+  const epoch = type === 'PlanRequested' ? 0 : Number(/\/(\d+)\/gap$/.exec(id)?.[1]) + 1;
+  if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
+  const plan = planId(runId, epoch);
+  if (world.logged.has(`plan.created ${plan}`)) return [];
+  if (epoch === 0 && row && !['accepted', 'planning', 'unborn'].includes(row.status)) return [];
+  if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.template.planning_timeout_s * 1000) return [];
+  return [plan];
+}
+
+function ofIngest(world: World, runId: string, raw: RawRecord): readonly string[] {
+  const data = dataOf<RunCompleted>(raw);
+  if (!data?.insight || data.outcome === 'cancelled' || data.outcome === 'failed') return [];
+  return world.graphStore.learned().includes(`${data.caller.tenant} ${runId}`) ? [] : [`what ${runId} has learned`];
+}
+
+function taskIsAnswered(world: World, raw: RawRecord): readonly string[] {
+  const id = resultId(raw.headers.ce_id!);
+  return world.logged.has(`results.ready ${id}`) ? [] : [id];
+}

@@ -1,0 +1,89 @@
+import type { Event } from '@conclave/contracts';
+
+/** One model or tool call that reached the other side: from here on it is paid. */
+export interface ObservedCall {
+  /** Journal step, `<task or plan>/call/<n>`. */
+  readonly step: string;
+  readonly attempt: number;
+  readonly runId: string;
+  readonly process: string;
+  readonly startedAt: number;
+  endedAt: number | null;
+  /** Place in the order of everything that was observed. */
+  readonly order: number;
+}
+export interface ObservedAttempt {
+  readonly step: string;
+  readonly attempt: number;
+  readonly owner: string;
+  /** Whether the owner of the attempt before had a living lease at that moment, by the lease table and not by the journal. */
+  readonly predecessorLived: boolean;
+}
+export interface ObservedFinish {
+  readonly step: string;
+  readonly attempt: number;
+  readonly answer: 'stored' | 'refused';
+  /** Highest attempt begun before it. */
+  readonly newest: number;
+  readonly order: number;
+}
+export interface ObservedDeath {
+  readonly process: string;
+  readonly point: string;
+  readonly at: number;
+  readonly openRuns: number;
+  /** Records in the hands of its handlers, as `<group> <topic>/<partition>/<offset>`. */
+  readonly records: readonly string[];
+}
+/** What a client saw of one run. */
+export interface ObservedClient {
+  readonly name: string;
+  readonly requests: { readonly at: number; outcome: 'ok' | 'fail' | 'unknown'; runId: string | null; attached: boolean; code: string | null }[];
+  /** Ids of the entries it got, in the order it got them, over all reconnects, by run. */
+  readonly seen: Map<string, number[]>;
+  readonly ended: Set<string>;
+  cancelled: boolean;
+  finished: boolean;
+}
+
+/** What happened, noted where it happened and independent of what the system says about itself. Times are milliseconds since 1970. */
+export class Observations {
+  /** `<topic> <event id>` of everything that was handed to the log, and of everything it acknowledged. */
+  readonly sent = new Set<string>();
+  readonly acknowledged = new Set<string>();
+  readonly accepted: { readonly runId: string; readonly retryKey: string | null }[] = [];
+  readonly retriesFound: { readonly retryKey: string; readonly runId: string | null; readonly expected: string | null }[] = [];
+  /** `<run> <event>` of every applied input -> `<topic> <event id>` of what its step gave out. */
+  readonly outputs = new Map<string, readonly string[]>();
+  readonly attempts: ObservedAttempt[] = [];
+  readonly abandoned = new Set<string>();
+  readonly finishes: ObservedFinish[] = [];
+  readonly calls: ObservedCall[] = [];
+  readonly deaths: ObservedDeath[] = [];
+  /** Records that were noted as done although something they cause was not durable. */
+  readonly doneTooEarly: { readonly record: string; readonly missing: string }[] = [];
+  /** Timers removed although the log had no record of them. */
+  readonly timersLost: string[] = [];
+  /** Cancel flag or end of a run or task -> when. */
+  readonly over = new Map<string, number>();
+  readonly clients: ObservedClient[] = [];
+  /** Stretches in which a process was frozen or its stores were away: it could not know better. */
+  readonly excuses: { readonly process: string; readonly from: number; readonly to: number }[] = [];
+  /** Names of records (`<topic> <raw>`) that are no events and must become dead letters. */
+  poison = 0;
+  /** Handler faults that were put in, by record. */
+  #order = 0;
+
+  nextOrder(): number {
+    this.#order += 1;
+    return this.#order;
+  }
+
+  send(events: readonly Event[]): void {
+    for (const { topic, id } of events) this.sent.add(`${topic} ${id}`);
+  }
+
+  acknowledge(events: readonly Event[]): void {
+    for (const { topic, id } of events) this.acknowledged.add(`${topic} ${id}`);
+  }
+}

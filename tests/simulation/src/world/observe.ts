@@ -1,0 +1,73 @@
+import { timerId, type Event } from '@conclave/contracts';
+import type { Acceptance, Begun, Committed, DeliveryKey, DueTimer } from '@conclave/ports';
+import { missingEffect } from './effects.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import type { World } from './world.js';
+
+/** Notes what a call of a process did, at the moment it did it. */
+export function observe(world: World, process: SimulatedProcess, point: string, args: readonly unknown[], result: unknown): void {
+  const { observations, stores } = world;
+  switch (point) {
+    case 'log.publish':
+      return observations.acknowledge(args[0] as readonly Event[]);
+    case 'runs.accept': {
+      const { header, retryKey } = args[0] as Acceptance;
+      if ((result as { kind: string }).kind === 'accepted') observations.accepted.push({ runId: header.runId, retryKey });
+      return;
+    }
+    case 'runs.findRetry': {
+      const retryKey = args[0] as string;
+      const expected = observations.accepted.find((one) => one.retryKey === retryKey)?.runId ?? null;
+      observations.retriesFound.push({ retryKey, runId: result as string | null, expected });
+      return;
+    }
+    case 'runs.cancel':
+      return noteOver(world, args[0] as string);
+    case 'runs.commit': {
+      const event = args[0] as Event;
+      const { repeated, state, outputs } = result as Committed<unknown>;
+      if (repeated || state === null) return;
+      observations.outputs.set(`${event.runId} ${event.id}`, outputs.map(({ topic, id }) => `${topic} ${id}`));
+      if (stores.runs.rows.get(event.runId)?.terminal) noteOver(world, event.runId);
+      return;
+    }
+    case 'journal.begin': {
+      const { step, owner } = args[0] as { step: string; owner: string };
+      const begun = result as Begun;
+      if (begun.kind !== 'begun') return;
+      const before = observations.attempts.findLast((attempt) => attempt.step === step && attempt.attempt < begun.attempt);
+      if (observations.attempts.some((attempt) => attempt.step === step && attempt.attempt === begun.attempt && attempt.owner === owner)) return;
+      const predecessorLived = before !== undefined && stores.leases.leftMs(before.owner) > 0;
+      observations.attempts.push({ step, attempt: begun.attempt, owner, predecessorLived });
+      return;
+    }
+    case 'journal.finish': {
+      const { step, attempt } = args[0] as { step: string; attempt: number };
+      const newest = Math.max(0, ...observations.attempts.filter((one) => one.step === step).map((one) => one.attempt));
+      observations.finishes.push({ step, attempt, answer: result as 'stored' | 'refused', newest, order: observations.nextOrder() });
+      return;
+    }
+    case 'journal.abandon': {
+      const { step, attempt } = args[0] as { step: string; attempt: number };
+      observations.abandoned.add(`${step} ${attempt}`);
+      return;
+    }
+    case 'timers.remove': {
+      const { runId, name, arm } = args[0] as DueTimer;
+      const id = timerId(runId, name, arm);
+      if (!world.logged.has(`run.timers ${id}`)) observations.timersLost.push(id);
+      return;
+    }
+    case 'deliveries.done': {
+      const { group, record } = args[0] as DeliveryKey;
+      for (const missing of missingEffect(world, group, record)) observations.doneTooEarly.push({ record: `${group} ${record}`, missing });
+      return;
+    }
+    default:
+  }
+}
+
+function noteOver({ observations }: World, id: string): void {
+  if (!observations.over.has(id)) observations.over.set(id, Date.now());
+}
+

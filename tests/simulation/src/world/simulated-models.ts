@@ -1,0 +1,157 @@
+import { Failure, noUsage, promptMarks as marks, estimatePrompt } from '@conclave/contracts';
+import type { CallWatch, ModelCall, ModelReply, Models, Search, SearchHit } from '@conclave/ports';
+import type { Random } from '../faults/random.js';
+import { through } from './port-view.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import { never } from "./storm.js";
+
+/** Where a world's models and search get their numbers and leave their traces. */
+export interface ModelWorld {
+  readonly random: Random;
+  /** Calls so far; no two replies are the same, so that a repeat can be told from its first try. */
+  calls: number;
+}
+
+/** A scripted committee: it says what the roles of the prompts ask for, slowly and with the faults of the plan. */
+export function simulatedModels(process: SimulatedProcess, world: ModelWorld): Models {
+  const { storm } = process.world;
+  return {
+    list: async () => [],
+    providers: async () => [{ name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots }],
+    close: async () => undefined,
+    async call(request, watch) {
+      const reached = process.callMade();
+      return through(process, 'models.call', 'models', [], async () => {
+        if (watch.signal.aborted) throw new Failure('CALL_CANCELLED');
+        const ended = reached();
+        try {
+          return await answer(process, world, request, watch);
+        } finally {
+          if (!process.dead) ended();
+        }
+      });
+    },
+  };
+}
+
+async function answer(process: SimulatedProcess, world: ModelWorld, request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
+  const { storm } = process.world;
+  const { random } = world;
+  const began = Date.now();
+  world.calls += 1;
+  const number = world.calls;
+  const pause = async (ms: number): Promise<void> => {
+    const left = began + request.timeoutMs - Date.now();
+    await sleepUnless(Math.min(ms, left), signal);
+    if (process.dead) return never();
+    if (signal.aborted) throw new Failure('CALL_CANCELLED');
+    if (Date.now() - began >= request.timeoutMs) throw new Failure('CALL_TIMEOUT');
+  };
+  if (storm.chance(storm.plan.stall)) await pause(Number.MAX_SAFE_INTEGER);
+  await pause(random.between(20, random.chance(0.1) ? 4_000 : 400));
+  const broken = storm.chance(storm.plan.modelFault);
+  if (broken && random.chance(0.4)) throw new Failure(random.pick(['PROVIDER_FAILED', 'PROVIDER_RATE_LIMITED'] as const));
+  const content = broken && random.chance(0.3) ? `I would rather chat (${number}).` : replyTo(request, number);
+  const breaksAt = broken ? random.between(1, 3) : Number.POSITIVE_INFINITY;
+  const pieces = inPieces(content, random);
+  for (const [index, piece] of pieces.entries()) {
+    if (index >= breaksAt) throw new Failure('PROVIDER_STREAM_BROKEN');
+    onDelta?.({ content: piece });
+    if (process.dead) return never();
+    await pause(random.between(5, 120));
+  }
+  return {
+    content,
+    reasoning: '',
+    finishReason: 'stop',
+    usage: { ...noUsage, calls: 1, prompt: estimatePrompt(request.messages), completion: Math.ceil(content.length / 4) },
+    reportedModel: 'fake',
+    firstTokenMs: 1,
+    durationMs: Date.now() - began,
+  };
+}
+
+function inPieces(text: string, random: Random): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const length = random.between(10, 80);
+    pieces.push(text.slice(at, at + length));
+    at += length;
+  }
+  return pieces;
+}
+
+const textOf = (request: ModelCall): string => request.messages.map(({ content }) => content).join('\n');
+/** `topic <word>` stands in every simulated question. */
+const topicOf = (text: string): string => /topic (\w+)/.exec(text)?.[1] ?? 'none';
+
+function replyTo(request: ModelCall, number: number): string {
+  const text = textOf(request);
+  const topic = topicOf(text);
+  if (text.includes(marks.roles.planner)) {
+    const iteration = Number(/=== AGENTIC ITERATION (\d+)\//.exec(text)?.[1] ?? 0);
+    return JSON.stringify({
+      tasks: [
+        { id: 'r1', task: `find ${topic}`, capability: 'research', search_query: `${topic} hop${iteration} ${word(iteration)}` },
+        { id: 'x1', task: `answer ${topic} after ${word(iteration)}`, capability: 'expert.general' },
+      ],
+    });
+  }
+  if (text.includes(marks.roles.assessor)) {
+    const hops = Number(/hops (\d+)/.exec(text)?.[1] ?? 0);
+    const known = new Set([...text.matchAll(/fact of hop(\d+)/g)].map(([, hop]) => hop)).size;
+    if (known > hops) return 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none';
+    return `COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: hop ${known} of ${topic} (${number})\nNEXT_FOCUS: ${word(known)}`;
+  }
+  if (text.includes(marks.roles.composer)) {
+    const insight = { summary: `What is known of ${topic}: ${number}`, entities: [topic], insight_type: 'inference' };
+    return `The answer to ${topic} is told for the ${number}th time, in many words [1].${marks.insight.open}${JSON.stringify(insight)}${marks.insight.close}`;
+  }
+  return `It is ${number}.\nFINDING: the expert found ${number} about ${topic}\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none`;
+}
+
+const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 'harbor'];
+const word = (n: number): string => words[n % words.length]!;
+
+/** One hit per query, after a while; now and then it is away, or has a bug. */
+export function simulatedSearch(process: SimulatedProcess, world: ModelWorld): Search {
+  const { storm } = process.world;
+  return {
+    kind: 'corpus',
+    description: 'simulated',
+    health: async () => null,
+    close: async () => undefined,
+    async query({ query, signal }): Promise<readonly SearchHit[]> {
+      const reached = process.callMade();
+      return through(process, 'search.query', 'search', [], async () => {
+        if (signal.aborted) throw new Failure('CALL_CANCELLED');
+        const ended = reached();
+        try {
+          await sleepUnless(world.random.between(5, 300), signal);
+          if (process.dead) return await never<SearchHit[]>();
+          if (signal.aborted) throw new Failure('CALL_CANCELLED');
+          if (storm.chance(storm.plan.handlerFault)) throw new TypeError('A simulated bug of a search client.');
+          if (storm.chance(storm.plan.modelFault)) throw new Failure('SEARCH_UNAVAILABLE');
+          const hop = /hop(\d+)/.exec(query)?.[1];
+          return [{ title: query, url: null, snippet: `fact of hop${hop} on ${topicOf(`topic ${query}`)}` }];
+        } finally {
+          if (!process.dead) ended();
+        }
+      });
+    },
+  };
+}
+
+function sleepUnless(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 2 ** 30) return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, Math.max(0, ms));
+    signal.addEventListener('abort', over);
+  });
+}
+

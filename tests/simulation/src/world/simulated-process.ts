@@ -1,0 +1,269 @@
+import type { Service } from '@conclave/contracts';
+import {
+  CRASH_POINTS, claimStores, deliveryHooks, HISTORY, holdProcessLease, LOGGER, LogTransport, METRICS, PROCESS, READINESS, openReadiness, silentLogger,
+  type CrashPoints, type History, type ProcessLease,
+} from '@conclave/platform'; // prettier-ignore
+import {
+  BLOBS, EVENT_LOG, GRAPH, MODELS, RUN_STREAM, SEARCH, STATE, type Blobs, type EventLog, type KnowledgeGraph, type RunStream, type StateStore,
+} from '@conclave/ports'; // prettier-ignore
+import { ExpertsModule } from '@conclave/service-experts';
+import { Acceptance, Commands, GatewayModule, StreamHub } from '@conclave/service-gateway';
+import { GraphIngestModule } from '@conclave/service-graph-ingest';
+import { MergerModule } from '@conclave/service-merger';
+import { PlannerModule } from '@conclave/service-planner';
+import { gatewayOptions } from './gateway-options.js';
+import { Assembled, callHook } from './light-injector.js';
+import { quietMetrics } from './quiet-metrics.js';
+import { portView, through } from './port-view.js';
+import { SimulatedLog } from './simulated-log.js';
+import { simulatedModels, simulatedSearch } from './simulated-models.js';
+import type { World } from './world.js';
+
+const storePrompts = 'hash';
+const modules = {
+  planner: { register: () => PlannerModule.register({ storePrompts }), classes: [] },
+  experts: { register: () => ExpertsModule.register({ storePrompts }), classes: ['expert', 'evidence'] },
+  merger: { register: () => MergerModule.register({ storePrompts }), classes: ['judge'] },
+  'graph-ingest': { register: () => GraphIngestModule.register(), classes: [] },
+} as const;
+type LogService = keyof typeof modules;
+
+/** What clients call on a gateway. */
+export interface SimulatedGateway {
+  readonly acceptance: Acceptance;
+  readonly commands: Commands;
+  readonly hub: StreamHub;
+}
+
+/**
+ * One process of the system: its services over its own view of the shared stores. When it dies, nothing of it reaches the outside
+ * any more; what it was doing stays undone.
+ */
+export class SimulatedProcess {
+  readonly service: Service;
+  readonly state: StateStore;
+  readonly log: EventLog;
+  readonly stream: RunStream;
+  dead = false;
+  /** Milliseconds since 1970 until which nothing it says or hears gets through. */
+  frozenUntil = 0;
+  gateway: SimulatedGateway | null = null;
+  private readonly raw: SimulatedLog;
+  private readonly blobs: Blobs;
+  private readonly graph: KnowledgeGraph;
+  private transport: LogTransport | null = null;
+  private lease: ProcessLease | null = null;
+  private objects: readonly unknown[] = [];
+  private readonly onDeath: (() => void)[] = [];
+  /** Owner of the call that is about to be made, told in the same turn. */
+  private calling: string | null = null;
+  private readonly invoked = new Map<string, { readonly step: string; readonly attempt: number }>();
+
+  constructor(
+    readonly world: World,
+    /** Its place in the plan, such as `merger-1`. */
+    readonly slot: string,
+    readonly id: string,
+  ) {
+    this.service = slot.slice(0, slot.lastIndexOf('-')) as Service;
+    const { stores, graphStore, broker } = world;
+    const planted = world.planted;
+    const { state, stream } = stores.connect(id);
+    const seen = planted.state?.(state) ?? state;
+    const view = <T extends object>(port: string, part: T): T => portView(this, port, part, 'state');
+    this.state = {
+      runs: view('runs', seen.runs),
+      journal: view('journal', seen.journal),
+      timers: view('timers', seen.timers),
+      leases: view('leases', seen.leases),
+      deliveries: view('deliveries', seen.deliveries),
+      settings: view('settings', seen.settings),
+      identity: view('identity', seen.identity),
+      hints: {
+        publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),
+        subscribe: (channel, listener) => through(this, 'hints.subscribe', 'state', [channel], () => seen.hints.subscribe(channel, (payload) => this.hear(listener, payload))),
+      },
+      now: () => through(this, 'state.now', 'state', [], () => seen.now()),
+      health: () => through(this, 'state.health', 'state', [], () => seen.health()),
+      warnings: () => seen.warnings(),
+      close: () => seen.close(),
+    };
+    this.stream = portView(this, 'stream', stream, 'state');
+    this.blobs = portView(this, 'blobs', world.blobs, 'blobs');
+    this.graph = portView(this, 'graph', graphStore.connect(), 'graph');
+    const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, crashPoints: this.crashPoints, history: this.history });
+    this.raw = new SimulatedLog(this, { broker, blobs: this.blobs, ledger: this.state.deliveries, hooks, self: () => this.log });
+    const view2 = portView(this, 'log', this.raw, 'log', ['identity', 'read', 'lag', 'close']);
+    const identity = portView(this, 'log.identity', this.raw.identity, 'log');
+    this.log = {
+      publish: (events) => view2.publish(events),
+      subscribe: (subscription) => view2.subscribe(planted.subscription?.(subscription, this) ?? subscription),
+      lag: (group) => this.raw.lag(group),
+      read: (topic) => this.raw.read(topic),
+      identity,
+      health: () => view2.health(),
+      close: () => this.raw.close(),
+    };
+  }
+
+  get crashPoints(): CrashPoints {
+    return {
+      reached: (_service, point, id) => {
+        if (point === 'before-call') this.calling = id;
+        this.world.storm.inside(this, point);
+      },
+    };
+  }
+
+  get history(): History {
+    return {
+      enabled: false,
+      write: ({ op, phase, id, data }) => {
+        if (op === 'call' && phase === 'invoke') this.invoked.set(id.slice(0, id.lastIndexOf('/call/')), { step: id, attempt: (data as { attempt: number }).attempt });
+      },
+    };
+  }
+
+  /**
+   * A model or tool call of this process begins. Gives what to call when the other side has heard of it, from when on it is paid,
+   * and that gives what to call when it ends.
+   */
+  callMade(): () => () => void {
+    const call = this.calling === null ? undefined : this.invoked.get(this.calling);
+    this.calling = null;
+    if (!call) throw new Error('A call was made that no journal step stands for.');
+    return () => this.callReached(call);
+  }
+
+  private callReached(call: { readonly step: string; readonly attempt: number }): () => void {
+    const { observations } = this.world;
+    const observed = {
+      ...call,
+      runId: call.step.split('/', 1)[0]!,
+      process: this.id,
+      startedAt: Date.now(),
+      endedAt: null as number | null,
+      order: observations.nextOrder(),
+    };
+    observations.calls.push(observed);
+    return () => {
+      observed.endedAt = Date.now();
+    };
+  }
+
+  /** Rejects when it cannot start; a supervisor tries again. */
+  async start(): Promise<void> {
+    await claimStores(this.log, this.state);
+    const classes: readonly string[] = this.service === 'gateway' ? [] : modules[this.service as LogService].classes;
+    this.lease = await holdProcessLease(this.state.leases, { id: this.id, service: this.service, classes }, silentLogger);
+    if (this.service === 'gateway') await this.startGateway();
+    else await this.startService(this.service as LogService, classes);
+  }
+
+  private async startGateway(): Promise<void> {
+    const models = simulatedModels(this, this.world.models);
+    const options = gatewayOptions({ ...this.ports(), models, crashPoints: this.crashPoints, history: this.history, newRunId: this.world.newRunId });
+    const assembled = new Assembled(GatewayModule.register(options), new Map(), this.world.planted.replaced);
+    const hub = assembled.get<StreamHub>(StreamHub);
+    this.objects = [{ onApplicationShutdown: () => hub.close() }];
+    await hub.onModuleInit();
+    this.gateway = { acceptance: assembled.get(Acceptance), commands: assembled.get(Commands), hub };
+  }
+
+  private async startService(service: LogService, classes: readonly string[]): Promise<void> {
+    const { world } = this;
+    const ports = this.ports();
+    const values = new Map<unknown, unknown>([
+      [EVENT_LOG, ports.log],
+      [STATE, ports.state],
+      [RUN_STREAM, ports.stream],
+      [BLOBS, this.blobs],
+      [GRAPH, this.graph],
+      [MODELS, portView(this, 'models', simulatedModels(this, world.models), 'models', ['call'])],
+      [SEARCH, simulatedSearch(this, world.models)],
+      [LOGGER, silentLogger],
+      [METRICS, quietMetrics],
+      [CRASH_POINTS, this.crashPoints],
+      [HISTORY, this.history],
+      [READINESS, openReadiness()],
+      [PROCESS, { id: this.id, classes }],
+    ]);
+    const assembled = new Assembled(modules[service].register(), values, world.planted.replaced);
+    this.objects = assembled.all();
+    this.transport = new LogTransport({ log: this.log, service, logger: silentLogger, metrics: quietMetrics, classes, graceMs: 5_000 });
+    for (const { pattern, handle } of assembled.handlers()) {
+      this.transport.addHandler(pattern, ((payload: unknown, context: unknown) => handle(payload, context)) as never, true);
+    }
+    const transport = this.transport;
+    await new Promise<void>((resolve, reject) => {
+      void transport.listen((error) => (error ? reject(error instanceof Error ? error : new Error(String(error))) : resolve()));
+    });
+    await callHook(this.objects, 'onApplicationBootstrap');
+  }
+
+  private ports() {
+    return { log: this.log, state: this.state, stream: this.stream };
+  }
+
+  /** Its connections are gone and so is its memory; its lease runs out and its records come back when the group notices. */
+  die(point: string): void {
+    if (this.dead) return;
+    const { world } = this;
+    const records = [...this.raw.consumptions].flatMap((consumption) => consumption.held());
+    world.observations.deaths.push({ process: this.id, point, at: Date.now(), openRuns: world.openRuns(), records });
+    world.trace(this.id, `dies ${point}`);
+    this.dead = true;
+    this.frozenUntil = 0;
+    setTimeout(() => this.leaveGroups(), world.storm.lateMs(5_000));
+    // Its timers would fire for ever without any effect.
+    void this.lease?.end();
+    void callHook(this.objects.filter((object) => object && typeof object === 'object'), 'onApplicationShutdown');
+    for (const tell of this.onDeath.splice(0)) tell();
+    world.restart(this);
+  }
+
+  /** In good order, as on SIGTERM: handlers end or are handed back. */
+  async stop(): Promise<void> {
+    await this.transport?.close();
+    await callHook(this.objects, 'onApplicationShutdown');
+    await this.lease?.end();
+    await this.raw.close();
+    if (this.dead) return;
+    this.dead = true;
+    for (const tell of this.onDeath.splice(0)) tell();
+  }
+
+  freeze(ms: number): void {
+    if (this.dead) return;
+    this.frozenUntil = Date.now() + ms;
+    this.world.trace(this.id, `is frozen for ${ms} ms`);
+    setTimeout(() => this.frozenUntil > Date.now() && this.rebalance(Math.max(50, this.frozenUntil - Date.now())), 6_000);
+    setTimeout(() => this.world.dispatch(), ms);
+  }
+
+  /** The group takes its records away; it comes back after `ms`. */
+  rebalance(ms: number): void {
+    if (this.dead) return;
+    this.world.trace(this.id, 'loses its records');
+    for (const consumption of this.raw.consumptions) {
+      consumption.lose();
+      setTimeout(() => consumption.join(), ms);
+    }
+  }
+
+  leaveGroups(): void {
+    for (const consumption of this.raw.consumptions) consumption.lose();
+  }
+
+  /** Resolves when the process is gone. */
+  gone(): Promise<void> {
+    return this.dead ? Promise.resolve() : new Promise((resolve) => this.onDeath.push(resolve));
+  }
+
+  private hear(listener: (payload: string) => void, payload: string): void {
+    const { storm } = this.world;
+    if (this.dead || storm.chance(storm.plan.hintLoss)) return;
+    if (this.frozenUntil > Date.now()) setTimeout(() => this.dead || listener(payload), this.frozenUntil - Date.now());
+    else listener(payload);
+  }
+}

@@ -1,0 +1,102 @@
+import { Failure } from '@conclave/contracts';
+import type { CoverageNote } from '../faults/crash-points.js';
+import { randomFrom, type Random } from '../faults/random.js';
+import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
+import type { Observations } from './observations.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import { beginning, sleep } from './virtual-time.js';
+
+export const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/** Decides at every port call what goes wrong there, from the plan and one stream of numbers. */
+export class Storm {
+  private readonly random: Random;
+  private targetLeft: number;
+
+  constructor(
+    readonly plan: StormPlan,
+    seed: number,
+    private readonly observations: Observations,
+    private readonly trace: (process: string, what: string) => void,
+    private readonly note: (coverage: CoverageNote) => void,
+  ) {
+    this.random = randomFrom(seed).fork('storm');
+    this.targetLeft = plan.target?.nth ?? 0;
+  }
+
+  get over(): boolean {
+    return Date.now() - beginning >= this.plan.endsAt;
+  }
+
+  /** Before the effect of a call: undefined to go on at once, else a wait that ends with what the call fails with after its effect. Throws what it fails with before it. */
+  before(process: SimulatedProcess, point: string, store: StoreKind): Promise<Failure | null> | undefined {
+    if (this.passes(process, point, 'before')) return never();
+    const delayMs = this.delayMs(process);
+    const failure = this.failure(process, store);
+    if (failure === null) return delayMs > 0 ? sleep(delayMs).then(() => null) : undefined;
+    const afterEffect = this.random.chance(0.3);
+    this.trace(process.id, `${point} fails ${afterEffect ? 'after' : 'before'} its effect`);
+    return sleep(delayMs + 5).then(() => {
+      if (!afterEffect) throw failure;
+      return failure;
+    });
+  }
+
+  after(process: SimulatedProcess, point: string): Promise<void> | undefined {
+    if (this.passes(process, point, 'after')) return never();
+    const delayMs = this.delayMs(process);
+    return delayMs > 0 ? sleep(delayMs) : undefined;
+  }
+
+  /** A point inside the process where nothing can wait. */
+  inside(process: SimulatedProcess, point: string): void {
+    if (!process.dead) this.passes(process, `point.${point}`, 'before');
+  }
+
+  chance(probability: number): boolean {
+    return !this.over && probability > 0 && this.random.chance(probability);
+  }
+  /** Milliseconds something is late. */
+  lateMs(most: number): number {
+    return this.random.between(1, most);
+  }
+  shuffled<T>(items: readonly T[]): T[] {
+    return this.random.shuffled(items);
+  }
+
+  /** Notes the point, and kills the process there when its time has come. */
+  private passes(process: SimulatedProcess, point: string, side: 'before' | 'after'): boolean {
+    const { service, world } = process;
+    const openRuns = world.openRuns();
+    this.note({ service, point, side, crashed: false });
+    this.trace(process.id, `${side} ${point}`);
+    const { target } = this.plan;
+    let dies = false;
+    if (target && this.targetLeft > 0 && target.service === service && target.point === point && target.side === side && openRuns > 0) {
+      this.targetLeft -= 1;
+      dies = this.targetLeft === 0;
+    }
+    dies ||= this.chance(this.plan.crash);
+    if (!dies) return false;
+    if (openRuns > 0) this.note({ service, point, side, crashed: true });
+    process.die(`${side} ${point}`);
+    return true;
+  }
+
+  private delayMs(process: SimulatedProcess): number {
+    const frozen = Math.max(0, process.frozenUntil - Date.now());
+    const slow = this.chance(this.plan.delay) ? this.random.between(1, this.plan.longestDelayMs) : 0;
+    return frozen + slow;
+  }
+
+  private failure(process: SimulatedProcess, store: StoreKind): Failure | null {
+    const at = Date.now() - beginning;
+    const away = this.plan.outages.some(
+      (outage) => outage.store === store && at >= outage.from && at < outage.to && (outage.process === null || outage.process === process.slot),
+    );
+    if (!away && !(store !== 'models' && store !== 'search' && store !== 'inside' && this.chance(this.plan.hiccup))) return null;
+    if (store === 'log') return new Failure('LOG_UNAVAILABLE', 'It is simulated to be away.');
+    if (store === 'graph') return new Failure('GRAPH_UNAVAILABLE', 'It is simulated to be away.');
+    return new Failure('STORE_UNAVAILABLE', 'It is simulated to be away.');
+  }
+}

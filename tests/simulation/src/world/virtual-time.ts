@@ -1,0 +1,36 @@
+import { setImmediate as nextTurn } from 'node:timers';
+import { withGlobal } from '@sinonjs/fake-timers';
+
+/** Milliseconds since 1970 at which every simulated world begins. */
+export const beginning = 1_800_000_000_000;
+
+/** Time that only moves when nothing is left to do at its present moment. */
+export interface VirtualTime {
+  /** Lets everything run that can run now, then moves to the next timer and fires it. False when there is none. */
+  step(): Promise<boolean>;
+  /** Milliseconds since the beginning. */
+  elapsed(): number;
+  /** Gives the real time back. */
+  end(): void;
+}
+
+/** Date, performance.now, setTimeout and setInterval of this whole Node process are virtual until `end`. */
+export function beginVirtualTime(): VirtualTime {
+  const clock = withGlobal(globalThis).install({
+    now: beginning,
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
+  });
+  return {
+    async step() {
+      // Promises are settled before the next turn of the real event loop; nothing in a simulated world waits for anything else.
+      await new Promise<void>((resolve) => nextTurn(resolve));
+      if (clock.countTimers() === 0) return false;
+      clock.next();
+      return true;
+    },
+    elapsed: () => clock.now - beginning,
+    end: () => clock.uninstall(),
+  };
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,234 @@
+import type { Template } from '@conclave/contracts';
+import { MemoryBlobs, MemoryBroker, MemoryGraphStore, MemoryStores, type Blobs, type Clock, type EncodedRecord } from '@conclave/ports';
+import type { CoverageNote, CrashTarget } from '../faults/crash-points.js';
+import { hashText, randomFrom, type Random } from '../faults/random.js';
+import { planStorm, processSlots, type StormPlan } from '../faults/storm-plan.js';
+import type { Planted } from '../planted/planted-bug.js';
+import { SimulatedClient, type ClientPlan } from './client.js';
+import { template } from './gateway-options.js';
+import { Observations } from './observations.js';
+import { observe } from './observe.js';
+import type { Observe } from './port-view.js';
+import type { ModelWorld } from './simulated-models.js';
+import { SimulatedProcess } from './simulated-process.js';
+import { Storm } from './storm.js';
+import { beginning, sleep } from './virtual-time.js';
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly target: CrashTarget | null;
+  readonly planted?: Planted;
+  readonly cover: (note: CoverageNote) => void;
+  /** Gets every line of the trace, where somebody wants to read it. */
+  readonly line?: (line: string) => void;
+}
+
+/** All of a simulated system: the stores, the processes that come and go over them, the clients, and what was observed. */
+export class World {
+  readonly plan: StormPlan;
+  readonly observations = new Observations();
+  readonly clock: Clock;
+  readonly stores: MemoryStores;
+  readonly broker: MemoryBroker;
+  readonly blobs: Blobs = new MemoryBlobs();
+  readonly graphStore = new MemoryGraphStore();
+  readonly storm: Storm;
+  readonly models: ModelWorld;
+  readonly planted: Planted;
+  readonly template: Template;
+  readonly observe: Observe = (process, point, args, result) => observe(this, process, point, args, result);
+  /** `<topic> <event id>` of everything the log holds. */
+  readonly logged = new Set<string>();
+  /** Hash of the trace so far. */
+  traceHash = 0x811c9dc5;
+  private readonly random: Random;
+  private readonly living = new Map<string, SimulatedProcess>();
+  private readonly incarnations = new Map<string, number>();
+  private readonly clients: SimulatedClient[] = [];
+  private waitingForGateway: (() => void)[] = [];
+  private closing = false;
+  private starting = 0;
+  private coming = 0;
+
+  constructor(private readonly options: WorldOptions) {
+    const { seed, target } = options;
+    this.plan = planStorm(seed, target);
+    this.random = randomFrom(seed).fork('world');
+    this.planted = options.planted ?? {};
+    this.models = { random: randomFrom(seed).fork('models'), calls: 0 };
+    this.template = template(this.plan.rounds, this.plan.gapCheck);
+    const chance = randomFrom(seed).fork('clock');
+    this.clock = {
+      now: () => Date.now(),
+      random: () => chance.next(),
+      after: (ms, call) => {
+        const timer = setTimeout(call, ms);
+        return () => clearTimeout(timer);
+      },
+    };
+    this.storm = new Storm(this.plan, seed, this.observations, (process, what) => this.trace(process, what), options.cover);
+    this.stores = new MemoryStores({ clock: this.clock, between: () => this.betweenHalves() });
+    this.planted.stores?.(this.stores);
+    this.broker = new MemoryBroker({ clock: this.clock, blobs: this.blobs });
+  }
+
+  /** Time between reading and writing of a commit: another process may come in between. */
+  private betweenHalves(): Promise<void> {
+    return this.storm.chance(this.plan.delay) ? sleep(this.storm.lateMs(this.plan.longestDelayMs)) : Promise.resolve();
+  }
+
+  readonly appended = (records: readonly EncodedRecord[]): void => {
+    for (const { topic, headers } of records) this.logged.add(`${topic} ${headers.ce_id}`);
+  };
+
+  trace(process: string, what: string): void {
+    const line = `${Date.now() - beginning} ${process} ${what}`;
+    this.traceHash = hashText(line, this.traceHash);
+    this.options.line?.(line);
+  }
+
+  readonly newRunId = (): string => `run_${Array.from({ length: 3 }, () => this.random.below(2 ** 32).toString(16).padStart(8, '0')).join('')}`;
+
+  /** Accepted runs that have not ended. */
+  openRuns(): number {
+    let open = 0;
+    for (const row of this.stores.runs.rows.values()) if (!row.terminal) open += 1;
+    return open;
+  }
+
+  begin(): void {
+    this.stores.mark = { storeId: 'simulated', generation: 1 };
+    this.broker.mark = this.stores.mark;
+    for (const slot of processSlots) this.launch(slot);
+    for (const plan of this.clientPlans()) {
+      const client = new SimulatedClient(this, plan, this.random);
+      this.clients.push(client);
+      void client.live();
+    }
+    this.planWeather();
+  }
+
+  private planWeather(): void {
+    const { freezes, rebalances, restarts, poison, outages } = this.plan;
+    const { excuses } = this.observations;
+    const at = (ms: number, act: () => void): void => void setTimeout(act, ms);
+    for (const { process, from, to } of outages)
+      for (const slot of process === null ? processSlots : [process]) excuses.push({ process: slot, from: beginning + from, to: beginning + to });
+    for (const { process, at: ms, forMs } of freezes) {
+      excuses.push({ process, from: beginning + ms, to: beginning + ms + forMs });
+      at(ms, () => this.living.get(process)?.freeze(forMs));
+    }
+    for (const { process, at: ms } of rebalances) at(ms, () => this.living.get(process)?.rebalance(this.random.between(50, 3_000)));
+    for (const { process, at: ms } of restarts) at(ms, () => void this.roll(process));
+    for (const ms of poison) at(ms, () => this.addPoison());
+  }
+
+  private addPoison(): void {
+    const topic = this.random.pick(['plan.requested', 'results.ready', 'tasks.dispatched.expert', 'run.completed']);
+    this.observations.poison += 1;
+    this.broker.append([{ topic, key: null, headers: { ce_specversion: '1.0' }, raw: Buffer.from('{') }]);
+  }
+
+  private clientPlans(): ClientPlan[] {
+    const { clients, rounds, largeQuestion, twins, cancels } = this.plan;
+    const { random } = this;
+    const plan = (n: number): ClientPlan => ({
+      name: `client-${n}`,
+      startsAt: random.between(0, 1_500),
+      idempotent: random.chance(0.5) && !twins,
+      question: `What is topic t${twins ? 0 : n}x, hops ${random.below(rounds + 1)}?${largeQuestion ? ' so'.repeat(23_000) : ''}`,
+      cancelsAfter: cancels && random.chance(0.7) ? random.between(0, 6_000) : null,
+      leaves: random.chance(0.5),
+      reconnects: random.pick([0, 0, 1, 3]),
+    });
+    const plans = Array.from({ length: twins ? Math.max(2, clients) : clients }, (_, n) => plan(n));
+    return twins ? plans.map((one) => ({ ...one, question: plans[0]!.question })) : plans;
+  }
+
+  private launch(slot: string): void {
+    const n = (this.incarnations.get(slot) ?? 0) + 1;
+    this.incarnations.set(slot, n);
+    const process = new SimulatedProcess(this, slot, `${slot}.${n}`);
+    this.living.set(slot, process);
+    this.starting += 1;
+    void process.gone().then(() => {
+      if (process.gateway === null && !this.started.has(process)) this.noteStarted(process);
+    });
+    process.start().then(
+      () => {
+        this.noteStarted(process);
+        if (process.gateway) for (const tell of this.waitingForGateway.splice(0)) tell();
+      },
+      // A process that cannot start ends, and its supervisor starts it again.
+      () => process.die('while it starts'),
+    );
+  }
+
+  private readonly started = new Set<SimulatedProcess>();
+  private noteStarted(process: SimulatedProcess): void {
+    if (this.started.has(process)) return;
+    this.started.add(process);
+    this.starting -= 1;
+  }
+
+  /** What a supervisor does for a process that is gone. */
+  restart(process: SimulatedProcess): void {
+    if (this.closing || this.living.get(process.slot) !== process) return;
+    setTimeout(() => this.closing || this.launch(process.slot), this.storm.lateMs(6_000));
+  }
+
+  private async roll(slot: string): Promise<void> {
+    const process = this.living.get(slot);
+    if (!process || process.dead || this.closing || !this.started.has(process)) return;
+    this.trace(process.id, 'is told to stop');
+    const limit = setTimeout(() => process.die('while it stops'), 20_000);
+    await process.stop().catch(() => process.die('while it stops'));
+    clearTimeout(limit);
+    this.restart(process);
+  }
+
+  async someGateway(random: Random): Promise<SimulatedProcess> {
+    for (;;) {
+      const ready = [...this.living.values()].filter((process) => process.gateway !== null && !process.dead);
+      if (ready.length > 0) return random.pick(ready);
+      await new Promise<void>((resolve) => this.waitingForGateway.push(resolve));
+    }
+  }
+
+  dispatch(): void {
+    for (const group of this.groups()) this.broker.group(group).dispatch();
+  }
+
+  groups(): readonly string[] {
+    return ['planner', 'merger', 'graph-ingest', 'tasks.expert', 'tasks.evidence', 'tasks.judge'];
+  }
+
+  /** Records that groups have not finished, as `<group> <topic>: <n>`. */
+  lag(): readonly string[] {
+    return this.groups().flatMap((group) =>
+      this.broker.lag(group).flatMap(({ topic, records }) => (records === 0 ? [] : [`${group} ${topic}: ${records}`])),
+    );
+  }
+
+  /** Something the weather does after a while; the world is not quiet before. */
+  later(ms: number, act: () => void): void {
+    this.coming += 1;
+    setTimeout(() => {
+      this.coming -= 1;
+      act();
+    }, ms);
+  }
+
+  /** Whether everything that was to happen has happened. */
+  quiet(): boolean {
+    if (!this.storm.over || this.starting > 0 || this.coming > 0 || [...this.living.values()].some((process) => process.dead)) return false;
+    if (this.openRuns() > 0 || this.observations.clients.some(({ finished }) => !finished)) return false;
+    return this.stores.deliveries.open().length === 0 && this.stores.leases.heldSlots().length === 0 && this.lag().length === 0;
+  }
+
+  /** Every process ends in good order. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await Promise.all([...this.living.values()].filter(({ dead }) => !dead).map((process) => process.stop()));
+  }
+}

@@ -4,10 +4,30 @@ import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedUsage } fro
 /** How sending a reply ended: `finished` whole, `cut` by the script, `left` by the caller. */
 export type Ending = 'finished' | 'cut' | 'left';
 
+/** How sending a reply ended, and the tokens that a real server would have spent on it by then. */
+export interface Sent {
+  readonly ending: Ending;
+  readonly usage: ScriptedUsage;
+}
+
 const estimate = (text: string): number => Math.ceil(text.length / 4);
+const promptTokens = ({ messages }: ScriptedRequest): number =>
+  estimate(messages.map((message) => JSON.stringify(message.content)).join(''));
+const textOfChunks = (chunks: readonly ScriptedChunk[]): string =>
+  chunks.map((chunk) => `${chunk.reasoning ?? ''}${chunk.text ?? ''}`).join('');
 
 /** Sends one scripted reply in the shape of an OpenAI-compatible server. Settles when nothing more will be sent. */
-export async function writeReply(response: ServerResponse, request: ScriptedRequest, reply: ScriptedReply): Promise<Ending> {
+export async function writeReply(response: ServerResponse, request: ScriptedRequest, reply: ScriptedReply): Promise<Sent> {
+  // A call that is refused costs nothing; any other has at least its prompt read.
+  if ('status' in reply) return { ending: await send(response, request, reply, []), usage: { prompt_tokens: 0, completion_tokens: 0 } };
+  const written: ScriptedChunk[] = [];
+  const ending = await send(response, request, reply, written);
+  const scripted = ending === 'finished' && 'usage' in reply ? reply.usage : null;
+  return { ending, usage: scripted ?? { prompt_tokens: promptTokens(request), completion_tokens: estimate(textOfChunks(written)) } };
+}
+
+/** `written` takes the chunks that were produced, sent or not. */
+async function send(response: ServerResponse, request: ScriptedRequest, reply: ScriptedReply, written: ScriptedChunk[]): Promise<Ending> {
   const left = new Promise<'left'>((resolve) => response.once('close', () => resolve('left')));
   if ('hang' in reply) return left;
   if ('status' in reply) {
@@ -19,14 +39,15 @@ export async function writeReply(response: ServerResponse, request: ScriptedRequ
     return 'finished';
   }
   const chunks = chunksOf(reply);
-  if (!request.stream) return writeWhole(response, request, reply, chunks, left);
+  if (!request.stream) return writeWhole(response, request, reply, { chunks, written, left });
 
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  const send = (value: unknown): void => void response.write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
-  send(chunkOf(request, { role: 'assistant', content: '' }));
+  const put = (value: unknown): void => void response.write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
+  put(chunkOf(request, { role: 'assistant', content: '' }));
   for (const chunk of chunks) {
     if ((await waitFor(chunk, left)) === 'left') return 'left';
-    send(
+    written.push(chunk);
+    put(
       chunkOf(request, {
         ...(chunk.reasoning !== undefined ? { reasoning_content: chunk.reasoning } : {}),
         ...(chunk.text !== undefined ? { content: chunk.text } : {}),
@@ -40,11 +61,11 @@ export async function writeReply(response: ServerResponse, request: ScriptedRequ
     else response.write('', () => response.destroy());
     return 'cut';
   }
-  send(chunkOf(request, {}, reply.finish ?? 'stop'));
+  put(chunkOf(request, {}, reply.finish ?? 'stop'));
   const usage = usageOf(request, reply, chunks);
   if (usage && (request.body['stream_options'] as { include_usage?: boolean } | undefined)?.include_usage)
-    send({ ...chunkOf(request, {}), choices: [], usage });
-  send('[DONE]');
+    put({ ...chunkOf(request, {}), choices: [], usage });
+  put('[DONE]');
   response.end();
   return 'finished';
 }
@@ -62,10 +83,16 @@ async function writeWhole(
   response: ServerResponse,
   request: ScriptedRequest,
   reply: Exclude<ScriptedReply, { status: number } | { hang: true }>,
-  chunks: readonly ScriptedChunk[],
-  left: Promise<'left'>,
+  {
+    chunks,
+    written,
+    left,
+  }: { readonly chunks: readonly ScriptedChunk[]; readonly written: ScriptedChunk[]; readonly left: Promise<'left'> },
 ): Promise<Ending> {
-  for (const chunk of chunks) if ((await waitFor(chunk, left)) === 'left') return 'left';
+  for (const chunk of chunks) {
+    if ((await waitFor(chunk, left)) === 'left') return 'left';
+    written.push(chunk);
+  }
   if ('stallAfter' in reply) return left;
   if ('truncateAfter' in reply) {
     response.destroy();
@@ -124,8 +151,8 @@ function usageOf(
 ): (ScriptedUsage & { total_tokens: number }) | null {
   if (reply.usage === null) return null;
   const usage = reply.usage ?? {
-    prompt_tokens: estimate(request.messages.map((message) => JSON.stringify(message.content)).join('')),
-    completion_tokens: estimate(chunks.map((chunk) => `${chunk.reasoning ?? ''}${chunk.text ?? ''}`).join('')),
+    prompt_tokens: promptTokens(request),
+    completion_tokens: estimate(textOfChunks(chunks)),
   };
   return { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
 }

@@ -92,6 +92,27 @@ describe('the scripted model server', () => {
     const entries = readHistory(history.file);
     expect(entries.map((entry) => `${entry.id} ${entry.phase}`)).toEqual(['call-1 invoke', 'call-1 ok', 'call-2 invoke', 'call-2 fail']);
     expect(openOperations(entries)).toEqual([]);
+    // What the server has spent by then: a refused call costs nothing.
+    expect(entries[1]!.data).toEqual({ ending: 'finished', status: 200, prompt_tokens: expect.any(Number), completion_tokens: 1 });
+    expect(entries[3]!.data).toEqual({ ending: 'finished', status: 503, prompt_tokens: 0, completion_tokens: 0 });
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says of a call that was cut what its prompt and the text until then have cost', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'history-'));
+    const history = new HistoryWriter(join(folder, 'h.ndjson'), 'p1', 'model');
+    await open({
+      history,
+      script: [
+        { match: 'a', reply: { truncateAfter: [{ text: '12345678' }], cleanly: true } },
+        { match: 'b', reply: { text: 'ok', usage: { prompt_tokens: 7, completion_tokens: 3 } } },
+      ],
+    });
+    await (await ask('a', { stream: true })).text();
+    await (await ask('b')).text();
+    const [, cut, , whole] = readHistory(history.file).map(({ data }) => data);
+    expect(cut).toMatchObject({ ending: 'cut', completion_tokens: 2 });
+    expect(whole).toMatchObject({ ending: 'finished', prompt_tokens: 7, completion_tokens: 3 });
     rmSync(folder, { recursive: true });
   });
 });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HistoryWriter } from '../history.js';
-import { writeReply, type Ending } from './reply-writer.js';
+import { writeReply, type Sent } from './reply-writer.js';
 import { matches, textOf, type ScriptedRequest, type ScriptedStep } from './script.js';
 
 /** What the server saw of one call. Times are milliseconds since 1970. */
@@ -157,11 +157,11 @@ export class ScriptedModelServer {
     this.settle(call, id, await writeReply(response, request, reply), 'status' in reply ? reply.status : 200);
   }
 
-  private settle(call: RecordedCall, id: string, ending: Ending, status: number): void {
+  private settle(call: RecordedCall, id: string, { ending, usage }: Sent, status: number): void {
     if (ending === 'left') call.abortedAt = Date.now();
     else call.finishedAt = Date.now();
     const phase = ending === 'finished' && status < 400 ? 'ok' : 'fail';
-    this.options.history?.write('model.call', phase, id, { ending, status });
+    this.options.history?.write('model.call', phase, id, { ending, status, ...usage });
   }
 }
 

@@ -16,6 +16,8 @@ export function engineKind(): EngineKind {
 }
 
 export interface EngineOptions {
+  /** What ENGINE says unless given. */
+  readonly kind?: EngineKind;
   /** conclave.yaml beside `providers.fake`, `models`, `stores`; a value of the same key replaces ours. */
   readonly configuration?: Readonly<Record<string, unknown>>;
   /** Documents of the corpus: file name -> text. */
@@ -59,7 +61,7 @@ export class Engine {
   ) {}
 
   static async start(options: EngineOptions = {}): Promise<Engine> {
-    const kind = engineKind();
+    const kind = options.kind ?? engineKind();
     const folder = mkdtempSync(join(tmpdir(), 'conclave-system-'));
     const stack = kind === 'distributed' ? { ...stackAddresses(), ...options.servers } : null;
     const history = new HistoryWriter(join(folder, 'history.ndjson'), 'test', 'model');

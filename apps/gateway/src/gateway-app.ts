@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
-import type { OpenedPorts } from '@conclave/adapter-selection';
+import { topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
 import { createGatewayApp, gatewayMetrics, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
@@ -30,6 +30,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     state: ports.state,
     stream: ports.stream,
     models: ports.models,
+    topics: topicsOf(loaded).map(({ name }) => name),
     limits: { maxBodyBytes, openRuns, firstHeartbeatMs: Math.min(heartbeat, 10) * 1000, heartbeatMs: heartbeat * 1000 },
     keys: null,
     logger: observers.logger.child({ service: 'gateway' }),

@@ -6,9 +6,11 @@ import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog } from '@conclave/ports';
 import { kafkaConnection, openRedis, topicsOf, type Keep } from './cluster.js';
 
-/** The event log for those who only read it: nothing is subscribed, created, published or deleted, and no model is looked for. */
+/** The event log for people's commands: nothing is subscribed, created or deleted by opening it, and no model is looked for. */
 export interface OpenedLog {
-  readonly log: Pick<EventLog, 'read'>;
+  readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw'>;
+  /** Where a run stands, from the state store beside the log; null for one it does not know. */
+  readonly runOf: (runId: string) => Promise<{ readonly status: string; readonly terminal: boolean } | null>;
   /** Every topic of the configuration, without prefix. */
   readonly topics: readonly string[];
   /** Where it is read from, for people. */
@@ -49,11 +51,12 @@ export async function openLog({ loaded, logger, processId }: OpenLogOptions): Pr
       const redis = await openRedis(loaded, processId, keep);
       const { openKafkaLog } = await import('@conclave/adapter-kafka');
       const log = keep(await openKafkaLog({ ...connection, blobs: redis.blobs, ledger: redis.store.deliveries }));
-      return { log, topics, where, close };
+      return { log, topics, where, runOf: (runId) => redis.store.runs.read(runId), close };
     }
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
     const { durability } = loaded.configuration;
-    return { log: keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false })).log, topics, where, close };
+    const { log, state } = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false }));
+    return { log, topics, where, runOf: (runId) => state.runs.read(runId), close };
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')

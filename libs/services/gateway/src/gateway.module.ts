@@ -1,5 +1,7 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
+import { DeadLettersController } from './admin/dead-letters.controller.js';
+import { LocalAdmin } from './admin/local-admin.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
@@ -29,7 +31,7 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
   static register(options: GatewayOptions): DynamicModule {
     return {
       module: GatewayModule,
-      controllers: [ChatController, ModelsController, RunsController, OperationsController],
+      controllers: [ChatController, ModelsController, RunsController, OperationsController, DeadLettersController],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
         { provide: GATEWAY_LIMITS, useValue: limitsOf(options) },
@@ -45,6 +47,7 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
         DirectCalls,
         FailureFilter,
         Health,
+        LocalAdmin,
         ModelDirectory,
         RunDirectory,
         RunEvents,

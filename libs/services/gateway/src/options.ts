@@ -113,6 +113,8 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
+  /** Every topic of this installation, without prefix: a dead letter goes back to one of them alone. Absent: to any. */
+  readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;
   /** Null: any key is accepted, as tenant `default`. */
   readonly keys: ApiKeys | null;

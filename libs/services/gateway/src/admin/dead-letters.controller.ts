@@ -1,0 +1,96 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
+import {
+  DiscardRequest, Failure, RedriveRequest,
+  type DeadLetterList, type DeadLetterSettled, type DeadLetterView,
+} from '@conclave/contracts'; // prettier-ignore
+import { DeadLetters, EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
+import type { Request } from 'express';
+import { readJsonBody } from '../http/json-body.js';
+import { parseBody } from '../http/request-shape.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { LocalAdmin } from './local-admin.js';
+import { Turns } from './turns.js';
+
+const pageSize = { usual: 50, most: 200 };
+/** Requests that may wait while another one reads the topic: each reads all of it. */
+const mostWaiting = 8;
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** Dead letters for the operator: list, inspect, re-drive, discard. */
+@Controller('v1/admin/dead-letters')
+export class DeadLettersController {
+  private readonly letters: DeadLetters;
+  private readonly turns = new Turns(mostWaiting);
+
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(EVENT_LOG) log: EventLog,
+    @Inject(STATE) state: StateStore,
+    @Inject(LocalAdmin) private readonly admin: LocalAdmin,
+  ) {
+    this.letters = new DeadLetters({
+      log,
+      runOf: (runId) => state.runs.read(runId),
+      ...(options.topics ? { topics: options.topics } : {}),
+    });
+  }
+
+  @Get()
+  async list(@Req() request: Request, @Query() query: Query): Promise<DeadLetterList> {
+    await this.admin.identify(request);
+    const limit = Math.min(limitOf(text(query, 'limit')), pageSize.most);
+    const before = text(query, 'before');
+    const [topic, group, reason] = [text(query, 'topic'), text(query, 'group'), text(query, 'reason')];
+    const filter = { ...(topic ? { topic } : {}), ...(group ? { group } : {}), ...(reason ? { reason } : {}), all: flag(query, 'all') };
+    return this.turns.take(() => this.letters.list(filter, { limit, ...(before ? { before } : {}) }));
+  }
+
+  @Get(':id')
+  async one(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterView> {
+    await this.admin.identify(request);
+    return this.turns.take(() => this.letters.show(id));
+  }
+
+  @Post(':id/redrive')
+  @HttpCode(200)
+  async redrive(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterSettled> {
+    const { actor } = await this.admin.identify(request);
+    const { again, note } = parseBody(RedriveRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    const settled = await this.turns.take(() => this.letters.redrive(id, { actor, note: note ?? null, again: again ?? false }));
+    this.options.logger.info('dead letter re-driven', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });
+    return settled;
+  }
+
+  @Post(':id/discard')
+  @HttpCode(200)
+  async discard(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterSettled> {
+    const { actor } = await this.admin.identify(request);
+    const { note } = parseBody(DiscardRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    const settled = await this.turns.take(() => this.letters.discard(id, { actor, note: note ?? null }));
+    this.options.logger.info('dead letter discarded', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });
+    return settled;
+  }
+}
+
+/** A query parameter that was given once, with a text; null where absent. Throws REQUEST_INVALID. */
+function text(query: Query, name: string): string | null {
+  const value = query[name];
+  if (value === undefined || value === '') return null;
+  if (typeof value !== 'string') throw new Failure('REQUEST_INVALID', `\`${name}\` must be given once.`, { param: name });
+  return value;
+}
+
+function flag(query: Query, name: string): boolean {
+  const value = text(query, name);
+  if (value === null || value === 'false') return false;
+  if (value === 'true') return true;
+  throw new Failure('REQUEST_INVALID', `\`${name}\` must be true or false.`, { param: name });
+}
+
+function limitOf(value: string | null): number {
+  if (value === null) return pageSize.usual;
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new Failure('REQUEST_INVALID', '`limit` must be a whole number from 1.', { param: 'limit' });
+  return Number(value);
+}

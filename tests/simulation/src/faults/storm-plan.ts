@@ -33,7 +33,9 @@ export interface StormPlan {
   readonly rounds: number;
   readonly gapCheck: 'answer' | 'evidence';
   readonly twins: boolean;
-  readonly cancels: boolean;
+  /** Per client: that it cancels or leaves, and that it asks again before its first request is answered. */
+  readonly cancels: number;
+  readonly impatient: number;
   readonly closes: boolean;
 }
 
@@ -53,34 +55,38 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     crash: some(0.5, () => random.next() * 0.004),
     delay: some(0.9, () => 0.05 + random.next() * 0.3),
     longestDelayMs: random.pick([5, 30, 150, 600]),
-    hiccup: some(0.35, () => random.next() * 0.01) + (target?.needs === 'outage' ? 0.03 : 0),
-    outages: times(2, target?.needs === 'outage' ? 1 : 0.3).map((from) => planOutage(random, from)),
-    freezes: times(2, target?.needs === 'freeze' ? 1 : 0.2).map((at) => ({
+    hiccup: some(0.35, () => random.next() * 0.01) + (target?.need === 'outage' ? 0.03 : 0),
+    outages: times(2, target?.need === 'outage' ? 1 : 0.3).map((from) => planOutage(random, from)),
+    freezes: times(2, 0.2).map((at) => ({
       process: random.pick(processSlots.slice(2)),
       at,
       forMs: random.between(2_000, 18_000),
     })),
     rebalances: times(4, 0.3).map((at) => ({ process: random.pick(processSlots.slice(2)), at })),
-    restarts: times(3, target?.needs === 'restart' ? 1 : 0.2).map((at) => ({ process: target?.needs === 'restart' ? slotOf(target.service, random) : random.pick(processSlots), at })),
+    restarts:
+      target?.need === 'restart'
+        ? slotsOf(target.service).map((process) => ({ process, at: random.between(1_000, 3_000) }))
+        : times(3, 0.2).map((at) => ({ process: random.pick(processSlots), at })),
     duplicate: some(0.4, () => random.next() * 0.15),
     reorder: some(0.4, () => random.next() * 0.3),
     hintLoss: some(0.3, () => random.next()),
-    poison: times(2, target?.needs === 'poison' ? 1 : 0.06),
+    poison: target?.need === 'poison' ? [random.between(1_000, 3_000)] : times(2, 0.06),
     modelFault: some(0.4, () => random.next() * 0.2),
-    stall: some(0.15, () => random.next() * 0.1) + (target?.needs === 'stall' ? 0.3 : 0),
-    handlerFault: some(0.1, () => 0.1) + (target?.needs === 'fault' ? 0.5 : 0),
+    stall: some(0.15, () => random.next() * 0.1) + (target?.need === 'stall' ? 0.3 : 0),
+    handlerFault: some(0.1, () => 0.1) + (target?.need === 'bug' ? 0.5 : 0),
     modelSlots: random.pick([1, 2, 4]),
-    clients: random.pick([1, 1, 1, 2]),
-    largeQuestion: target?.needs === 'large' || random.chance(0.01),
+    clients: target?.service === 'graph-ingest' ? 2 : random.pick([1, 1, 1, 2]),
+    largeQuestion: target?.need === 'large' || random.chance(0.01),
     rounds: random.pick([0, 0, 1]),
     gapCheck: random.pick(['evidence', 'evidence', 'answer'] as const),
     twins: random.chance(0.15),
-    cancels: random.chance(0.2) || target?.needs === 'cancel',
-    closes: random.chance(0.1) || target?.needs === 'restart',
+    cancels: target?.need === 'cancel' ? 1 : some(0.2, () => 0.7),
+    impatient: target?.need === 'retry' ? 1 : some(0.15, () => 0.5),
+    closes: random.chance(0.1) || target?.need === 'restart',
   };
 }
 
-const slotOf = (service: string, random: Random): string => random.pick(processSlots.filter((slot) => slot.startsWith(service)));
+const slotsOf = (service: string): readonly string[] => processSlots.filter((slot) => slot.startsWith(service));
 
 function planOutage(random: Random, from: number): StormPlan['outages'][number] {
   const store = random.pick(['state', 'state', 'log', 'blobs', 'graph'] as const);

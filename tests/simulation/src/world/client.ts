@@ -15,6 +15,8 @@ export interface ClientPlan {
   /** Cancels by command, or by leaving, so many milliseconds after its run was accepted. */
   readonly cancelsAfter: number | null;
   readonly leaves: boolean;
+  /** Milliseconds after which it takes its first request for lost, like a client with a short time-out; null for a patient one. */
+  readonly impatientMs: number | null;
   /** Leaves the stream and comes back with the last id it has seen, so many times. */
   readonly reconnects: number;
 }
@@ -53,12 +55,13 @@ export class SimulatedClient {
       const gateway = await this.world.someGateway(this.random);
       const request: ObservedClient['requests'][number] = { at: Date.now(), outcome: 'unknown', runId: null, attached: false, code: null };
       this.seen.requests.push(request);
+      const patienceMs = attempt === 0 ? (this.plan.impatientMs ?? requestPatienceMs) : requestPatienceMs;
       const clientId = `${this.plan.name}-${attempt}`;
       const known = async ({ runId }: AcceptedRun): Promise<void> => {
         if (this.plan.leaves) await gateway.state.runs.attach(runId, clientId);
       };
       try {
-        const run = await this.overConnection(gateway, gateway.gateway!.acceptance.accept(this.asked(attempt), known), requestPatienceMs);
+        const run = await this.overConnection(gateway, gateway.gateway!.acceptance.accept(this.asked(attempt), known), patienceMs);
         if (run !== lost) {
           Object.assign(request, { outcome: 'ok', runId: run.runId, attached: run.attached });
           this.planCancel(run.runId, clientId);

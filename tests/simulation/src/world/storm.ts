@@ -67,18 +67,17 @@ export class Storm {
   /** Notes the point, and kills the process there when its time has come. */
   private passes(process: SimulatedProcess, point: string, side: 'before' | 'after'): boolean {
     const { service, world } = process;
-    const openRuns = world.openRuns();
     this.note({ service, point, side, crashed: false });
     this.trace(process.id, `${side} ${point}`);
     const { target } = this.plan;
     let dies = false;
-    if (target && this.targetLeft > 0 && target.service === service && target.point === point && target.side === side && openRuns > 0) {
+    if (target && this.targetLeft > 0 && target.service === service && target.point === point && target.side === side && world.busy()) {
       this.targetLeft -= 1;
       dies = this.targetLeft === 0;
     }
     dies ||= this.chance(this.plan.crash);
     if (!dies) return false;
-    if (openRuns > 0) this.note({ service, point, side, crashed: true });
+    if (world.busy()) this.note({ service, point, side, crashed: true });
     process.die(`${side} ${point}`);
     return true;
   }

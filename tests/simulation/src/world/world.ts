@@ -14,6 +14,14 @@ import { SimulatedProcess } from './simulated-process.js';
 import { Storm } from './storm.js';
 import { beginning, sleep } from './virtual-time.js';
 
+/** A topic that each service consumes. */
+const poisonTopics: Readonly<Record<string, string>> = {
+  planner: 'gap.detected',
+  merger: 'results.ready',
+  experts: 'tasks.dispatched.expert',
+  'graph-ingest': 'run.completed',
+};
+
 export interface WorldOptions {
   readonly seed: number;
   readonly target: CrashTarget | null;
@@ -96,6 +104,11 @@ export class World {
     return open;
   }
 
+  /** Whether a death now leaves something to take over. */
+  busy(): boolean {
+    return this.openRuns() > 0 || this.lag().length > 0;
+  }
+
   begin(): void {
     this.stores.mark = { storeId: 'simulated', generation: 1 };
     this.broker.mark = this.stores.mark;
@@ -124,20 +137,22 @@ export class World {
   }
 
   private addPoison(): void {
-    const topic = this.random.pick(['plan.requested', 'results.ready', 'tasks.dispatched.expert', 'run.completed']);
+    const { target } = this.plan;
+    const topic = target?.need === 'poison' ? poisonTopics[target.service]! : this.random.pick(Object.values(poisonTopics));
     this.observations.poison += 1;
     this.broker.append([{ topic, key: null, headers: { ce_specversion: '1.0' }, raw: Buffer.from('{') }]);
   }
 
   private clientPlans(): ClientPlan[] {
-    const { clients, rounds, largeQuestion, twins, cancels } = this.plan;
+    const { clients, rounds, largeQuestion, twins, cancels, impatient } = this.plan;
     const { random } = this;
     const plan = (n: number): ClientPlan => ({
       name: `client-${n}`,
       startsAt: random.between(0, 1_500),
       idempotent: random.chance(0.5) && !twins,
       question: `What is topic t${twins ? 0 : n}x, hops ${random.below(rounds + 1)}?${largeQuestion ? ' so'.repeat(23_000) : ''}`,
-      cancelsAfter: cancels && random.chance(0.7) ? random.between(0, 6_000) : null,
+      cancelsAfter: random.chance(cancels) ? random.between(0, 4_000) : null,
+      impatientMs: random.chance(impatient) ? random.between(1, 300) : null,
       leaves: random.chance(0.5),
       reconnects: random.pick([0, 0, 1, 3]),
     });

@@ -1,0 +1,3 @@
+import type { PlantedBug } from './planted-bug.js';
+
+export const plantedBugs: readonly PlantedBug[] = [];

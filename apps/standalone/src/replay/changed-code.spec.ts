@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { GapDetected, Verdict } from '@conclave/contracts';
+import type { Strategy } from '@conclave/loop';
+import type * as Strategies from '@conclave/strategies';
+
+/** Prompts, parsers and rules of today's code; a test changes some of them, as a developer would. */
+const real: typeof Strategies = await import('@conclave/strategies');
+let changed: Partial<typeof Strategies> = {};
+const changeable = Object.fromEntries(
+  Object.entries(real).map(([name, value]: [string, unknown]) => {
+    const today = (...args: unknown[]): unknown =>
+      (((changed as Record<string, unknown>)[name] ?? value) as (...all: unknown[]) => unknown)(...args);
+    // Classes begin with a capital; they are left as they are.
+    return [name, typeof value === 'function' && !/^[A-Z]/.test(name) ? today : value];
+  }),
+);
+jest.unstable_mockModule('@conclave/strategies', () => changeable);
+const { recordsOf, replayOf } = await import('./__fixtures__/recorded-runs.js');
+const { replayedText } = await import('./replayed-text.js');
+
+beforeEach(() => {
+  changed = {};
+});
+
+const records = await recordsOf('agentic');
+const { runId } = records[0]!.event!;
+const textOf = async (): Promise<string> => replayedText(await replayOf(records));
+/** Everything after the id of the run, its own ids shortened. */
+const verdict = async (): Promise<string> => (await textOf()).slice(runId.length + 2).replaceAll(`${runId}/`, '');
+
+type Prompt = readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
+const reworded = (prompt: Prompt, from: string, to: string): Prompt =>
+  prompt.map((message) => ({ ...message, content: message.content.replace(from, to) }));
+const changedStrategy =
+  (changes: Partial<Strategy>) =>
+  (id: string): Strategy => ({ ...real.strategyOf(id), ...changes });
+
+describe('a run that was recorded before the code was changed', () => {
+  it('is the same while nothing is changed', async () => {
+    expect(await verdict()).toMatch(/^same decisions, same state: /);
+  });
+
+  it('names the line of the first planner prompt that differs', async () => {
+    changed = {
+      plannerPrompt: (...args) =>
+        reworded(real.plannerPrompt(...args), 'A simple question is exactly one task', 'A simple question is one task'),
+    };
+    expect(await verdict()).toMatch(
+      /^the prompt of 0\/plan\/call\/0 \(plan\) differs, after 1 step, 0 calls, 0 outcomes that are the same · hash \w+\n {2}message {3}1 \(system\), line \d+\n {2}recorded {2}- A simple question is exactly one task\.\n {2}now {7}- A simple question is one task\.\n {2}and {7}\d more decisions? after it\n$/,
+    );
+  });
+
+  it('finds a prompt that is changed for the re-plan alone', async () => {
+    const gapOnly = (...args: Parameters<typeof real.plannerPrompt>): Prompt =>
+      args[1] ? reworded(real.plannerPrompt(...args), 'Do NOT repeat', 'Never repeat') : real.plannerPrompt(...args);
+    changed = { plannerPrompt: gapOnly };
+    expect(await verdict()).toMatch(/^the prompt of 1\/plan\/call\/0 \(plan\) differs, after [1-9]\d* steps, [1-9]\d* calls/);
+  });
+
+  it.each([
+    ['expert', 'expertPrompt', 'FINDING: your core finding', '0/x1/call/0 (expert.general)'],
+    ['gap check', 'gapPrompt', 'assess completion', '0/judge.gap/call/0 (judge.gap)'],
+    ['synthesis', 'synthesisPrompt', 'Write the answer to the question', '1/judge.synthesis/call/0 (judge.synthesis)'],
+  ] as const)('finds a changed prompt of the %s', async (_what, name, words, step) => {
+    const written = real[name] as (...args: unknown[]) => Prompt;
+    changed = { [name]: (...args: unknown[]) => reworded(written(...args), words, 'Other words') };
+    const text = await verdict();
+    expect(text).toContain(`the prompt of ${step} differs`);
+    expect(text).toMatch(new RegExp(`\\n  recorded  .*${words}.*\\n  now       .*Other words`));
+  });
+
+  it('names the members that a changed parser reads otherwise', async () => {
+    const complete: Verdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
+    changed = { readGap: () => complete };
+    const text = await verdict();
+    expect(text).toMatch(
+      /^ResultReady 0\/judge\.gap\/result differs: the same replies are read otherwise, after \d+ steps, \d+ calls, \d+ outcomes/,
+    );
+    expect(text).toContain('\n  member    output.assessment.');
+  });
+
+  it('names the call that a stricter parser would make', async () => {
+    changed = { readPlan: () => ({ ok: false, faults: ['Everything is wrong today.'] }) as ReturnType<typeof real.readPlan> };
+    expect(await verdict()).toMatch(
+      /^a call that was never made: 0\/plan\/call\/4 \(plan\) to \S+, after 1 step, 1 call, 0 outcomes .*\n {2}now {7}it asks: .*Everything is wrong today\./,
+    );
+  });
+
+  it('says that a reader fails today', async () => {
+    changed = {
+      readExpert: () => {
+        throw new TypeError('no such marker');
+      },
+    };
+    expect(await verdict()).toMatch(/^today's code fails on 0\/x1, after .*\n {2}now {7}no such marker\n/);
+  });
+
+  it('names the step and the rule where a changed decision rule takes another way', async () => {
+    changed = { strategyOf: changedStrategy({ maxRounds: () => 1 }) };
+    const text = await verdict();
+    expect(text).toMatch(/^step 4 differs in rule, outputs, state, after 3 steps, 3 calls, 3 outcomes that are the same /);
+    expect(text).toMatch(/\n {2}input {5}ResultReady 0\/x1\/result\n {2}recorded {2}rule {4}none\n/);
+    expect(text).toMatch(/\n {2}now {7}rule {4}D6 All 1 rounds were used.*\n {12}outputs TaskDispatched 0\/judge\.synthesis\n/);
+  });
+
+  it('names an event that the engine fills otherwise although it decides the same', async () => {
+    const strategy = real.strategyOf('agentic');
+    changed = {
+      strategyOf: changedStrategy({ gapInput: (run, draft) => ({ ...strategy.gapInput(run, draft), question: 'Another?' }) as never }),
+    };
+    const text = await verdict();
+    expect(text).toMatch(/^step \d+ puts out another TaskDispatched, after /);
+    expect(text).toContain('event     0/judge.gap\n  member    input.question\n  recorded  In which town');
+  });
+
+  it('reports a prompt and a rule by what comes first in the run', async () => {
+    const rule = { strategyOf: changedStrategy({ maxRounds: () => 1 }) };
+    changed = { ...rule, synthesisPrompt: (...args) => reworded(real.synthesisPrompt(...args), 'Write', 'Compose') };
+    expect(await verdict()).toMatch(/^step \d+ differs in rule/);
+    changed = { ...rule, expertPrompt: (...args) => reworded(real.expertPrompt(...args), 'Answer in', 'Reply in') };
+    expect(await verdict()).toMatch(/^the prompt of 0\/x1\/call\/0 /);
+  });
+
+  it('gives another hash for other decisions, and the same for the same', async () => {
+    const before = await replayOf(records);
+    expect((await replayOf(records)).hash).toBe(before.hash);
+    changed = {
+      plannerPrompt: (request, gap: GapDetected['data'] | null, ...rest) =>
+        reworded(real.plannerPrompt(request, gap, ...rest), 'JSON only', 'JSON'),
+    };
+    const after = await replayOf(records);
+    expect(after.hash).not.toBe(before.hash);
+    expect(await replayOf(records)).toEqual(after);
+  });
+});

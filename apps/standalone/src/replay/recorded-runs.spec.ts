@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { recordedNames, recordsOf, replayOf } from './__fixtures__/recorded-runs.js';
+import { replayedText } from './replayed-text.js';
+
+/**
+ * The regression suite for prompts, parsers and rules. Where one was changed on purpose, record the runs again and look at the difference:
+ *   node tools/run.mjs tools/record-runs.mjs
+ */
+describe('the runs that are kept', () => {
+  it('are one of each strategy at least', () => {
+    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'single-pass']));
+  });
+
+  it.each(recordedNames)("%s is decided by today's code as it was recorded: else record it again if that was meant", async (name) => {
+    const records = await recordsOf(name);
+    const run = await replayOf(records);
+    expect(replayedText(run)).toMatch(/^run_\w+: same decisions, same state: \d+ steps, \d+ calls, \d+ outcomes · hash [0-9a-f]{16}\n$/);
+    const made = records.filter(({ event }) => event?.type === 'CallRecorded').length;
+    expect(run.driven).toMatchObject({ calls: made, outcomes: made });
+    expect(made).toBeGreaterThan(2);
+    expect(await replayOf(records)).toEqual(run);
+  });
+});

@@ -31,6 +31,15 @@ export class FakeModel {
     await this.worker.call('schedule', schedule);
   }
 
+  get pid(): number {
+    return this.worker.pid;
+  }
+
+  /** Calls it was asked so far. */
+  calls(): Promise<number> {
+    return this.worker.call<number>('calls');
+  }
+
   /** The first note of this kind about a call of the role for the marked question, past or future. Throws after 30 s. */
   note(event: 'begun' | 'closed', role: ScriptedRole, mark: string): Promise<CallNote> {
     const key = `${event} ${role} ${mark}`;

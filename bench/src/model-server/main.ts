@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Message } from '../committee/replies.js';
 import { emit, hostMethods } from '../processes/worker-host.js';
-import { markOf, monotonicMs, stampedToken, type CallNote } from './protocol.js';
+import { markOf, monotonicMs, stampedToken, workOf, type CallNote } from './protocol.js';
 import { scriptedRole, wholeReply, type Schedule, type ScriptedRole } from './schedule.js';
 
 /**
@@ -34,17 +34,25 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     if (!response.writableFinished) emit('closed', note());
   });
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-  await stream(response, role);
+  await stream(response, role, workOf(body));
 }
 
-async function stream(response: ServerResponse, role: ScriptedRole): Promise<void> {
+/** A caller takes a stream for dead that is silent for a minute. */
+const signOfLifeMs = 5_000;
+
+async function stream(response: ServerResponse, role: ScriptedRole, workMs: number | null): Promise<void> {
   const { firstTokenMs, gapMs, tokens, hang } = schedule;
   const send = (delta: object, finish: string | null = null): void =>
     void response.write(
       `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 0, model: 'scripted', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
     );
   send({ role: 'assistant', content: '' });
-  await after(firstTokenMs, response);
+  let left = workMs ?? firstTokenMs;
+  for (; left > signOfLifeMs && !response.destroyed; left -= signOfLifeMs) {
+    await after(signOfLifeMs, response);
+    send({ content: ' ' });
+  }
+  await after(left, response);
   if (role === 'planner' || role === 'expert') send({ content: hang === role ? ' ' : wholeReply[role] });
   else send({ content: stampedToken(0, monotonicMs()) });
   if (hang === role) return;
@@ -97,6 +105,7 @@ hostMethods(
     schedule: (next: Schedule) => {
       schedule = next;
     },
+    calls: () => calls,
   },
   async () => {
     server.closeAllConnections();

@@ -24,3 +24,11 @@ export function tokensIn(text: string): readonly { readonly index: number; reado
 
 /** A word that stands in the question and therefore in every prompt of its run. */
 export const markOf = (text: string): string => /mark-[a-z0-9-]+/.exec(text)?.[0] ?? 'none';
+
+/** Said in a task: how long the fake model works on it before it answers. */
+export const workMark = (ms: number): string => `it takes ${ms} ms`;
+/** Null where nothing is said. */
+export function workOf(text: string): number | null {
+  const ms = /it takes (\d+) ms/.exec(text)?.[1];
+  return ms === undefined ? null : Number(ms);
+}

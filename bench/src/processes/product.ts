@@ -13,11 +13,16 @@ export interface ProductOptions {
   readonly scratch: Scratch;
   readonly closing: Closing;
   readonly profile?: string | undefined;
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
+  /** Variables for the process of an app. */
+  readonly envOf?: (app: string) => Readonly<Record<string, string>>;
 }
 
 /** The product as its users start it. `url` is the base URL of its gateway, with /v1. */
 export interface Product {
   readonly url: string;
+  readonly processes: readonly Launched[];
 }
 
 /** The fake model as a direct model of the gateway. */
@@ -28,7 +33,8 @@ export const liveTemplate = 'live';
 const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as const;
 const readyWithinMs = 90_000;
 
-const configuration = (modelUrl: string, stores: object): object => ({
+/** conclave.yaml with the fake model and one template. */
+export const configuration = (modelUrl: string, rest: object): object => ({
   providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64 } },
   models: { [directModel]: { context: 32_768 } },
   templates: {
@@ -39,7 +45,7 @@ const configuration = (modelUrl: string, stores: object): object => ({
       experts: { general: { t1: [directModel] } },
     },
   },
-  ...stores,
+  ...rest,
 });
 
 /** Variables of the product that must not leak in from the shell. */
@@ -50,41 +56,60 @@ const cleared = Object.fromEntries(
   ].map((name) => [name, undefined]),
 ); // prettier-ignore
 
-export async function startEmbedded({ modelUrl, scratch, closing, profile }: ProductOptions): Promise<Product> {
+export async function startEmbedded({ modelUrl, scratch, envOf, ...rest }: ProductOptions): Promise<Product> {
   const home = scratch.home('embedded', configuration(modelUrl, {}));
-  const port = await launch({ app: 'standalone', home, portName: 'PORT', closing, profile });
-  return { url: `http://127.0.0.1:${port}/v1` };
+  const running = await launch({ app: 'standalone', home, portName: 'PORT', env: envOf?.('standalone'), ...rest });
+  return { url: `http://127.0.0.1:${running.port}/v1`, processes: [running] };
 }
 
 /** Five processes on the given stores, one of each service. */
-export async function startDistributed(stores: Stores, { modelUrl, scratch, closing, profile }: ProductOptions): Promise<Product> {
+export async function startDistributed(stores: Stores, { modelUrl, scratch, envOf, ...rest }: ProductOptions): Promise<Product> {
   const home = scratch.home('distributed', configuration(modelUrl, stores.configuration('product')));
-  const launches = services.map((app) => launch({ app, home, portName: app === 'gateway' ? 'PORT' : 'ADMIN_PORT', closing, profile }));
+  const launches = services.map((app) =>
+    launch({ app, home, portName: app === 'gateway' ? 'PORT' : 'ADMIN_PORT', env: envOf?.(app), ...rest }),
+  );
   // All of them are waited for, so that each one that did start is ended when another did not.
   await Promise.allSettled(launches);
-  return { url: `http://127.0.0.1:${(await Promise.all(launches)).at(-1)}/v1` };
+  const processes = await Promise.all(launches);
+  return { url: `http://127.0.0.1:${processes.at(-1)!.port}/v1`, processes };
 }
 
-interface Launch {
+/** A process of the product. */
+export interface Launched {
   readonly app: string;
+  readonly port: number;
+  readonly pid: number;
+}
+
+export interface Launch {
+  readonly app: string;
+  /** Data folder; its conclave.yaml is the configuration. */
   readonly home: string;
   readonly portName: 'PORT' | 'ADMIN_PORT';
   readonly closing: Closing;
   readonly profile?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly flags?: readonly string[];
 }
 
-async function launch({ app, home, portName, closing, profile }: Launch): Promise<number> {
+/** Starts a process of the product and waits until it is ready. */
+export async function launch({ app, home, portName, closing, profile, env = {}, flags = [] }: Launch): Promise<Launched> {
   const port = await freePort();
   const running = await Supervised.start({
     name: app,
-    args: ['--enable-source-maps', ...profileFlags(profile), fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url))],
+    args: [
+      '--enable-source-maps',
+      ...flags,
+      ...profileFlags(profile),
+      fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url)),
+    ],
     cwd: home,
-    env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', [portName]: String(port) },
+    env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', ...env, [portName]: String(port) },
     ready: `http://127.0.0.1:${port}/health/ready`,
     readyTimeoutMs: readyWithinMs,
   });
   closing.add(() => running.stop(20_000));
-  return port;
+  return { app, port, pid: running.pid! };
 }
 
 const freePort = (): Promise<number> =>

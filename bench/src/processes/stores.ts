@@ -3,6 +3,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import type { Closing } from './closing.js';
 
 interface Server {
+  readonly pid: number;
   readonly environment: Readonly<Record<string, string>>;
   destroy(): Promise<void>;
 }
@@ -17,6 +18,8 @@ interface Stack {
 export interface Stores {
   readonly brokers: readonly string[];
   readonly redisUrl: string;
+  /** Process ids of the two. */
+  readonly pids: readonly number[];
   /** `stores` of conclave.yaml; everything under the prefix belongs to one installation. */
   configuration(prefix: string, partitions?: number): object;
 }
@@ -38,16 +41,15 @@ export async function startStores(closing: Closing): Promise<Stores> {
   for (const server of started) if (server.status === 'fulfilled') closing.add(() => server.value.destroy());
   const failed = started.find((server) => server.status === 'rejected');
   if (failed) throw failed.reason;
-  const environment = Object.assign({}, ...started.map((server) => (server as PromiseFulfilledResult<Server>).value.environment)) as Record<
-    string,
-    string
-  >;
+  const servers = started.map((server) => (server as PromiseFulfilledResult<Server>).value);
+  const environment = Object.assign({}, ...servers.map((server) => server.environment)) as Record<string, string>;
   const brokers = environment['KAFKA_BROKERS']!.split(',');
   const redisUrl = environment['REDIS_URL']!;
   await groupsWork(brokers);
   return {
     brokers,
     redisUrl,
+    pids: servers.map(({ pid }) => pid),
     configuration: (prefix, partitions) => ({
       stores: {
         kafka: { brokers, topic_prefix: `${prefix}.`, ...(partitions === undefined ? {} : { partitions }) },

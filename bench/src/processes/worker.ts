@@ -66,6 +66,10 @@ export class Worker {
     return worker;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
   /** Throws what the method threw, or that the process ended or took longer than five minutes. */
   call<T>(method: string, input: unknown = null): Promise<T> {
     const id = (this.calls += 1);

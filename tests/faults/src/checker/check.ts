@@ -37,12 +37,17 @@ export function check(evidence: Evidence, bounds: Bounds): Verdict {
     figures: {
       accepted: success.accepted.size,
       answered: success.answered.size,
-      deaths: evidence.deaths.filter(({ signal }) => signal !== 'SIGSTOP').length,
+      deaths: deathsIn(evidence),
       duplicateCalls: calls.duplicates,
       tokensWasted: tokensWasted(of),
     },
   };
 }
+
+/** Processes that were killed, and those that ended by a failure of their own; an end in good order and a freeze are no deaths. */
+const deathsIn = ({ deaths, history }: Evidence): number =>
+  deaths.filter(({ signal }) => signal !== null && signal !== 'SIGSTOP' && signal !== 'SIGTERM').length +
+  history.filter(({ op, phase }) => op === 'process' && phase === 'failed').length;
 
 /** A repeat on the log, or a second viewer, says the same thing once more. */
 const distinct = (findings: readonly Finding[]): readonly Finding[] => [

@@ -19,5 +19,6 @@ export * from './state/limits.js';
 export * from './state/memory-journal.js';
 export * from './state/memory-runs.js';
 export * from './state/memory-stores.js';
+export * from './state/recovery.js';
 export * from './state/state.js';
 export * from './tokens.js';

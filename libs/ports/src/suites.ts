@@ -6,5 +6,6 @@ export * from './event-log/testing/sample-events.js';
 export * from './run-stream/run-stream.contract.js';
 export * from './state/__fixtures__/samples.js';
 export * from './state/__fixtures__/store-harness.js';
+export * from './state/recovery.contract.js';
 export * from './state/state.contract.js';
 export * from './graph/graph.contract.js';

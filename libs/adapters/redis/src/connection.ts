@@ -57,7 +57,7 @@ export class Connection {
     return this.runUnguarded(script, keys, parameters, guard);
   }
 
-  /** The same on whatever store is there, also one that is not the store this process has seen: only to read or start its identity. */
+  /** The same on whatever store is there, also one that is not the store this process has seen: only to read or start its identity, and to rebuild it. */
   async runUnguarded<Reply>(
     script: Script<Reply>,
     keys: readonly string[],
@@ -115,6 +115,11 @@ export class Connection {
   remember(mark: StoreMark | null): void {
     if (!mark) return;
     if (!this.#mark || (this.#mark.storeId === mark.storeId && this.#mark.generation < mark.generation)) this.#mark = mark;
+  }
+
+  /** Remembers a newer generation of the store this process is bound to. */
+  follow(mark: StoreMark): void {
+    if (this.#mark) this.remember(mark);
   }
 
   /** A connection of its own for subscriptions. */

@@ -118,6 +118,25 @@ describe('Redis state on a server', () => {
     expect(await state.store.runs.read(runId)).toMatchObject({ version: n - 1 });
   });
 
+  it('loses an update of another writer only where a test lets versions go uncompared', async () => {
+    const rival = await open({ processId: 'rival' });
+    for (const [comparesVersions, count] of [
+      [true, 2],
+      [false, 1],
+    ] as const) {
+      const runId = newRunId();
+      let met = false;
+      const beforeWrite = async (): Promise<void> => {
+        if (met) return;
+        met = true;
+        await rival.store.runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2)));
+      };
+      const state = await open({ hooks: { beforeWrite }, comparesVersions });
+      await state.store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1)));
+      expect(await rival.store.runs.read(runId)).toMatchObject({ version: 2, state: { count } });
+    }
+  });
+
   it('asks the server once for a whole wait', async () => {
     const { store } = await open();
     const now = await store.now();

@@ -4,7 +4,7 @@ import { type Keys, runOf } from './keys.js';
 import { abandonStep, beginStep, finishStep, isStarted } from './scripts/journal.js';
 
 /** Everything a step lies under: `a/b/c` lies under `a/b` and `a`. */
-function above(step: string): string[] {
+export function above(step: string): string[] {
   const parts = step.split('/');
   return parts.slice(1).map((_, n) => parts.slice(0, n + 1).join('/'));
 }

@@ -11,7 +11,13 @@ export class RedisLeases implements Leases {
 
   async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
     const { leases, leaseClasses, beforeClass } = this.keys;
-    await this.connection.run(renewProcess, [leases, leaseClasses], [id, ttlMs, JSON.stringify(classes), beforeClass]);
+    const [storeId, generation] = await this.connection.run(
+      renewProcess,
+      [leases, leaseClasses],
+      [id, ttlMs, JSON.stringify(classes), beforeClass],
+    );
+    // A copy of the store that was made after our own start is older too, once another process has started since.
+    if (storeId !== null) this.connection.follow({ storeId, generation: Number(generation) });
   }
 
   async endProcess(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { topicsFor } from '@conclave/contracts';
-import { defaultTtl, type Blobs, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
+import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
 import type { CommitHooks } from './commit.js';
 import { Connection, type ConnectionSettings } from './connection.js';
@@ -9,6 +9,7 @@ import { RedisHints } from './hints.js';
 import { RedisJournal } from './journal.js';
 import { Keys } from './keys.js';
 import { RedisLeases } from './leases.js';
+import { RedisRecovery } from './recovery.js';
 import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
 import { probe, readClock, readIdentity, startIdentity } from './scripts/store.js';
@@ -36,6 +37,8 @@ export interface RedisState {
   readonly store: StateStore;
   readonly stream: RunStream;
   readonly blobs: Blobs;
+  /** For whoever rebuilds the store; it works on whatever store is there. */
+  readonly recovery: Recovery;
   /** The same as `store.close`. */
   close(): Promise<void>;
 }
@@ -73,7 +76,13 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     health: () => healthOf(connection, keys),
     close,
   };
-  return { store, stream: new RedisRunStream(connection, keys, ttl), blobs: new RedisBlobs(connection, keys, ttl.blobMs), close };
+  return {
+    store,
+    stream: new RedisRunStream(connection, keys, ttl),
+    blobs: new RedisBlobs(connection, keys, ttl.blobMs),
+    recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(readClock, [], [])),
+    close,
+  };
 }
 
 /** Whoever has read or started the identity works on that store alone from then on. */

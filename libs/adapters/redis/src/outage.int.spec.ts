@@ -143,6 +143,18 @@ describe('Redis state', () => {
     redis.disconnect();
   });
 
+  it('works on a store that came back empty only where a test does not let it watch the identity', async () => {
+    const state = await open({ watchesIdentity: false });
+    const runId = newRunId();
+    await state.store.identity.start('store-1');
+    await commit(state, runId, 1);
+    await server.kill();
+    rmSync(path.join(server.folder, 'appendonlydir'), { recursive: true });
+    await server.start();
+    await until('the store is back', async () => (await state.store.health()) === null);
+    expect(await commit(state, runId, 2)).toMatchObject({ repeated: false, state: { count: 1 } });
+  });
+
   it('touches nothing on an older copy of its store, and goes on where others only started after it', async () => {
     const state = await open();
     await state.store.identity.start('store-1');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, jest } from '@jest/globals';
-import { describeBlobs, describeRunStream, describeStateStore, newName } from '@conclave/ports/suites';
+import { describeBlobs, describeRecovery, describeRunStream, describeStateStore, newName } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
 import { harnessOn, removeKeys } from './__fixtures__/harness.js';
 import { newPrefix, serverForTests } from './__fixtures__/redis-server.js';
@@ -17,6 +17,7 @@ afterAll(() => server.dispose());
 const harness = harnessOn(() => server.url);
 describeStateStore('Redis', harness);
 describeRunStream('Redis', harness);
+describeRecovery('Redis', harness);
 
 describeBlobs('Redis', async () => {
   const keyPrefix = newPrefix();

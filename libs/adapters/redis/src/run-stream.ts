@@ -7,7 +7,7 @@ import { appendEntries, readEntries } from './scripts/stream.js';
 /** Tasks whose progress a process remembers, so that an append usually needs one round trip. */
 const rememberedTasks = 10_000;
 
-/** A list per run: entry n has the id n + 1 and is written as its time, a blank, and its JSON. */
+/** A list per run: entry n has the id n + 1 (in a rebuilt stream, above its base) and is written as its time, a blank, and its JSON. */
 export class RedisRunStream implements RunStream {
   /** Progress records as the store last gave or took them, oldest use first; '' = none. */
   readonly #known = new Map<string, string>();
@@ -36,9 +36,10 @@ export class RedisRunStream implements RunStream {
 
   async read(runId: string, after: number, limit: number): Promise<StreamPage> {
     const { run, stream } = this.keys.of(runId);
-    const [last, ended, lines] = await this.connection.run(readEntries, [run, stream], [Math.max(0, after), limit]);
-    const entries = lines.map((line, n) => entryFrom(line, Math.max(0, after) + n + 1));
-    return { entries, first: last === 0 ? 0 : 1, last, ended: last > 0 && ended === '1' };
+    const [length, ended, lines, base] = await this.connection.run(readEntries, [run, stream], [Math.max(0, after), limit]);
+    if (length === 0) return { entries: [], first: 0, last: 0, ended: false };
+    const entries = lines.map((line, n) => entryFrom(line, Math.max(base, after) + n + 1));
+    return { entries, first: base + 1, last: base + length, ended: ended === '1' };
   }
 
   async #append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {

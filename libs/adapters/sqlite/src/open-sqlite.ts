@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type PoolChange, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
+import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type PoolChange, type Recovery, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
 import { SqliteBlobs } from './blobs.js';
 import { Database, type StoreLogger } from './database/database.js';
 import { Groups, SqliteLog } from './event-log/sqlite-log.js';
@@ -32,6 +32,8 @@ export interface SqliteConnection {
   readonly log: EventLog;
   readonly state: StateStore;
   readonly stream: RunStream;
+  /** For whoever rebuilds the state from the log. */
+  readonly recovery: Recovery;
 }
 
 export interface Sqlite extends SqliteConnection {
@@ -79,7 +81,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
       ...(poolChange ? { poolChange } : {}),
     });
     logs.push(log);
-    return { log, state, stream: state.stream };
+    return { log, state, stream: state.stream, recovery: state.recovery };
   };
 
   const pruneNow = () => prune(database, clock.now(), ttl);

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { newName, type StoreHarness, type StoreProcess } from '@conclave/ports/suites';
+import { newName, type RecoverableStore, type RecoveryHarness, type StoreHarness } from '@conclave/ports/suites';
 import { openRedisState, type RedisState } from '../open.js';
 import { newPrefix } from './redis-server.js';
 
@@ -16,15 +16,15 @@ export async function removeKeys(url: string, prefix: string): Promise<void> {
 }
 
 /** Stores on one real server, each under its own prefix. */
-export const harnessOn = (url: () => string): StoreHarness => ({
-  async open(ttl = {}) {
+export const harnessOn = (url: () => string): StoreHarness & RecoveryHarness => ({
+  async open(ttl = {}): Promise<RecoverableStore> {
     const keyPrefix = newPrefix();
     const opened: RedisState[] = [];
-    const process = async (): Promise<StoreProcess> => {
+    const process = async () => {
       const processId = newName('process');
       const state = await openRedisState({ url: url(), processId, keyPrefix, ttl });
       opened.push(state);
-      return { processId, store: state.store, stream: state.stream };
+      return { processId, store: state.store, stream: state.stream, recovery: state.recovery, blobs: state.blobs };
     };
     return {
       ...(await process()),

@@ -4,6 +4,7 @@ export type BeginReply = ['done', string, number] | ['busy', number] | ['begun',
 
 /**
  * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned one keeps its attempt and has no owner.
+ * The field `base` is for all steps of a run that was rebuilt: attempts up to it may have been given by the store that was lost.
  * `repeated` stays once an owner died, whoever comes after.
  */
 export const beginStep = script<BeginReply>(
@@ -12,7 +13,7 @@ export const beginStep = script<BeginReply>(
 local journal, started, run, leases = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local step, nonce, owner, busyRetry, ttl = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
 local function field(name) return name .. ':' .. step end
-local held = redis.call('HMGET', journal, field('attempt'), field('nonce'), field('owner'), field('repeated'), field('outcome'))
+local held = redis.call('HMGET', journal, field('attempt'), field('nonce'), field('owner'), field('repeated'), field('outcome'), 'base')
 local attempt, repeated = tonumber(held[1]) or 0, held[4] or '0'
 if held[5] then
   keep(run, journal, ttl)
@@ -24,7 +25,7 @@ if held[3] and held[3] ~= '' then
   if expires > now then return { 'busy', math.min(expires - now, busyRetry) } end
   repeated = '1'
 end
-attempt = attempt + 1
+attempt = math.max(attempt, tonumber(held[6] or 0)) + 1
 redis.call('HSET', journal, field('attempt'), attempt, field('nonce'), nonce, field('owner'), owner, field('repeated'), repeated)
 for n = 8, #ARGV do redis.call('SADD', started, ARGV[n]) end
 keep(run, journal, ttl)

@@ -10,8 +10,8 @@ local function forget(id, classPrefix)
 end
 `;
 
-/** Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. */
-export const renewProcess = script<number>(
+/** Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. [store id, generation] */
+export const renewProcess = script<[string | null, string | null]>(
   'renew-process',
   `${forget}
 local id, ttl, classes, classPrefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -20,7 +20,7 @@ if redis.call('HGET', classesOf, id) ~= classes then forget(id, classPrefix) end
 redis.call('ZADD', leases, text(now + ttl), id)
 redis.call('HSET', classesOf, id, classes)
 for _, class in ipairs(cjson.decode(classes)) do redis.call('ZADD', classPrefix .. class, text(now + ttl), id) end
-return 1
+return redis.call('HMGET', KEYS[1], 'storeId', 'generation')
 `,
 );
 

@@ -27,14 +27,17 @@ return { 'appended' }
 `,
 );
 
-/** [length, ended, entries] */
-export const readEntries = script<[number, string | null, string[]]>(
+/** [length, ended, entries, base]: the first entry has the id base + 1, which is 1 unless the stream was rebuilt. */
+export const readEntries = script<[number, string | null, string[], number]>(
   'read-entries',
   `
 local run, stream = KEYS[2], KEYS[3]
-local after, limit = tonumber(ARGV[3]), tonumber(ARGV[4])
+local limit = tonumber(ARGV[4])
+local held = redis.call('HMGET', run, 'ended', 'streamBase')
+local base = tonumber(held[2] or 0)
+local from = math.max(0, tonumber(ARGV[3]) - base)
 local entries = {}
-if limit > 0 then entries = redis.call('LRANGE', stream, after, after + limit - 1) end
-return { redis.call('LLEN', stream), redis.call('HGET', run, 'ended'), entries }
+if limit > 0 then entries = redis.call('LRANGE', stream, from, from + limit - 1) end
+return { redis.call('LLEN', stream), held[1], entries, base }
 `,
 );

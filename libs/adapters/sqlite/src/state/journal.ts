@@ -1,6 +1,7 @@
 import type { Begun, CallOutcome, Journal } from '@conclave/ports';
 import type { Store } from '../database/database.js';
 import type { ProcessLeases } from './leases.js';
+import { baseStep } from './recovery.js';
 
 interface JournalRow {
   readonly attempt: number;
@@ -32,7 +33,8 @@ export class SqliteJournal implements Journal {
       // An owner of an earlier opening of the file is dead, whatever name it had.
       const leftMs = row?.owner && row.opening === opening ? this.leases.leftMs(row.owner) : 0;
       if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, longestBusyMs) };
-      const attempt = (row?.attempt ?? 0) + 1;
+      const base = sql.get<{ attempt: number }>('SELECT attempt FROM journal WHERE run_id = ? AND step = ?', call.runId, baseStep);
+      const attempt = Math.max(row?.attempt ?? 0, base?.attempt ?? 0) + 1;
       const repeated = row !== undefined && row.owner !== null;
       sql.run(
         'INSERT OR REPLACE INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)',

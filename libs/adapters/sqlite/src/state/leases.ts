@@ -39,6 +39,11 @@ export class ProcessLeases implements Leases {
     return Math.max(0, (this.#processes.get(processId)?.until ?? 0) - this.now());
   }
 
+  /** Ids of all processes whose leases have not ended. */
+  live(): readonly string[] {
+    return [...this.#processes.keys()].filter((id) => this.leftMs(id) > 0);
+  }
+
   liveWorkers(taskClass: string): Promise<number> {
     const now = this.now();
     const live = [...this.#processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass));

@@ -1,4 +1,4 @@
-import type { Clock, DeliveryLedger, Journal, Leases, Runs, Settings, StateStore, StoreTtl, Timers } from '@conclave/ports';
+import type { Clock, DeliveryLedger, Journal, Leases, Recovery, Runs, Settings, StateStore, StoreTtl, Timers } from '@conclave/ports';
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
@@ -7,6 +7,7 @@ import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
 import { SqliteJournal } from './journal.js';
 import { ProcessLeases } from './leases.js';
+import { SqliteRecovery } from './recovery.js';
 import { SqliteRuns } from './runs.js';
 import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
@@ -43,6 +44,8 @@ export class SqliteState implements StateStore {
   readonly settings: Settings;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
+  /** For whoever rebuilds the state from the log. */
+  readonly recovery: Recovery;
   readonly #view: DatabaseView;
 
   constructor(
@@ -63,6 +66,7 @@ export class SqliteState implements StateStore {
     this.deliveries = new SqliteDeliveries(database, leases, processId);
     this.settings = new SqliteSettings(database);
     this.identity = stateIdentity(database);
+    this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
   }
 
   now(): Promise<number> {

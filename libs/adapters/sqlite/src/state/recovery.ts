@@ -1,0 +1,128 @@
+import { isTerminal } from '@conclave/contracts';
+import { acceptedStatus, type Above, type Recovery, type RestoredCall, type RestoredRun, type StoreMark, type StoreTtl } from '@conclave/ports';
+import type { Store, Tick } from '../database/database.js';
+import { writeMark } from './identity.js';
+import type { ProcessLeases } from './leases.js';
+import type { SqliteTimers } from './timers.js';
+
+export interface RecoveryParts {
+  readonly database: Store;
+  readonly leases: ProcessLeases;
+  readonly timers: SqliteTimers;
+  readonly now: () => number;
+  readonly ttl: StoreTtl;
+}
+
+/** Step under which the journal keeps what no attempt of a rebuilt run may be below. No step is called so. */
+export const baseStep = '';
+
+/** Writes runs of the log's tables into the tables of the state; each call is one transaction. */
+export class SqliteRecovery implements Recovery {
+  constructor(private readonly parts: RecoveryParts) {}
+
+  async live(): Promise<readonly string[]> {
+    return this.parts.leases.live();
+  }
+
+  begin(storeId: string): Promise<void> {
+    return this.parts.database.write(({ sql }) => writeMark(sql, 'state', { storeId, generation: 0 }));
+  }
+
+  run<S>(restored: RestoredRun<S>, above: Above): Promise<'restored' | 'kept'> {
+    return this.parts.database.write((tick) => {
+      const { sql } = tick;
+      const { runId } = restored;
+      this.#addHeader(tick, restored);
+      const held = sql.get<{ version: number }>('SELECT version FROM run WHERE run_id = ?', runId);
+      const replaces = restored.version > (held?.version ?? 0);
+      if (replaces) this.#replace(tick, restored, above);
+      const over = sql.get('SELECT 1 AS over FROM run WHERE run_id = ? AND terminal = 1', runId) !== undefined;
+      if (!over) raise(tick, runId, above);
+      for (const id of restored.cancels) sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, this.parts.now());
+      return replaces ? 'restored' : 'kept';
+    });
+  }
+
+  calls(runId: string, calls: readonly RestoredCall[]): Promise<number> {
+    return this.parts.database.write(({ sql }) => {
+      let written = 0;
+      for (const { step, attempt, outcome } of calls)
+        written += sql.run(
+          `INSERT INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, NULL, 0, '', 0, ?, ?)
+           ON CONFLICT DO UPDATE SET attempt = max(attempt, excluded.attempt), outcome = excluded.outcome WHERE outcome IS NULL`,
+          runId, step, attempt, JSON.stringify(outcome), this.parts.now(),
+        ); // prettier-ignore
+      return written;
+    });
+  }
+
+  /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
+  async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
+    await this.parts.database.write(({ sql }) =>
+      sql.run('INSERT INTO blob (sha256, body, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', sha256, Buffer.alloc(0), this.parts.now()),
+    );
+  }
+
+  end(mark: StoreMark): Promise<void> {
+    return this.parts.database.write(({ sql }) => writeMark(sql, 'state', mark));
+  }
+
+  /** Row, header and retry mapping where they are missing. No two runs share an acceptance time, so that a list can be paged by it. */
+  #addHeader<S>({ sql }: Tick, { runId, header, retryKey, status }: RestoredRun<S>): void {
+    const taken = (at: number): boolean =>
+      sql.get('SELECT 1 AS found FROM run WHERE accepted_at = ? AND run_id <> ?', at, runId) !== undefined;
+    let acceptedAt = header?.data.requestedAt ?? this.parts.now();
+    while (taken(acceptedAt)) acceptedAt += 1;
+    sql.run(
+      `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
+      runId, header?.data.caller.tenant ?? null, acceptedAt, header ? JSON.stringify(header) : null, status || acceptedStatus,
+    ); // prettier-ignore
+    if (header && retryKey !== null)
+      sql.run('INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', retryKey, runId, header.data.requestedAt);
+  }
+
+  #replace<S>(tick: Tick, restored: RestoredRun<S>, { streamBase }: Above): void {
+    const { sql } = tick;
+    const { runId, endedAt } = restored;
+    sql.run(
+      'UPDATE run SET version = ?, state = ?, status = ?, terminal = ?, ended_at = ? WHERE run_id = ?',
+      restored.version, JSON.stringify(restored.state), restored.status, restored.terminal ? 1 : 0, endedAt, runId,
+    ); // prettier-ignore
+    sql.run('DELETE FROM applied WHERE run_id = ?', runId);
+    for (const { eventId, outputs } of restored.applied)
+      sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, eventId, JSON.stringify(outputs));
+    this.parts.timers.change(tick, runId, restored.disarmed, restored.timers);
+    for (const table of ['stream', 'stream_entry', 'stream_task']) sql.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
+    const readable = endedAt === null || endedAt + this.parts.ttl.streamMs > this.parts.now();
+    if (restored.entries.length === 0 || !readable) return;
+    const ended = restored.entries.some(({ entry }) => isTerminal(entry));
+    sql.run('INSERT INTO stream (run_id, last, ended_at) VALUES (?, ?, ?)', runId, streamBase + restored.entries.length, ended ? endedAt : null);
+    restored.entries.forEach(({ at, entry }, index) =>
+      sql.run('INSERT INTO stream_entry (run_id, id, at, body) VALUES (?, ?, ?, ?)', runId, streamBase + index + 1, at, JSON.stringify(entry)),
+    );
+  }
+}
+
+/** Numbers of an open run that may have been given before. */
+function raise({ sql }: Tick, runId: string, { streamBase, attempt, commandSeq }: Above): void {
+  const first = sql.get<{ id: number | null }>('SELECT MIN(id) AS id FROM stream_entry WHERE run_id = ?', runId)?.id ?? null;
+  if (first !== null && first <= streamBase) {
+    const by = streamBase - (first - 1);
+    // Through negative numbers, because no two entries may share one meanwhile.
+    sql.run('UPDATE stream_entry SET id = -(id + ?) WHERE run_id = ?', by, runId);
+    sql.run('UPDATE stream_entry SET id = -id WHERE run_id = ?', runId);
+    sql.run('UPDATE stream SET last = last + ? WHERE run_id = ?', by, runId);
+  } else if (first === null) {
+    sql.run('INSERT INTO stream (run_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)', runId, streamBase);
+  }
+  sql.run(
+    `INSERT INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, NULL, 0, '', 0, NULL, 0)
+     ON CONFLICT DO UPDATE SET attempt = max(attempt, excluded.attempt)`,
+    runId, baseStep, attempt,
+  ); // prettier-ignore
+  sql.run(
+    'INSERT INTO command_seq (run_id, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)',
+    runId, commandSeq,
+  ); // prettier-ignore
+}

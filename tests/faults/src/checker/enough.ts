@@ -1,10 +1,10 @@
 import type { Finding } from '../evidence/evidence.js';
 import { findingOf, type Case } from './case.js';
-import { acceptedRuns, terminalEvents } from './terminal-events.js';
+import { terminalEvents } from './terminal-events.js';
 
 const finding = findingOf('enough-succeeded');
 
-/** Runs that were accepted, and those of them that succeeded. */
+/** Runs that a client was told of, and those of them that succeeded. */
 export interface Success {
   readonly accepted: ReadonlySet<string>;
   readonly answered: ReadonlySet<string>;
@@ -12,16 +12,16 @@ export interface Success {
 
 /**
  * A run succeeded when its terminal event carries an answer and the ask of a client for it ended `ok`. An ask that nobody knows the
- * outcome of is no success, whatever became of its run.
+ * outcome of is no success, whatever became of its run. Runs that only the log knows must end (check 1), and count for nothing here.
  */
 export function successOf(of: Case): Success {
-  const accepted = new Set(acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) }).keys());
   const ok = new Set(of.lines('ask').filter(({ phase }) => phase === 'ok').map(({ id }) => id)); // prettier-ignore
+  const accepted = new Set(of.evidence.asked.flatMap(({ runId }) => (runId === null ? [] : [runId])));
   const told = new Set(of.evidence.asked.flatMap(({ id, runId }) => (runId !== null && ok.has(id) ? [runId] : [])));
   const ends = terminalEvents(of);
-  const answered = [...accepted].filter((runId) => {
+  const answered = [...told].filter((runId) => {
     const end = ends.get(runId)?.data;
-    return end !== undefined && end.answer !== null && end.outcome !== 'failed' && end.outcome !== 'cancelled' && told.has(runId);
+    return end !== undefined && end.answer !== null && end.outcome !== 'failed' && end.outcome !== 'cancelled';
   });
   return { accepted, answered: new Set(answered) };
 }

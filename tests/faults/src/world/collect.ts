@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { openLog } from '@conclave/adapter-selection';
 import { loadConfiguration, openLogger } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
-import { allMetrics, cleared, workspaceRoot } from '@conclave/test-support/system';
+import { allMetrics } from '@conclave/test-support/system';
 import type { Closing, Committed, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';
+import { conclave, outside } from './command.js';
 import { committedEmbedded, committedOnKafka } from './positions.js';
 import type { World } from './world.js';
 
@@ -13,7 +13,7 @@ import type { World } from './world.js';
 export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
   const { engine } = world;
   await world.load.stop();
-  await world.calm();
+  await world.calm(60_000);
   const lag = await lagOf(world);
   const memory = await memoryAfter(world);
   // Ends before the good order: what the storm did.
@@ -67,11 +67,6 @@ async function haltAll({ engine }: World, closeMs: number): Promise<readonly Clo
 
 const kafkaOf = ({ servers, engine }: World): readonly string[] => (servers.direct.KAFKA_BROKERS ?? engine.stack!.KAFKA_BROKERS).split(',');
 
-/** Environment of somebody who looks after the storm, past the proxies. */
-function outside({ engine, servers }: World): Record<string, string> {
-  return { ...engine.environment(), ...(engine.stack ? servers.direct : {}), LOG_LEVEL: 'error', PORT: '9' };
-}
-
 async function readLog(world: World): Promise<readonly LoggedRecord[]> {
   const loaded = loadConfiguration(outside(world), world.engine.folder, { categories: Object.keys(expertPrompts) });
   const processId = `checker-${randomUUID()}`;
@@ -98,20 +93,6 @@ async function readLog(world: World): Promise<readonly LoggedRecord[]> {
 /** `conclave replay --all --recorded` as a person would call it, with the model server still listening. */
 async function replayAll(world: World): Promise<Evidence['replay']> {
   const calls = world.engine.models.calls.length;
-  const args = [join(workspaceRoot, 'apps/standalone/dist/main.js'), 'replay', '--all', '--recorded'];
-  const options = {
-    cwd: world.engine.folder,
-    env: { ...process.env, ...cleared, ...outside(world) },
-    timeout: 120_000,
-    maxBuffer: 64 * 1024 * 1024,
-  };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, args, options, (_error, stdout, stderr) =>
-      resolve({
-        code: child.exitCode,
-        text: stdout + (child.exitCode === 0 ? '' : stderr),
-        modelCalls: world.engine.models.calls.length - calls,
-      }),
-    );
-  });
+  const { code, text } = await conclave(world, ['replay', '--all', '--recorded']);
+  return { code, text, modelCalls: world.engine.models.calls.length - calls };
 }

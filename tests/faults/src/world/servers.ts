@@ -28,8 +28,8 @@ export interface OwnServers {
   close(): Promise<void>;
 }
 
-/** Starts what a scenario wants of its own. */
-export async function openServers(wishes: SystemWishes): Promise<OwnServers> {
+/** Starts what a scenario wants of its own. `corpus`: what a search server of its own finds, file name -> text. */
+export async function openServers(wishes: SystemWishes, corpus: Readonly<Record<string, string>>): Promise<OwnServers> {
   const opened: { close(): Promise<void> }[] = [];
   const keep = <T extends ServerInstance>(server: T): T => {
     opened.push({ close: () => server.destroy() });
@@ -54,7 +54,7 @@ export async function openServers(wishes: SystemWishes): Promise<OwnServers> {
     const redis = wants('redis') ? keep(await startRedis()) : undefined;
     if (redis && wishes.proxied?.includes('redis')) proxies.redis = await proxyTo(redis.ports['redis']!);
     const neo4j = wants('neo4j') ? keep(await startNeo4j()) : undefined;
-    const searx = wants('searx') ? keep(await startSearx()) : undefined;
+    const searx = wants('searx') ? keep(await startSearx({ documents: documentsOf(corpus) })) : undefined;
     return {
       ...(kafka ? { kafka } : {}),
       ...(redis ? { redis } : {}),
@@ -78,3 +78,6 @@ export async function openServers(wishes: SystemWishes): Promise<OwnServers> {
     throw error;
   }
 }
+
+const documentsOf = (corpus: Readonly<Record<string, string>>) =>
+  Object.entries(corpus).map(([file, body]) => ({ url: `https://corpus.example/${file}`, title: file, body }));

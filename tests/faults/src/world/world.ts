@@ -48,9 +48,9 @@ export class World {
 
   /** `without`: the protection that is switched off. */
   static async start(kind: EngineKind, wishes: SystemWishes, without: string | null, short: boolean): Promise<World> {
-    const servers = await openServers(kind === 'distributed' ? wishes : {});
+    const hops = twoHops();
+    const servers = await openServers(kind === 'distributed' ? wishes : {}, hops.documents);
     try {
-      const hops = twoHops();
       const engine = await Engine.start({
         kind,
         corpus: hops.documents,

@@ -1,0 +1,36 @@
+import { until } from '@conclave/test-support';
+import type { World } from '../world/world.js';
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Longest time from a fault to the end of a run that was under way then; null where none was, or one has not ended. */
+export function recoveryAfter(world: World, at: number): number | null {
+  const hit = world.load.asked.flatMap(({ runId, acceptedAt }) =>
+    runId !== null && acceptedAt !== null && acceptedAt <= at ? [world.load.ended.get(runId) ?? Infinity] : [],
+  );
+  const after = hit.filter((end) => end >= at);
+  return after.length === 0 || !after.every(Number.isFinite) ? null : Math.max(...after) - at;
+}
+
+/** Runs that were asked for under this name of a load. */
+export const runsOf = (world: World, name: string): readonly string[] =>
+  world.load.asked.flatMap(({ runId, question }) => (runId !== null && question.includes(` ${name}-`) ? [runId] : []));
+
+/** Calls of a role that are under way at the model server. */
+export const underWay = (world: World, role: 'planner' | 'expert' | 'assessor' | 'composer'): number =>
+  world.engine.models.calls.filter(({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null).length; // prettier-ignore
+
+/** Waits until experts are at work: harm that meets nothing shows nothing. */
+export const inFlight = (world: World, calls = 3): Promise<unknown> =>
+  until(`${calls} experts at work`, () => underWay(world, 'expert') >= calls, { timeoutMs: 30_000, everyMs: 10 });
+
+/** Names of the processes that say they are not ready, with their reason. */
+export async function notReady(world: World): Promise<ReadonlyMap<string, string>> {
+  const said = await Promise.all(
+    [...world.engine.all().keys()].map(async (name) => {
+      const response = await fetch(`${world.engine.kind === 'embedded' ? world.engine.url() : world.engine.metricUrl(name)}/health/ready`);
+      return [name, response.status, await response.text()] as const;
+    }),
+  );
+  return new Map(said.flatMap(([name, status, text]) => (status === 200 ? [] : [[name, text] as const])));
+}

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { cleared, workspaceRoot } from '@conclave/test-support/system';
+import type { World } from './world.js';
+
+/** Environment of somebody who looks after the storm, past the proxies. */
+export const outside = ({ engine, servers }: World): Record<string, string> => ({
+  ...engine.environment(),
+  ...(engine.stack ? servers.direct : {}),
+  LOG_LEVEL: 'error',
+  PORT: '9',
+});
+
+/** Runs `conclave ...` as a person would, on the same installation. Resolves with its exit code and what it said; at most `timeoutMs`. */
+export function conclave(
+  world: World,
+  args: readonly string[],
+  timeoutMs = 120_000,
+): Promise<{ readonly code: number | null; readonly text: string }> {
+  const main = join(workspaceRoot, 'apps/standalone/dist/main.js');
+  const options = {
+    cwd: world.engine.folder,
+    env: { ...process.env, ...cleared, ...outside(world) },
+    timeout: timeoutMs,
+    maxBuffer: 64 * 1024 * 1024,
+  };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [main, ...args], options, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode, text: stdout + (child.exitCode === 0 ? '' : stderr) }),
+    );
+  });
+}

@@ -120,4 +120,27 @@ describe('a Kafka consumption', () => {
     await stage.until('all are handled', async () => stage.seen.names.length === 30 && (await stage.lag()) === 0, 40_000);
     expect((await stage.stored(inputTopic)).map(({ event }) => sampleName(event!))).toHaveLength(30);
   }, 90_000);
+
+  it('tells which positions were committed: those of finished records, unless a test has them committed at the hand-over', async () => {
+    for (const commitsAtHandOver of [false, true]) {
+      const committed: string[] = [];
+      const hooks = {
+        committed: (_group: string, positions: readonly { readonly offset: string }[]) =>
+          void committed.push(...positions.map(({ offset }) => offset)),
+      };
+      const { stage } = await open({ partitions: 1, options: { commitsAtHandOver, hooks } });
+      const stuck = stage.gate();
+      await stage.consume(async (_delivery, name) => (name === 'n2' ? await stuck.passed : undefined, []));
+      await stage.log.publish(inputs(5));
+      await stage.until(
+        'all are in hand and what may be committed is',
+        async () => stage.seen.names.length === 5 && (await stage.lag()) === (commitsAtHandOver ? 0 : 3),
+      );
+      expect(committed.at(-1)).toBe(commitsAtHandOver ? '5' : '2');
+      stuck.open();
+      await stage.until('all is committed', () => committed.at(-1) === '5');
+      await stage.end();
+    }
+    stage = null;
+  }, 90_000);
 });

@@ -163,7 +163,9 @@ export class CallMaker implements Calls {
   ): Promise<CallEnd> {
     const { state, history, processId, service, metrics, storePrompts } = this.parts;
     const step = callStep(call.owner, call.index);
-    const begun = await state.journal.begin({ runId: call.runId, step, nonce: randomUUID(), owner: processId });
+    const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
+    // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
+    const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
     if (begun.kind === 'busy') return begun;
     if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
     const { attempt } = begun;
@@ -179,6 +181,7 @@ export class CallMaker implements Calls {
     let watch: Awaited<ReturnType<CancelWatch['watch']>> | null = null;
     try {
       if (begun.repeated) metrics.count('duplicate_calls_total', { purpose: call.purpose });
+      else if (attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
       watch = await this.cancels.watch([call.runId, call.owner], call.signal);
       startedAt = await state.now();
       if (watch.cancelled()) throw new Failure('CALL_CANCELLED');

@@ -65,6 +65,13 @@ describe('the handler of the engine', () => {
     expect(await engine().onDeadCommand({ event: command('abort'), reason: 'failed' })).toEqual([]);
   });
 
+  it('sends the request of a run out with a command that came before it, since the sweep takes the run for published', async () => {
+    const [recorded, request, ...more] = (await engine().onCommand(command('cancel'))) as readonly Event[];
+    expect(recorded).toMatchObject({ type: 'StepRecorded' });
+    expect(request).toMatchObject({ type: 'PlanRequested', id: runId });
+    expect(more).toEqual([]);
+  });
+
   it('blames no record for a run that many want to change at once', async () => {
     const busy = engine(() => Promise.reject(new Failure('COMMIT_CONFLICT')));
     expect(await busy.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });

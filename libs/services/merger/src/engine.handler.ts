@@ -69,6 +69,15 @@ export class EngineHandler {
     return (await this.state.runs.header(runId)) as EngineInput | null;
   }
 
+  /**
+   * A command may reach a run whose gateway died before it published it. From now on the run has a state, so the sweep takes it for
+   * published: its request goes out with the command.
+   */
+  private async unpublished(runId: string): Promise<readonly Event[]> {
+    const header = await this.state.runs.header(runId);
+    return header ? [header] : [];
+  }
+
   private async take(event: EngineInput, request: EngineInput | null = null): Promise<HandlerOutcome> {
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
@@ -77,7 +86,9 @@ export class EngineHandler {
         return decision && storable(event, unapplied, decision, at);
       });
       this.crashPoints.reached('merger', 'engine-committed', event.id);
-      return committed.outputs;
+      return event.type === 'CommandIssued' && committed.state?.phase === 'unborn'
+        ? [...committed.outputs, ...(await this.unpublished(event.runId))]
+        : committed.outputs;
     } catch (error) {
       // Many at once want the same run: no fault of this record, which would end the run as a dead letter.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);

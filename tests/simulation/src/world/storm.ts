@@ -34,7 +34,8 @@ export class Storm {
     const delayMs = this.delayMs(process);
     const failure = this.failure(process, store);
     if (failure === null) return delayMs > 0 ? sleep(delayMs).then(() => null) : undefined;
-    const afterEffect = this.random.chance(0.3);
+    // A subscription lives in the process itself: one that fails is not there.
+    const afterEffect = this.random.chance(0.3) && point !== 'hints.subscribe';
     this.trace(process.id, `${point} fails ${afterEffect ? 'after' : 'before'} its effect`);
     return sleep(delayMs + 5).then(() => {
       if (!afterEffect) throw failure;

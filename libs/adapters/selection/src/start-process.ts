@@ -30,8 +30,9 @@ export interface RunningProcess {
 }
 
 /** Above the longest task of the defaults, below the grace of the containers. */
-const shutdownLimitMs = 140_000;
-const graceMs = 125_000;
+const defaultGraceS = 125;
+/** What is handed back after the grace, and the stores that are closed then, take no longer. */
+const closingMs = 15_000;
 
 /** Id of a process: new with every start, since it owns leases and deliveries. */
 export const newProcessId = (service: string): string => `${service}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
@@ -59,7 +60,8 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
   const { logger, readiness, metrics } = observers;
   const shutdown = openShutdown(logger);
-  endOnSignals(shutdown, logger, { limitMs: shutdownLimitMs, onSignal: () => readiness.stopping() });
+  const graceMs = (loaded.environment.SHUTDOWN_GRACE_S ?? defaultGraceS) * 1_000;
+  endOnSignals(shutdown, logger, { limitMs: graceMs + closingMs, onSignal: () => readiness.stopping() });
 
   let started = false;
   let problem = 'is starting.';

@@ -49,6 +49,12 @@ export const Environment = z.object({
   CI: z.string().optional().describe('set on build machines: no colours, nothing interactive'),
   ADMIN_PORT: port.optional().describe('port for /health and /metrics of a service'),
   ADMIN_HOST: z.string().min(1).default('127.0.0.1').describe('address of the admin port; 0.0.0.0 in a container'),
+  SHUTDOWN_GRACE_S: z.coerce
+    .number()
+    .pipe(z.number().min(0).max(3_600))
+    .optional()
+    .meta({ expected: 'seconds, from 0 to 3600' })
+    .describe('seconds that running tasks of a service get after SIGTERM; what is left then goes back to the log; 125'),
   WORKER_CLASSES: list(TaskClassName)
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })

@@ -40,6 +40,12 @@ export const metricList = {
     labels: ['purpose'],
     help: 'calls made again because the process that made them first died during them',
   },
+  handed_back_calls_total: {
+    kind: 'counter',
+    unit: 'calls',
+    labels: ['purpose'],
+    help: 'calls made again because the process that had begun them was stopped during them, or lost its stores',
+  },
   provider_errors_total: {
     kind: 'counter',
     unit: 'errors',

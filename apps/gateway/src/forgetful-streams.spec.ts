@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import type { RunStream } from '@conclave/ports';
+import { forgetfulStreams } from './forgetful-streams.js';
+
+const stream = { read: async () => ({ entries: [], first: 1, last: 7, ended: false }) } as unknown as RunStream;
+
+/** Last-Event-ID as the gateway sees it behind the switch. */
+const seen = (url: string, lastEventId?: string): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    const request = { url, headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId } } as unknown as IncomingMessage;
+    forgetfulStreams(stream)(request, {} as ServerResponse, (error) =>
+      error === undefined ? resolve(request.headers['last-event-id'] as string | undefined) : reject(error as Error),
+    );
+  });
+
+describe('the switch that takes the resume away', () => {
+  it('puts whoever comes back at the present end', async () => {
+    expect(await seen('/v1/runs/run_1/events', '3')).toBe('7');
+    expect(await seen('/v1/runs/run_1/events?after=1', '3')).toBe('7');
+  });
+
+  it('leaves first visits and other routes alone', async () => {
+    expect(await seen('/v1/runs/run_1/events')).toBeUndefined();
+    expect(await seen('/v1/runs/run_1/events', '0')).toBe('0');
+    expect(await seen('/v1/runs/run_1', '3')).toBe('3');
+  });
+});

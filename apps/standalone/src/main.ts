@@ -3,6 +3,7 @@ import { Failure } from '@conclave/contracts';
 import { loadConfiguration, type Loaded } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
+import { deadCommand } from './commands/dead.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
 import { replayCommand } from './commands/replay.js';
 import { findGateway } from './commands/running-gateway.js';
@@ -21,6 +22,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
       --recorded                       drives its recorded steps through today's code, without any model call, and
                                        shows the first one that decides otherwise; exit code 1 then
       --all --recorded                 the same for every recorded run
+  npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
 
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
@@ -34,8 +36,15 @@ async function runningGateway() {
   return client;
 }
 
+/** Commands that read their own arguments. */
+const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+};
+
 /** Gives the exit code; undefined where the process goes on. */
 async function main(): Promise<number | undefined> {
+  const [first = '', ...args] = process.argv.slice(2);
+  if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {

@@ -80,10 +80,12 @@ export class GatewayClient {
     }
   }
 
-  private async json(method: string, path: string, body?: unknown): Promise<unknown> {
+  /** What a route answers. Throws GatewayRefusal. */
+  async json(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const response = await fetch(`${this.url}${path}`, {
       method,
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw await failureOf(response);
     return response.json();

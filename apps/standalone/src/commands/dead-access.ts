@@ -1,0 +1,78 @@
+import { userInfo } from 'node:os';
+import {
+  DeadLetterList, DeadLetterSettled, DeadLetterView, Failure,
+} from '@conclave/contracts'; // prettier-ignore
+import { logPlace, newProcessId, openLog } from '@conclave/adapter-selection';
+import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
+import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';
+import type { GatewayClient } from './gateway-client.js';
+import { findGateway } from './running-gateway.js';
+
+/** Dead letters, wherever they are reached. */
+export interface DeadAccess {
+  /** For people. */
+  readonly where: string;
+  list(filter: LetterFilter, page: { readonly limit: number; readonly before?: string }): Promise<DeadLetterList>;
+  show(id: string): Promise<DeadLetterView>;
+  redrive(id: string, decision: Decision & { readonly again: boolean }): Promise<DeadLetterSettled>;
+  discard(id: string, decision: Decision): Promise<DeadLetterSettled>;
+  close(): Promise<void>;
+}
+
+/** Name of the person at the terminal, as far as the machine knows it. */
+function person(): string {
+  try {
+    return (
+      userInfo()
+        .username.replace(/[^\w.@-]/g, '_')
+        .slice(0, 64) || 'unknown'
+    );
+  } catch {
+    // A container may run under a number that has no name.
+    return 'unknown';
+  }
+}
+
+/** Who decides, as it is recorded. */
+export const decider = (): string => `local:${person()}`;
+
+/**
+ * Through the gateway where one runs, since it owns the data folder; otherwise on the log itself. Throws Failure
+ * DATA_FOLDER_IN_USE, LOG_UNAVAILABLE, and DEAD_LETTER_NOT_FOUND where there is no log yet.
+ */
+export async function openDeadAccess(loaded: Loaded, terminal: { write(text: string): unknown }): Promise<DeadAccess> {
+  const { CONCLAVE_URL: url, PORT: port } = loaded.environment;
+  const client = await findGateway({ url, home: loaded.home, port });
+  if (client) return overHttp(client);
+  const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
+  const opened = await openLog({ loaded, logger, processId: newProcessId('dead') });
+  if (!opened) throw new Failure('DEAD_LETTER_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
+  const letters = new DeadLetters({ log: opened.log, topics: opened.topics, runOf: opened.runOf });
+  return {
+    where: opened.where,
+    list: (filter, page) => letters.list(filter, page),
+    show: (id) => letters.show(id),
+    redrive: (id, decision) => letters.redrive(id, decision),
+    discard: (id, decision) => letters.discard(id, decision),
+    close: () => opened.close(),
+  };
+}
+
+function overHttp(client: GatewayClient): DeadAccess {
+  const base = '/v1/admin/dead-letters';
+  const headers = { 'x-conclave-actor': person() };
+  const one = (id: string, verb = ''): string => `${base}/${encodeURIComponent(id)}${verb}`;
+  return {
+    where: `the gateway at ${client.url}`,
+    async list({ all = false, ...filter }, { limit, before }) {
+      const query = new URLSearchParams({ ...filter, all: String(all), limit: String(limit), ...(before ? { before } : {}) });
+      return DeadLetterList.parse(await client.json('GET', `${base}?${query.toString()}`));
+    },
+    show: async (id) => DeadLetterView.parse(await client.json('GET', one(id))),
+    redrive: async (id, { note, again }) =>
+      DeadLetterSettled.parse(await client.json('POST', one(id, '/redrive'), { note: note ?? null, again }, headers)),
+    discard: async (id, { note }) =>
+      DeadLetterSettled.parse(await client.json('POST', one(id, '/discard'), { note: note ?? null }, headers)),
+    close: () => Promise.resolve(),
+  };
+}

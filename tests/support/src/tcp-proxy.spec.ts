@@ -78,6 +78,35 @@ describe('a TCP proxy', () => {
     expect(ended()).toBe(false);
   });
 
+  it('never carries anything again over a connection that lost bytes for good, and all over a new one', async () => {
+    const old = await open();
+    proxy.poison({ halfOpen: 'for good' });
+    old.socket.write('lost');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    proxy.poison({});
+    old.socket.write('still lost');
+    const young = await open();
+    young.socket.write('found');
+    await until('the proxy to do it', () => text(young.received) === 'found');
+    expect([text(old.received), old.ended()]).toEqual(['', false]);
+  });
+
+  it('lets pieces travel at the same time, in order, and cuts them by chance', async () => {
+    const { socket, received } = await open();
+    proxy.poison({ travelMs: 100, jitterMs: 20, sliceBytes: [1, 7] });
+    const start = Date.now();
+    const said = Array.from({ length: 20 }, (_, n) => `${n},`);
+    for (const one of said) {
+      socket.write(one);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await until('the proxy to do it', () => text(received) === said.join(''));
+    const took = Date.now() - start;
+    // There and back; one after the other would be 4 s.
+    expect(took).toBeGreaterThanOrEqual(200);
+    expect(took).toBeLessThan(2_000);
+  });
+
   it('refuses connections until it is told otherwise', async () => {
     proxy.refuse(true);
     const refused = await open();

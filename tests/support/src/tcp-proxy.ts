@@ -9,17 +9,26 @@ export interface TcpProxyOptions {
 
 /** What the proxy does to bytes that pass, in both directions. */
 export interface Toxics {
-  /** Milliseconds each piece is held back. */
+  /** Milliseconds each piece is held back; the next one waits behind it. */
   readonly latencyMs?: number;
-  /** At most this many bytes per piece. */
-  readonly sliceBytes?: number;
-  /** Bytes are swallowed and connections stay open: what a cable pulled out looks like. */
-  readonly halfOpen?: boolean;
+  /** Milliseconds each piece is under way: any number at the same time, none overtakes another. */
+  readonly travelMs?: number;
+  /** Milliseconds at most that are added to `travelMs` by chance. */
+  readonly jitterMs?: number;
+  /** At most this many bytes per piece; between the two of a pair by chance. */
+  readonly sliceBytes?: number | readonly [number, number];
+  /**
+   * Bytes are swallowed and connections stay open: what a cable pulled out looks like. `for good`: a connection that has lost
+   * bytes never carries any again, also when all is healed, as behind a router that has forgotten it.
+   */
+  readonly halfOpen?: boolean | 'for good';
 }
 
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
+  /** It has lost bytes for good. */
+  lost: boolean;
 }
 
 /** A TCP proxy on loopback that a test uses to break connections. */
@@ -88,7 +97,7 @@ export class TcpProxy {
     }
     this.accepted += 1;
     const server = connect(this.options.target);
-    const pair: Pair = { client, server };
+    const pair: Pair = { client, server, lost: false };
     this.#pairs.add(pair);
     const gone = () => {
       this.#pairs.delete(pair);
@@ -101,31 +110,44 @@ export class TcpProxy {
       socket.on('error', () => undefined);
       socket.on('close', gone);
     }
-    this.#carry(client, server);
-    this.#carry(server, client);
+    this.#carry(pair, client, server);
+    this.#carry(pair, server, client);
     server.on('data', (bytes) => (this.delivered += bytes.byteLength));
   }
 
   /** Order is kept: a piece leaves only after the one before it. */
-  #carry(from: Socket, to: Socket): void {
+  #carry(pair: Pair, from: Socket, to: Socket): void {
     let before: Promise<void> = Promise.resolve();
     from.on('data', (bytes) => {
-      if (this.#toxics.halfOpen) return;
-      before = before.then(() => this.#pass(bytes, to));
+      if (this.#swallows(pair)) return;
+      const { travelMs = 0, jitterMs = 0 } = this.#toxics;
+      const arrivesAt = performance.now() + travelMs + Math.random() * jitterMs;
+      before = before.then(() => this.#pass(pair, bytes, to, arrivesAt));
     });
     from.on('end', () => {
-      if (!this.#toxics.halfOpen) void before.then(() => to.end());
+      if (!this.#swallows(pair)) void before.then(() => to.end());
     });
   }
 
-  async #pass(bytes: Buffer, to: Socket): Promise<void> {
+  /** Whether this connection carries nothing now. */
+  #swallows(pair: Pair): boolean {
+    if (this.#toxics.halfOpen === 'for good') pair.lost = true;
+    return pair.lost || this.#toxics.halfOpen === true;
+  }
+
+  async #pass(pair: Pair, bytes: Buffer, to: Socket, arrivesAt: number): Promise<void> {
     const { latencyMs = 0, sliceBytes = bytes.byteLength } = this.#toxics;
-    for (let start = 0; start < bytes.byteLength; start += sliceBytes) {
+    const [least, most] = typeof sliceBytes === 'number' ? [sliceBytes, sliceBytes] : sliceBytes;
+    const left = arrivesAt - performance.now();
+    if (left > 1) await new Promise((resolve) => setTimeout(resolve, left));
+    for (let start = 0; start < bytes.byteLength; ) {
+      const size = least + Math.floor(Math.random() * (most - least + 1));
       if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
-      if (this.#toxics.halfOpen || to.destroyed) return;
-      to.write(bytes.subarray(start, start + sliceBytes));
+      if (this.#swallows(pair) || to.destroyed) return;
+      to.write(bytes.subarray(start, start + size));
+      start += size;
       // Two writes in one turn would leave as one piece.
-      if (sliceBytes < bytes.byteLength) await new Promise((resolve) => setImmediate(resolve));
+      if (size < bytes.byteLength) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 }

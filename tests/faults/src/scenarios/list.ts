@@ -2,6 +2,7 @@ import { cells, killCell, killMatrix } from './kill-matrix.js';
 import { duplicates, mixedVersions, poison } from './records.js';
 import type { Scenario } from './scenario.js';
 import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
+import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
 import { modelFaults, slowReader } from './streams.js';
 
 /** Every scenario, in the order they run and stand in the guarantees page. */
@@ -20,6 +21,9 @@ export const scenarios: readonly Scenario[] = [
   mixedVersions,
   slowReader,
   modelFaults,
+  brokerKilled,
+  redisKilled,
+  redisFull,
 ];
 
 /** Scenarios that are parts of others, by name. */

@@ -4,7 +4,7 @@ import { openLog } from '@conclave/adapter-selection';
 import { loadConfiguration, openLogger } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { allMetrics } from '@conclave/test-support/system';
-import type { Closing, Committed, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';
+import type { Closing, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';
 import { conclave, outside } from './command.js';
 import { committedEmbedded, committedOnKafka } from './positions.js';
 import type { World } from './world.js';

@@ -102,6 +102,14 @@ export class ScriptedModelServer {
     await closed;
   }
 
+  /** Listens on its old port again after `close`, with the same script: an outage that ends. */
+  async reopen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(this.port, '127.0.0.1', resolve);
+    });
+  }
+
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?')[0];
     const body = await bodyOf(request);

@@ -1,0 +1,119 @@
+import { until } from '@conclave/test-support';
+import { Redis } from 'ioredis';
+import { allMetrics, startRun, sumOf } from '@conclave/test-support/system';
+import type { World } from '../world/world.js';
+import { inFlight, notReady, pause, recoveryAfter, runsOf } from './measure.js';
+import type { Scenario } from './scenario.js';
+
+/** Runs at every stage of their work when it happens, and some that are asked for while the server is away. */
+function busy(world: World, name: string): Promise<unknown> {
+  world.behave({ delayMs: { planner: 150, expert: 1_200, composer: 200 }, wordMs: 20 });
+  return world.load.run({
+    runs: world.short ? 10 : 30,
+    atOnce: 6,
+    everyMs: 300,
+    name,
+    twoRounds: (n) => n % 3 === 0,
+    patienceMs: 90_000,
+  });
+}
+
+/** An outage blames no record: nothing may have become a dead letter through it. */
+async function noDeadLetters(world: World): Promise<void> {
+  const dead = sumOf(await allMetrics(world.engine), 'conclave_dead_letters_total');
+  if (dead > 0 && !world.controlled) throw new Error(`${dead} records became dead letters through an outage of our own.`);
+}
+
+/** Kills a server in the middle of its writes and starts it again on the same data, once or several times. */
+async function killed(world: World, server: 'kafka' | 'redis', awayMs: readonly number[]): Promise<void> {
+  const own = world.servers[server]!;
+  await world.warmUp();
+  const load = busy(world, server);
+  for (const ms of awayMs) {
+    await inFlight(world, 2);
+    const at = world.fault(`SIGKILL of ${server}`);
+    await own.kill('SIGKILL');
+    await pause(ms);
+    await own.restart();
+    const back = Date.now();
+    await until(`all to be ready after ${server}`, async () => (await notReady(world)).size === 0, { timeoutMs: 60_000, everyMs: 100 });
+    const ready = Date.now();
+    if (ms === awayMs.at(-1)) await load;
+    world.row({
+      name: `${server} away for ${((back - at) / 1000).toFixed(1)} s`,
+      outcome: `all ready ${((ready - back) / 1000).toFixed(1)} s after it was back`,
+      recoveryMs: recoveryAfter(world, at),
+      runs: runsOf(world, server),
+    });
+  }
+  await noDeadLetters(world);
+}
+
+export const brokerKilled: Scenario = {
+  name: 'broker-killed',
+  promise: 'The death of the broker in the middle of writes loses nothing that was acknowledged, and blames no record.',
+  fault: 'kill -9 of the broker under load, restarted on the same data',
+  engines: ['distributed'],
+  controls: [],
+  bounds: { accepted: 8, terminalMs: 90_000 },
+  limitS: 180,
+  ci: true,
+  system: { servers: ['kafka'] },
+  run: (world) => killed(world, 'kafka', world.short ? [500] : [500, 8_000]),
+};
+
+export const redisKilled: Scenario = {
+  name: 'redis-killed',
+  promise: 'The death of Redis in the middle of writes loses nothing that was acknowledged; work waits for it and no record is blamed.',
+  fault: 'kill -9 of Redis under load, restarted on the same data',
+  engines: ['distributed'],
+  controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
+  bounds: { accepted: 8, terminalMs: 90_000 },
+  limitS: 180,
+  ci: true,
+  system: { servers: ['redis'] },
+  // Long enough for five attempts at a record, were it blamed.
+  run: (world) => killed(world, 'redis', world.short ? [8_000] : [300, 10_000]),
+};
+
+/** Redis takes no byte more, then has room again. */
+export const redisFull: Scenario = {
+  name: 'redis-full',
+  promise: 'A state store without room refuses clearly, acknowledges nothing it has not kept, and goes on when there is room.',
+  fault: 'maxmemory of Redis (noeviction) lowered below what it holds, for some seconds under load',
+  engines: ['distributed'],
+  controls: [],
+  bounds: { accepted: 8, terminalMs: 90_000 },
+  limitS: 120,
+  ci: true,
+  system: { servers: ['redis'] },
+  async run(world) {
+    await world.warmUp();
+    const load = busy(world, 'full');
+    await inFlight(world, 2);
+    const redis = new Redis(world.servers.redis!.url);
+    try {
+      await redis.config('SET', 'maxmemory', '1');
+      const at = world.fault('Redis is full');
+      await pause(1_000);
+      const { status, body } = await startRun(world.engine.url(), { model: 'conclave-fast', input: 'Load question refused-1-x?' });
+      if (status !== 503 || body.error?.code !== 'STORE_FULL')
+        throw new Error(`A question was answered with ${status} ${body.error?.code} while the store was full.`);
+      await pause(world.short ? 4_000 : 10_000);
+      const red = await notReady(world);
+      await redis.config('SET', 'maxmemory', '0');
+      const room = Date.now();
+      await until('all to be ready', async () => (await notReady(world)).size === 0, { timeoutMs: 30_000, everyMs: 100 });
+      await load;
+      world.row({
+        name: `full for ${((room - at) / 1000).toFixed(0)} s`,
+        outcome: `${status} ${body.error.code}, ${red.size} processes red, then went on`,
+        recoveryMs: recoveryAfter(world, room),
+        runs: runsOf(world, 'full'),
+      });
+    } finally {
+      redis.disconnect();
+    }
+    await noDeadLetters(world);
+  },
+};

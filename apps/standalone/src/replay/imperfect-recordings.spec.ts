@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import { noUsage, type CallRecorded, type ResultReady } from '@conclave/contracts';
+import type { StoredRecord } from '@conclave/ports';
+import { logOf, recordsOf, replayOf, withData } from './__fixtures__/recorded-runs.js';
+import { sameAsRecorded } from './drive-run.js';
+import { readRuns } from './read-runs.js';
+import { replayedText } from './replayed-text.js';
+
+const records = await recordsOf('agentic');
+const { runId } = records[0]!.event!;
+const whole = await replayOf(records);
+const isCall = ({ event }: StoredRecord): boolean => event?.type === 'CallRecorded';
+const changeCalls = (step: RegExp, change: (data: CallRecorded['data']) => Partial<CallRecorded['data']>): readonly StoredRecord[] =>
+  records.map((record) =>
+    isCall(record) && step.test((record.event!.data as CallRecorded['data']).step)
+      ? withData(record, (data: CallRecorded['data']) => ({ ...data, ...change(data) }))
+      : record,
+  );
+
+describe('a log that gives at least once', () => {
+  it('is replayed the same with every record twice and in another order', async () => {
+    expect(await replayOf([...records, ...records])).toEqual(whole);
+    expect(await replayOf([...records].reverse())).toEqual(whole);
+  });
+
+  it('is answered from the last attempt of a call', async () => {
+    const first = records.find(isCall)!;
+    const superseded = withData(first, (data: CallRecorded['data']) => ({
+      ...data,
+      reply: { content: 'Lost.', reasoning: '', finishReason: 'stop' },
+    }));
+    const later = changeCalls(new RegExp(`^${(first.event!.data as CallRecorded['data']).step}$`), () => ({ attempt: 2 }));
+    expect(await replayOf([superseded, ...later])).toMatchObject({ first: null, lacks: [] });
+    expect(await replayOf([...later, superseded])).toMatchObject({ first: null, lacks: [] });
+  });
+
+  it('is not whole where two records of one attempt contradict each other', async () => {
+    const first = records.find(isCall)!;
+    const other = withData(first, (data: CallRecorded['data']) => ({ ...data, durationMs: data.durationMs + 1 }));
+    const run = await replayOf([...records, other]);
+    expect(run.lacks).toEqual([`two records of the call ${runId}/0/plan/call/0 contradict each other`]);
+    expect(sameAsRecorded(run)).toBe(false);
+  });
+});
+
+describe('a log that has forgotten something', () => {
+  it('is still driven whole from the audit alone, which is kept longest', async () => {
+    const audit = records.filter(({ topic }) => topic === 'audit');
+    const run = await replayOf(audit);
+    expect(run).toMatchObject({ first: null, lacks: [], driven: whole.driven, ended: true });
+    expect(run.hash).toBe(whole.hash);
+  });
+
+  it('is not whole without its first audit records, and drives what is left', async () => {
+    const first = records.findIndex(({ event }) => event?.type === 'StepRecorded');
+    const run = await replayOf(records.filter((_, at) => at !== first));
+    expect(run).toMatchObject({ first: null, lacks: ['step 1 missing'], driven: { steps: 0, calls: whole.driven.calls } });
+    expect(replayedText(run)).toContain('the recording is not whole; what could be driven decides the same: 0 steps, 9 calls');
+  });
+
+  it('misses the call whose record is gone', async () => {
+    const run = await replayOf(records.filter((record) => !isCall(record) || !JSON.stringify(record.event).includes('judge.gap/call/0')));
+    expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/judge.gap/call/0`, purpose: 'judge.gap' });
+  });
+});
+
+describe('a run recorded with store_prompts', () => {
+  const forgotten = { request: null, reply: null };
+
+  it('hash: its first prompts are compared by hash, and it is not whole because replies are not stored', async () => {
+    const run = await replayOf(changeCalls(/./, () => forgotten));
+    expect(run).toMatchObject({ first: null, driven: { calls: whole.driven.calls, outcomes: 0 } });
+    expect(run.lacks).toEqual([
+      `replies are not stored: ${whole.driven.calls} of its calls cannot be driven further (${runId}/0/plan/call/0)`,
+    ]);
+    expect(sameAsRecorded(run)).toBe(false);
+    const other = await replayOf(changeCalls(/judge\.gap/, () => ({ ...forgotten, requestHash: 'f'.repeat(64) })));
+    expect(other.first).toMatchObject({ kind: 'request', step: `${runId}/0/judge.gap/call/0`, request: { line: null, members: [] } });
+    expect(replayedText(other)).toContain('recorded  its hash alone (store_prompts: hash)');
+  });
+
+  it('none: nothing about its calls is compared, and it says so', async () => {
+    const run = await replayOf(changeCalls(/./, () => ({ ...forgotten, requestHash: '' })));
+    expect(run.lacks).toEqual([
+      `neither prompt nor hash of ${whole.driven.calls} of its calls is stored (${runId}/0/plan/call/0)`,
+      `replies are not stored: ${whole.driven.calls} of its calls cannot be driven further (${runId}/0/plan/call/0)`,
+    ]);
+  });
+});
+
+describe('a recorded request that is not made any more', () => {
+  it('is named with the members that differ', async () => {
+    const run = await replayOf(changeCalls(/plan\/call\/0$/, ({ request }) => ({ request: { ...(request as object), temperature: 0.7 } })));
+    expect(run.first).toMatchObject({ kind: 'request', request: { members: [{ path: 'temperature', recorded: '0.7', now: '0' }] } });
+    expect(replayedText(run)).toContain('\n  member    temperature\n  recorded  0.7\n  now       0\n');
+  });
+
+  it('is named where a call is left out today', async () => {
+    const call = records.find((record) => JSON.stringify(record.event).includes('judge.gap/call/0') && isCall(record))!;
+    const spare = withData(call, (data: CallRecorded['data']) => ({ ...data, step: `${runId}/0/judge.gap/call/1` }));
+    expect((await replayOf([...records, spare])).first).toMatchObject({ kind: 'unmade', step: `${runId}/0/judge.gap/call/1` });
+  });
+
+  it('is a call to a tool with another query', async () => {
+    const run = await replayOf(
+      changeCalls(/0\/r1\/call\/0$/, ({ request }) => ({ request: { ...(request as object), query: 'something else' } })),
+    );
+    expect(run.first).toMatchObject({ kind: 'request', request: { members: [{ path: 'query', recorded: 'something else' }] } });
+  });
+});
+
+describe('reading many runs', () => {
+  const renamed = (to: string): readonly StoredRecord[] =>
+    records.map((record) => ({
+      ...record,
+      headers: { ...record.headers, ce_runid: to },
+      event: JSON.parse(JSON.stringify(record.event).replaceAll(runId, to)) as StoredRecord['event'],
+    }));
+  const ids = ['run_aaaaaaaa', 'run_bbbbbbbb', 'run_cccccccc', 'run_dddddddd', 'run_eeeeeeee'];
+  const log = logOf(ids.flatMap(renamed));
+
+  it('holds only so many at once, and hands over each of them whole and once', async () => {
+    const size = records.reduce((sum, { raw }) => sum + raw.length, 0);
+    for (const [limit, passes] of [
+      [size * 10, 1],
+      [size * 2, 3],
+      [1, 5],
+    ] as const) {
+      const seen: string[] = [];
+      const read = await readRuns(log, null, async (run) => {
+        seen.push(run.runId);
+        expect(run.bytes).toBe(size);
+        expect(run.steps).toHaveLength(whole.driven.steps);
+      }, limit); // prettier-ignore
+      expect(seen.sort()).toEqual(ids);
+      expect(read.passes).toBe(passes);
+    }
+  });
+
+  it('takes one run alone where one is asked for', async () => {
+    const seen: string[] = [];
+    await readRuns(log, ids[3]!, async (run) => void seen.push(run.runId));
+    expect(seen).toEqual([ids[3]]);
+  });
+});
+
+describe('results that no capability made', () => {
+  const isOf = (local: string, type: string, { event }: StoredRecord): boolean =>
+    event?.type === type && (event.data as { taskId?: string }).taskId === `${runId}/${local}`;
+  const failed = (status: 'error' | 'timeout' | 'cancelled', code: string, message: string): Partial<ResultReady['data']> => ({
+    status,
+    output: null,
+    confidence: null,
+    sources: [],
+    model: null,
+    usage: noUsage,
+    attempt: 0,
+    failure: { code, message, retriable: false },
+  });
+  /** The task of an expert without its calls, and with this result. */
+  const taskWith = (change: Partial<ResultReady['data']>): readonly StoredRecord[] => [
+    ...records.filter(isCall).slice(0, 1),
+    ...records.filter((record) => isOf('0/x1', 'TaskDispatched', record)),
+    ...records
+      .filter((record) => isOf('0/x1', 'ResultReady', record))
+      .map((record) => withData(record, (data: ResultReady['data']) => ({ ...data, gaps: [], refer: [], ...change }))),
+  ];
+
+  it.each([
+    ['because its time to start was over', failed('timeout', 'TASK_EXPIRED', 'The task was not started before its deadline.')],
+    ['because it was cancelled before it began', failed('cancelled', 'CALL_CANCELLED', 'The task was cancelled before it began.')],
+  ])('are the same %s', async (_why, result) => {
+    expect(await replayOf(taskWith(result))).toMatchObject({ first: null, driven: { outcomes: 1 } });
+    const other = await replayOf(taskWith({ ...result, failure: { ...result.failure!, message: 'Other words.' } }));
+    expect(other.first).toMatchObject({ kind: 'outcome', id: `${runId}/0/x1/result`, members: [{ path: 'failure.message' }] });
+  });
+
+  it('are asked for a call that nobody made where they had no reason to make none', async () => {
+    const run = await replayOf(taskWith(failed('error', 'ALLOWANCE_EXHAUSTED', 'No model call is left for this.')));
+    expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/x1/call/0` });
+  });
+
+  it('of a dead letter are no decision, beside the one that a worker gave later', async () => {
+    const dead = records.filter((record) => isOf('0/r1', 'ResultReady', record));
+    const aside = failed('error', 'RECORD_DEAD', 'The record of this task was put aside.');
+    const letters = dead.map((record) => withData(record, (data: ResultReady['data']) => ({ ...data, ...aside })));
+    expect(letters).toHaveLength(1);
+    expect(await replayOf([...letters, ...records])).toMatchObject({ first: null, lacks: [], driven: whole.driven });
+  });
+});

@@ -140,7 +140,7 @@ export class TcpProxy {
     const [least, most] = typeof sliceBytes === 'number' ? [sliceBytes, sliceBytes] : sliceBytes;
     const left = arrivesAt - performance.now();
     if (left > 1) await new Promise((resolve) => setTimeout(resolve, left));
-    for (let start = 0; start < bytes.byteLength; ) {
+    for (let start = 0; start < bytes.byteLength;) {
       const size = least + Math.floor(Math.random() * (most - least + 1));
       if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
       if (this.#swallows(pair) || to.destroyed) return;

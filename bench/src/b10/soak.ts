@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { streamChat } from '../model-server/streaming-client.js';
+import { Refused, streamChat } from '../model-server/streaming-client.js';
 import { liveTemplate } from '../processes/product.js';
 import type { MemoryNote } from './memory-probe.js';
 import type { ProbedProcess } from './probed-process.js';
@@ -23,7 +23,7 @@ export interface Sample extends MemoryNote {
 export interface Soaked {
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   readonly runs: number;
-  /** Runs that were due while too many were under way. */
+  /** Runs that were due while too many were under way, or that the gateway turned down as overloaded. */
   readonly skipped: number;
 }
 
@@ -47,7 +47,10 @@ export async function soak({ url, processes, runsPerSecond, minutes, everyMs, pr
     asked += 1;
     if (underWay.size >= atOnce) skipped += 1;
     else {
-      const run = ask(asked).then(() => (runs += 1), (error: Error) => (broken = error)); // prettier-ignore
+      const run = ask(asked).then(() => (runs += 1), (error: Error) => {
+        if (error instanceof Refused && (error.status === 429 || error.status === 503)) skipped += 1;
+        else broken = error;
+      }); // prettier-ignore
       underWay.add(run);
       void run.finally(() => underWay.delete(run));
     }

@@ -24,8 +24,18 @@ export interface StreamRequest {
 
 const answerWithinMs = 60_000;
 
+/** The request was turned down before anything was streamed. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    body: string,
+  ) {
+    super(`${status} instead of a stream: ${body.slice(0, 500)}`);
+  }
+}
+
 /**
- * Asks one chat question and notes when each piece of its answer came. Throws on any status but 200, on an error in the
+ * Asks one chat question and notes when each piece of its answer came. Throws Refused on any status but 200, and on an error in the
  * stream, and on a stream that ends without [DONE].
  */
 export async function streamChat({ url, model, prompt, signal, onContent }: StreamRequest): Promise<StreamedAnswer> {
@@ -38,8 +48,7 @@ export async function streamChat({ url, model, prompt, signal, onContent }: Stre
     body,
     signal: signal ? AbortSignal.any([signal, limit]) : limit,
   });
-  if (response.status !== 200 || !response.body)
-    throw new Error(`${response.status} instead of a stream: ${(await response.text()).slice(0, 500)}`);
+  if (response.status !== 200 || !response.body) throw new Refused(response.status, await response.text());
   const arrivals: Arrival[] = [];
   const decoder = new TextDecoder();
   let rest = '';

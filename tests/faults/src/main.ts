@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util';
 import type { EngineKind } from '@conclave/test-support/system';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
-import { defaultBounds } from './evidence/evidence.js';
 import { readEvidence } from './evidence/store.js';
 import { tableOf } from './report/table.js';
-import { runControl, runScenario, type Outcome } from './run-scenario.js';
+import { boundsOf, runControl, runScenario, type Outcome } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
 
 const usage = `npm run faults [-- <name>...] [options]
@@ -47,8 +46,7 @@ function list(): void {
 
 function judge(folder: string): number {
   const evidence = readEvidence(join(folder, 'evidence.json'));
-  const bounds = scenarios.find(({ name }) => name === evidence.scenario)?.bounds ?? {};
-  const { findings, figures } = check(evidence, { ...defaultBounds, ...bounds });
+  const { findings, figures } = check(evidence, boundsOf(scenarioNamed(evidence.scenario), evidence));
   console.log(findingsText(findings));
   console.log(JSON.stringify(figures));
   return findings.length > 0 ? 1 : 0;
@@ -63,7 +61,7 @@ async function runAll(): Promise<number> {
       if (!values.controls) outcomes.push(await runScenario(scenario, engine, { without: values.without ?? null, short }));
       if (values.controls || (values.ci && !values.without))
         for (const control of scenario.controls.filter(({ engines: on }) => (on ?? scenario.engines).includes(engine)))
-          outcomes.push(await runControl(scenario, engine, control));
+          outcomes.push(await runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control));
     }
   if (outcomes.length === 0) throw new Error('Nothing was run: no scenario of this choice exists on this engine.');
   console.log(`\n${tableOf(outcomes)}`);

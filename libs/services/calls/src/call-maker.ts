@@ -199,6 +199,7 @@ export class CallMaker implements Calls {
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
         await throughOutages(() => state.journal.abandon(at), this.closing.signal);
+        history.write({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
         throw error;
       }
       reply = null;

@@ -61,4 +61,13 @@ describe('model calls bounded', () => {
     expect(found(extra)).toEqual(['model-calls-bounded model.call']);
     expect(found({ ...extra, upstreamFaults: true })).toEqual([]);
   });
+
+  it('finds a call that was begun for a run which had long ended', () => {
+    const late = changed((evidence) => {
+      evidence.history = evidence.history.map((line) =>
+        line.op === 'call' && line.phase === 'invoke' && line.id === step ? { ...line, at: end + 60_000 } : line,
+      );
+    });
+    expect(found(late)).toEqual([`model-calls-bounded ${step}`]);
+  });
 });

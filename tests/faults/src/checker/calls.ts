@@ -1,11 +1,14 @@
 import type { Finding } from '../evidence/evidence.js';
 import type { HistoryEntry } from '@conclave/test-support';
+import { terminalEvents } from './terminal-events.js';
 import { fieldOf, findingOf, push, type Case } from './case.js';
 
 const finding = findingOf('model-calls-bounded');
 
 /** Milliseconds the end of a killed process may be noticed after others took over its work. */
 const noticedMs = 1_000;
+/** Milliseconds after the end of a run within which a worker may not have heard of it: looks at the cancel flag are 250 ms apart. */
+const lateMs = 2_000;
 
 export interface CallCount {
   readonly findings: readonly Finding[];
@@ -32,6 +35,7 @@ export function checkCalls(of: Case): CallCount {
     if (model) paid.add(step);
     const invokes = lines.filter(({ phase }) => phase === 'invoke');
     if (model) duplicates += Math.max(0, invokes.length - 1);
+    findings.push(...(model ? late(of, step, invokes) : []));
     for (const [n, again] of invokes.entries()) {
       if (n === 0) continue;
       const why = unexplained(of, lines, invokes[n - 1]!, again);
@@ -46,6 +50,16 @@ export function checkCalls(of: Case): CallCount {
     findings.push(finding('model.call', `The model server saw ${seen} calls; ${paid.size} steps and ${explained} explained repeats allow ${allowed}.`));
   return { findings, duplicates };
 } // prettier-ignore
+
+/** A call for a run that had long ended: nobody waits for it, and it costs. `step` begins with the id of its run. */
+function late(of: Case, step: string, invokes: readonly HistoryEntry[]): readonly Finding[] {
+  const end = terminalEvents(of).get(step.slice(0, step.indexOf('/')));
+  return invokes.flatMap(({ at }) =>
+    end && at > end.record.appendedAt + lateMs
+      ? [finding(step, `It was begun ${at - end.record.appendedAt} ms after its run had ended.`)]
+      : [],
+  );
+}
 
 /** Null where a repeat is explained, otherwise a sentence. `lines` are those of the step in the order they were written. */
 function unexplained(of: Case, lines: readonly HistoryEntry[], earlier: HistoryEntry, again: HistoryEntry): string | null {

@@ -81,10 +81,12 @@ export interface Evidence {
   readonly closings: readonly Closing[];
   /** `conclave replay --all --recorded` afterwards: exit code, what it printed, model calls it caused. */
   readonly replay: { readonly code: number | null; readonly text: string; readonly modelCalls: number };
-  /** Ends of processes that the scenario caused or saw, by SIGKILL or otherwise, with the time. */
+  /** Ends of processes before the good order at the end, and freezes (`SIGSTOP`), with the time. */
   readonly deaths: readonly { readonly process: string; readonly at: number; readonly signal: string | null }[];
   /** Whether the model server was made to fail calls that are then tried again: repeats of those are no fault of ours. */
   readonly upstreamFaults: boolean;
+  /** Runs that the scenario itself made end without an answer, such as those of a record that kills its process. */
+  readonly mayFail: readonly string[];
 }
 
 /** Bounds a scenario sets for its checks. */

@@ -36,6 +36,7 @@ export interface Cell {
 const further: readonly Cell[] = [
   { service: 'gateway', point: 'after-accept' },
   { service: 'merger', point: 'engine-committed' },
+  { service: 'merger', point: 'timer-due' },
   { service: 'merger', point: 'timer-published' },
 ];
 export const cells: readonly Cell[] = [
@@ -50,14 +51,14 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const process = engine.process(service);
   const deaths = process.exits().length;
   const began = Date.now();
-  const late = point === 'timer-published';
+  const late = point.startsWith('timer-');
   // A timer only comes due where somebody keeps a run waiting: here an expert that never answers.
   if (late) world.behave({ instead: (role, question) => (role === 'expert' && question.includes(point) ? { hang: true } : null) });
   const asking = load.run({
     runs: late ? 1 : 3,
     atOnce: 3,
     name: `${service}-${point}`,
-    patienceMs: 60_000,
+    patienceMs: world.controlled ? 20_000 : 60_000,
     ...(late ? { wallTimeS: 3 } : {}),
   });
   const exit = await process.nextExit(deaths + 1, 30_000);
@@ -111,7 +112,12 @@ export const killMatrix: Scenario = {
   name: 'kill-matrix',
   ...describe,
   engines: ['embedded', 'distributed'],
-  controls: [],
+  controls: [
+    { without: 'offset-tracker', check: 'commit-after-effect', part: 'kill:experts:before-call' },
+    { without: 'journal', check: 'model-calls-bounded', part: 'kill:experts:after-call' },
+    { without: 'timer-events', check: 'one-terminal-event', part: 'kill:merger:timer-due' },
+    { without: 'sweep', check: 'one-terminal-event', part: 'kill:gateway:after-accept' },
+  ],
   limitS: 600,
   ci: true,
   run: (world) => matrix(world, cells),
@@ -119,6 +125,7 @@ export const killMatrix: Scenario = {
 export const killCell = (cell: Cell): Scenario => ({
   ...killMatrix,
   name: cellName(cell),
+  controls: [],
   fault: `kill -9 of ${cell.service} at ${cell.point}`,
   limitS: 90,
   ci: false,

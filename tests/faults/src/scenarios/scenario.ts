@@ -10,6 +10,8 @@ export interface Control {
   readonly check: CheckName;
   /** Engines it is tried on; those of the scenario unless said otherwise. */
   readonly engines?: readonly EngineKind[];
+  /** Scenario that is run for it, where that is a part of this one: a cell of the kill matrix. */
+  readonly part?: string;
 }
 
 /** One fault, with the promise that it is tried against. The guarantees page is printed from these. */

@@ -67,13 +67,12 @@ export const redisKilled: Scenario = {
   promise: 'The death of Redis in the middle of writes loses nothing that was acknowledged; work waits for it and no record is blamed.',
   fault: 'kill -9 of Redis under load, restarted on the same data',
   engines: ['distributed'],
-  controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
+  controls: [],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 180,
   ci: true,
   system: { servers: ['redis'] },
-  // Long enough for five attempts at a record, were it blamed.
-  run: (world) => killed(world, 'redis', world.short ? [8_000] : [300, 10_000]),
+  run: (world) => killed(world, 'redis', world.short ? [2_000] : [300, 12_000]),
 };
 
 /** Redis takes no byte more, then has room again. */
@@ -82,7 +81,7 @@ export const redisFull: Scenario = {
   promise: 'A state store without room refuses clearly, acknowledges nothing it has not kept, and goes on when there is room.',
   fault: 'maxmemory of Redis (noeviction) lowered below what it holds, for some seconds under load',
   engines: ['distributed'],
-  controls: [],
+  controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 120,
   ci: true,
@@ -99,7 +98,8 @@ export const redisFull: Scenario = {
       const { status, body } = await startRun(world.engine.url(), { model: 'conclave-fast', input: 'Load question refused-1-x?' });
       if (status !== 503 || body.error?.code !== 'STORE_FULL')
         throw new Error(`A question was answered with ${status} ${body.error?.code} while the store was full.`);
-      await pause(world.short ? 4_000 : 10_000);
+      // Long enough for five attempts at a record, were it blamed.
+      await pause(world.short ? 5_000 : 10_000);
       const red = await notReady(world);
       await redis.config('SET', 'maxmemory', '0');
       const room = Date.now();

@@ -83,6 +83,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     await seconds(service === 'merger' ? 1_000 : 200);
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
     second.signal('SIGSTOP');
+    world.frozen.push({ process: `${service}-2`, at: frozenAt, signal: 'SIGSTOP' });
     await seconds(sleepMs);
     second.signal('SIGCONT');
     world.fault(`SIGCONT of ${service}`);
@@ -205,6 +206,9 @@ export const killerRecord: Scenario = {
     }
     const at = Date.now();
     await load;
+    world.mayFail.push(
+      ...world.load.asked.flatMap(({ runId, question }) => (runId !== null && question.includes('killer') ? [runId] : [])),
+    );
     // The next question is planned by the same process, which dies at its first call unless it is told otherwise.
     await process.stop();
     await process.restart({ CRASH_AT: undefined });

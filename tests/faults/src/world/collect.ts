@@ -18,7 +18,7 @@ export async function collect(world: World, scenario: string, closeMs: number): 
   const memory = await memoryAfter(world);
   // Ends before the good order: what the storm did.
   const deaths = [...engine.all()].flatMap(([process, supervised]) =>
-    supervised.exits().map(({ at, signal }) => ({ process, at, signal })),
+    supervised.exits().map(({ at, signal }) => ({ process, at, signal: signal as string | null })),
   );
   const closings = await haltAll(world, closeMs);
   const records = await readLog(world);
@@ -37,7 +37,8 @@ export async function collect(world: World, scenario: string, closeMs: number): 
     memory,
     closings,
     replay,
-    deaths,
+    deaths: [...deaths, ...world.frozen],
+    mayFail: world.mayFail,
     upstreamFaults: world.upstreamFaults,
   };
 }

@@ -23,6 +23,10 @@ export class World {
   readonly load: Load;
   /** Of the harm a scenario does to the log itself: what it injects is no record that came from nowhere. */
   readonly injector: HistoryWriter;
+  /** Processes that were put to sleep, and when. */
+  readonly frozen: { readonly process: string; readonly at: number; readonly signal: string }[] = [];
+  /** Runs whose end without an answer is the scenario's own doing. */
+  readonly mayFail: string[] = [];
   /** When the last harm was done, milliseconds since 1970. */
   lastFaultAt: number | null = null;
   /** Set where the model server is made to fail calls, so that they are tried again. */
@@ -100,12 +104,6 @@ export class World {
       const mb = pid === null ? null : residentMb(pid);
       return mb === null ? [] : [{ process, beforeMb: mb, afterMb: mb }];
     });
-  }
-
-  /** Whether a run has ended, whoever asked for it. */
-  async terminal(runId: string): Promise<boolean> {
-    const response = await fetch(`${this.engine.url()}/v1/runs/${runId}`);
-    return response.ok && ((await response.json()) as { terminal: boolean }).terminal;
   }
 
   /** Waits until every group has finished what is on the log; at most so long. */

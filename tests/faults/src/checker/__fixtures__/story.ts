@@ -98,6 +98,7 @@ export class Story {
       },
       deaths: [],
       upstreamFaults: false,
+      mayFail: [],
       ...changes,
     };
     // As it comes back from a file.

@@ -5,9 +5,11 @@ import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
+import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
+import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
-import { printRun, printRuns } from './commands/runs.js';
+import { printRuns } from './commands/runs.js';
 import { up } from './commands/up.js';
 
 const help = `conclave: a committee of models behind an OpenAI-compatible API
@@ -16,12 +18,16 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
       --model <template or model>      conclave unless given; GET /v1/models lists them
   npm run conclave -- runs             the newest runs
-  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost
+  npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
+      --timeline                       also what happened when; follows a run that has not ended
   npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
                                        the data folder of a stopped server otherwise
-      --recorded                       drives its recorded steps through today's code, without any model call, and
-                                       shows the first one that decides otherwise; exit code 1 then
+      --recorded                       drives all that was decided in it (steps, plans, tasks, answer) through today's
+                                       code with the recorded replies, without any call, and shows the first prompt,
+                                       reply or rule that differs; exit code 1 then, and where a recording is not whole
       --all --recorded                 the same for every recorded run
+  npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
+      --force                          also where the store fits the log or processes live on it
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
 
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
@@ -52,6 +58,8 @@ async function main(): Promise<number | undefined> {
       help: { type: 'boolean', short: 'h' },
       recorded: { type: 'boolean', default: false },
       all: { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
+      timeline: { type: 'boolean', default: false },
     },
   });
   const [command = 'up', ...rest] = positionals;
@@ -76,13 +84,18 @@ async function main(): Promise<number | undefined> {
       await printRuns(await runningGateway(), process.stdout);
       return 0;
     case 'run':
-      if (!rest[0]) break;
-      await printRun(await runningGateway(), rest[0], process.stdout);
-      return 0;
+      if (!rest[0] || rest.length > 1) break;
+      return runCommand({ loaded: load(), runId: rest[0], timeline: values.timeline, out: process.stdout, terminal: process.stderr });
     case 'replay': {
       const [runId = null, ...more] = rest;
       if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null)) break;
       return replayCommand({ loaded: load(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
+    }
+    case 'recover': {
+      const stop = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
+      const { force } = values;
+      return recoverCommand({ loaded: load(), force, out: process.stdout, terminal: process.stderr, signal: stop.signal });
     }
     default:
       process.stderr.write(`There is no command "${command}".\n\n`);

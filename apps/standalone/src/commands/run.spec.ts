@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sampleQuestion } from '@conclave/adapter-demo';
+import { loadConfiguration, type Loaded } from '@conclave/platform';
+import { expertPrompts } from '@conclave/strategies';
+import { ask } from './ask.js';
+import { GatewayClient } from './gateway-client.js';
+import { runCommand } from './run.js';
+import { findGateway } from './running-gateway.js';
+import { up } from './up.js';
+
+// A busy machine takes its time to start all services.
+jest.setTimeout(60_000);
+
+const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
+const home = mkdtempSync(join(tmpdir(), 'conclave-run-'));
+const load = (): Loaded => loadConfiguration({ CONCLAVE_HOME: home, PORT: '0' }, home, { categories: Object.keys(expertPrompts) });
+const sink = { write: () => undefined };
+let running: Awaited<ReturnType<typeof up>>;
+let runId: string;
+
+async function shown(id: string, timeline: boolean) {
+  let text = '';
+  let terminal = '';
+  const code = await runCommand({
+    loaded: load(),
+    runId: id,
+    timeline,
+    out: { write: (more) => void (text += more) },
+    terminal: { write: (more) => void (terminal += more) },
+  });
+  return { code, text, terminal };
+}
+
+beforeAll(async () => {
+  running = await up({ loaded: load(), out: sink, terminal: sink, localServers });
+  const signal = new AbortController().signal;
+  await ask({ loaded: load(), question: sampleQuestion(), model: 'conclave', answer: sink, progress: sink, localServers, signal });
+  const client = await findGateway({ url: undefined, home, port: undefined });
+  expect(client).toBeInstanceOf(GatewayClient);
+  runId = (await client!.list()).data[0]!.id;
+});
+afterAll(async () => {
+  await running.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+describe('conclave run', () => {
+  it('shows the run as its gateway knows it, and what happened when where that is asked for', async () => {
+    const { code, text, terminal } = await shown(runId, false);
+    expect({ code, terminal }).toEqual({ code: 0, terminal: '' });
+    expect(text).toMatch(new RegExp(`^${runId}  conclave \\(agentic, version `));
+    expect(text).not.toContain('Timeline');
+    const both = (await shown(runId, true)).text;
+    const [view, timeline] = both.split('\nTimeline\n') as [string, string];
+    expect(view).toBe(text.trimEnd() + '\n');
+    const lines = timeline.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}run\.started +/);
+    expect(lines.at(-1)).toMatch(/s {2}run\.completed +completed: .* \(D\d+\), \d+ characters were shown$/);
+    expect(lines.filter((line) => line.includes('  decided '))).toHaveLength(2);
+    expect(lines.filter((line) => line.includes('  chunk '))).toHaveLength(1);
+    const offsets = lines.map((line) => Number(/\+([\d.]+) s/.exec(line)![1]));
+    expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+  });
+
+  it('knows no run of another name', async () => {
+    await expect(shown('run_unknown000', false)).rejects.toThrow(/run_unknown000|no run|not found/i);
+  });
+
+  it('shows the events of the log where no gateway runs any more', async () => {
+    await running.close();
+    const { code, text, terminal } = await shown(runId, false);
+    expect(code).toBe(0);
+    expect(terminal).toContain('No gateway runs here');
+    expect(text).toMatch(new RegExp(`^${runId} in the data folder .*: \\d+ records\n +\\+0\\.000 s {2}PlanRequested`));
+    expect(text).toContain('RunCompleted');
+  });
+});

@@ -1,0 +1,79 @@
+import { Failure } from '@conclave/contracts';
+import { progressText } from '@conclave/service-gateway';
+import type { Loaded } from '@conclave/platform';
+import { exitCodes } from './ask.js';
+import { GatewayRefusal, type GatewayClient } from './gateway-client.js';
+import { replayCommand } from './replay.js';
+import { findGateway } from './running-gateway.js';
+import { printRun, short } from './runs.js';
+
+export interface RunCommand {
+  readonly loaded: Loaded;
+  readonly runId: string;
+  /** Also what happened when, even where a gateway answers. */
+  readonly timeline: boolean;
+  readonly out: { write(text: string): unknown };
+  /** Where the run was looked for, and warnings of the stores. */
+  readonly terminal: { write(text: string): unknown };
+}
+
+/**
+ * Shows one run. A gateway that runs tells its plan, tasks, decisions, answer and cost; without one the log tells every event of it.
+ * Gives the exit code. Throws GatewayRefusal, and Failure RUN_NOT_FOUND and what the stores say.
+ */
+export async function runCommand(command: RunCommand): Promise<number> {
+  const { loaded, runId, timeline, out, terminal } = command;
+  const { CONCLAVE_URL: url, PORT: port } = loaded.environment;
+  const client = await findGateway({ url, home: loaded.home, port });
+  if (!client) {
+    terminal.write('No gateway runs here: this is what the log holds of the run.\n');
+    return fromLog(command);
+  }
+  await printRun(client, runId, out);
+  if (!timeline) return exitCodes.answered;
+  out.write('\nTimeline\n');
+  // A gateway may keep its log in its own data folder, which is read by nobody else while it runs.
+  if (loaded.configuration.stores.kafka && url === undefined)
+    try {
+      return await fromLog(command);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code !== 'RUN_NOT_FOUND') throw error;
+    }
+  await printEntries(client, runId, out);
+  return exitCodes.answered;
+}
+
+const fromLog = ({ loaded, runId, out, terminal }: RunCommand): Promise<number> =>
+  replayCommand({ loaded, runId, recorded: false, out, terminal });
+
+/** Entries of the run stream with the time since its first one. Follows a run that has not ended to its end. */
+async function printEntries(client: GatewayClient, runId: string, out: RunCommand['out']): Promise<void> {
+  let start: number | null = null;
+  let writing: { readonly task: string; characters: number } | null = null;
+  const line = (at: number, kind: string, text: string): void => {
+    start ??= at;
+    out.write(`${`+${((at - start) / 1000).toFixed(3)} s`.padStart(12)}  ${kind.padEnd(16)}  ${short(text, 400)}`.trimEnd() + '\n');
+  };
+  for await (const entry of client.events(runId)) {
+    if (entry.kind === 'snapshot')
+      throw new GatewayRefusal(
+        `What happened before is not kept any more: the run is ${entry.status}. With the server stopped, \`conclave replay ${runId}\` shows its log.`,
+      );
+    if (entry.kind === 'chunk') {
+      if (writing?.task === entry.taskId) writing.characters += entry.text.length;
+      else {
+        writing = { task: entry.taskId, characters: entry.text.length };
+        line(entry.at, 'chunk', `the first text of ${entry.taskId.slice(runId.length + 1)}`);
+      }
+      continue;
+    }
+    if (entry.kind === 'run.completed') {
+      const rule = entry.rule ? ` (${entry.rule})` : '';
+      line(
+        entry.at,
+        entry.kind,
+        `${entry.outcome}: ${entry.reason}${rule}${writing ? `, ${writing.characters} characters were shown` : ''}`,
+      );
+    } else line(entry.at, entry.kind, progressText(entry) ?? ('taskId' in entry ? entry.taskId.slice(runId.length + 1) : ''));
+  }
+}

@@ -22,7 +22,13 @@ function readArguments(given: readonly string[]): Wishes | null {
   };
   const number = (name: string, otherwise: number): number => Number(value(name) ?? otherwise);
   const seed = value('seed');
-  const wishes: Wishes = { seed: seed === null ? null : Number(seed), seeds: number('seeds', 200), from: number('from', 0), bug: value('bug'), quiet: given.includes('--quiet') };
+  const wishes: Wishes = {
+    seed: seed === null ? null : Number(seed),
+    seeds: number('seeds', 200),
+    from: number('from', 0),
+    bug: value('bug'),
+    quiet: given.includes('--quiet'),
+  };
   const numbers = [wishes.seed ?? 0, wishes.seeds, wishes.from];
   const isKnownBug = wishes.bug === null || plantedBugs.some(({ name }) => name === wishes.bug);
   return numbers.every((n) => Number.isSafeInteger(n) && n >= 0) && isKnownBug && given.length > 0 ? wishes : null;
@@ -56,6 +62,7 @@ async function main(given: readonly string[]): Promise<number> {
   }
   const coverage = new Coverage();
   const began = process.hrtime.bigint();
+  const cpu = process.cpuUsage();
   let failed = 0;
   const sums = { accepted: 0, answered: 0, deaths: 0, calls: 0, repeated: 0, superseded: 0 };
   for (let n = from; n < from + seeds; n += 1) {
@@ -66,7 +73,10 @@ async function main(given: readonly string[]): Promise<number> {
     tell(result);
   }
   const seconds = Number(process.hrtime.bigint() - began) / 1e9;
-  say(`${seeds} seeds in ${seconds.toFixed(1)} s, ${failed} failed; ${JSON.stringify(sums)}`);
+  const used = process.cpuUsage(cpu);
+  say(
+    `${seeds} seeds in ${seconds.toFixed(1)} s (${((used.user + used.system) / 1e6).toFixed(1)} s of one core), ${failed} failed; ${JSON.stringify(sums)}`,
+  );
   say(coverage.report());
   if (coverage.missed().length > 0) say(`never killed at: ${coverage.missed().join(', ')}`);
   if (coverage.undeclared().length > 0) say(`not in the table: ${coverage.undeclared().join(', ')}`);

@@ -31,7 +31,13 @@ export interface SimulationResult {
 const longestMs = 400_000;
 
 /** One world from its seed: stormed upon, left alone until it is quiet, judged. The same options give the same result, trace and all. */
-export async function simulate({ seed, target = null, planted, cover = () => undefined, line }: SimulationOptions): Promise<SimulationResult> {
+export async function simulate({
+  seed,
+  target = null,
+  planted,
+  cover = () => undefined,
+  line,
+}: SimulationOptions): Promise<SimulationResult> {
   const time = beginVirtualTime();
   try {
     const world = new World({ seed, target, cover, ...(planted ? { planted } : {}), ...(line ? { line } : {}) });
@@ -46,7 +52,11 @@ export async function simulate({ seed, target = null, planted, cover = () => und
     const violations = [...(await judge(world))];
     if (world.plan.closes && !closed) violations.push({ check: '8 nothing left', id: 'processes', sentence: 'did not close within 60 s' });
     if (closed && world.stores.hints.listening > 0 && world.observations.deaths.length === 0)
-      violations.push({ check: '8 nothing left', id: `${world.stores.hints.listening} subscriptions`, sentence: 'were left behind by processes that closed' });
+      violations.push({
+        check: '8 nothing left',
+        id: `${world.stores.hints.listening} subscriptions`,
+        sentence: 'were left behind by processes that closed',
+      });
     return { ...summary(world), seed, violations, virtualMs: time.elapsed(), traceHash: world.traceHash.toString(16).padStart(8, '0') };
   } finally {
     time.end();
@@ -62,6 +72,9 @@ function summary(world: World) {
     deaths: deaths.length,
     calls: calls.length,
     repeated: calls.length - new Set(calls.map(({ step }) => step)).size,
-    superseded: [...world.stores.stream.streams.values()].reduce((sum, { entries }) => sum + entries.filter(({ body }) => body.includes('"superseded"')).length, 0),
+    superseded: [...world.stores.stream.streams.values()].reduce(
+      (sum, { entries }) => sum + entries.filter(({ body }) => body.includes('"superseded"')).length,
+      0,
+    ),
   };
 }

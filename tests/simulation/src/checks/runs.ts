@@ -29,7 +29,11 @@ export const terminal: Check = ({ world, events }) => {
 export const appends: Check = ({ world }) => {
   const { acknowledged, sent } = world.observations;
   return [
-    ...minus(acknowledged, world.logged).map((id): Violation => ({ check: '2 appends', id, sentence: 'was acknowledged and is not on the log' })),
+    ...minus(acknowledged, world.logged).map((id): Violation => ({
+      check: '2 appends',
+      id,
+      sentence: 'was acknowledged and is not on the log',
+    })),
     ...minus(world.logged, sent).map((id): Violation => ({ check: '2 appends', id, sentence: 'is on the log and was never sent' })),
   ];
 };
@@ -72,7 +76,12 @@ export const replay: Check = ({ world, events }) => {
     for (const step of recorded) again.take(step);
     const result = again.result();
     const whole = result.kind === 'same' && result.steps === version && result.ended === isOver;
-    if (!whole) found.push({ check: '7 replay', id: `${runId}/step/${'version' in result ? result.version : result.steps}`, sentence: `replays as ${JSON.stringify(result).slice(0, 300)}, stored version ${version}` });
+    if (!whole)
+      found.push({
+        check: '7 replay',
+        id: `${runId}/step/${'version' in result ? result.version : result.steps}`,
+        sentence: `replays as ${JSON.stringify(result).slice(0, 300)}, stored version ${version}`,
+      });
   }
   return found;
 };
@@ -81,10 +90,20 @@ export const replay: Check = ({ world, events }) => {
 export const retries: Check = ({ world }) => {
   const found: Violation[] = [];
   for (const { retryKey, runId, expected } of world.observations.retriesFound)
-    if (runId !== expected) found.push({ check: 'retries', id: retryKey.slice(0, 12), sentence: `led to ${runId ?? 'no run'}, its first run is ${expected ?? 'none'}` });
+    if (runId !== expected)
+      found.push({
+        check: 'retries',
+        id: retryKey.slice(0, 12),
+        sentence: `led to ${runId ?? 'no run'}, its first run is ${expected ?? 'none'}`,
+      });
   return found;
 };
 
-export const bodiesOf = (world: { readonly stores: { readonly stream: { readonly streams: ReadonlyMap<string, { readonly entries: readonly { readonly body: string }[] }> } } }, runId: string): readonly StreamBody[] =>
-  (world.stores.stream.streams.get(runId)?.entries ?? []).map(({ body }) => JSON.parse(body) as StreamBody);
-
+export const bodiesOf = (
+  world: {
+    readonly stores: {
+      readonly stream: { readonly streams: ReadonlyMap<string, { readonly entries: readonly { readonly body: string }[] }> };
+    };
+  },
+  runId: string,
+): readonly StreamBody[] => (world.stores.stream.streams.get(runId)?.entries ?? []).map(({ body }) => JSON.parse(body) as StreamBody);

@@ -16,7 +16,11 @@ export const stream: Check = ({ world }) => {
     for (const { at, sentence } of faultsOf(bodies, texts)) found.push({ check: '5 stream', id: `${runId}#${at}`, sentence });
     const composed = state ? composedOf(JSON.parse(state) as RunState) : null;
     if (composed && texts.get(composed.taskId) !== composed.answer)
-      found.push({ check: '5 stream', id: composed.taskId, sentence: `showed ${JSON.stringify(texts.get(composed.taskId) ?? null)?.slice(-80)}, but the answer is ${JSON.stringify(composed.answer.slice(-80))}` });
+      found.push({
+        check: '5 stream',
+        id: composed.taskId,
+        sentence: `showed ${JSON.stringify(texts.get(composed.taskId) ?? null)?.slice(-80)}, but the answer is ${JSON.stringify(composed.answer.slice(-80))}`,
+      });
   }
   return [...found, ...clients({ world })];
 };
@@ -46,7 +50,8 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
       return;
     }
     if (attempt < before) say(`attempt ${attempt} writes after attempt ${before}`);
-    if (attempt > before && shown !== '') say(`attempt ${attempt} begins, and nothing takes back the ${shown.length} characters of attempt ${before}`);
+    if (attempt > before && shown !== '')
+      say(`attempt ${attempt} begins, and nothing takes back the ${shown.length} characters of attempt ${before}`);
     attempts.set(taskId, Math.max(before, attempt));
     if (body.kind !== 'chunk') return;
     const present = attempt > before ? '' : shown;

@@ -2,7 +2,11 @@ import type { Check, Violation } from './check.js';
 
 /** A record that is done has its effect; a timer that is gone is on the log. Judged at the moment it happened. */
 export const durable: Check = ({ world }) => [
-  ...world.observations.doneTooEarly.map(({ record, missing }): Violation => ({ check: '4 durable', id: record, sentence: `was done while this was not durable: ${missing}` })),
+  ...world.observations.doneTooEarly.map(({ record, missing }): Violation => ({
+    check: '4 durable',
+    id: record,
+    sentence: `was done while this was not durable: ${missing}`,
+  })),
   ...world.observations.timersLost.map((id): Violation => ({ check: '4 durable', id, sentence: 'was removed and is not on the log' })),
 ];
 
@@ -18,11 +22,14 @@ export const calls: Check = ({ world }) => {
   for (const { step, attempt } of observations.calls) perAttempt.set(`${step} ${attempt}`, (perAttempt.get(`${step} ${attempt}`) ?? 0) + 1);
   for (const [id, count] of perAttempt) if (count > 1) say(id, `was called ${count} times`);
   for (const { step, attempt, predecessorLived } of observations.attempts)
-    if (predecessorLived && !observations.abandoned.has(`${step} ${attempt - 1}`)) say(`${step} ${attempt}`, 'was begun while the owner of the attempt before lived');
+    if (predecessorLived && !observations.abandoned.has(`${step} ${attempt - 1}`))
+      say(`${step} ${attempt}`, 'was begun while the owner of the attempt before lived');
   for (const { step, attempt, answer, newest, order } of observations.finishes) {
     if (answer !== 'stored') continue;
     if (attempt < newest) say(`${step} ${attempt}`, `was stored although attempt ${newest} had begun`);
-    for (const later of observations.calls) if (later.step === step && later.order > order) say(step, `was called again as attempt ${later.attempt} after its outcome was stored`);
+    for (const later of observations.calls)
+      if (later.step === step && later.order > order)
+        say(step, `was called again as attempt ${later.attempt} after its outcome was stored`);
   }
   return found;
 };
@@ -40,8 +47,10 @@ export const cancel: Check = ({ world }) => {
     const excused = excuses.filter(({ process, to }) => process === slot && to >= flagged).map(({ to }) => to);
     const bound = Math.max(flagged, ...excused) + cancelBoundMs;
     const died = deaths.find(({ process }) => process === call.process);
-    if (call.startedAt > bound) found.push({ check: 'cancel', id: call.step, sentence: `was called ${call.startedAt - flagged} ms after its end` });
-    else if ((call.endedAt ?? died?.at ?? Infinity) > bound) found.push({ check: 'cancel', id: call.step, sentence: `went on for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
+    if (call.startedAt > bound)
+      found.push({ check: 'cancel', id: call.step, sentence: `was called ${call.startedAt - flagged} ms after its end` });
+    else if ((call.endedAt ?? died?.at ?? Infinity) > bound)
+      found.push({ check: 'cancel', id: call.step, sentence: `went on for ${(call.endedAt ?? Infinity) - flagged} ms after its end` });
   }
   return found;
 };
@@ -53,7 +62,7 @@ export const nothingLeft: Check = ({ world }) => {
   const left: readonly (readonly [string, readonly string[]])[] = [
     ['is still open', open],
     ['is a lag', world.lag()],
-    ['is still in somebody\'s hands', stores.deliveries.open()],
+    ["is still in somebody's hands", stores.deliveries.open()],
     ['is still held', stores.leases.heldSlots()],
     ['is still armed', stores.timers.armed().map(({ runId, name }) => `${runId}/${name}`)],
     ['still waits', observations.clients.filter(({ finished }) => !finished).map(({ name }) => name)],

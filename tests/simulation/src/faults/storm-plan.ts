@@ -12,7 +12,13 @@ export interface StormPlan {
   readonly longestDelayMs: number;
   /** A single call that fails although the store is there, before or after its effect. */
   readonly hiccup: number;
-  readonly outages: readonly { readonly store: StoreKind; readonly from: number; readonly to: number; readonly process: string | null }[];
+  readonly outages: readonly {
+    readonly store: StoreKind;
+    readonly from: number;
+    readonly to: number;
+    readonly process: string | null;
+    /** Of the calls. */ readonly share: number;
+  }[];
   readonly freezes: readonly { readonly process: string; readonly at: number; readonly forMs: number }[];
   readonly rebalances: readonly { readonly process: string; readonly at: number }[];
   readonly restarts: readonly { readonly process: string; readonly at: number }[];
@@ -40,7 +46,16 @@ export interface StormPlan {
 }
 
 /** Slots of processes; every incarnation of one has an id of its own. */
-export const processSlots = ['gateway-1', 'gateway-2', 'planner-1', 'experts-1', 'experts-2', 'merger-1', 'merger-2', 'graph-ingest-1'] as const;
+export const processSlots = [
+  'gateway-1',
+  'gateway-2',
+  'planner-1',
+  'experts-1',
+  'experts-2',
+  'merger-1',
+  'merger-2',
+  'graph-ingest-1',
+] as const;
 
 /** Each seed takes some kinds of faults and leaves others out, so that none hides behind another. */
 export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
@@ -57,10 +72,10 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     longestDelayMs: random.pick([5, 30, 150, 600]),
     hiccup: some(0.35, () => random.next() * 0.01) + (target?.need === 'outage' ? 0.03 : 0),
     outages: times(2, target?.need === 'outage' ? 1 : 0.3).map((from) => planOutage(random, from)),
-    freezes: times(2, 0.2).map((at) => ({
+    freezes: times(2, 0.25).map(() => ({
       process: random.pick(processSlots.slice(2)),
-      at,
-      forMs: random.between(2_000, 18_000),
+      at: random.between(500, 5_000),
+      forMs: random.pick([random.between(1_000, 9_000), random.between(11_000, 18_000)]),
     })),
     rebalances: times(4, 0.3).map((at) => ({ process: random.pick(processSlots.slice(2)), at })),
     restarts:
@@ -72,7 +87,7 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     hintLoss: some(0.3, () => random.next()),
     poison: target?.need === 'poison' ? [random.between(1_000, 3_000)] : times(2, 0.06),
     modelFault: some(0.4, () => random.next() * 0.2),
-    stall: some(0.15, () => random.next() * 0.1) + (target?.need === 'stall' ? 0.3 : 0),
+    stall: some(0.25, () => random.next() * 0.3) + (target?.need === 'stall' ? 0.3 : 0),
     handlerFault: some(0.1, () => 0.1) + (target?.need === 'bug' ? 0.5 : 0),
     modelSlots: random.pick([1, 2, 4]),
     clients: target?.service === 'graph-ingest' ? 2 : random.pick([1, 1, 1, 2]),
@@ -91,5 +106,5 @@ const slotsOf = (service: string): readonly string[] => processSlots.filter((slo
 function planOutage(random: Random, from: number): StormPlan['outages'][number] {
   const store = random.pick(['state', 'state', 'log', 'blobs', 'graph'] as const);
   const process = random.chance(0.5) ? null : random.pick(processSlots);
-  return { store, from, to: from + random.between(200, 9_000), process };
+  return { store, from, to: from + random.between(200, 9_000), process, share: random.pick([1, 1, 0.4]) };
 }

@@ -10,6 +10,8 @@ export interface Planted {
   state?(state: StateStore): StateStore;
   /** A subscription before the log gets it. */
   subscription?(subscription: Subscription, process: SimulatedProcess): Subscription;
+  /** The log says that it has events before it has them. */
+  readonly acknowledgesEarly?: boolean;
   /** Classes of the services and what stands in their place. */
   readonly replaced?: ReadonlyMap<unknown, unknown>;
 }

@@ -79,7 +79,10 @@ export class SimulatedClient {
   private asked(attempt: number): Asked {
     const { question, idempotent, name } = this.plan;
     const { template } = this.world;
-    const key = hashText(`${idempotent ? name : ''} ${question}`).toString(16).padStart(8, '0').repeat(8);
+    const key = hashText(`${idempotent ? name : ''} ${question}`)
+      .toString(16)
+      .padStart(8, '0')
+      .repeat(8);
     return {
       question: {
         model: template.id,
@@ -111,7 +114,14 @@ export class SimulatedClient {
       const told = leaves
         ? commands.leave(runId, clientId, caller)
         : commands.issue(runId, caller.actor, { name: 'cancel', reason: 'the client asked for it' }).then(() => undefined);
-      const said = await this.overConnection(gateway, told.then(() => 'told' as const, () => 'failed' as const), requestPatienceMs);
+      const said = await this.overConnection(
+        gateway,
+        told.then(
+          () => 'told' as const,
+          () => 'failed' as const,
+        ),
+        requestPatienceMs,
+      );
       if (said === 'told') return;
     }
   }

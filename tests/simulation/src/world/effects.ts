@@ -27,7 +27,12 @@ export function missingEffect(world: World, group: string, record: string): read
 
 /** A record that was put aside has its letter on the topic of dead letters. */
 const isDead = ({ broker }: World, group: string, record: string): boolean =>
-  broker.records('dead').some(({ headers }) => headers['dead-group'] === group && `${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}` === record);
+  broker
+    .records('dead')
+    .some(
+      ({ headers }) =>
+        headers['dead-group'] === group && `${headers['dead-topic']}/${headers['dead-partition']}/${headers['dead-offset']}` === record,
+    );
 
 /** Bodies above the threshold lie among the blobs; nothing here needs to look into them. */
 const dataOf = <E extends { readonly data: unknown }>(raw: RawRecord): E['data'] | null =>

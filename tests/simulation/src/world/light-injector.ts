@@ -48,7 +48,10 @@ export class Assembled {
       return Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
         const method: unknown = (controller.prototype as Record<string, unknown>)[name];
         const patterns = typeof method === 'function' ? (metadata(patternOf, method) as string[] | undefined) : undefined;
-        return (patterns ?? []).map((pattern) => ({ pattern, handle: (payload: unknown, context: unknown) => instance[name]!(payload, context) }));
+        return (patterns ?? []).map((pattern) => ({
+          pattern,
+          handle: (payload: unknown, context: unknown) => instance[name]!(payload, context),
+        }));
       });
     });
   }
@@ -68,7 +71,9 @@ export class Assembled {
       this.makers.set(provider, () => this.construct(made));
     } else if ('useValue' in provider) this.makers.set(provider.provide, () => provider.useValue as unknown);
     else if ('useFactory' in provider)
-      this.makers.set(provider.provide, () => (provider.useFactory as (...args: unknown[]) => unknown)(...(provider.inject ?? []).map((token) => this.get(token))));
+      this.makers.set(provider.provide, () =>
+        (provider.useFactory as (...args: unknown[]) => unknown)(...(provider.inject ?? []).map((token) => this.get(token))),
+      );
     else throw new Error('The simulation knows classes, values and factories as providers.');
   }
 
@@ -81,7 +86,10 @@ export class Assembled {
 }
 
 /** Calls a lifecycle method on every object that has it, one after the other. */
-export async function callHook(objects: readonly unknown[], hook: 'onModuleInit' | 'onApplicationBootstrap' | 'onApplicationShutdown'): Promise<void> {
+export async function callHook(
+  objects: readonly unknown[],
+  hook: 'onModuleInit' | 'onApplicationBootstrap' | 'onApplicationShutdown',
+): Promise<void> {
   for (const object of objects) {
     const method: unknown = (object as Record<string, unknown> | null)?.[hook];
     if (typeof method === 'function') await (method as () => unknown).call(object);

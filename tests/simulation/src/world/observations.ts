@@ -38,7 +38,13 @@ export interface ObservedDeath {
 /** What a client saw of one run. */
 export interface ObservedClient {
   readonly name: string;
-  readonly requests: { readonly at: number; outcome: 'ok' | 'fail' | 'unknown'; runId: string | null; attached: boolean; code: string | null }[];
+  readonly requests: {
+    readonly at: number;
+    outcome: 'ok' | 'fail' | 'unknown';
+    runId: string | null;
+    attached: boolean;
+    code: string | null;
+  }[];
   /** Ids of the entries it got, in the order it got them, over all reconnects, by run. */
   readonly seen: Map<string, number[]>;
   readonly ended: Set<string>;

@@ -27,7 +27,10 @@ export function observe(world: World, process: SimulatedProcess, point: string, 
       const event = args[0] as Event;
       const { repeated, state, outputs } = result as Committed<unknown>;
       if (repeated || state === null) return;
-      observations.outputs.set(`${event.runId} ${event.id}`, outputs.map(({ topic, id }) => `${topic} ${id}`));
+      observations.outputs.set(
+        `${event.runId} ${event.id}`,
+        outputs.map(({ topic, id }) => `${topic} ${id}`),
+      );
       if (stores.runs.rows.get(event.runId)?.terminal) noteOver(world, event.runId);
       return;
     }
@@ -36,7 +39,8 @@ export function observe(world: World, process: SimulatedProcess, point: string, 
       const begun = result as Begun;
       if (begun.kind !== 'begun') return;
       const before = observations.attempts.findLast((attempt) => attempt.step === step && attempt.attempt < begun.attempt);
-      if (observations.attempts.some((attempt) => attempt.step === step && attempt.attempt === begun.attempt && attempt.owner === owner)) return;
+      if (observations.attempts.some((attempt) => attempt.step === step && attempt.attempt === begun.attempt && attempt.owner === owner))
+        return;
       const predecessorLived = before !== undefined && stores.leases.leftMs(before.owner) > 0;
       observations.attempts.push({ step, attempt: begun.attempt, owner, predecessorLived });
       return;
@@ -70,4 +74,3 @@ export function observe(world: World, process: SimulatedProcess, point: string, 
 function noteOver({ observations }: World, id: string): void {
   if (!observations.over.has(id)) observations.over.set(id, Date.now());
 }
-

@@ -9,7 +9,13 @@ export type Observe = (process: SimulatedProcess, point: string, args: readonly 
  * One call of a process to the outside: what goes wrong is decided before and after its effect. A dead process does nothing
  * outside any more and hears nothing.
  */
-export async function through<T>(process: SimulatedProcess, point: string, store: StoreKind, args: readonly unknown[], act: () => Promise<T> | T): Promise<T> {
+export async function through<T>(
+  process: SimulatedProcess,
+  point: string,
+  store: StoreKind,
+  args: readonly unknown[],
+  act: () => Promise<T> | T,
+): Promise<T> {
   const { storm, observe } = process.world;
   if (process.dead) return never();
   const waiting = storm.before(process, point, store);
@@ -26,7 +32,13 @@ export async function through<T>(process: SimulatedProcess, point: string, store
 }
 
 /** A port as one process sees it: every method goes through the storm. */
-export function portView<T extends object>(process: SimulatedProcess, port: string, target: T, store: StoreKind, plain: readonly string[] = []): T {
+export function portView<T extends object>(
+  process: SimulatedProcess,
+  port: string,
+  target: T,
+  store: StoreKind,
+  plain: readonly string[] = [],
+): T {
   const methods = new Map<PropertyKey, unknown>();
   return new Proxy(target, {
     get(object, name) {

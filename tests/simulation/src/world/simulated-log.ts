@@ -31,7 +31,12 @@ export class SimulatedLog implements EventLog {
     const records: EncodedRecord[] = [];
     for (const event of events) records.push(await encodeEvent(event, this.parts.blobs));
     if (this.process.dead) return;
-    this.append(records);
+    if (!this.process.world.planted.acknowledgesEarly) return this.append(records);
+    setTimeout(() => {
+      if (this.process.dead) return;
+      this.process.world.appended(records);
+      this.parts.broker.append(records);
+    }, 1);
   }
 
   /** Records may come in another order and more than once; a part of a batch may be all that is taken. */
@@ -127,7 +132,13 @@ export class SimulatedConsumption implements Consumption {
   }
 
   wants(): boolean {
-    return this.state === 'in' && !this.process.dead && this.process.frozenUntil <= Date.now() && this.pool.hasRoom() && this.pool.paused() === null;
+    return (
+      this.state === 'in' &&
+      !this.process.dead &&
+      this.process.frozenUntil <= Date.now() &&
+      this.pool.hasRoom() &&
+      this.pool.paused() === null
+    );
   }
 
   take(record: RawRecord): void {

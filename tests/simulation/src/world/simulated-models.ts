@@ -3,7 +3,7 @@ import type { CallWatch, ModelCall, ModelReply, Models, Search, SearchHit } from
 import type { Random } from '../faults/random.js';
 import { through } from './port-view.js';
 import type { SimulatedProcess } from './simulated-process.js';
-import { never } from "./storm.js";
+import { never } from './storm.js';
 
 /** Where a world's models and search get their numbers and leave their traces. */
 export interface ModelWorld {
@@ -34,7 +34,12 @@ export function simulatedModels(process: SimulatedProcess, world: ModelWorld): M
   };
 }
 
-async function answer(process: SimulatedProcess, world: ModelWorld, request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
+async function answer(
+  process: SimulatedProcess,
+  world: ModelWorld,
+  request: ModelCall,
+  { signal, onDelta }: CallWatch,
+): Promise<ModelReply> {
   const { storm } = process.world;
   const { random } = world;
   const began = Date.now();
@@ -154,4 +159,3 @@ function sleepUnless(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', over);
   });
 }
-

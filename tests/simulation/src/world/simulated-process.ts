@@ -81,7 +81,10 @@ export class SimulatedProcess {
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),
-        subscribe: (channel, listener) => through(this, 'hints.subscribe', 'state', [channel], () => seen.hints.subscribe(channel, (payload) => this.hear(listener, payload))),
+        subscribe: (channel, listener) =>
+          through(this, 'hints.subscribe', 'state', [channel], () =>
+            seen.hints.subscribe(channel, (payload) => this.hear(listener, payload)),
+          ),
       },
       now: () => through(this, 'state.now', 'state', [], () => seen.now()),
       health: () => through(this, 'state.health', 'state', [], () => seen.health()),
@@ -119,7 +122,8 @@ export class SimulatedProcess {
     return {
       enabled: false,
       write: ({ op, phase, id, data }) => {
-        if (op === 'call' && phase === 'invoke') this.invoked.set(id.slice(0, id.lastIndexOf('/call/')), { step: id, attempt: (data as { attempt: number }).attempt });
+        if (op === 'call' && phase === 'invoke')
+          this.invoked.set(id.slice(0, id.lastIndexOf('/call/')), { step: id, attempt: (data as { attempt: number }).attempt });
       },
     };
   }
@@ -162,7 +166,13 @@ export class SimulatedProcess {
 
   private async startGateway(): Promise<void> {
     const models = simulatedModels(this, this.world.models);
-    const options = gatewayOptions({ ...this.ports(), models, crashPoints: this.crashPoints, history: this.history, newRunId: this.world.newRunId });
+    const options = gatewayOptions({
+      ...this.ports(),
+      models,
+      crashPoints: this.crashPoints,
+      history: this.history,
+      newRunId: this.world.newRunId,
+    });
     const assembled = new Assembled(GatewayModule.register(options), new Map(), this.world.planted.replaced);
     const hub = assembled.get<StreamHub>(StreamHub);
     this.objects = [{ onApplicationShutdown: () => hub.close() }];
@@ -217,7 +227,10 @@ export class SimulatedProcess {
     setTimeout(() => this.leaveGroups(), world.storm.lateMs(5_000));
     // Its timers would fire for ever without any effect.
     void this.lease?.end();
-    void callHook(this.objects.filter((object) => object && typeof object === 'object'), 'onApplicationShutdown');
+    void callHook(
+      this.objects.filter((object) => object && typeof object === 'object'),
+      'onApplicationShutdown',
+    );
     for (const tell of this.onDeath.splice(0)) tell();
     world.restart(this);
   }

@@ -92,7 +92,12 @@ export class Storm {
   private failure(process: SimulatedProcess, store: StoreKind): Failure | null {
     const at = Date.now() - beginning;
     const away = this.plan.outages.some(
-      (outage) => outage.store === store && at >= outage.from && at < outage.to && (outage.process === null || outage.process === process.slot),
+      (outage) =>
+        outage.store === store &&
+        (outage.share === 1 || this.random.chance(outage.share)) &&
+        at >= outage.from &&
+        at < outage.to &&
+        (outage.process === null || outage.process === process.slot),
     );
     if (!away && !(store !== 'models' && store !== 'search' && store !== 'inside' && this.chance(this.plan.hiccup))) return null;
     if (store === 'log') return new Failure('LOG_UNAVAILABLE', 'It is simulated to be away.');

@@ -95,7 +95,13 @@ export class World {
     this.options.line?.(line);
   }
 
-  readonly newRunId = (): string => `run_${Array.from({ length: 3 }, () => this.random.below(2 ** 32).toString(16).padStart(8, '0')).join('')}`;
+  readonly newRunId = (): string =>
+    `run_${Array.from({ length: 3 }, () =>
+      this.random
+        .below(2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    ).join('')}`;
 
   /** Accepted runs that have not ended. */
   openRuns(): number {
@@ -126,7 +132,8 @@ export class World {
     const { excuses } = this.observations;
     const at = (ms: number, act: () => void): void => void setTimeout(act, ms);
     for (const { process, from, to } of outages)
-      for (const slot of process === null ? processSlots : [process]) excuses.push({ process: slot, from: beginning + from, to: beginning + to });
+      for (const slot of process === null ? processSlots : [process])
+        excuses.push({ process: slot, from: beginning + from, to: beginning + to });
     for (const { process, at: ms, forMs } of freezes) {
       excuses.push({ process, from: beginning + ms, to: beginning + ms + forMs });
       at(ms, () => this.living.get(process)?.freeze(forMs));

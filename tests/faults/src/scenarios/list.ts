@@ -2,6 +2,8 @@ import { cells, killCell, killMatrix } from './kill-matrix.js';
 import { duplicates, mixedVersions, poison } from './records.js';
 import type { Scenario } from './scenario.js';
 import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
+import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
+import { network, networkHarms } from './network.js';
 import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
 import { modelFaults, slowReader } from './streams.js';
 
@@ -24,10 +26,14 @@ export const scenarios: readonly Scenario[] = [
   brokerKilled,
   redisKilled,
   redisFull,
+  neo4jStopped,
+  searchStopped,
+  modelStopped,
+  network,
 ];
 
 /** Scenarios that are parts of others, by name. */
-const parts: readonly Scenario[] = cells.map(killCell);
+const parts: readonly Scenario[] = [...cells.map(killCell), ...networkHarms];
 
 /** Throws with the names there are. */
 export function scenarioNamed(name: string): Scenario {

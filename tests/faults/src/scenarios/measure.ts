@@ -1,4 +1,5 @@
 import { until } from '@conclave/test-support';
+import { startRun } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -33,4 +34,13 @@ export async function notReady(world: World): Promise<ReadonlyMap<string, string
     }),
   );
   return new Map(said.flatMap(([name, status, text]) => (status === 200 ? [] : [[name, text] as const])));
+}
+
+/** Asks while a store has no room. Gives status and code of the refusal; throws unless it says what is wrong, in the words of the failure table. */
+export async function refusedForRoom(world: World): Promise<string> {
+  const { status, body } = await startRun(world.engine.url(), { model: 'conclave-fast', input: 'Load question refused-1-x?' });
+  const { code, message } = body.error ?? { code: 'no error', message: JSON.stringify(body) };
+  if (status !== 503 || !['STORE_FULL', 'NOT_READY'].includes(String(code)) || !/no room/.test(message))
+    throw new Error(`A question was answered with ${status} ${code} while the store was full: ${message}`);
+  return `${status} ${code}: no room`;
 }

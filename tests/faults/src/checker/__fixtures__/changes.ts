@@ -49,6 +49,10 @@ export const calledAgain = (
     const at = evidence.history.at(-1)!.at;
     const again = { actor: service, op: 'call', id: step, process: `${service}-host-77-ffffffff` };
     Object.assign(evidence, until);
+    // The run has to be under way still when the call is made again.
+    evidence.records = evidence.records.map((record) =>
+      record.event?.type === 'RunCompleted' ? { ...record, appendedAt: at + 20_000 } : record,
+    );
     evidence.history = [
       ...evidence.history.map((line) =>
         line.op === 'call' && line.id === step && line.phase === 'ok' ? { ...line, data: { attempt: 1, ...first } } : line,

@@ -1,0 +1,122 @@
+import { promptMarks } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { price, readRun } from '@conclave/test-support/system';
+import { rightAnswer } from '../world/committee.js';
+import type { World } from '../world/world.js';
+import { inFlight, notReady, pause, recoveryAfter, runsOf, underWay } from './measure.js';
+import type { Scenario } from './scenario.js';
+
+const { open, close } = promptMarks.insight;
+/** Answers that leave something for the graph. */
+const withInsight = (question: string): string =>
+  `${rightAnswer(question)} ${open}${JSON.stringify({ summary: `Settled: ${question}`, entities: ['committee'], insight_type: 'inference' })}${close}`;
+
+export const neo4jStopped: Scenario = {
+  name: 'neo4j-stopped',
+  promise: 'Without the knowledge graph every run is answered as before; what is to be learned waits in the log until the graph is back.',
+  fault: 'Neo4j is stopped while runs are under way and started again after they have ended',
+  engines: ['distributed'],
+  controls: [],
+  bounds: { terminalMs: 90_000 },
+  limitS: 180,
+  ci: true,
+  system: { servers: ['neo4j'] },
+  async run(world) {
+    await world.warmUp();
+    world.behave({
+      delayMs: { expert: 1_000 },
+      instead: (role, question) => (role === 'composer' ? { chunks: [{ text: withInsight(question) }], usage: price.composer } : null),
+    });
+    const load = world.load.run({ runs: world.short ? 4 : 12, atOnce: 4, name: 'graphless' });
+    await inFlight(world);
+    const at = world.fault('Neo4j is stopped');
+    await world.servers.neo4j!.stop();
+    await load;
+    const runs = runsOf(world, 'graphless');
+    const answeredMs = recoveryAfter(world, at);
+    const learned = () => world.engine.history().filter(({ actor, op, phase }) => actor === 'graph-ingest' && op === 'RunCompleted' && phase === 'after-commit').length; // prettier-ignore
+    const before = learned();
+    const red = await notReady(world);
+    if ([...red.keys()].some((name) => name !== 'graph-ingest'))
+      throw new Error(`Without the graph ${[...red.keys()].join(', ')} went red.`);
+    await world.servers.neo4j!.restart();
+    const back = Date.now();
+    await until('the graph to learn what it missed', () => learned() >= before + runs.length, { timeoutMs: 60_000, everyMs: 100 });
+    world.row({ name: 'answers without the graph', outcome: `${runs.length} answered`, recoveryMs: answeredMs, runs });
+    world.row({ name: 'the graph is back', outcome: `${runs.length} syntheses caught up`, recoveryMs: Date.now() - back, runs: [] });
+  },
+};
+
+export const searchStopped: Scenario = {
+  name: 'search-stopped',
+  promise: 'Without the search server runs are answered with what the experts know, and say that the search was missing.',
+  fault: 'the search server is stopped before two-hop questions are researched, then started again',
+  engines: ['distributed'],
+  controls: [],
+  limitS: 150,
+  ci: true,
+  system: { servers: ['searx'] },
+  async run(world) {
+    await world.warmUp({ twoRounds: () => true });
+    world.behave({ delayMs: { planner: 1_000 } });
+    const load = world.load.run({ runs: world.short ? 3 : 8, atOnce: 4, name: 'searchless', twoRounds: () => true });
+    await until('plans under way', () => underWay(world, 'planner') >= 3, { timeoutMs: 20_000 });
+    const at = world.fault('the search server is stopped');
+    await world.servers.searx!.kill('SIGKILL');
+    await load;
+    const runs = runsOf(world, 'searchless');
+    for (const runId of runs) {
+      const view = await readRun(world.engine.url(), runId);
+      if (!view.answer) throw new Error(`${runId} has no answer without the search: ${view.reason}`);
+      if (!/SEARCH_UNAVAILABLE|search server|Search/i.test(JSON.stringify([view.rounds, view.history])))
+        throw new Error(`${runId} does not say that the search was missing: ${JSON.stringify(view.rounds).slice(0, 600)}`);
+    }
+    world.row({ name: 'answers without search', outcome: `${runs.length} answered, told`, recoveryMs: recoveryAfter(world, at), runs });
+    await world.servers.searx!.restart();
+    world.behave({});
+    const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'found', twoRounds: () => true });
+    const view = await readRun(world.engine.url(), next!.runId!);
+    if (view.sources.length === 0) throw new Error('After the search server was back nothing was found.');
+    world.row({ name: 'search is back', outcome: `${view.sources.length} sources`, recoveryMs: null, runs: [next!.runId!] });
+  },
+};
+
+export const modelStopped: Scenario = {
+  name: 'model-stopped',
+  promise: 'Calls that meet a model server that is away are tried again, or the run says what is missing; nothing is lost.',
+  fault: 'the model server is closed in the middle of its answers and listens again on its port after 3 s (and 20 s in the long form)',
+  engines: ['embedded', 'distributed'],
+  controls: [],
+  bounds: { terminalMs: 90_000 },
+  limitS: 150,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    world.upstreamFaults = true;
+    for (const awayMs of world.short ? [3_000] : [3_000, 20_000]) await away(world, awayMs);
+  },
+};
+
+async function away(world: World, awayMs: number): Promise<void> {
+  const name = `away${awayMs}`;
+  world.behave({ delayMs: { planner: 200, expert: 1_000 }, wordMs: 40 });
+  const load = world.load.run({ runs: world.short ? 5 : 10, atOnce: 5, everyMs: 100, name });
+  await inFlight(world);
+  const at = world.fault('the model server is closed');
+  await world.engine.models.close();
+  await pause(awayMs);
+  await world.engine.models.reopen();
+  await load;
+  const runs = runsOf(world, name);
+  const views = await Promise.all(runs.map((runId) => readRun(world.engine.url(), runId)));
+  // A run that could not be answered says so: it has a reason, and a code where it failed.
+  const mute = views.filter(({ answer, reason }) => answer === null && !reason);
+  if (mute.length > 0) throw new Error(`${mute.map(({ id }) => id).join(', ')} ended without an answer and without a reason.`);
+  const answered = views.filter(({ answer }) => answer !== null).length;
+  world.row({
+    name: `model server away for ${awayMs / 1000} s`,
+    outcome: `${answered} of ${runs.length} answered`,
+    recoveryMs: recoveryAfter(world, at),
+    runs,
+  });
+}

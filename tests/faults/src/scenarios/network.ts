@@ -1,0 +1,126 @@
+import { until, type TcpProxy } from '@conclave/test-support';
+import type { World } from '../world/world.js';
+import { inFlight, notReady, pause, recoveryAfter, runsOf } from './measure.js';
+import type { Scenario } from './scenario.js';
+
+type Side = 'kafka' | 'redis' | 'model';
+
+interface Harm {
+  readonly name: string;
+  readonly fault: string;
+  /** Milliseconds it lasts, in the short form and in the long one. */
+  readonly forMs: readonly [number, number];
+  /** Longest time from the end of the harm to the end of the runs it met, milliseconds. */
+  readonly boundMs: number;
+  /** Begins it; gives what ends it. */
+  begin(proxies: Readonly<Record<Side, TcpProxy>>): () => void;
+}
+
+const each = (proxies: Readonly<Record<Side, TcpProxy>>, poison: Parameters<TcpProxy['poison']>[0]) => {
+  for (const proxy of Object.values(proxies)) proxy.poison(poison);
+  return () => {
+    for (const proxy of Object.values(proxies)) proxy.poison({});
+  };
+};
+
+const harms: readonly Harm[] = [
+  {
+    name: 'latency',
+    fault: 'every piece is 50 to 80 ms under way, each way, to broker, Redis and model',
+    forMs: [5_000, 20_000],
+    boundMs: 15_000,
+    begin: (proxies) => each(proxies, { travelMs: 50, jitterMs: 30 }),
+  },
+  {
+    name: 'slicing',
+    fault: 'everything arrives in pieces of 1 to 7 bytes',
+    forMs: [4_000, 15_000],
+    boundMs: 15_000,
+    begin: (proxies) => each(proxies, { sliceBytes: [1, 7] }),
+  },
+  {
+    name: 'reset',
+    fault: 'every connection is reset every 500 ms',
+    forMs: [4_000, 15_000],
+    boundMs: 30_000,
+    begin(proxies) {
+      const timer = setInterval(() => Object.values(proxies).forEach((proxy) => proxy.cut('reset')), 500);
+      return () => clearInterval(timer);
+    },
+  },
+  {
+    name: 'half-open',
+    fault: 'bytes vanish on open connections for longer than a session (6 s); the connections that lost some stay dead, unannounced',
+    forMs: [8_000, 15_000],
+    // Requests to the broker are given up after 10 s, its members rebuilt after that; a swallowed model call costs the run's time, 25 s.
+    boundMs: 40_000,
+    begin: (proxies) => each(proxies, { halfOpen: 'for good' }),
+  },
+];
+
+/** One harm after the other in one system: between two of them everything has ended. */
+async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
+  const { kafka, redis, model } = world.servers.proxies;
+  const proxies = { kafka: kafka!, redis: redis!, model: model! };
+  await world.warmUp();
+  world.upstreamFaults = true;
+  for (const { name, forMs, boundMs, begin } of wanted) {
+    const ms = forMs[world.short ? 0 : 1];
+    world.behave({ delayMs: { planner: 100, expert: 800, composer: 100 }, wordMs: 20 });
+    // Questions go on coming in while it lasts.
+    const load = world.load.run({
+      runs: Math.round(ms / 800) + 3,
+      atOnce: 4,
+      everyMs: 500,
+      name: `net${name}`,
+      wallTimeS: 25,
+      patienceMs: 90_000,
+    });
+    await inFlight(world, 2);
+    const began = world.fault(name);
+    const heal = begin(proxies);
+    try {
+      await pause(ms);
+    } finally {
+      heal();
+    }
+    const healed = Date.now();
+    await until('all to be ready', async () => (await notReady(world)).size === 0, { timeoutMs: boundMs + 20_000, everyMs: 100 });
+    const ready = Date.now();
+    await load;
+    const recoveryMs = recoveryAfter(world, began);
+    world.row({
+      name: `${name} for ${ms / 1000} s`,
+      outcome: `all ready ${((ready - healed) / 1000).toFixed(1)} s after it`,
+      recoveryMs,
+      runs: runsOf(world, `net${name}`),
+    });
+    if (recoveryMs !== null && recoveryMs > ms + boundMs)
+      throw new Error(`${name}: the last run it met ended ${recoveryMs} ms after it began; ${ms + boundMs} ms is the bound.`);
+  }
+}
+
+const promise = 'Whatever the network does to the connections, nothing is lost and work goes on within a bound once it is healed.';
+
+/** All harms, and each alone by its name. */
+export const network: Scenario = {
+  name: 'network',
+  promise,
+  fault: 'latency, slicing, resets and half-open connections between the services and broker, Redis and model server',
+  engines: ['distributed'],
+  controls: [],
+  bounds: { accepted: 10, answered: 0.6, terminalMs: 90_000 },
+  limitS: 300,
+  ci: true,
+  system: { proxied: ['kafka', 'redis', 'model'] },
+  run: (world) => suffer(world, harms),
+};
+export const networkHarms: readonly Scenario[] = harms.map((harm) => ({
+  ...network,
+  name: `network-${harm.name}`,
+  fault: harm.fault,
+  ci: false,
+  limitS: 180,
+  bounds: { ...network.bounds, accepted: 4 },
+  run: (world) => suffer(world, [harm]),
+}));

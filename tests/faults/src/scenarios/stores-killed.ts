@@ -14,7 +14,8 @@ function busy(world: World, name: string): Promise<unknown> {
     everyMs: 300,
     name,
     twoRounds: (n) => n % 3 === 0,
-    patienceMs: 90_000,
+    // A run that is lost would be waited for that long.
+    patienceMs: world.controlled ? 30_000 : 90_000,
   });
 }
 
@@ -83,7 +84,7 @@ export const redisFull: Scenario = {
   engines: ['distributed'],
   controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
   bounds: { accepted: 8, terminalMs: 90_000 },
-  limitS: 120,
+  limitS: 180,
   ci: true,
   system: { servers: ['redis'] },
   async run(world) {

@@ -46,7 +46,7 @@ describe('a run that was recorded before the code was changed', () => {
         reworded(real.plannerPrompt(...args), 'A simple question is exactly one task', 'A simple question is one task'),
     };
     expect(await verdict()).toMatch(
-      /^the prompt of 0\/plan\/call\/0 \(plan\) differs, after 1 step, 0 calls, 0 outcomes that are the same · hash \w+\n {2}message {3}1 \(system\), line \d+\n {2}recorded {2}- A simple question is exactly one task\.\n {2}now {7}- A simple question is one task\.\n {2}and {7}\d more decisions? after it\n$/,
+      /^the prompt of 0\/plan\/call\/0 \(plan\) differs, after 1 step, 0 calls, 0 outcomes that are the same · hash \w+\n {2}message {3}1 \(system\), line \d+\n {2}recorded {2}- A simple question is exactly one task\.\n {2}now {7}- A simple question is one task\.\n {2}and {7}\d more differs? after it\n$/,
     );
   });
 
@@ -110,7 +110,7 @@ describe('a run that was recorded before the code was changed', () => {
     };
     const text = await verdict();
     expect(text).toMatch(/^step \d+ puts out another TaskDispatched, after /);
-    expect(text).toContain('event     0/judge.gap\n  member    input.question\n  recorded  In which town');
+    expect(text).toContain('event     TaskDispatched 0/judge.gap\n  member    input.question\n  recorded  In which town');
   });
 
   it('reports a prompt and a rule by what comes first in the run', async () => {

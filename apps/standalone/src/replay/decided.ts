@@ -1,18 +1,24 @@
 import type { Replayed } from '@conclave/loop';
 import type { MemberDifference, RequestDifference } from './differences.js';
 
+export interface OutputDifference {
+  readonly kind: 'output';
+  readonly version: number;
+  readonly id: string;
+  readonly type: string;
+  readonly members: readonly MemberDifference[];
+}
+
 /** What today's code decides otherwise than was recorded. */
 export type Difference =
-  /** A step of the engine: its rule, outputs or state, or it cannot be taken. */
-  | { readonly kind: 'step'; readonly result: Extract<Replayed, { kind: 'different' | 'refused' }> }
-  /** An event that the engine puts out says something else. */
+  /** A step of the engine: its rule, outputs or state, or it cannot be taken. `output` is the first event it fills otherwise. */
   | {
-      readonly kind: 'output';
-      readonly version: number;
-      readonly id: string;
-      readonly type: string;
-      readonly members: readonly MemberDifference[];
+      readonly kind: 'step';
+      readonly result: Extract<Replayed, { kind: 'different' | 'refused' }>;
+      readonly output: OutputDifference | null;
     }
+  /** A step that decides the same, but an event it puts out says something else. */
+  | OutputDifference
   /** Another request of a call; its prompt where a line is named. */
   | { readonly kind: 'request'; readonly step: string; readonly purpose: string; readonly request: RequestDifference }
   /** A call that was never made. `asks` is the end of its prompt. */

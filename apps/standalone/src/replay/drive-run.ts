@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { planId, resultId, type Event, type GapDetected, type PlanRequested, type TaskDispatched } from '@conclave/contracts';
 import { Replay, type Decision } from '@conclave/loop';
 import { canonicalJson } from '@conclave/service-merger';
-import { inOrder, RunClock, type Decided, type Difference } from './decided.js';
+import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
 import { driveWork, type Work } from './drive-work.js';
 import type { Recording } from './recording.js';
@@ -110,7 +110,9 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
   const lacks: string[] = [];
   const ended = result.kind === 'same' ? result.ended : [...recording.outputs.values()].some(({ type }) => type === 'RunCompleted');
   if (result.kind === 'different' || result.kind === 'refused') {
-    decide(result.version, { kind: 'step', result }, steps.get(result.version)?.mark ?? null);
+    const driven = steps.get(result.version);
+    const output = driven?.difference?.kind === 'output' ? driven.difference : null;
+    decide(result.version, { kind: 'step', result, output }, driven?.mark ?? null);
     return { decided: [...steps.values()], outputs, lacks, ended };
   }
   if (result.kind === 'conflicting') lacks.push(`two records of step ${result.version} contradict each other`);
@@ -121,7 +123,7 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
 }
 
 /** An output of the engine against the event on its topic, where it is still there. */
-function outputDifference(version: number, { id, type, data }: Event, recorded: Event | undefined): readonly Difference[] {
+function outputDifference(version: number, { id, type, data }: Event, recorded: Event | undefined): readonly OutputDifference[] {
   const members = recorded ? membersThatDiffer(recorded.data, data) : [];
   return members.length === 0 ? [] : [{ kind: 'output', version, id, type, members }];
 }

@@ -1,6 +1,6 @@
 import type { StepTrace } from '@conclave/loop';
 import { short } from '../commands/runs.js';
-import type { Difference } from './decided.js';
+import type { Difference, OutputDifference } from './decided.js';
 import type { LineDifference, MemberDifference } from './differences.js';
 import type { Counts, ReplayedRun } from './drive-run.js';
 
@@ -28,14 +28,14 @@ function firstLines(difference: Difference, before: string, more: number): reado
   return [
     `${what}, after ${before} that are the same`,
     ...details,
-    ...(more > 0 ? [`and       ${counted(more, 'more decision')} after it`] : []),
+    ...(more > 0 ? [`and       ${more} more ${more === 1 ? 'differs' : 'differ'} after it`] : []),
   ];
 }
 
 function differenceLines(difference: Difference): readonly string[] {
   switch (difference.kind) {
     case 'step': {
-      const { result } = difference;
+      const { result, output } = difference;
       const input = `input     ${result.input.type} ${result.input.id}`;
       if (result.kind === 'refused')
         return [`step ${result.version} cannot be taken today`, input, `now       ${short(result.sentence, lineLength)}`];
@@ -44,14 +44,11 @@ function differenceLines(difference: Difference): readonly string[] {
         input,
         ...traceLines('recorded', result.recorded),
         ...(result.now ? traceLines('now', result.now) : ['now       no step: the input changes nothing']),
+        ...(output ? outputLines(output) : []),
       ];
     }
     case 'output':
-      return [
-        `step ${difference.version} puts out another ${difference.type}`,
-        `event     ${difference.id}`,
-        ...difference.members.flatMap(memberLines),
-      ];
+      return [`step ${difference.version} puts out another ${difference.type}`, ...outputLines(difference)];
     case 'request': {
       const { line, members } = difference.request;
       const call = `${difference.step} (${difference.purpose})`;
@@ -77,6 +74,11 @@ function differenceLines(difference: Difference): readonly string[] {
       return [`today's code fails on ${difference.owner}`, `now       ${short(difference.sentence, lineLength)}`];
   }
 }
+
+const outputLines = ({ type, id, members }: OutputDifference): readonly string[] => [
+  `event     ${type} ${id}`,
+  ...members.flatMap(memberLines),
+];
 
 const memberLines = ({ path, recorded, now }: MemberDifference): readonly string[] => [
   `member    ${short(path, lineLength)}`,

@@ -93,7 +93,7 @@ describe('a journalled question', () => {
     ]);
     const calls = await maker(models);
     for (let round = 0; round < 2; round += 1)
-      expect(await askModels(calls, question())).toMatchObject({ kind: 'answer', model: 'b@fake', attempt: 101, usage: { calls: 2 } });
+      expect(await askModels(calls, question())).toMatchObject({ kind: 'answer', model: 'b@fake', attempt: 10_001, usage: { calls: 2 } });
     expect(server.calls).toHaveLength(2);
   });
 

@@ -5,6 +5,7 @@ import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
 import { GatewayRefusal } from './commands/gateway-client.js';
+import { recoverCommand } from './commands/recover.js';
 import { replayCommand } from './commands/replay.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
@@ -25,6 +26,8 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
                                        code with the recorded replies, without any call, and shows the first prompt,
                                        reply or rule that differs; exit code 1 then, and where a recording is not whole
       --all --recorded                 the same for every recorded run
+  npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
+      --force                          also where the store fits the log or processes live on it
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
 
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
@@ -55,6 +58,7 @@ async function main(): Promise<number | undefined> {
       help: { type: 'boolean', short: 'h' },
       recorded: { type: 'boolean', default: false },
       all: { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
       timeline: { type: 'boolean', default: false },
     },
   });
@@ -86,6 +90,12 @@ async function main(): Promise<number | undefined> {
       const [runId = null, ...more] = rest;
       if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null)) break;
       return replayCommand({ loaded: load(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
+    }
+    case 'recover': {
+      const stop = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
+      const { force } = values;
+      return recoverCommand({ loaded: load(), force, out: process.stdout, terminal: process.stderr, signal: stop.signal });
     }
     default:
       process.stderr.write(`There is no command "${command}".\n\n`);

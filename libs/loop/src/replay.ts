@@ -178,7 +178,7 @@ function differences(was: StepTrace, is: StepTrace | null): ('rule' | 'outputs' 
 const inputTypes: readonly string[] = ['PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued'];
 
 /** The event again, read as it would be from its topic today. Throws an Error that says why it cannot be. */
-function inputOf(runId: string, { id, type, time, data }: RecordedInput): EngineInput {
+export function inputOf(runId: string, { id, type, time, data }: RecordedInput): EngineInput {
   const spec = specOf(type);
   if (!spec || !inputTypes.includes(type)) throw new Error(`The engine takes no ${type}.`);
   if (time === undefined) throw new Error(`The record does not say when ${id} was made: it is of the first version.`);

@@ -1,16 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '@conclave/adapter-sqlite';
+import { embeddedTtl, openSqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
-import type { EventLog } from '@conclave/ports';
-import { kafkaConnection, openRedis, topicsOf, type Keep } from './cluster.js';
+import type { EventLog, Recovery, StateStore } from '@conclave/ports';
+import { kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 
 /** The event log for people's commands: nothing is subscribed, created or deleted by opening it, and no model is looked for. */
 export interface OpenedLog {
-  readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw'>;
+  readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw' | 'identity'>;
   /** Where a run stands, from the state store beside the log; null for one it does not know. */
   readonly runOf: (runId: string) => Promise<{ readonly status: string; readonly terminal: boolean } | null>;
+  /** The state store beside the log, for whoever rebuilds it. */
+  readonly state: Pick<StateStore, 'identity' | 'now'> & { readonly recovery: Recovery };
+  /** How long the state store keeps ended runs, in milliseconds. */
+  readonly retentionMs: number;
   /** Every topic of the configuration, without prefix. */
   readonly topics: readonly string[];
   /** Where it is read from, for people. */
@@ -51,12 +55,16 @@ export async function openLog({ loaded, logger, processId }: OpenLogOptions): Pr
       const redis = await openRedis(loaded, processId, keep);
       const { openKafkaLog } = await import('@conclave/adapter-kafka');
       const log = keep(await openKafkaLog({ ...connection, blobs: redis.blobs, ledger: redis.store.deliveries }));
-      return { log, topics, where, runOf: (runId) => redis.store.runs.read(runId), close };
+      const { identity, now, runs } = redis.store;
+      const state = { identity, now, recovery: redis.recovery };
+      return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), close };
     }
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
     const { durability } = loaded.configuration;
-    const { log, state } = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false }));
-    return { log, topics, where, runOf: (runId) => state.runs.read(runId), close };
+    const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false }));
+    const { log, state: store, recovery } = sqlite;
+    const state = { identity: store.identity, now: () => store.now(), recovery };
+    return { log, state, retentionMs: embeddedTtl.retentionMs, topics, where, runOf: (runId) => store.runs.read(runId), close };
   } catch (error) {
     await close();
     if (error instanceof Failure && error.code === 'DATA_FOLDER_IN_USE')

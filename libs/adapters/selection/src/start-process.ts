@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@conclave/contracts';
 import {
   claimStores, endOnSignals, holdProcessLease, loadConfiguration, openAdminServer, openObservers, openShutdown, patiently, serve,
   type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
 } from '@conclave/platform'; // prettier-ignore
+import type { StoreMark } from '@conclave/ports';
 import { openPorts, type OpenedPorts, type ServiceName } from './open-ports.js';
 
 export interface ProcessOptions {
@@ -76,15 +78,8 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   const ports = await patiently(() => openPorts({ loaded, observers, service, processId: identity.id }), logger);
   shutdown.add('stores', () => ports.close());
   for (const warning of ports.warnings) logger.warn(warning);
-  try {
-    const mark = await patiently(() => claimStores(ports.log, ports.state), logger);
-    logger.info('Log and state store belong together.', { store: mark.storeId, generation: mark.generation });
-  } catch (error) {
-    if (!(error instanceof Failure && error.code === 'STORE_REPLACED')) throw error;
-    problem = error.message;
-    logger.error('Nothing is consumed.', { error });
-    return;
-  }
+  const mark = await claimedStores(ports, observers, (replaced) => (problem = replaced));
+  logger.info('Log and state store belong together.', { store: mark.storeId, generation: mark.generation });
   readiness.add('log', () => ports.log.health());
   readiness.add('state store', () => ports.state.health());
   const { graph } = ports;
@@ -101,6 +96,23 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   if (beside) shutdown.add('http', () => beside.close());
   started = true;
   logger.info('Ready.', { classes: identity.classes });
+}
+
+/** How often a store that was replaced is looked at again, in milliseconds. */
+const replacedPollMs = 2_000;
+
+/** The mark of log and state store; while the store is empty or older than the log, `red` is told why, and it is waited until somebody has rebuilt it. */
+async function claimedStores(ports: OpenedPorts, { logger }: Observers, red: (sentence: string) => void): Promise<StoreMark> {
+  for (let looks = 1; ; looks += 1) {
+    try {
+      return await patiently(() => claimStores(ports.log, ports.state), logger);
+    } catch (error) {
+      if (!(error instanceof Failure && error.code === 'STORE_REPLACED')) throw error;
+      red(error.message);
+      if (looks === 1) logger.error('Nothing is consumed.', { error });
+    }
+    await delay(replacedPollMs);
+  }
 }
 
 /** Tasks at the same time, by class, where the configuration says so. */

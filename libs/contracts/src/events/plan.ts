@@ -27,6 +27,7 @@ export const PlanRequested = defineEvent({
     answer: AnswerParameters,
     origin: z.enum(['chat', 'runs']).describe('endpoint it came in by; a chat run ends when its client leaves'),
     requestedAt: Timestamp,
+    retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });
 export type PlanRequested = EventOf<typeof PlanRequested>;

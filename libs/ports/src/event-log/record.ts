@@ -110,10 +110,25 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
   };
 }
 
-/** A record as `read` gives it: what cannot be decoded has no event. Throws outages of the blobs. */
+/** A record as `read` gives it: what cannot be decoded, or has lost its stored body, has no event. Throws outages of the blobs. */
 export async function storedRecord(record: RawRecord, blobs: Blobs): Promise<StoredRecord> {
   const { topic, partition, offset, appendedAt, key, headers, raw } = record;
-  return { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0), event: await decodeOrNull(record, blobs) };
+  const event = await decodeOrNull(record, blobs).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'BLOB_MISSING') return null;
+    throw error;
+  });
+  return { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0), event };
+}
+
+/** The stored body that a record stands for, null where its body is its own. */
+export function bodyOf({ headers, raw }: Pick<StoredRecord, 'headers' | 'raw'>): BlobRef | null {
+  if (headers['ce_dataref'] === undefined) return null;
+  try {
+    const reference: unknown = JSON.parse(raw.toString('utf8'));
+    return isBlobRef(reference) ? reference : null;
+  } catch {
+    return null; // no reference at all: the record is undecodable for good
+  }
 }
 
 /** Null for a record that is no event. Throws outages of the blobs. */

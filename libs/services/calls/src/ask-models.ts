@@ -52,8 +52,8 @@ export type Answered =
   | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly records: readonly Event[] }
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
-/** Attempts of one call that keep their order below those of the next call of the same owner. */
-const attemptsPerCall = 100;
+/** Attempts of one call that keep their order below those of the next call of the same owner: 100 between two rebuilds of the store. */
+const attemptsPerCall = 10_000;
 
 /** Below this many tokens the limit is told to the server; above, its own default is better. */
 const tellTokensBelow = 8_192;

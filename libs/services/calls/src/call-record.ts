@@ -49,6 +49,19 @@ export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none')
   };
 }
 
+/**
+ * What the journal kept of a call, from its record: the inverse of `recordOf`. Null for a call that answered where the record does
+ * not hold the reply, because `store_prompts` was not full.
+ */
+export function storedCallOf(record: CallRecorded['data']): StoredCall | null {
+  const { status, failure, usage, reportedModel, firstTokenMs, durationMs } = record;
+  if (status !== 'ok') return { reply: null, failure, cancelled: status === 'cancelled', record };
+  const said = record.reply as Pick<ModelReply, 'content' | 'reasoning' | 'finishReason'> | null;
+  if (said === null) return null;
+  const { content, reasoning, finishReason } = said;
+  return { reply: { content, reasoning, finishReason, usage, reportedModel, firstTokenMs, durationMs }, failure, cancelled: false, record };
+}
+
 /** The same record gives the same event, byte for byte, however often it is published. */
 export const recordEvent = (runId: string, source: Service, data: CallRecorded['data']): Event =>
   makeEvent(CallRecorded, { id: `${data.step}/${data.attempt}`, runId, source, time: data.startedAt + data.durationMs }, data);

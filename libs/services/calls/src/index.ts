@@ -1,6 +1,6 @@
 export * from './ask-models.js';
 export * from './call-maker.js';
-export { requestHash } from './call-record.js';
+export { recordOf, requestHash, storedCallOf, type StoredCall } from './call-record.js';
 export * from './calls.js';
 export * from './cancel-watch.js';
 export * from './live-text.js';

@@ -125,7 +125,10 @@ export class Acceptance {
     const header = makeEvent(
       PlanRequested,
       { id: runId, runId, source: 'gateway', time: requestedAt, traceparent },
-      { goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
+      {
+        ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
+        ...(retryKey === null ? {} : { retryKey }),
+      },
     );
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
     if (outcome.kind === 'overloaded') {

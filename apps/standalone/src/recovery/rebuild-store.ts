@@ -1,0 +1,167 @@
+import { CommandIssued, commandId, makeEvent } from '@conclave/contracts';
+import { aboveLost, bodyOf, type EventLog, type Recovery, type StoredRecord, type StoreMark } from '@conclave/ports';
+import { KnownRun, recoveryActor } from './known-runs.js';
+import { lostRequest } from './lost-request.js';
+import { rebuildRun, type RebuildOptions } from './rebuild-run.js';
+import { Writes } from './writes.js';
+
+export interface RebuildStore extends RebuildOptions {
+  readonly log: Pick<EventLog, 'read' | 'publish'>;
+  /** Every topic with events, without prefix. */
+  readonly topics: readonly string[];
+  readonly recovery: Recovery;
+  /** The mark beside the log. */
+  readonly mark: StoreMark;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** How long ended runs are kept, in milliseconds. */
+  readonly retentionMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (so: { readonly records: number; readonly ended: number; readonly topic: string }) => void;
+}
+
+/** What a recovery has done; counts, and ids where somebody has to look. */
+export interface Recovered {
+  records: number;
+  open: number;
+  /** Of the open ones, those that the store held as new or newer. */
+  kept: number;
+  /** Of the open ones, those no step had taken yet. */
+  requested: number;
+  ended: number;
+  /** Ended so long ago that nothing can bring them back. */
+  expired: number;
+  calls: number;
+  timers: number;
+  /** Bodies above 64 KB that were in the lost store. */
+  bodies: number;
+  /** Undecodable records that name no run. */
+  strangers: number;
+  readonly aborted: { readonly runId: string; readonly fault: string }[];
+  readonly gaps: { readonly runId: string; readonly versions: readonly number[] }[];
+  /** Calls of open runs whose reply the log does not hold: they are made again if their task comes again. */
+  readonly withoutReply: { readonly runId: string; readonly steps: readonly string[] }[];
+}
+
+/** Topics that say what runs are; audit first, because it tells most and lets ended runs go while it is read. */
+const telling = ['audit', 'run.completed', 'plan.requested', 'run.commands'];
+/** Records between two looks at the signal that also tell the progress. */
+const progressEvery = 1_000;
+
+/**
+ * Writes everything the log tells into a store between `begin` and `end`. Open runs are kept in memory until all topics are read;
+ * ended ones only until their last step. Throws the reason of `signal`, and what log and store fail with: run it again then.
+ */
+export async function rebuildStore(options: RebuildStore): Promise<Recovered> {
+  return new StoreRebuild(options).run();
+}
+
+class StoreRebuild {
+  private readonly open = new Map<string, KnownRun>();
+  /** Ended runs that are written already. */
+  private readonly over = new Set<string>();
+  private readonly writes = new Writes();
+  private readonly done: Recovered = {
+    ...{ records: 0, open: 0, kept: 0, requested: 0, ended: 0, expired: 0, calls: 0, timers: 0, bodies: 0, strangers: 0 },
+    ...{ aborted: [], gaps: [], withoutReply: [] },
+  };
+
+  constructor(private readonly options: RebuildStore) {}
+
+  async run(): Promise<Recovered> {
+    const { topics } = this.options;
+    const others = topics.filter((topic) => !telling.includes(topic));
+    for (const topic of [...telling.filter((name) => topics.includes(name)), ...others]) await this.read(topic);
+    for (const run of this.open.values()) {
+      this.options.signal.throwIfAborted();
+      await this.write(run);
+    }
+    await this.writes.settled();
+    return this.done;
+  }
+
+  private async read(topic: string): Promise<void> {
+    const { log, signal, onProgress } = this.options;
+    for await (const record of log.read(topic)) {
+      signal.throwIfAborted();
+      this.done.records += 1;
+      if (this.done.records % progressEvery === 0) onProgress?.({ records: this.done.records, ended: this.done.ended, topic });
+      await this.take(record);
+    }
+  }
+
+  private async take(record: StoredRecord): Promise<void> {
+    const { event, headers, topic } = record;
+    const body = event ? null : bodyOf(record);
+    if (body) {
+      this.done.bodies += 1;
+      await this.options.recovery.bodyLost(body);
+    }
+    if (!telling.includes(topic)) return;
+    const runId = event?.runId ?? headers['ce_runid'];
+    if (runId === undefined) return void (this.done.strangers += 1);
+    if (this.over.has(runId)) return this.late(runId, record);
+    const run = this.open.get(runId) ?? new KnownRun(runId);
+    if (!run.take(record)) return;
+    this.open.set(runId, run);
+    if (run.isWhole && (await this.write(run, { onlyEnded: true }))) this.open.delete(runId);
+  }
+
+  /** A call of a run that has ended is still paid once. */
+  private async late(runId: string, record: StoredRecord): Promise<void> {
+    const run = new KnownRun(runId);
+    run.take(record);
+    if (run.calls.size === 0) return;
+    await this.writes.add(async () => {
+      this.done.calls += await this.options.recovery.calls(runId, run.takeCalls());
+    });
+  }
+
+  /** Gives whether there is nothing more to read of it. */
+  private async write(known: KnownRun, { onlyEnded = false } = {}): Promise<boolean> {
+    const { now, retentionMs, mark, recovery, log } = this.options;
+    const { runId } = known;
+    const { run: rebuilt, gaps, fault } = rebuildRun(known.records(), this.options);
+    if (onlyEnded && !rebuilt.terminal) return false;
+    if (rebuilt.terminal) this.over.add(runId);
+    if (rebuilt.endedAt !== null && rebuilt.endedAt + retentionMs <= now) {
+      this.done.expired += 1;
+      return true;
+    }
+    // A run that left nothing but calls, or commands for nobody, was never accepted or is long forgotten.
+    if (rebuilt.version === 0 && !rebuilt.header && !known.requestIsLost) return true;
+    const ends = fault ?? (rebuilt.terminal || rebuilt.header ? null : 'its request cannot be read any more');
+    const run = rebuilt.terminal || rebuilt.header ? rebuilt : { ...rebuilt, header: lostRequest(runId, now) };
+    const above = aboveLost(mark, known.commandSeq);
+    const withoutReply = [...known.withoutReply].filter((step) => !known.calls.has(step));
+    await this.writes.add(async () => {
+      const said = await recovery.run(run, above);
+      this.done.calls += await recovery.calls(runId, known.takeCalls());
+      if (run.terminal) return void (this.done.ended += 1);
+      this.done.open += 1;
+      this.done.timers += run.timers.length;
+      if (said === 'kept') this.done.kept += 1;
+      if (run.version === 0) this.done.requested += 1;
+      if (gaps.length > 0) this.done.gaps.push({ runId, versions: gaps });
+      if (withoutReply.length > 0) this.done.withoutReply.push({ runId, steps: withoutReply });
+      // A store that holds a newer state needs no log to go on.
+      if (ends === null || (said === 'kept' && run.version > 0)) return;
+      this.done.aborted.push({ runId, fault: ends });
+      if (!known.aborted) await log.publish([abortOf(runId, above.commandSeq, now, ends)]);
+    });
+    return true;
+  }
+}
+
+/** Ends a run that cannot go on, through the engine like any other end. Its number is one that is never given again. */
+const abortOf = (runId: string, seq: number, now: number, fault: string) =>
+  makeEvent(
+    CommandIssued,
+    { id: commandId(runId, seq), runId, source: 'transport', time: now },
+    {
+      seq,
+      actor: recoveryActor,
+      issuedAt: now,
+      command: { name: 'abort', reason: `the state store was lost and this run could not be rebuilt: ${fault}` },
+    },
+  );

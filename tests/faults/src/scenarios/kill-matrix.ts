@@ -129,7 +129,7 @@ export const killCell = (cell: Cell): Scenario => ({
   // Of the four runs of a cell with a timer, one runs out of time.
   bounds: { answered: 0.7 },
   fault: `kill -9 of ${cell.service} at ${cell.point}`,
-  limitS: 90,
+  limitS: 180,
   ci: false,
   run: (world) => matrix(world, [cell]),
 });

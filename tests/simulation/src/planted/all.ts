@@ -4,7 +4,6 @@ import { commitWithoutCompareAndSet } from './commit-without-compare-and-set.js'
 import { doneBeforeEffect } from './done-before-effect.js';
 import { journalAcceptsLowerAttempt } from './journal-accepts-lower-attempt.js';
 import { journalIgnoresLeases } from './journal-ignores-leases.js';
-import { lateResultCounted } from './late-result-counted.js';
 import { lostAnswerKeepsStep } from './lost-answer-keeps-step.js';
 import { outageCountedAsFailure } from './outage-counted-as-failure.js';
 import type { PlantedBug } from './planted-bug.js';
@@ -24,7 +23,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   doneBeforeEffect,
   publishAcknowledgedEarly,
   timerRemovedBeforePublish,
-  lateResultCounted,
   cancelNotLevelTriggered,
   streamAppendNotIdempotent,
   supersededNotWritten,

@@ -16,8 +16,25 @@ export async function through<T>(
   args: readonly unknown[],
   act: () => Promise<T> | T,
 ): Promise<T> {
-  const { storm, observe } = process.world;
   if (process.dead) return never();
+  // Waiting for a timer is no work.
+  if (point === 'timers.wait') return passing(process, point, store, args, act);
+  process.inFlight += 1;
+  try {
+    return await passing(process, point, store, args, act);
+  } finally {
+    process.inFlight -= 1;
+  }
+}
+
+async function passing<T>(
+  process: SimulatedProcess,
+  point: string,
+  store: StoreKind,
+  args: readonly unknown[],
+  act: () => Promise<T> | T,
+): Promise<T> {
+  const { storm, observe } = process.world;
   const waiting = storm.before(process, point, store);
   const failure = waiting ? await waiting : null;
   if (process.dead) return never();

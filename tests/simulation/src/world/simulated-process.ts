@@ -47,6 +47,8 @@ export class SimulatedProcess {
   dead = false;
   /** Milliseconds since 1970 until which nothing it says or hears gets through. */
   frozenUntil = 0;
+  /** Calls to ports under way. */
+  inFlight = 0;
   gateway: SimulatedGateway | null = null;
   private readonly raw: SimulatedLog;
   private readonly blobs: Blobs;

@@ -243,7 +243,8 @@ export class World {
 
   /** Whether everything that was to happen has happened. */
   quiet(): boolean {
-    if (!this.storm.over || this.starting > 0 || this.coming > 0 || [...this.living.values()].some((process) => process.dead)) return false;
+    if (!this.storm.over || this.starting > 0 || this.coming > 0) return false;
+    for (const { dead, inFlight, frozenUntil } of this.living.values()) if (dead || inFlight > 0 || frozenUntil > Date.now()) return false;
     if (this.openRuns() > 0 || this.observations.clients.some(({ finished }) => !finished)) return false;
     return this.stores.deliveries.open().length === 0 && this.stores.leases.heldSlots().length === 0 && this.lag().length === 0;
   }

@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkNames } from './checks/check.js';
+import { targetOf } from './faults/crash-points.js';
+import { plantedBugs } from './planted/all.js';
+import { simulate } from './simulate.js';
+
+/** Seeds, from 0, within which each planted bug has to be found. */
+const within = 400;
+const patienceMs = 30 * 60_000;
+
+describe('a planted bug', () => {
+  it.each(plantedBugs.map((bug) => [bug.name, bug] as const))(
+    'is found by its check, with ids: %s',
+    async (name, bug) => {
+      for (let seed = 0; seed < within; seed += 1) {
+        const { violations } = await simulate({ seed, target: targetOf(seed), planted: bug.plant() });
+        const [found] = violations.filter(({ check }) => check === bug.check);
+        if (!found) continue;
+        expect(found.id).not.toBe('');
+        process.stderr.write(`${name}: seed ${seed}, ${found.check}: ${found.id} ${found.sentence}\n`);
+        return;
+      }
+      throw new Error(`${within} seeds did not find it by the check "${bug.check}": ${bug.sentence}`);
+    },
+    patienceMs,
+  );
+
+  it('exists for every check, so that none is there that cannot fail', () => {
+    expect(new Set(plantedBugs.map(({ check }) => check))).toEqual(new Set(checkNames));
+    expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { Coverage, targetOf } from './faults/crash-points.js';
+import { simulate, type SimulationResult } from './simulate.js';
+
+/** Enough for every declared crash point to be aimed at several times. */
+const seeds = 2_000;
+const patienceMs = 30 * 60_000;
+
+const sumOf = (results: readonly SimulationResult[], name: 'accepted' | 'answered' | 'deaths' | 'repeated' | 'superseded'): number =>
+  results.reduce((sum, result) => sum + result[name], 0);
+
+describe('the simulated system', () => {
+  it(
+    `keeps every promise over ${seeds} seeds, with a process killed at every crash point there is`,
+    async () => {
+      const coverage = new Coverage();
+      const cpu = process.cpuUsage();
+      const results: SimulationResult[] = [];
+      for (let seed = 0; seed < seeds; seed += 1) results.push(await simulate({ seed, target: targetOf(seed), cover: coverage.note }));
+      const used = process.cpuUsage(cpu);
+      const sums = (['accepted', 'answered', 'deaths', 'repeated', 'superseded'] as const).map((name) => `${sumOf(results, name)} ${name}`);
+      const seconds = ((used.user + used.system) / 1e6).toFixed(0);
+      process.stderr.write(`simulation: ${seeds} seeds, ${seconds} s of one core, ${sums.join(', ')}; ${coverage.report()}\n`);
+
+      const broken = results.flatMap(({ seed, violations }) =>
+        violations.map(({ check, id, sentence }) => `npm run simulate -- --seed ${seed}   # ${check}: ${id} ${sentence}`),
+      );
+      expect(broken).toEqual([]);
+      expect(coverage.undeclared()).toEqual([]);
+      expect(coverage.missed()).toEqual([]);
+      // A system that refuses or gives up whatever is hard keeps every promise too.
+      expect(sumOf(results, 'accepted')).toBeGreaterThan(seeds);
+      expect(sumOf(results, 'answered')).toBeGreaterThan(0.75 * sumOf(results, 'accepted'));
+      expect(sumOf(results, 'deaths')).toBeGreaterThan(seeds);
+      expect(sumOf(results, 'repeated')).toBeGreaterThan(0);
+      expect(sumOf(results, 'superseded')).toBeGreaterThan(0);
+    },
+    patienceMs,
+  );
+
+  it(
+    'does exactly the same for the same seed, to the last line of its trace',
+    async () => {
+      const traceOf = async (seed: number): Promise<{ readonly lines: readonly string[]; readonly result: SimulationResult }> => {
+        const lines: string[] = [];
+        const result = await simulate({ seed, target: targetOf(seed), line: (line) => lines.push(line) });
+        return { lines, result };
+      };
+      for (const seed of [3, 10, 47, 101, 1_333]) {
+        const [first, again] = [await traceOf(seed), await traceOf(seed)];
+        expect(again.lines).toEqual(first.lines);
+        expect(again.result).toEqual(first.result);
+        // Watching a world does not change it.
+        expect((await simulate({ seed, target: targetOf(seed) })).traceHash).toBe(first.result.traceHash);
+        expect((await simulate({ seed: seed + 1, target: targetOf(seed + 1) })).traceHash).not.toBe(first.result.traceHash);
+      }
+    },
+    patienceMs,
+  );
+});

@@ -60,6 +60,14 @@ describe('a replay of recorded steps', () => {
     expect(replay(runId, steps, under(plainStrategy))).toEqual(once);
   });
 
+  it('tells what each step decides, once and in the order of the versions', () => {
+    const { steps } = twoHop();
+    const told: (readonly [number, readonly string[]])[] = [];
+    const onStep = (version: number, { outputs }: Decision): void => void told.push([version, outputs.map(({ id }) => id)]);
+    replay(runId, [...steps].reverse().concat(steps), { ...under(plainStrategy), onStep });
+    expect(told).toEqual(steps.map(({ version, outputs }) => [version, outputs.map(({ id }) => id)]));
+  });
+
   it('takes steps in the order of their version, whatever order they come in and however often', () => {
     const { steps } = twoHop();
     const shuffled = [...steps.slice(4).reverse(), ...steps.slice(0, 4), ...steps];

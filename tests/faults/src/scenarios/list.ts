@@ -5,6 +5,7 @@ import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebal
 import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { network, networkHarms } from './network.js';
 import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
+import { tornTail } from './torn-tail.js';
 import { modelFaults, slowReader } from './streams.js';
 
 /** Every scenario, in the order they run and stand in the guarantees page. */
@@ -30,6 +31,7 @@ export const scenarios: readonly Scenario[] = [
   searchStopped,
   modelStopped,
   network,
+  tornTail,
 ];
 
 /** Scenarios that are parts of others, by name. */

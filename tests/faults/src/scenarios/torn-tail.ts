@@ -1,0 +1,156 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqlite } from '@conclave/adapter-sqlite';
+import { readHistory, type HistoryEntry } from '@conclave/test-support';
+import { contentOf, type FolderContent } from '../world/folder-content.js';
+import { secondLife } from '../world/second-life.js';
+import type { World } from '../world/world.js';
+import { readWriteAheadLog, type WriteAheadLog } from '../world/write-ahead-log.js';
+import { inFlight, pause, recoveryAfter, runsOf } from './measure.js';
+import type { Scenario } from './scenario.js';
+
+/** The folder as it stood at a moment at which nobody could write. */
+interface Remains {
+  readonly folder: string;
+  readonly log: WriteAheadLog;
+  readonly history: readonly HistoryEntry[];
+}
+
+/** Transactions that must be left to tear, so that the tail is worth tearing. */
+const fewestCommits = 12;
+const pageBytes = 4_096;
+
+/** Stops the process with SIGSTOP while it writes, and copies what a kill in this moment leaves. The process stays stopped. */
+async function standstill(world: World): Promise<Remains> {
+  const process = world.engine.process('gateway');
+  const folder = join(world.engine.folder, 'remains');
+  for (let tries = 0; tries < 40; tries++) {
+    process.signal('SIGSTOP');
+    // A write that the kernel has begun is finished by it.
+    await pause(20);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    for (const file of ['conclave.db', 'conclave.db-wal', 'conclave.db-shm']) {
+      const from = join(world.engine.home, file);
+      if (existsSync(from)) copyFileSync(from, join(folder, file));
+    }
+    const log = readWriteAheadLog(join(folder, 'conclave.db-wal'), join(folder, 'conclave.db-shm'));
+    if (log.commits.length > fewestCommits) return { folder, log, history: readHistory(join(world.engine.folder, 'history.ndjson')) };
+    process.signal('SIGCONT');
+    await pause(150);
+  }
+  throw new Error(`The write-ahead log never held more than ${fewestCommits} transactions that can be torn.`);
+}
+
+/** A copy of the remains with another end of its write-ahead log, as the next start finds it. */
+function tornCopy({ folder }: Remains, wal: Buffer): string {
+  const to = `${folder}-torn`;
+  rmSync(to, { recursive: true, force: true });
+  mkdirSync(to);
+  copyFileSync(join(folder, 'conclave.db'), join(to, 'conclave.db'));
+  writeFileSync(join(to, 'conclave.db-wal'), wal);
+  return to;
+}
+
+/** Opens a copy as the product does, closes it, and reads what it holds then. */
+async function opened(home: string): Promise<FolderContent> {
+  await openSqlite({ home, processId: 'checker', durability: 'process', prunes: false }).close();
+  return contentOf(home);
+}
+
+/** What each prefix of whole transactions holds; throws unless each one continues the one before and state and log agree in it. */
+function prefixes(remains: Remains, from: number): ReadonlyMap<number, FolderContent> {
+  const found = new Map<number, FolderContent>();
+  let before: FolderContent | null = null;
+  for (const end of remains.log.commits.slice(from)) {
+    const content = contentOf(tornCopy(remains, remains.log.bytes.subarray(0, end)));
+    if (before && !startsWith(content.records, before.records)) throw new Error(`The records up to byte ${end} do not continue those before.`);
+    if (content.missingOutputs.length > 0) throw new Error(`Up to byte ${end} the log lacks outputs of applied steps: ${content.missingOutputs.join(', ')}`);
+    found.set(end, content);
+    before = content;
+  }
+  return found;
+} // prettier-ignore
+
+const startsWith = (long: readonly string[], short: readonly string[]): boolean => short.every((record, n) => long[n] === record);
+
+/** Every acknowledged append of a process that was killed is readable, in the order of its log. */
+function checkAcknowledged({ history }: Remains, whole: FolderContent): number {
+  const ids = history
+    .filter(({ op, phase, actor }) => op === 'publish' && phase === 'ok' && actor !== 'injector')
+    .flatMap(({ data }) => (data as { events: readonly { id: string; topic: string }[] }).events.map(({ id }) => id));
+  const readable = new Set(whole.eventIds);
+  const lost = ids.filter((id) => !readable.has(id));
+  if (ids.length === 0 || lost.length > 0) throw new Error(`${lost.length} of ${ids.length} acknowledged appends are gone after the kill: ${lost.slice(0, 5).join(', ')}`); // prettier-ignore
+  return ids.length;
+}
+
+interface Damage {
+  readonly what: string;
+  readonly wal: Buffer;
+  /** Where the last transaction ends that is whole. */
+  readonly end: number;
+}
+
+/** Every byte of the last frame (or every `step`-th), every boundary of a frame in the tail, and single bits all over it. */
+function* damages({ bytes, commits, frames, frameBytes }: WriteAheadLog, from: number, step: number): Generator<Damage> {
+  const endBefore = (at: number) => commits.findLast((end) => end <= at)!;
+  const tail = frames.filter((frame) => frame >= commits[from]!);
+  for (const frame of tail) yield { what: `cut at frame ${frame}`, wal: bytes.subarray(0, frame), end: endBefore(frame) };
+  const last = tail.at(-1)!;
+  for (let at = last + 1; at < last + frameBytes; at += at - last < 32 ? 1 : step)
+    yield { what: `cut at byte ${at}`, wal: bytes.subarray(0, at), end: endBefore(at) };
+  for (const [n, frame] of tail.entries()) {
+    const at = frame + ((n * 997) % frameBytes);
+    const wal = Buffer.from(bytes);
+    wal[at]! ^= 1 << (n % 8);
+    yield { what: `bit ${n % 8} of byte ${at} flipped`, wal, end: endBefore(frame) };
+  }
+}
+
+export const tornTail: Scenario = {
+  name: 'torn-tail',
+  promise: 'The embedded file opens to exactly the whole transactions in front of wherever it was torn; a kill alone loses nothing acknowledged.',
+  fault: 'kill -9 under load, then the write-ahead log cut at every frame of its tail, at every byte of the last one, and single bits flipped',
+  engines: ['embedded'],
+  controls: [],
+  bounds: { terminalMs: 90_000 },
+  limitS: 300,
+  ci: true,
+  async run(world) {
+    await world.warmUp();
+    world.behave({ delayMs: { planner: 100, expert: 700, composer: 200 }, wordMs: 30 });
+    const load = world.load.run({ runs: world.short ? 8 : 20, atOnce: 5, everyMs: 200, name: 'torn', twoRounds: (n) => n % 3 === 0 });
+    await inFlight(world);
+    await pause(500);
+    const remains = await standstill(world);
+    const at = world.fault('SIGKILL of the standing process');
+    await world.engine.process('gateway').kill('SIGKILL');
+    await load;
+    world.row({ name: 'killed', outcome: 'went on', recoveryMs: recoveryAfter(world, at), runs: runsOf(world, 'torn') });
+
+    const { log } = remains;
+    const tailLength = world.short ? fewestCommits : 60;
+    const from = Math.max(0, log.commits.length - 1 - tailLength);
+    const whole = await opened(tornCopy(remains, log.bytes));
+    const acknowledged = checkAcknowledged(remains, whole);
+    const expected = prefixes(remains, from);
+    let judged = 0;
+    for (const { what, wal, end } of damages(log, from, world.short ? 128 : 1)) {
+      const content = await opened(tornCopy(remains, wal));
+      const { records, rest } = expected.get(end)!;
+      if (content.records.join() !== records.join() || content.rest !== rest)
+        throw new Error(`${what}: it opens to ${content.records.length} records (state ${content.rest}) instead of the ${records.length} (state ${rest}) of the whole transactions before.`);
+      judged += 1;
+    }
+    world.row({ name: `${acknowledged} acknowledged appends`, outcome: `all readable; ${judged} torn files, each its prefix`, recoveryMs: null, runs: [] });
+
+    const ends = [...expected.keys()];
+    for (const end of world.short ? [ends[Math.floor(ends.length / 2)]!] : [ends[0]!, ends[Math.floor(ends.length / 2)]!, ends.at(-2)!]) {
+      // Half a page of the next transaction stands behind its whole ones.
+      const home = tornCopy(remains, log.bytes.subarray(0, end + pageBytes / 2));
+      const { runs, calls, readyMs } = await secondLife(world, home, expected.get(end)!);
+      world.row({ name: `started on a file torn at ${end}`, outcome: `ready after ${(readyMs / 1000).toFixed(1)} s, ${runs} open runs ended with ${calls} calls`, recoveryMs: null, runs: [] });
+    }
+  },
+}; // prettier-ignore

@@ -41,6 +41,8 @@ export function suites() {
     })),
     engineSuite('embedded', []),
     engineSuite('distributed', ['kafka', 'redis', 'neo4j']),
+    faultSuite('embedded', []),
+    faultSuite('distributed', ['kafka', 'redis', 'neo4j', 'searx']),
   ];
 }
 
@@ -54,6 +56,17 @@ function engineSuite(engine, needs) {
     limit: 420,
     level,
     folders: [endToEnd],
+    needs,
+  };
+}
+
+/** The kill matrix, the short form of every other fault, and each protection switched off once. */
+function faultSuite(engine, needs) {
+  return {
+    name: `faults-${engine}`,
+    title: `Faults, ${engine}`,
+    args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', '2'],
+    limit: 720,
     needs,
   };
 }

@@ -1,1 +1,1 @@
-export {};
+export { guaranteesPage } from './report/guarantees.js';

@@ -8,6 +8,8 @@ import { readEvidence } from './evidence/store.js';
 import { tableOf } from './report/table.js';
 import { boundsOf, runControl, runScenario, type Outcome } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
+import type { Control, Scenario } from './scenarios/scenario.js';
+import { useServers } from './world/shared-servers.js';
 
 const usage = `npm run faults [-- <name>...] [options]
   <name>                 scenarios to run; all without a name. kill:<service>:<point> is one cell of the kill matrix
@@ -15,6 +17,7 @@ const usage = `npm run faults [-- <name>...] [options]
   --without <protection> switches a protection off: the scenario has to turn red through the checker
   --controls             every protection of the scenarios switched off in turn; each has to turn its check red
   --short                less load and shorter storms, as in CI
+  --jobs <n>             systems at the same time; 1 unless said otherwise
   --list                 what there is
   check <folder>         judges the evidence that an earlier run has left
 `;
@@ -26,6 +29,7 @@ const { values, positionals } = parseArgs({
     without: { type: 'string' },
     controls: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: '1' },
     ci: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -52,21 +56,44 @@ function judge(folder: string): number {
   return findings.length > 0 ? 1 : 0;
 }
 
-async function runAll(): Promise<number> {
+/** In CI a protection is switched off on one engine, the one that starts sooner; `--controls` takes all. */
+const controlEngines = ({ engines: on }: Control, scenario: Scenario): readonly EngineKind[] => {
+  const all = on ?? scenario.engines;
+  return values.ci ? [all.includes('embedded') ? 'embedded' : 'distributed'] : all;
+};
+
+function jobs(): readonly (() => Promise<Outcome>)[] {
   const chosen = positionals.length > 0 ? positionals.map(scenarioNamed) : scenarios.filter(({ ci }) => ci || !values.ci);
-  const outcomes: Outcome[] = [];
   const short = values.short || values.ci;
-  for (const scenario of chosen)
-    for (const engine of engines().filter((kind) => scenario.engines.includes(kind))) {
-      if (!values.controls) outcomes.push(await runScenario(scenario, engine, { without: values.without ?? null, short }));
-      if (values.controls || (values.ci && !values.without))
-        for (const control of scenario.controls.filter(({ engines: on }) => (on ?? scenario.engines).includes(engine)))
-          outcomes.push(await runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control));
-    }
-  if (outcomes.length === 0) throw new Error('Nothing was run: no scenario of this choice exists on this engine.');
+  const on = (kinds: readonly EngineKind[]) => engines().filter((kind) => kinds.includes(kind));
+  return chosen.flatMap((scenario) => [
+    ...(values.controls
+      ? []
+      : on(scenario.engines).map((engine) => () => runScenario(scenario, engine, { without: values.without ?? null, short }))),
+    ...(values.controls || (values.ci && values.without === undefined)
+      ? scenario.controls.flatMap((control) =>
+          on(controlEngines(control, scenario)).map(
+            (engine) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control),
+          ),
+        )
+      : []),
+  ]);
+}
+
+async function runAll(): Promise<number> {
+  await useServers(engines().includes('distributed'));
+  const waiting = [...jobs()];
+  if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists on this engine.');
+  const outcomes: Outcome[] = [];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) outcomes.push(await next());
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);
   writeFileSync(join(outcomes[0]!.folder, '../table.json'), JSON.stringify(outcomes, null, 2));
-  return outcomes.every(({ red }) => !red) ? 0 : 1;
+  const red = outcomes.filter((outcome) => outcome.red).length;
+  console.log(`${outcomes.length - red} hold, ${red} red`);
+  return red === 0 ? 0 : 1;
 }
 
 if (values.help) console.log(usage);

@@ -40,7 +40,6 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
   mkdirSync(folder, { recursive: true });
   const bounds: Bounds = { ...defaultBounds, ...scenario.bounds };
   const began = performance.now();
-  process.stdout.write(`${scenario.name} on ${engine}${without ? ` without ${without}` : ''} ... `);
   let world: World | null = null;
   let evidence: Evidence | null = null;
   let error: string | null = null;
@@ -80,7 +79,9 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
     seconds: (performance.now() - began) / 1000,
     folder,
   };
-  console.log(`${red ? 'RED' : 'holds'} (${outcome.seconds.toFixed(0)} s)`);
+  console.log(
+    `${scenario.name} on ${engine}${without ? ` without ${without}` : ''}: ${red ? 'RED' : 'holds'} (${outcome.seconds.toFixed(0)} s)`,
+  );
   if (red) console.log([error, findingsText(verdict.findings)].filter(Boolean).join('\n').replace(/^/gm, '    '));
   return outcome;
 }

@@ -3,6 +3,7 @@ import { duplicates, mixedVersions, poison } from './records.js';
 import type { Scenario } from './scenario.js';
 import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
 import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
+import { diskFull, diskFullLimit } from './disk-full.js';
 import { network, networkHarms } from './network.js';
 import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
 import { tornTail } from './torn-tail.js';
@@ -32,10 +33,11 @@ export const scenarios: readonly Scenario[] = [
   modelStopped,
   network,
   tornTail,
+  diskFull,
 ];
 
 /** Scenarios that are parts of others, by name. */
-const parts: readonly Scenario[] = [...cells.map(killCell), ...networkHarms];
+const parts: readonly Scenario[] = [...cells.map(killCell), ...networkHarms, diskFullLimit];
 
 /** Throws with the names there are. */
 export function scenarioNamed(name: string): Scenario {

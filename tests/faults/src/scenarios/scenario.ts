@@ -1,3 +1,4 @@
+import type { ProtectionName } from '@conclave/contracts';
 import type { EngineKind } from '@conclave/test-support/system';
 import type { Bounds, CheckName } from '../evidence/evidence.js';
 import type { World } from '../world/world.js';
@@ -5,7 +6,7 @@ import type { World } from '../world/world.js';
 /** A protection that can be switched off, and what must turn red then. */
 export interface Control {
   /** Name as WITHOUT_PROTECTION takes it. */
-  readonly without: string;
+  readonly without: ProtectionName;
   /** The check that has to find something, with ids. */
   readonly check: CheckName;
   /** Engines it is tried on; those of the scenario unless said otherwise. */

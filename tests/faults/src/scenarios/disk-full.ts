@@ -1,0 +1,91 @@
+import { until } from '@conclave/test-support';
+import { allMetrics, startRun, sumOf } from '@conclave/test-support/system';
+import { limitFiles, mountSmallDisk, type SmallDisk } from '../world/small-disk.js';
+import type { World } from '../world/world.js';
+import { inFlight, notReady, pause, recoveryAfter, refusedForRoom, runsOf } from './measure.js';
+import type { Scenario } from './scenario.js';
+
+/** Asks until the product has met the full disk: what is open in its write-ahead log may take a few writes more. */
+async function firstRefusal(world: World): Promise<void> {
+  await until(
+    'the first refusal',
+    async () => {
+      const { status } = await startRun(world.engine.url(), { model: 'conclave-fast', input: `Load question filler-1-${'x'.repeat(20)}?` });
+      return status === 503;
+    },
+    { timeoutMs: 20_000, everyMs: 100 },
+  );
+}
+
+async function full(world: World, disk: SmallDisk): Promise<void> {
+  world.behave({ delayMs: { planner: 150, expert: 1_500, composer: 200 }, wordMs: 20 });
+  const load = world.load.run({
+    runs: world.short ? 8 : 24,
+    atOnce: 6,
+    everyMs: 300,
+    name: 'diskfull',
+    // A run that is lost would be waited for that long.
+    patienceMs: world.controlled ? 30_000 : 90_000,
+  });
+  try {
+    await inFlight(world);
+    disk.fill();
+    const at = world.fault('the disk is full');
+    await firstRefusal(world);
+    // Where only a limit of the process can be had, SQLite cannot tell it from other errors of writing.
+    const refusal = disk.how === 'tmpfs' ? await refusedForRoom(world) : 'STORE_UNAVAILABLE';
+    // Long enough for five attempts at a record, were it blamed.
+    await pause(world.short ? 4_000 : 10_000);
+    const red = await notReady(world);
+    if (red.size === 0) throw new Error('The process says it is ready while nothing can be written.');
+    disk.free();
+    const room = Date.now();
+    await until('it to be ready', async () => (await notReady(world)).size === 0, { timeoutMs: 30_000, everyMs: 50 });
+    const ready = Date.now();
+    await load;
+    world.row({
+      name: `full for ${((room - at) / 1000).toFixed(0)} s (${disk.how})`,
+      outcome: `${refusal}; ready ${((ready - room) / 1000).toFixed(1)} s after there was room`,
+      recoveryMs: recoveryAfter(world, room),
+      runs: runsOf(world, 'diskfull'),
+    });
+    const dead = sumOf(await allMetrics(world.engine), 'conclave_dead_letters_total');
+    if (dead > 0 && !world.controlled) throw new Error(`${dead} records became dead letters because the disk was full.`);
+  } finally {
+    disk.free();
+  }
+}
+
+const diskFullBy = (mounted: boolean): Scenario => ({
+  name: mounted ? 'disk-full' : 'disk-full-limit',
+  promise: 'On a full disk every append is refused with a clear error, nothing is acknowledged that is not kept, and work goes on when there is room.',
+  fault: mounted
+    ? 'the file system of the data folder is filled to the last byte under load (where mounting is not allowed: no file may grow)'
+    : 'no file of the process may grow any more (RLIMIT_FSIZE), under load',
+  engines: ['embedded'],
+  controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
+  bounds: { terminalMs: 90_000 },
+  limitS: 180,
+  ci: mounted,
+  async run(world) {
+    await world.warmUp();
+    const process = world.engine.process('gateway');
+    await process.stop();
+    const mount = mounted ? mountSmallDisk(world.engine.home) : null;
+    await process.restart();
+    const disk = mount ?? limitFiles(world.engine.home, process.pid!);
+    try {
+      await full(world, disk);
+    } finally {
+      if (mount) {
+        await process.stop(15_000);
+        mount.remove();
+        await process.restart();
+      }
+    }
+  },
+}); // prettier-ignore
+
+export const diskFull = diskFullBy(true);
+/** The way of those who may not mount, by its name. */
+export const diskFullLimit = diskFullBy(false);

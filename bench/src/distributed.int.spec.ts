@@ -10,6 +10,19 @@ describe('npm run bench with Kafka and Redis', () => {
     expect(code).toBe(0);
   }, 140_000);
 
+  it('measures B4 and says how busy the machine was', async () => {
+    const { code, text } = await runBench(['B4', '--quick']);
+    expect(text.match(/efficiency \(tasks\/s per worker\).*, against 1 worker:\n\s+RATIO [\d.]+x \[.*\]; (target >= 0\.9 x: (met|NOT MET)|no target)/g)).toHaveLength(2); // prettier-ignore
+    expect(text).toMatch(/\d+ % of \d+ cores/);
+    expect(code).toBe(0);
+  }, 280_000);
+
+  it('measures B5 beside a worker without long tasks', async () => {
+    const { code, text } = await runBench(['B5', '--quick']);
+    expect(text).toMatch(/RATIO [\d.]+x \[.*\]; target <= 1\.2 x: (met|NOT MET)/);
+    expect(code).toBe(0);
+  }, 280_000);
+
   it('measures B8 on both engines', async () => {
     const { code, text } = await runBench(['B8', '--quick']);
     expect(text.match(/RATIO [\d.]+x \[.*\]; target <= 50 ms: (met|NOT MET)/g)).toHaveLength(3);

@@ -13,15 +13,18 @@ export interface MemoryNote {
   readonly external: number;
 }
 
+const finalizersMs = 200;
 const file = process.env['MEMORY_FILE'];
 const collect = globalThis.gc;
 if (file && collect) {
   process.on('SIGUSR2', () => {
     const rss = process.memoryUsage.rss();
-    // What is only weakly held goes with the second collection.
     collect();
-    collect();
-    const { heapUsed: heap, external } = process.memoryUsage();
-    appendFileSync(file, `${JSON.stringify({ rss, heap, external } satisfies MemoryNote)}\n`);
+    // Finalizers, such as those of aborted requests, run between two collections and free what they held.
+    setTimeout(() => {
+      collect();
+      const { heapUsed: heap, external } = process.memoryUsage();
+      appendFileSync(file, `${JSON.stringify({ rss, heap, external } satisfies MemoryNote)}\n`);
+    }, finalizersMs);
   });
 }

@@ -29,12 +29,16 @@ export interface Soaked {
 
 /** Runs under way at most: a machine that is too slow for the load must not turn it into a queue. */
 const atOnce = 16;
-const warmUpRuns = 30;
+/** Code is compiled and most of what is remembered of earlier events is full. */
+export const warmUpRuns = 300;
+const warmUpAtOnce = 8;
+/** Milliseconds for one answer, also on a machine that is busy with something else. */
+const withinMs = 300_000;
 
 /** Streamed chats at a steady pace over all the minutes, and the memory of every process now and then. Throws when an answer fails. */
 export async function soak({ url, processes, runsPerSecond, minutes, everyMs, progress }: SoakOptions): Promise<Soaked> {
-  const ask = (n: number) => streamChat({ url, model: liveTemplate, prompt: `What is question ${n} about?` });
-  for (let n = 0; n < warmUpRuns; n += 5) await Promise.all(Array.from({ length: 5 }, (_, k) => ask(-n - k)));
+  const ask = (n: number) => streamChat({ url, model: liveTemplate, prompt: `What is question ${n} about?`, withinMs });
+  for (let n = 0; n < warmUpRuns; n += warmUpAtOnce) await Promise.all(Array.from({ length: warmUpAtOnce }, (_, k) => ask(-n - k)));
   const samples = new Map<string, Sample[]>(processes.map(({ name }) => [name, []]));
   const from = performance.now();
   const until = from + minutes * 60_000;

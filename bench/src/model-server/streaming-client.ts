@@ -19,6 +19,8 @@ export interface StreamRequest {
   readonly model: string;
   readonly prompt: string;
   readonly signal?: AbortSignal;
+  /** Milliseconds for the whole answer, 60 s unless said otherwise. */
+  readonly withinMs?: number;
   readonly onContent?: (arrival: Arrival) => void;
 }
 
@@ -38,8 +40,15 @@ export class Refused extends Error {
  * Asks one chat question and notes when each piece of its answer came. Throws Refused on any status but 200, and on an error in the
  * stream, and on a stream that ends without [DONE].
  */
-export async function streamChat({ url, model, prompt, signal, onContent }: StreamRequest): Promise<StreamedAnswer> {
-  const limit = AbortSignal.timeout(answerWithinMs);
+export async function streamChat({
+  url,
+  model,
+  prompt,
+  signal,
+  onContent,
+  withinMs = answerWithinMs,
+}: StreamRequest): Promise<StreamedAnswer> {
+  const limit = AbortSignal.timeout(withinMs);
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: prompt }] });
   const sentAt = monotonicMs();
   const response = await fetch(`${url}/chat/completions`, {

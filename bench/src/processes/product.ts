@@ -35,7 +35,7 @@ const readyWithinMs = 90_000;
 
 /** conclave.yaml with the fake model and one template. */
 export const configuration = (modelUrl: string, rest: object): object => ({
-  providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64 } },
+  providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64, timeout_s: 600 } },
   models: { [directModel]: { context: 32_768 } },
   templates: {
     [liveTemplate]: {

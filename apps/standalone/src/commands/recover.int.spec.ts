@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openLog } from '@conclave/adapter-selection';
-import { loadConfiguration, silentLogger } from '@conclave/platform';
+import { claimStores, loadConfiguration, silentLogger } from '@conclave/platform';
 import { until } from '@conclave/test-support';
 import { startRedis, type UrlInstance } from '@conclave/test-support/real-servers';
 import { CommitteeScript, Engine, expert, latch, readRun, repeatedFinished, runEnd, startRun } from '@conclave/test-support/system';
@@ -147,9 +147,7 @@ describe('a state store that was lost', () => {
     await called(first, 'composer');
     cpSync(data(), join(copies, 'data'), { recursive: true });
 
-    const ingest = engine.process('graph-ingest');
-    await ingest.stop();
-    await ingest.restart();
+    await anotherStart();
     await renewed();
     before.open();
     expect(await runEnd(engine.url(), firstId)).toMatchObject({ outcome: 'completed' });
@@ -157,6 +155,9 @@ describe('a state store that was lost', () => {
     await called(second, 'composer');
 
     await replaced(() => cpSync(join(copies, 'data'), data(), { recursive: true }));
+    // One that starts while the store is red waits for the recovery, too.
+    await engine.process('planner').kill('SIGKILL');
+    await all(false);
     after.open();
     const { code, text: said } = await recover();
     expect(said).toContain('1 open run\n');
@@ -167,7 +168,14 @@ describe('a state store that was lost', () => {
   }, 60_000);
 });
 
-/** Every process has renewed its lease from now on: it has seen the generation that a restart made. */
+/** What a process that starts does to the marks of log and store. */
+async function anotherStart(): Promise<void> {
+  const opened = (await openLog({ loaded: load(), logger: silentLogger, processId: 'test' }))!;
+  await claimStores(opened.log, opened.state);
+  await opened.close();
+}
+
+/** Every process has renewed its lease from now on: it has seen the generation that another start made. */
 async function renewed(): Promise<void> {
   const client = new Redis(redis.url);
   const leases = `${engine.prefix}leases`;

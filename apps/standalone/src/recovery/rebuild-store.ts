@@ -140,8 +140,8 @@ class StoreRebuild {
       if (run.terminal) return void (this.done.ended += 1);
       this.done.open += 1;
       this.done.timers += run.timers.length;
-      if (said === 'kept') this.done.kept += 1;
       if (run.version === 0) this.done.requested += 1;
+      else if (said === 'kept') this.done.kept += 1;
       if (gaps.length > 0) this.done.gaps.push({ runId, versions: gaps });
       if (withoutReply.length > 0) this.done.withoutReply.push({ runId, steps: withoutReply });
       // A store that holds a newer state needs no log to go on.

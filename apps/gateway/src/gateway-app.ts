@@ -23,7 +23,12 @@ export const openTemplates = ({ loaded: { configuration }, ports }: GatewayAppOp
 export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
   const { loaded, ports, observers, consumers } = options;
   const { metrics, history, crashPoints } = observers;
-  const { max_body_bytes: maxBodyBytes, max_open_runs: openRuns, heartbeat_s: heartbeat } = loaded.configuration.gateway;
+  const {
+    max_body_bytes: maxBodyBytes,
+    max_open_runs: openRuns,
+    heartbeat_s: heartbeat,
+    max_queue_wait_s: queueWait,
+  } = loaded.configuration.gateway;
   const app = await createGatewayApp({
     catalogue,
     log: ports.log,
@@ -31,7 +36,13 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     stream: ports.stream,
     models: ports.models,
     topics: topicsOf(loaded).map(({ name }) => name),
-    limits: { maxBodyBytes, openRuns, firstHeartbeatMs: Math.min(heartbeat, 10) * 1000, heartbeatMs: heartbeat * 1000 },
+    limits: {
+      maxBodyBytes,
+      openRuns,
+      maxQueueWaitMs: queueWait * 1000,
+      firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
+      heartbeatMs: heartbeat * 1000,
+    },
     keys: null,
     logger: observers.logger.child({ service: 'gateway' }),
     metrics: gatewayMetrics(metrics),

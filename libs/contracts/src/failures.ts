@@ -91,6 +91,14 @@ export const failures = {
     errorType: 'policy_overload',
     message: 'As many runs are in flight as this gateway accepts. Try again after the time in Retry-After.',
   },
+  QUEUE_TOO_LONG: {
+    status: 503,
+    type: 'server_error',
+    retriable: true,
+    errorType: 'policy_overload',
+    message:
+      'The workers are behind: tasks of a new run would wait longer than `gateway.max_queue_wait_s` allows. Try again after the time in Retry-After.',
+  },
   NOT_READY: {
     status: 503,
     type: 'server_error',

@@ -16,6 +16,7 @@ export * from './run-stream/memory-run-stream.js';
 export * from './run-stream/run-stream.js';
 export * from './search/search.js';
 export * from './state/limits.js';
+export * from './state/load.js';
 export * from './state/memory-journal.js';
 export * from './state/memory-runs.js';
 export * from './state/memory-stores.js';

@@ -20,6 +20,14 @@ const GatewaySettings = z.strictObject({
     .default(4 * 1024 * 1024)
     .describe('largest request body'),
   max_open_runs: z.int().min(1).max(1_000_000).default(64).describe('runs in flight over all gateways; beyond it 429 with Retry-After'),
+  max_queue_wait_s: z
+    .number()
+    .min(0)
+    .max(3_600)
+    .default(60)
+    .describe(
+      'seconds that tasks may wait for a worker, as the workers measure it; beyond it, or beyond the `start_timeout_s` of the template, new runs get 503 with Retry-After; 0 = admit always',
+    ),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
 });
 

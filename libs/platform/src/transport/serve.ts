@@ -5,6 +5,7 @@ import type { MicroserviceOptions } from '@nestjs/microservices';
 import { nestLog } from '../logging/nest-log.js';
 import { PortsModule, type Observers, type Ports } from '../ports-module.js';
 import type { ProcessIdentity } from '../tokens.js';
+import { reportLoad } from './load-report.js';
 import { LogTransport, type LogTransportOptions } from './log-transport.js';
 import { RethrowFilter } from './rethrow-filter.js';
 
@@ -50,5 +51,16 @@ export async function serve(options: ServeOptions): Promise<Served> {
   app.useGlobalFilters(new RethrowFilter());
   await app.listen();
   observers.readiness.add(service, () => transport.health());
-  return { app, transport, close: () => app.close() };
+  if (process.classes.length === 0) return { app, transport, close: () => app.close() };
+  const endReports = reportLoad({
+    hints: ports.state.hints,
+    worker: `${process.id}/${service}`,
+    read: () => transport.classLoads(),
+    logger,
+  });
+  const close = async (): Promise<void> => {
+    await endReports();
+    await app.close();
+  };
+  return { app, transport, close };
 }

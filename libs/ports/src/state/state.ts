@@ -171,7 +171,7 @@ export interface Leases {
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;
 }
 
-/** Best-effort messages between processes; a lost one costs a poll interval, never correctness. Channels: `stream`, `cancel`, `slot`. */
+/** Best-effort messages between processes; a lost one costs a poll interval, never correctness. Channels: `stream`, `cancel`, `slot`, `load`. */
 export interface Hints {
   publish(channel: string, payload: string): Promise<void>;
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;

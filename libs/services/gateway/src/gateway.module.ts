@@ -14,6 +14,7 @@ import { OperationsController } from './operations/operations.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
 import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
+import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
 import { RunsController } from './runs/runs.controller.js';
@@ -49,6 +50,7 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
         Health,
         LocalAdmin,
         ModelDirectory,
+        QueueWaits,
         RunDirectory,
         RunEvents,
         StreamHub,

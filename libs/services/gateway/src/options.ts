@@ -61,6 +61,8 @@ export interface GatewayLimits {
   readonly maxMessages: number;
   /** Runs open at the same time over all gateways. */
   readonly openRuns: number;
+  /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = never refused for that. */
+  readonly maxQueueWaitMs: number;
   /** Calls to direct models (`model@provider`) open at the same time in this process. */
   readonly directCalls: number;
   /** Milliseconds of silence before the first heartbeat of a stream, and before every later one. */
@@ -92,6 +94,7 @@ export const defaultLimits: GatewayLimits = {
   maxBodyBytes: 1024 * 1024,
   maxMessages: 2000,
   openRuns: 200,
+  maxQueueWaitMs: 0,
   directCalls: 64,
   firstHeartbeatMs: 10_000,
   heartbeatMs: 15_000,

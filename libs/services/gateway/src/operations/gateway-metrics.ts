@@ -19,4 +19,4 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onCancel: () => undefined,
 });
 
-const refusals: ReadonlySet<string> = new Set(['OVERLOADED', 'NOT_READY', 'SHUTTING_DOWN']);
+const refusals: ReadonlySet<string> = new Set(['OVERLOADED', 'QUEUE_TOO_LONG', 'NOT_READY', 'SHUTTING_DOWN']);

@@ -7,6 +7,7 @@ import type { Request } from 'express';
 import { lowered, type Question } from '../chat/chat-request.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { QueueWaits } from './queue-waits.js';
 
 /** Runs of one retry key that may have ended without an answer before a new request is refused a further one. */
 const generations = 8;
@@ -86,10 +87,11 @@ export class Acceptance {
     @Inject(STATE) private readonly state: StateStore,
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(Health) private readonly health: Health,
+    @Inject(QueueWaits) private readonly waits: QueueWaits,
   ) {}
 
   /**
-   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, STORE_*: nothing was accepted then.
+   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*: nothing was accepted then.
    * A client that leaves after `known` was called is not forgotten.
    */
   async accept(asked: Asked, known: OnKnown): Promise<AcceptedRun> {
@@ -118,6 +120,7 @@ export class Acceptance {
 
   private async begin(runId: string, retryKey: string | null, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
     const { question, caller, origin } = asked;
+    this.admit(asked, runId);
     const requestedAt = await this.state.now();
     const { template, limits } = lowered(asked.template, question.wishes);
     const { goal, system, answer } = question;
@@ -144,6 +147,16 @@ export class Acceptance {
     await this.publish(header);
     this.options.crashPoints?.reached('gateway', 'after-publish', runId);
     return run;
+  }
+
+  /** Throws QUEUE_TOO_LONG when the workers are so far behind that a new run would only join the queue. */
+  private admit({ template }: Asked, runId: string): void {
+    try {
+      this.waits.assertShort(template);
+    } catch (error) {
+      this.note('refused', runId, { code: error instanceof Failure ? error.code : 'INTERNAL' });
+      throw error;
+    }
   }
 
   /**

@@ -68,6 +68,7 @@ async function main(given: readonly string[]): Promise<number> {
   for (let n = from; n < from + seeds; n += 1) {
     const result = await one(n, { coverage });
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += result[name];
+    if ((n - from) % 100 === 99) process.stderr.write(`${n - from + 1} seeds, ${failed} failed\n`);
     if (result.violations.length === 0) continue;
     failed += 1;
     tell(result);

@@ -39,16 +39,22 @@ export async function simulate({
   line,
 }: SimulationOptions): Promise<SimulationResult> {
   const time = beginVirtualTime();
+  let world: World | null = null;
   try {
-    const world = new World({ seed, target, cover, ...(planted ? { planted } : {}), ...(line ? { line } : {}) });
+    world = new World({ seed, target, cover, ...(planted ? { planted } : {}), ...(line ? { line } : {}) });
     world.begin();
     while (time.elapsed() < longestMs && !world.quiet() && (await time.step()));
     let closed = false;
     if (world.plan.closes) {
-      void world.close().then(() => (closed = true));
+      void world.close().then(() => {
+        closed = true;
+      });
       const until = time.elapsed() + 60_000;
       while (!closed && time.elapsed() < until && (await time.step()));
     }
+    const virtualMs = time.elapsed();
+    // What is judged does not move, and nothing of this world reaches into the time of the next one.
+    world.halt();
     const violations = [...(await judge(world))];
     if (world.plan.closes && !closed) violations.push({ check: '8 nothing left', id: 'processes', sentence: 'did not close within 60 s' });
     if (closed && world.stores.hints.listening > 0 && world.observations.deaths.length === 0)
@@ -57,9 +63,10 @@ export async function simulate({
         id: `${world.stores.hints.listening} subscriptions`,
         sentence: 'were left behind by processes that closed',
       });
-    return { ...summary(world), seed, violations, virtualMs: time.elapsed(), traceHash: world.traceHash.toString(16).padStart(8, '0') };
+    return { ...summary(world), seed, violations, virtualMs, traceHash: world.traceHash.toString(16).padStart(8, '0') };
   } finally {
-    time.end();
+    world?.halt();
+    await time.end();
   }
 }
 

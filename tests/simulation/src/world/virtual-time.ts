@@ -10,8 +10,8 @@ export interface VirtualTime {
   step(): Promise<boolean>;
   /** Milliseconds since the beginning. */
   elapsed(): number;
-  /** Gives the real time back. */
-  end(): void;
+  /** Lets what has begun come to a halt and gives the real time back; timers that are left never fire. */
+  end(): Promise<void>;
 }
 
 /** Date, performance.now, setTimeout and setInterval of this whole Node process are virtual until `end`. */
@@ -20,16 +20,20 @@ export function beginVirtualTime(): VirtualTime {
     now: beginning,
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
   });
+  // Promises are settled before the next turn of the real event loop; nothing in a simulated world waits for anything else.
+  const settled = (): Promise<void> => new Promise((resolve) => nextTurn(resolve));
   return {
     async step() {
-      // Promises are settled before the next turn of the real event loop; nothing in a simulated world waits for anything else.
-      await new Promise<void>((resolve) => nextTurn(resolve));
+      await settled();
       if (clock.countTimers() === 0) return false;
       clock.next();
       return true;
     },
     elapsed: () => clock.now - beginning,
-    end: () => clock.uninstall(),
+    async end() {
+      await settled();
+      clock.uninstall();
+    },
   };
 }
 

@@ -249,6 +249,12 @@ export class World {
     return this.stores.deliveries.open().length === 0 && this.stores.leases.heldSlots().length === 0 && this.lag().length === 0;
   }
 
+  /** Nothing moves any more. */
+  halt(): void {
+    this.closing = true;
+    for (const process of this.living.values()) process.dead = true;
+  }
+
   /** Every process ends in good order. */
   async close(): Promise<void> {
     this.closing = true;

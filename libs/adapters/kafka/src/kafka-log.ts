@@ -15,7 +15,7 @@ import { onCluster, within } from './failures.js';
 import { groupLag } from './group-lag.js';
 import { KafkaConsumption } from './kafka-consumption.js';
 import { KafkaProducer } from './kafka-producer.js';
-import { clockOf, kafkaClient, maxHeldOf, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
+import { clockOf, kafkaClient, memberClient, maxHeldOf, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
 import { readTopic } from './topic-reader.js';
 
 const healthWithinMs = 3000;
@@ -24,8 +24,7 @@ const identityKey = 'store';
 
 /** The event log on Kafka. Throws Failure LOG_UNAVAILABLE when no broker answers. Topics are made by `ensureTopics`. */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> {
-  const kafka = kafkaClient(options);
-  const log = new KafkaLog(kafka, options);
+  const log = new KafkaLog(kafkaClient(options), memberClient(options), options);
   await log.connect();
   return log;
 }
@@ -39,7 +38,8 @@ class KafkaLog implements EventLog {
   #closed: Promise<void> | null = null;
 
   constructor(
-    private readonly kafka: Kafka,
+    kafka: Kafka,
+    private readonly members: Kafka,
     private readonly options: KafkaLogOptions,
   ) {
     this.#prefix = prefixOf(options);
@@ -68,10 +68,10 @@ class KafkaLog implements EventLog {
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
     if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    const { options, kafka } = this;
+    const { options, members } = this;
     const { ledger, blobs, hooks, poolChange, commitsAtHandOver = false, logger = silent } = options;
     const consumption: KafkaConsumption = new KafkaConsumption({
-      kafka,
+      kafka: members,
       admin: this.#admin,
       subscription,
       prefix: this.#prefix,
@@ -103,14 +103,14 @@ class KafkaLog implements EventLog {
   }
 
   async *read(topic: string): AsyncIterable<StoredRecord> {
-    for await (const record of readTopic(this.kafka, this.#admin, this.options, topic))
+    for await (const record of readTopic(this.members, this.#admin, this.options, topic))
       yield await storedRecord(record, this.options.blobs);
   }
 
   readonly identity = {
     read: async (): Promise<StoreMark | null> => {
       let mark: StoreMark | null = null;
-      for await (const { raw } of readTopic(this.kafka, this.#admin, this.options, identityTopic)) mark = raw && markOf(raw);
+      for await (const { raw } of readTopic(this.members, this.#admin, this.options, identityTopic)) mark = raw && markOf(raw);
       return mark;
     },
     write: ({ storeId, generation }: StoreMark): Promise<void> =>

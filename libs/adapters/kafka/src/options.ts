@@ -1,6 +1,7 @@
 import { Kafka, logLevel, type ISocketFactory, type KafkaConfig, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { TopicSpec } from '@conclave/contracts';
 import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger, type PoolChange } from '@conclave/ports';
+import { watchedSockets } from './watched-sockets.js';
 
 /** What the adapter tells people; the platform's logger fits. */
 export interface KafkaLogger {
@@ -85,6 +86,10 @@ export function timingOf(options: KafkaLogOptions): Timing {
   };
 }
 
+/** A client for members of groups: while the others join, a broker may answer nothing for a whole rebalance. */
+export const memberClient = (options: KafkaLogOptions): Kafka =>
+  kafkaClient(options, (options.requestTimeoutMs ?? 10_000) + timingOf(options).rebalanceTimeoutMs);
+
 export const maxHeldOf = (options: KafkaLogOptions, concurrency: number): number => options.maxHeld ?? Math.max(500, 4 * concurrency);
 export const clockOf = (options: KafkaLogOptions): Clock => options.clock ?? systemClock;
 export const prefixOf = (options: KafkaConnectionOptions): string => options.topicPrefix ?? '';
@@ -94,7 +99,8 @@ export const silent: KafkaLogger = { debug() {}, info() {}, warn() {}, error() {
 /** Waits about 100, 200, 400, 800 and 1,600 ms between tries; said in full, because kafkajs takes others under NODE_ENV=test. */
 export const retry = { retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 };
 
-export function kafkaClient(options: KafkaConnectionOptions): Kafka {
+/** `silentMs`: milliseconds after which a connection that answers nothing is replaced; those of members need their rebalance on top. */
+export function kafkaClient(options: KafkaConnectionOptions, silentMs = options.requestTimeoutMs ?? 10_000): Kafka {
   const { brokers, clientId, ssl, sasl, requestTimeoutMs = 10_000, socketFactory, logger = silent } = options;
   return new Kafka({
     brokers: [...brokers],
@@ -109,7 +115,7 @@ export function kafkaClient(options: KafkaConnectionOptions): Kafka {
     ...(ssl === undefined ? {} : { ssl }),
     // A copy: kafkajs writes into what it is given.
     ...(sasl === undefined ? {} : { sasl: { ...sasl } }),
-    ...(socketFactory === undefined ? {} : { socketFactory }),
+    socketFactory: watchedSockets(silentMs, socketFactory),
   });
 }
 

@@ -6,6 +6,7 @@ import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { diskFull, diskFullLimit } from './disk-full.js';
 import { network, networkHarms } from './network.js';
 import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
+import { redisOlder, redisReplaced } from './stores-replaced.js';
 import { tornTail } from './torn-tail.js';
 import { modelFaults, slowReader } from './streams.js';
 
@@ -28,6 +29,8 @@ export const scenarios: readonly Scenario[] = [
   brokerKilled,
   redisKilled,
   redisFull,
+  redisReplaced,
+  redisOlder,
   neo4jStopped,
   searchStopped,
   modelStopped,

@@ -10,6 +10,7 @@ import { replayCommand } from './commands/replay.js';
 import { runCommand } from './commands/run.js';
 import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
+import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
 
 const help = `conclave: a committee of models behind an OpenAI-compatible API
@@ -29,6 +30,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- recover          rebuilds a state store that is empty or older than the log: open runs, journal, timers
       --force                          also where the store fits the log or processes live on it
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
+  npm run conclave -- topics           what Kafka needs: plan, create, check (--help)
 
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
@@ -45,6 +47,7 @@ async function runningGateway() {
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   dead: (args) => deadCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
+  topics: (args) => topicsCommand({ loaded: load, args, out: process.stdout, terminal: process.stderr }),
 };
 
 /** Gives the exit code; undefined where the process goes on. */

@@ -1,54 +1,43 @@
 import type { Admin } from 'kafkajs';
-import { deadTopic, defaultPartitions, Failure, type TopicSpec } from '@conclave/contracts';
+import { Failure } from '@conclave/contracts';
 import { onCluster } from './failures.js';
 import { kafkaClient, prefixOf, type TopicOptions } from './options.js';
+import { planTopics } from './topic-plan.js';
 
-/** Dead letters hold the largest record any topic accepts and some headers more. */
-const deadLetterBytes = 4 * 1024 * 1024;
 const leadersWithinMs = 30_000;
 
 /**
- * Creates the topics that are missing and waits until each partition has a leader. Safe to run from every process at once.
+ * Creates the topics that are missing, retention and compaction set, and waits until each partition has a leader. Safe to run
+ * from every process at once. Gives the names that were missing, with the prefix.
  * Throws Failure LOG_UNAVAILABLE, and CONFIGURATION_INVALID when topics that are keyed by run differ in their partitions.
  */
-export async function ensureTopics(options: TopicOptions): Promise<void> {
+export async function ensureTopics(options: TopicOptions): Promise<readonly string[]> {
   const admin = kafkaClient(options).admin();
   await onCluster('Connecting', () => admin.connect());
   try {
-    await create(admin, options);
+    const created = await create(admin, options);
     await checkPartitions(admin, options);
+    return created;
   } finally {
     await admin.disconnect();
   }
 }
 
-async function create(admin: Admin, options: TopicOptions): Promise<void> {
-  const prefix = prefixOf(options);
+async function create(admin: Admin, options: TopicOptions): Promise<readonly string[]> {
   const existing = new Set(await onCluster('Listing topics', () => admin.listTopics()));
-  const missing = options.topics.filter(({ name }) => !existing.has(prefix + name));
-  if (missing.length === 0) return;
-  const topics = missing.map((spec) => ({
-    topic: prefix + spec.name,
-    numPartitions: spec.compacted ? 1 : (options.partitions ?? defaultPartitions),
-    replicationFactor: options.replication ?? 1,
-    configEntries: Object.entries(settingsOf(spec, options.replication ?? 1)).map(([name, value]) => ({ name, value })),
+  const missing = planTopics(options).filter(({ name }) => !existing.has(name));
+  if (missing.length === 0) return [];
+  const topics = missing.map(({ name: topic, partitions, replication, settings }) => ({
+    topic,
+    numPartitions: partitions,
+    replicationFactor: replication,
+    configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
   }));
   // `waitForLeaders` of kafkajs fails now and then with UNKNOWN_TOPIC_OR_PARTITION: leaders are waited for below.
   await onCluster('Creating topics', () => admin.createTopics({ topics, waitForLeaders: false }));
-  await waitForLeaders(
-    admin,
-    topics.map(({ topic }) => topic),
-  );
-}
-
-function settingsOf(spec: TopicSpec, replication: number): Record<string, string> {
-  return {
-    'cleanup.policy': spec.compacted ? 'compact' : 'delete',
-    'retention.ms': String(spec.retentionMs),
-    'message.timestamp.type': 'LogAppendTime',
-    ...(replication >= 3 ? { 'min.insync.replicas': '2' } : {}),
-    ...(spec.name === deadTopic ? { 'max.message.bytes': String(deadLetterBytes) } : {}),
-  };
+  const names = missing.map(({ name }) => name);
+  await waitForLeaders(admin, names);
+  return names;
 }
 
 async function waitForLeaders(admin: Admin, topics: string[]): Promise<void> {

@@ -1,4 +1,5 @@
-export { kafkaConnection, topicsOf } from './cluster.js';
+export { topicsOf } from './cluster.js';
+export { kafkaTopics, type KafkaTopics } from './kafka-topics.js';
 export { logPlace, openLog, type OpenedLog, type OpenLogOptions } from './open-log.js';
 export { openModels, type OpenedModels } from './open-models.js';
 export { openPorts, type OpenedPorts, type OpenPortsOptions, type ServiceName } from './open-ports.js';

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { protections } from '@conclave/contracts';
+import { guaranteesPage } from '../report/guarantees.js';
+import { absent, cells, points, services } from './kill-matrix.js';
+import { scenarioNamed, scenarios } from './list.js';
+
+describe('the list of fault scenarios', () => {
+  it('has one name for each', () => {
+    const names = scenarios.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('takes every protection away on every engine that has it', () => {
+    const controls = scenarios.flatMap((scenario) =>
+      scenario.controls.flatMap(({ without, engines }) => (engines ?? scenario.engines).map((engine) => `${without} ${engine}`)),
+    );
+    const tried = new Set(controls.map((one) => one.split(' ')[0]));
+    expect(protections.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
+    const existing = protections.flatMap(({ name, engines }) => engines.map((engine) => `${name} ${engine}`));
+    expect(controls.filter((one) => !existing.includes(one))).toEqual([]);
+  });
+
+  it('finds the scenario of each control that is a part of another', () => {
+    for (const { part } of scenarios.flatMap(({ controls }) => controls)) if (part) expect(scenarioNamed(part).name).toBe(part);
+  });
+
+  it('kills every service at every point, or says why that cannot be', () => {
+    for (const service of services)
+      for (const point of points)
+        expect(cells.some((cell) => cell.service === service && cell.point === point)).toBe(absent[service]?.[point] === undefined);
+  });
+
+  it('names every promise, its command and its controls in the page of guarantees', () => {
+    const page = guaranteesPage();
+    for (const { name, promise } of scenarios) {
+      expect(page).toContain(promise);
+      expect(page).toContain(`npm run faults -- ${name}`);
+    }
+    for (const { lost } of protections) expect(page).toContain(lost);
+  });
+});

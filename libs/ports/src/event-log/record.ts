@@ -144,6 +144,9 @@ export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Eve
 /** Characters of an error that a letter keeps: enough to recognise it. */
 const errorLength = 300;
 
+const errorText = (error: unknown): string =>
+  (error instanceof Failure ? `${error.code}: ${error.detail ?? error.message}` : String(error)).slice(0, errorLength);
+
 /** The same bytes and headers, and beside them where the record comes from and why it is dead. `time` in milliseconds since 1970. */
 export function deadRecord(
   record: RawRecord,
@@ -157,7 +160,7 @@ export function deadRecord(
     'dead-reason': death.reason,
     'dead-attempts': String(death.attempts),
     'dead-time': new Date(death.time).toISOString(),
-    ...(death.error === undefined || death.error === null ? {} : { 'dead-error': String(death.error).slice(0, errorLength) }),
+    ...(death.error === undefined || death.error === null ? {} : { 'dead-error': errorText(death.error) }),
   };
   return { key: record.key, headers: { ...record.headers, ...added }, raw: record.raw };
 }

@@ -15,7 +15,12 @@ export function checkStreams(of: Case): readonly Finding[] {
   for (const viewing of of.evidence.viewings) push(viewers, `${viewing.viewer} ${viewing.runId}`, viewing);
   const entries = new Map<string, Map<number, StreamEntry>>();
   return [
-    ...[...viewers.values()].flatMap((connections) => viewerFindings([...connections].sort((a, b) => a.connection - b.connection))),
+    ...[...viewers.values()].flatMap((connections) =>
+      viewerFindings(
+        [...connections].sort((a, b) => a.connection - b.connection),
+        of.bounds.streamsAnewAbove,
+      ),
+    ),
     ...of.evidence.viewings.flatMap((viewing) => disagreements(viewing, entries)),
     ...[...entries].flatMap(([runId, known]) => textFindings(of, runId, fromTheBeginning(known))),
   ];
@@ -26,19 +31,19 @@ const isSnapshot = (entry: StreamEntry | Snapshot): entry is Snapshot => entry.k
 /** A viewer may keep snapshots among its entries. */
 const entriesOf = ({ entries }: Viewing): readonly (StreamEntry | Snapshot)[] => entries;
 
-function viewerFindings(connections: readonly Viewing[]): readonly Finding[] {
+function viewerFindings(connections: readonly Viewing[], anewAbove: number | undefined): readonly Finding[] {
   let seen = connections[0]!.lastEventId;
   return connections.flatMap((connection) => {
     const { runId, viewer, lastEventId } = connection;
     const holes = lastEventId > seen ? [finding(place(runId, seen + 1), `${viewer} resumed after ${lastEventId} and never got it.`)] : [];
-    const found = connectionFindings(connection);
+    const found = connectionFindings(connection, anewAbove);
     seen = Math.max(seen, ...entriesOf(connection).map((entry) => (isSnapshot(entry) ? entry.last : entry.id)));
     return [...holes, ...found];
   });
 }
 
-/** Entries of one connection: the one after the last known, then each the next. A snapshot stands for everything up to its last id. */
-function connectionFindings(viewing: Viewing): readonly Finding[] {
+/** Entries of one connection: the one after the last known, then each the next. A snapshot stands for everything up to its last id; a rebuilt stream begins anew above `anewAbove`. */
+function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Finding[] {
   const { runId, viewer, connection, lastEventId } = viewing;
   const findings: Finding[] = [];
   const where = `connection ${connection} of ${viewer}`;
@@ -51,7 +56,8 @@ function connectionFindings(viewing: Viewing): readonly Finding[] {
       continue;
     }
     // After a snapshot a finished stream shows its last entry once more.
-    const isNext = entry.id === next || (snapshot !== null && entry.id >= snapshot.first && entry.id <= snapshot.last + 1);
+    const isAnew = entry.id > next && (entry.id - 1) % anewAbove === 0;
+    const isNext = entry.id === next || isAnew || (snapshot !== null && entry.id >= snapshot.first && entry.id <= snapshot.last + 1);
     if (ended !== null) findings.push(finding(place(runId, entry.id), `It follows the terminal entry ${ended} on ${where}.`));
     else if (!isNext && entry.id > next) findings.push(finding(place(runId, next), `Entries ${next} to ${entry.id - 1} are missing on ${where}.`));
     else if (!isNext) findings.push(finding(place(runId, entry.id), `It came where ${next} was due on ${where}.`));

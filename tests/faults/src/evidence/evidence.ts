@@ -87,6 +87,8 @@ export interface Evidence {
   readonly upstreamFaults: boolean;
   /** Runs that the scenario itself made end without an answer, such as those of a record that kills its process. */
   readonly mayFail: readonly string[];
+  /** Streams may begin anew behind multiples of this id, with all their facts: so the rebuilding of a lost state store numbers them. Absent: never. */
+  readonly streamsAnewAbove?: number;
 }
 
 /** Bounds a scenario sets for its checks. */

@@ -61,7 +61,7 @@ async function replaced(world: World, name: string, replace: () => Promise<void>
 const shared = {
   promise: 'A state store that is not the one of the log is never worked on; after `conclave recover` every accepted run ends once.',
   engines: ['distributed'],
-  bounds: { terminalMs: 150_000, answered: 0.5 },
+  bounds: { terminalMs: 150_000, answered: 0.5, streamsAnewAbove: 1_000_000 },
   limitS: 300,
   ci: true,
   system: { servers: ['redis'] },

@@ -1,8 +1,8 @@
-import { Coverage, keyOf, targetOf } from './faults/crash-points.js';
+import { aimAt, Coverage, keyOf, targetOf } from './faults/crash-points.js';
 import { plantedBugs } from './planted/all.js';
 import { simulate, type SimulationResult } from './simulate.js';
 
-const usage = `Usage: npm run simulate -- --seed N [--bug <name>] [--quiet]   replays one seed with its trace
+const usage = `Usage: npm run simulate -- --seed N [--at "<service> <point> <side>"] [--bug <name>] [--quiet]   replays one seed with its trace
        npm run simulate -- --seeds N [--from M] [--bug <name>]   runs seeds M to M + N - 1
 Bugs: ${plantedBugs.map(({ name }) => name).join(', ')}
 `;
@@ -11,6 +11,7 @@ interface Wishes {
   readonly seed: number | null;
   readonly seeds: number;
   readonly from: number;
+  readonly at: string | null;
   readonly bug: string | null;
   readonly quiet: boolean;
 }
@@ -26,12 +27,14 @@ function readArguments(given: readonly string[]): Wishes | null {
     seed: seed === null ? null : Number(seed),
     seeds: number('seeds', 200),
     from: number('from', 0),
+    at: value('at'),
     bug: value('bug'),
     quiet: given.includes('--quiet'),
   };
   const numbers = [wishes.seed ?? 0, wishes.seeds, wishes.from];
   const isKnownBug = wishes.bug === null || plantedBugs.some(({ name }) => name === wishes.bug);
-  return numbers.every((n) => Number.isSafeInteger(n) && n >= 0) && isKnownBug && given.length > 0 ? wishes : null;
+  const isKnownPoint = wishes.at === null || aimAt(wishes.at) !== null;
+  return isKnownPoint && numbers.every((n) => Number.isSafeInteger(n) && n >= 0) && isKnownBug && given.length > 0 ? wishes : null;
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -42,19 +45,20 @@ async function main(given: readonly string[]): Promise<number> {
     process.stderr.write(usage);
     return 2;
   }
-  const { seed, seeds, from, bug, quiet } = wishes;
+  const { seed, seeds, from, at, bug, quiet } = wishes;
+  const targetFor = (n: number) => (at === null ? targetOf(n) : aimAt(at));
   const planted = plantedBugs.find(({ name }) => name === bug);
   if (planted) say(`With a planted bug: ${planted.sentence}`);
   const one = (n: number, more: { line?: (line: string) => void; coverage?: Coverage }) =>
     simulate({
       seed: n,
-      target: targetOf(n),
+      target: targetFor(n),
       ...(planted ? { planted: planted.plant() } : {}),
       ...(more.line ? { line: more.line } : {}),
       ...(more.coverage ? { cover: more.coverage.note } : {}),
     });
   if (seed !== null) {
-    const target = targetOf(seed);
+    const target = targetFor(seed);
     say(`seed ${seed}, ${target ? `killed the ${target.nth}. time at ${keyOf(target)}` : 'no chosen crash point'}`);
     const result = await one(seed, quiet ? {} : { line: say });
     tell(result);

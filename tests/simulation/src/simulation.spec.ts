@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Coverage, targetOf } from './faults/crash-points.js';
+import { aimAt, Coverage, targetOf } from './faults/crash-points.js';
 import { simulate, type SimulationResult } from './simulate.js';
 
 /** Enough for every declared crash point to be aimed at several times. */
 const seeds = 2_000;
+/** Further seeds for a crash point that all of them missed. */
+const triesAgain = 25;
 const patienceMs = 30 * 60_000;
 
 const sumOf = (results: readonly SimulationResult[], name: 'accepted' | 'answered' | 'deaths' | 'repeated' | 'superseded'): number =>
@@ -17,6 +19,18 @@ describe('the simulated system', () => {
       const cpu = process.cpuUsage();
       const results: SimulationResult[] = [];
       for (let seed = 0; seed < seeds; seed += 1) results.push(await simulate({ seed, target: targetOf(seed), cover: coverage.note }));
+      // A point that was aimed at and missed, because the run took another way, is aimed at again with other seeds.
+      const again: string[] = [];
+      for (const key of coverage.missed()) {
+        for (let seed = seeds; seed < seeds + triesAgain && !coverage.killed.has(key); seed += 1) {
+          const { violations } = await simulate({ seed, target: aimAt(key), cover: coverage.note });
+          again.push(
+            ...violations.map(
+              ({ check, id, sentence }) => `npm run simulate -- --seed ${seed} --at "${key}"   # ${check}: ${id} ${sentence}`,
+            ),
+          );
+        }
+      }
       const used = process.cpuUsage(cpu);
       const sums = (['accepted', 'answered', 'deaths', 'repeated', 'superseded'] as const).map((name) => `${sumOf(results, name)} ${name}`);
       const seconds = ((used.user + used.system) / 1e6).toFixed(0);
@@ -25,7 +39,7 @@ describe('the simulated system', () => {
       const broken = results.flatMap(({ seed, violations }) =>
         violations.map(({ check, id, sentence }) => `npm run simulate -- --seed ${seed}   # ${check}: ${id} ${sentence}`),
       );
-      expect(broken).toEqual([]);
+      expect([...broken, ...again]).toEqual([]);
       expect(coverage.undeclared()).toEqual([]);
       expect(coverage.missed()).toEqual([]);
       // A system that refuses or gives up whatever is hard keeps every promise too.

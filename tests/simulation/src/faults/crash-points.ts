@@ -7,7 +7,8 @@ export interface CrashPoint {
   readonly side: 'before' | 'after';
 }
 /** What a scenario needs for a point to be passed. */
-export type Need = 'outage' | 'restart' | 'poison' | 'stall' | 'bug' | 'large' | 'cancel' | 'retry';
+export type Need =
+  'outage' | 'restart' | 'stop' | 'rebalance' | 'early' | 'deadly' | 'poison' | 'stall' | 'bug' | 'large' | 'cancel' | 'retry';
 export interface CrashTarget extends CrashPoint {
   /** Which time it is passed. */
   readonly nth: number;
@@ -45,7 +46,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     'log.identity': 'read write',
     models: 'call providers',
     point: 'after-call after-commit after-poll after-publish before-call before-publish mid-stream',
-    runs: 'cancelled header read',
+    runs: 'cancelled header nextCommandSeq read',
     state: 'now',
   },
   experts: {
@@ -76,7 +77,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     models: 'call providers',
     point:
       'after-call after-commit after-poll after-publish before-call before-publish engine-committed mid-stream timer-due timer-published',
-    runs: 'cancelled commit header unpublished',
+    runs: 'cancelled commit header nextCommandSeq unpublished',
     state: 'now',
     stream: 'append',
     timers: 'due remove wait',
@@ -107,14 +108,19 @@ export const declaredPoints: readonly CrashPoint[] = Object.entries(table).flatM
 export const keyOf = ({ service, point, side }: CrashPoint): string => `${service} ${point} ${side}`;
 
 const needs: Readonly<Record<string, Need>> = {
+  'merger runs.header': 'early',
+  'merger runs.nextCommandSeq': 'deadly',
+  'planner runs.nextCommandSeq': 'deadly',
+  'gateway runs.header': 'retry',
+  'gateway runs.cancelled': 'retry',
   'blobs.get': 'large',
   'blobs.put': 'large',
   'deliveries.failed': 'bug',
-  'deliveries.released': 'stall',
+  'deliveries.released': 'rebalance',
   'identity.read': 'restart',
   'identity.start': 'restart',
   'journal.abandon': 'outage',
-  'leases.endProcess': 'restart',
+  'leases.endProcess': 'stop',
   'leases.liveWorkers': 'stall',
   'leases.renewProcess': 'restart',
   'log.identity.read': 'restart',
@@ -134,14 +140,21 @@ const needs: Readonly<Record<string, Need>> = {
 /** Passed again and again while a run goes on; the rest is passed a few times. */
 const turns = [1, 2, 1, 4, 1, 3, 1, 7];
 
+const needOf = ({ service, point }: CrashPoint): Need | null => needs[`${service} ${point}`] ?? needs[point] ?? null;
+
+/** The first time that a point is passed, by its key; null for a key that is in no table. */
+export function aimAt(key: string): CrashTarget | null {
+  const point = declaredPoints.find((declared) => keyOf(declared) === key);
+  return point ? { ...point, nth: 1, need: needOf(point) } : null;
+}
+
 /** The point at which a process of this seed is killed; every fifth seed has none, so that other faults are seen without it. */
 export function targetOf(seed: number): CrashTarget | null {
   if (seed % 5 === 4) return null;
   const n = seed - Math.floor(seed / 5);
   const point = declaredPoints[n % declaredPoints.length]!;
   const nth = turns[Math.floor(n / declaredPoints.length) % turns.length]!;
-  const isGatewayRetry = point.service === 'gateway' && (point.point === 'runs.header' || point.point === 'runs.cancelled');
-  return { ...point, nth, need: isGatewayRetry ? 'retry' : (needs[point.point] ?? null) };
+  return { ...point, nth, need: needOf(point) };
 }
 
 /** What was passed and where processes were killed, over many seeds. */

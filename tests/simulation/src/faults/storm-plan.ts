@@ -1,4 +1,4 @@
-import type { CrashTarget } from './crash-points.js';
+import type { CrashTarget, Need } from './crash-points.js';
 import { randomFrom, type Random } from './random.js';
 
 export type StoreKind = 'state' | 'log' | 'blobs' | 'graph' | 'models' | 'search' | 'inside';
@@ -22,6 +22,12 @@ export interface StormPlan {
   readonly freezes: readonly { readonly process: string; readonly at: number; readonly forMs: number }[];
   readonly rebalances: readonly { readonly process: string; readonly at: number }[];
   readonly restarts: readonly { readonly process: string; readonly at: number }[];
+  /** In no good order, at no chosen point. */
+  readonly kills: readonly { readonly process: string; readonly at: number }[];
+  /** A service whose processes die three times with the same record in their hands. */
+  readonly deadly: string | null;
+  /** Milliseconds within which a supervisor starts a process again. */
+  readonly restartMs: number;
   /** Per published event. */
   readonly duplicate: number;
   /** Per batch: its order is changed; per delivery: it is held back. */
@@ -60,6 +66,7 @@ export const processSlots = [
 /** Each seed takes some kinds of faults and leaves others out, so that none hides behind another. */
 export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
   const random = randomFrom(seed).fork('plan');
+  const need = target?.need ?? null;
   const some = (probability: number, value: () => number): number => (random.chance(probability) ? value() : 0);
   const endsAt = random.between(4_000, 14_000);
   const times = (most: number, probability: number): number[] =>
@@ -68,38 +75,50 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     target,
     endsAt,
     crash: some(0.5, () => random.next() * 0.004),
-    delay: some(0.9, () => 0.05 + random.next() * 0.3),
-    longestDelayMs: random.pick([5, 30, 150, 600]),
-    hiccup: some(0.35, () => random.next() * 0.01) + (target?.need === 'outage' ? 0.03 : 0),
-    outages: times(2, target?.need === 'outage' ? 1 : 0.3).map((from) => planOutage(random, from)),
+    delay: need === 'retry' ? 0.5 : some(0.9, () => 0.05 + random.next() * 0.3),
+    longestDelayMs: need === 'retry' ? 600 : random.pick([5, 30, 150, 600]),
+    hiccup: some(0.35, () => random.next() * 0.01) + (need === 'outage' ? 0.08 : 0),
+    outages: times(2, need === 'outage' ? 1 : 0.3).map((from) => planOutage(random, from)),
     freezes: times(2, 0.25).map(() => ({
       process: random.pick(processSlots.slice(2)),
       at: random.between(500, 5_000),
       forMs: random.pick([random.between(1_000, 9_000), random.between(11_000, 18_000)]),
     })),
-    rebalances: times(4, 0.3).map((at) => ({ process: random.pick(processSlots.slice(2)), at })),
+    rebalances:
+      target && need === 'rebalance'
+        ? [700, 1_200, 1_700, 2_200, 2_700].flatMap((at) =>
+            slotsOf(target.service).map((process) => ({ process, at: at + random.below(500) })),
+          )
+        : times(4, 0.3).map((at) => ({ process: random.pick(processSlots.slice(2)), at })),
     restarts:
-      target?.need === 'restart'
-        ? slotsOf(target.service).map((process) => ({ process, at: random.between(1_000, 3_000) }))
+      target && need === 'stop'
+        ? slotsOf(target.service).map((process) => ({ process, at: random.between(500, 2_000) }))
         : times(3, 0.2).map((at) => ({ process: random.pick(processSlots), at })),
+    kills: killed(target, need).map((process) => ({ process, at: need === 'stall' ? random.below(600) : random.between(700, 2_000) })),
+    restartMs: need === 'stall' ? 25_000 : need === 'restart' || need === 'deadly' ? 1_000 : 6_000,
+    deadly: target && need === 'deadly' ? target.service : null,
     duplicate: some(0.4, () => random.next() * 0.15),
-    reorder: some(0.4, () => random.next() * 0.3),
+    reorder: need === 'early' ? 0.6 : some(0.4, () => random.next() * 0.3),
     hintLoss: some(0.3, () => random.next()),
-    poison: target?.need === 'poison' ? [random.between(1_000, 3_000)] : times(2, 0.06),
+    poison: need === 'poison' ? [random.between(1_000, 3_000)] : times(2, 0.06),
     modelFault: some(0.4, () => random.next() * 0.2),
-    stall: some(0.25, () => random.next() * 0.3) + (target?.need === 'stall' ? 0.3 : 0),
-    handlerFault: some(0.1, () => 0.1) + (target?.need === 'bug' ? 0.5 : 0),
+    stall: some(0.25, () => random.next() * 0.3) + (need === 'stall' ? 0.3 : 0),
+    handlerFault: some(0.1, () => 0.1) + (need === 'bug' ? 0.5 : 0),
     modelSlots: random.pick([1, 2, 4]),
-    clients: target?.service === 'graph-ingest' ? 2 : random.pick([1, 1, 1, 2]),
-    largeQuestion: target?.need === 'large' || random.chance(0.01),
+    clients: target?.service === 'graph-ingest' || target?.service === 'gateway' || need === 'restart' ? 2 : random.pick([1, 1, 1, 2]),
+    largeQuestion: need === 'large' || random.chance(0.01),
     rounds: random.pick([0, 0, 1]),
     gapCheck: random.pick(['evidence', 'evidence', 'answer'] as const),
     twins: random.chance(0.15),
-    cancels: target?.need === 'cancel' ? 1 : some(0.2, () => 0.7),
-    impatient: target?.need === 'retry' ? 1 : some(0.15, () => 0.5),
-    closes: random.chance(0.1) || target?.need === 'restart',
+    cancels: need === 'cancel' || need === 'early' ? 1 : some(0.2, () => 0.7),
+    impatient: need === 'retry' ? 1 : some(0.15, () => 0.5),
+    closes: random.chance(0.1) || need === 'stop',
   };
 }
+
+/** Processes that are killed so that they start again, or so that nobody is there and timers come due. */
+const killed = (target: CrashTarget | null, need: Need | null): readonly string[] =>
+  need === 'restart' ? slotsOf(target!.service) : need === 'stall' ? slotsOf('experts') : [];
 
 const slotsOf = (service: string): readonly string[] => processSlots.filter((slot) => slot.startsWith(service));
 

@@ -12,6 +12,7 @@ export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 export class Storm {
   private readonly random: Random;
   private targetLeft: number;
+  private deadlyLeft = 3;
 
   constructor(
     readonly plan: StormPlan,
@@ -75,6 +76,10 @@ export class Storm {
     if (target && this.targetLeft > 0 && target.service === service && target.point === point && target.side === side && world.busy()) {
       this.targetLeft -= 1;
       dies = this.targetLeft === 0;
+    }
+    if (service === this.plan.deadly && point === 'point.after-poll' && this.deadlyLeft > 0) {
+      this.deadlyLeft -= 1;
+      dies = true;
     }
     dies ||= this.chance(this.plan.crash);
     if (!dies) return false;

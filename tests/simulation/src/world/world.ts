@@ -128,7 +128,7 @@ export class World {
   }
 
   private planWeather(): void {
-    const { freezes, rebalances, restarts, poison, outages } = this.plan;
+    const { freezes, rebalances, restarts, kills, poison, outages } = this.plan;
     const { excuses } = this.observations;
     const at = (ms: number, act: () => void): void => void setTimeout(act, ms);
     for (const { process, from, to } of outages)
@@ -140,6 +140,7 @@ export class World {
     }
     for (const { process, at: ms } of rebalances) at(ms, () => this.living.get(process)?.rebalance(this.random.between(50, 3_000)));
     for (const { process, at: ms } of restarts) at(ms, () => void this.roll(process));
+    for (const { process, at: ms } of kills) at(ms, () => this.living.get(process)?.die('at no chosen point'));
     for (const ms of poison) at(ms, () => this.addPoison());
   }
 
@@ -158,9 +159,9 @@ export class World {
       startsAt: random.between(0, 1_500),
       idempotent: random.chance(0.5) && !twins,
       question: `What is topic t${twins ? 0 : n}x, hops ${random.below(rounds + 1)}?${largeQuestion ? ' so'.repeat(23_000) : ''}`,
-      cancelsAfter: random.chance(cancels) ? random.between(0, 4_000) : null,
+      cancelsAfter: random.chance(cancels) ? random.between(0, this.plan.target?.need === 'early' ? 200 : 4_000) : null,
       impatientMs: random.chance(impatient) ? random.between(1, 300) : null,
-      leaves: random.chance(0.5),
+      leaves: random.chance(this.plan.target?.need === 'cancel' ? 0.8 : 0.5),
       reconnects: random.pick([0, 0, 1, 3]),
     });
     const plans = Array.from({ length: twins ? Math.max(2, clients) : clients }, (_, n) => plan(n));
@@ -196,7 +197,7 @@ export class World {
   /** What a supervisor does for a process that is gone. */
   restart(process: SimulatedProcess): void {
     if (this.closing || this.living.get(process.slot) !== process) return;
-    setTimeout(() => this.closing || this.launch(process.slot), this.storm.lateMs(6_000));
+    setTimeout(() => this.closing || this.launch(process.slot), this.storm.lateMs(this.plan.restartMs));
   }
 
   private async roll(slot: string): Promise<void> {

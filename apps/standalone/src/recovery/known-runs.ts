@@ -33,6 +33,8 @@ export class KnownRun {
         else this.unreadable.push(Number(headers['ce_id']?.split('/').at(-1)));
         return true;
       case 'CallRecorded':
+        // A call that a gateway made for a client directly belongs to no run and to no journal.
+        if ((event?.source ?? headers['ce_source']) === 'gateway') return false;
         this.call(event as CallRecorded | null, headers['ce_id'] ?? '');
         return true;
       case 'PlanRequested':

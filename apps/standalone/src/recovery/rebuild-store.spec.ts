@@ -17,6 +17,7 @@ import {
 import type { RunState } from '@conclave/loop';
 import { loadConfiguration } from '@conclave/platform';
 import { MemoryBlobs, MemoryBroker } from '@conclave/ports';
+import type { StoredCall } from '@conclave/service-calls';
 import { stateHash } from '@conclave/service-merger';
 import { expertPrompts, strategyOf } from '@conclave/strategies';
 import { ask } from '../commands/ask.js';
@@ -120,11 +121,21 @@ describe('a store that is rebuilt from the log', () => {
     const { calls } = await rebuilt(events);
     const recorded = events.filter((event): event is CallRecorded => event.type === 'CallRecorded');
     expect(calls).toBe(recorded.length);
-    for (const { data } of recorded) {
-      const begun = await store.state.journal.begin({ runId, step: data.step, nonce: data.step, owner: 'somebody' });
-      const { content } = data.reply as { content: string };
-      expect(begun).toMatchObject({ kind: 'done', outcome: { ok: true, reply: { reply: { content }, failure: null, record: data } } });
-    }
+    const lost = openSqlite({ home, processId: 'test', durability: 'process', prunes: false });
+    const answerOf = async ({ state }: Sqlite, step: string) => {
+      const begun = await state.journal.begin({ runId, step, nonce: step, owner: 'somebody' });
+      if (begun.kind !== 'done' || !begun.outcome.ok) throw new Error(`${step} has no answer.`);
+      const { reply, ...rest } = begun.outcome.reply as StoredCall;
+      // What a reply has cost and how long it took are read from the record alone.
+      return { attempt: begun.attempt, ...rest, reply: { ...reply, usage: null, durationMs: null } };
+    };
+    for (const { data } of recorded) expect(await answerOf(store, data.step)).toEqual(await answerOf(lost, data.step));
+    await lost.close();
+  });
+
+  it('takes no call that belongs to no journal', async () => {
+    const direct = events.map((event): Event => (event.type === 'CallRecorded' ? { ...event, source: 'gateway' } : event));
+    expect(await rebuilt(direct)).toMatchObject({ ended: 1, calls: 0 });
   });
 
   it('forgets runs that ended too long ago', async () => {

@@ -99,7 +99,7 @@ export const b10: Benchmark = {
     return {
       definition: [
         `Streamed chats (single-pass: plan, one expert, answer of ${schedule.tokens} tokens; fake model in a process of its own) at a steady pace for ${minutes} minutes: ${done.map(([engine, { runs, skipped }]) => `${engine} ${load[engine]} a second, ${runs} runs${skipped > 0 ? `, ${skipped} left out because 16 were under way or the gateway was overloaded` : ''}`).join('; ')}.`,
-        `Every ${everyMs / 1_000} s each process notes its RSS, then collects garbage twice, with time for finalizers between, and notes its live heap. The clock begins after ${warmUpRuns} runs.`,
+        `Every ${everyMs / 1_000} s, when no run is under way, each process notes its RSS, then collects garbage twice, with time for finalizers between, and notes its live heap. The clock begins after ${warmUpRuns} runs.`,
         `Reference: the first minute. Slope: least squares over all samples after it. Growth of at most ${((noGrowth - 1) * 100).toFixed(0)} % from the first to the last minute counts as none.`,
       ],
       tables: done.map(([engine, one]) => tableOf(engine, one)),

@@ -46,8 +46,9 @@ export async function soak({ url, processes, runsPerSecond, minutes, everyMs, pr
   let [runs, skipped, asked] = [0, 0, 0];
   let broken: Error | null = null as Error | null;
   let nextSample = from;
+  let pausedMs = 0;
   while (performance.now() < until && broken === null) {
-    await delay(Math.max(0, from + (asked * 1_000) / runsPerSecond - performance.now()));
+    await delay(Math.max(0, from + pausedMs + (asked * 1_000) / runsPerSecond - performance.now()));
     asked += 1;
     if (underWay.size >= atOnce) skipped += 1;
     else {
@@ -60,10 +61,14 @@ export async function soak({ url, processes, runsPerSecond, minutes, everyMs, pr
     }
     if (performance.now() < nextSample) continue;
     nextSample += everyMs;
+    // Runs under way hold memory too, and their number is the machine's mood: what is compared is what stays behind.
+    const pausedAt = performance.now();
+    await Promise.all(underWay);
     const at = (performance.now() - from) / 60_000;
     progress(`minute ${at.toFixed(1)} of ${minutes}, ${runs} runs`);
     const notes = await Promise.all(processes.map((process) => process.note()));
     for (const [index, { name }] of processes.entries()) samples.get(name)!.push({ at, ...notes[index]! });
+    pausedMs += performance.now() - pausedAt;
   }
   await Promise.all(underWay);
   if (broken !== null) throw broken;

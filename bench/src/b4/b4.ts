@@ -78,8 +78,7 @@ async function measure(
   await Promise.all(outcomes);
   if (left < workers * slots) throw new Error(`${nameOf(workers)} ran out of tasks while they were measured.`);
   const calls = (await fake.calls()) - callsBefore;
-  if (calls !== taskIds.length || board.repeated > 0)
-    throw new Error(`${taskIds.length} tasks took ${calls} model calls; ${board.repeated} results came twice.`);
+  if (calls !== taskIds.length) throw new Error(`${taskIds.length} tasks took ${calls} model calls; ${board.repeated} results came twice.`);
   const inside = arrivals.filter((at) => at >= from && at <= to).sort((a, b) => a - b);
   const rate = ((inside.length - 1) * 1_000) / (inside.at(-1)! - inside[0]!);
   const perTask = (seconds: number | null): number => (seconds === null ? Number.NaN : (seconds * 1_000) / inside.length);
@@ -172,11 +171,12 @@ export const b4: Benchmark = {
           `(${workers.join(', ')}) on a task class and consumer group of its own; all are up all the time, one group at a time has work.`,
           `More tasks than they can finish are put on the class's topic at once, evenly over its ${partitions} partitions; tasks/s are counted off results.ready for ${sizes.measuredS} s,`,
           `beginning ${sizes.warmS} s after the first result. Efficiency = tasks/s per worker / tasks/s of one worker in the same round.`,
-          'Every task is checked to take one model call and one result. Broker and Redis (appendfsync always) are the benchmark\'s own and on the same machine.', // prettier-ignore
+          'Every task is checked to take one model call; results that come twice are counted (delivery is at least once). Broker and Redis (appendfsync always) are the benchmark\'s own and on the same machine.', // prettier-ignore
         ],
         tables: [tableOf(results, workers)],
         findings: findingsOf(results, workers),
         notes: [
+          `${board.repeated} results came more than once.`,
           `A machine that is at least ${fullAt * 100} % busy (with whatever else runs on it) is the limit; what is measured there is it, so no target is held against it. "Machine full at" is what its cores would do if nothing else ran on them.`,
         ],
       };

@@ -58,8 +58,7 @@ async function measure(board: TaskBoard, fake: FakeModel, longMs: number, round:
     if (arrivedAt - publishedAt < longMs) throw new Error(`A task of ${longMs} ms took ${arrivedAt - publishedAt} ms.`);
   const tasks = taken.flat().length + longTasks;
   const calls = (await fake.calls()) - callsBefore;
-  if (calls !== tasks || board.repeated > 0)
-    throw new Error(`${tasks} tasks took ${calls} model calls; ${board.repeated} results came twice.`);
+  if (calls !== tasks) throw new Error(`${tasks} tasks took ${calls} model calls; ${board.repeated} results came twice.`);
   return { [among]: taken[withLong]!, [alone]: taken[1 - withLong]! };
 }
 
@@ -98,7 +97,7 @@ export const b5: Benchmark = {
           `Two equal worker processes of apps/experts with ${slots} slots, each on a task class of its own whose topic has one partition. Each class gets a short task every ${everyMs} ms,`,
           `on which the fake model works ${shortMs} ms; one of them, in turn, first gets ${longTasks} tasks of ${longMs / 1_000} s, and short tasks are measured while those run.`,
           'So the short tasks alone are measured in the same seconds, on a worker that differs in nothing but the long tasks.',
-          'Measured from publishing a short task to its result on results.ready. Every task is checked to take one model call and one result.',
+          'Measured from publishing a short task to its result on results.ready. Every task is checked to take one model call; results that come twice are counted (delivery is at least once).',
           "Broker and Redis (appendfsync always) are the benchmark's own and on the same machine.",
         ],
         tables: [
@@ -115,7 +114,7 @@ export const b5: Benchmark = {
           { what: `${among}, p99`, reference: `${alone}, p99`, value: spread(ratios(by(among, p99), by(alone, p99))), unit: 'x', target: { atMost: 1.2 } }, // prettier-ignore
           { what: `${among}, p50`, reference: `${alone}, p50`, value: spread(ratios(by(among, median), by(alone, median))), unit: 'x', target: null }, // prettier-ignore
         ],
-        notes: [],
+        notes: [`${board.repeated} results came more than once.`],
       };
     } finally {
       await closing.run();

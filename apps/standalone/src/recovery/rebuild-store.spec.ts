@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sampleQuestion } from '@conclave/adapter-demo';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import {
-  CallRecorded,
+  type CallRecorded,
   CommandIssued,
   commandId,
   identityTopic,

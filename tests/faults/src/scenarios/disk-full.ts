@@ -10,7 +10,10 @@ async function firstRefusal(world: World): Promise<string> {
   return until(
     'the first refusal',
     async () => {
-      const { status, body } = await startRun(world.engine.url(), { model: 'conclave-fast', input: `Load question filler-1-${'x'.repeat(20)}?` });
+      const { status, body } = await startRun(world.engine.url(), {
+        model: 'conclave-fast',
+        input: `Load question filler-1-${'x'.repeat(20)}?`,
+      });
       return status === 503 && `${status} ${body.error?.code}`;
     },
     { timeoutMs: 20_000, everyMs: 100 },

@@ -57,7 +57,7 @@ export const brokerKilled: Scenario = {
   engines: ['distributed'],
   controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
   bounds: { accepted: 8, terminalMs: 90_000 },
-  limitS: 180,
+  limitS: 260,
   ci: true,
   system: { servers: ['kafka'] },
   // Without the pause a record is blamed five times, each time after the client's own tries: that takes longer than a restart.

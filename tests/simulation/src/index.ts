@@ -1,1 +1,1 @@
-export {};
+export { simulate, type SimulationOptions, type SimulationResult } from './simulate.js';

@@ -49,7 +49,7 @@ const fromLog = ({ loaded, runId, out, terminal }: RunCommand): Promise<number> 
 /** Entries of the run stream with the time since its first one. Follows a run that has not ended to its end. */
 async function printEntries(client: GatewayClient, runId: string, out: RunCommand['out']): Promise<void> {
   let start: number | null = null;
-  let writing: { readonly task: string; characters: number } | null = null;
+  let writing = null as { readonly task: string; characters: number } | null;
   const line = (at: number, kind: string, text: string): void => {
     start ??= at;
     out.write(`${`+${((at - start) / 1000).toFixed(3)} s`.padStart(12)}  ${kind.padEnd(16)}  ${short(text, 400)}`.trimEnd() + '\n');

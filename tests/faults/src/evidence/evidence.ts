@@ -87,8 +87,6 @@ export interface Evidence {
   readonly upstreamFaults: boolean;
   /** Runs that the scenario itself made end without an answer, such as those of a record that kills its process. */
   readonly mayFail: readonly string[];
-  /** Streams may begin anew behind multiples of this id, with all their facts: so the rebuilding of a lost state store numbers them. Absent: never. */
-  readonly streamsAnewAbove?: number;
 }
 
 /** Bounds a scenario sets for its checks. */
@@ -105,6 +103,8 @@ export interface Bounds {
   readonly closeMs: number;
   /** Runs that may end with `failed` or `cancelled`, such as those a poisoned record aborts. */
   readonly mayFail: readonly string[];
+  /** Streams may begin anew behind multiples of this id, with all their facts: so the rebuilding of a lost state store numbers them. Absent: never. */
+  readonly streamsAnewAbove?: number;
 }
 export const defaultBounds: Bounds = { terminalMs: 60_000, answered: 0.8, accepted: 1, memoryFactor: 1.5, closeMs: 15_000, mayFail: [] };
 

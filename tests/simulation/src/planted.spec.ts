@@ -6,13 +6,16 @@ import { simulate } from './simulate.js';
 
 /** Seeds, from 0, within which each planted bug has to be found. */
 const within = 800;
+/** Where the search begins: seeds that found a rare bug when it was planted. Another seed may find it after any change, so all are tried. */
+const likely: Readonly<Record<string, number>> = { 'lost-answer-keeps-step': 380, 'outage-counted-as-failure': 118 };
 const patienceMs = 30 * 60_000;
 
 describe('a planted bug', () => {
   it.each(plantedBugs.map((bug) => [bug.name, bug] as const))(
     'is found by its check, with ids: %s',
     async (name, bug) => {
-      for (let seed = 0; seed < within; seed += 1) {
+      for (let n = 0; n < within; n += 1) {
+        const seed = ((likely[name] ?? 0) + n) % within;
         const { violations } = await simulate({ seed, target: targetOf(seed), planted: bug.plant() });
         const [found] = violations.filter(({ check }) => check === bug.check);
         if (!found) continue;

@@ -1,4 +1,5 @@
 import type { CrashPointName } from '@conclave/contracts';
+import type { Supervised } from '@conclave/test-support';
 import type { ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 import type { Scenario } from './scenario.js';
@@ -54,6 +55,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const late = point.startsWith('timer-');
   // A timer only comes due where somebody keeps a run waiting: here a planner that never answers.
   if (late) world.behave({ instead: (role, question) => (role === 'planner' && question.includes(point) ? { hang: true } : null) });
+  if (point === 'timer-due') process.nextRestart({ CRASH_AT: `${service}:${point}` });
   const asking = load.run({
     runs: late ? 1 : 3,
     atOnce: 3,
@@ -66,6 +68,8 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const inFlight = load.asked.filter(
     ({ runId, question }) => question.includes(`${service}-${point}`) && (runId === null || !load.ended.has(runId)),
   );
+  // Every timer of a run is a second chance of the one before it: all have to come due in a process that dies then.
+  if (point === 'timer-due') await dieAgain(process, deaths + 1, `${service}:${point}`, world.controlled);
   await process.ready();
   const asked = await asking;
   world.behave({});
@@ -84,6 +88,18 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     runs,
   });
   if (faults.length > 0) throw new Error(`${cellName({ service, point })}: ${faults.join('; ')}.`);
+}
+
+/** Twice more, as often as there is a timer left; where none may be lost there always is one. */
+async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLost: boolean): Promise<void> {
+  for (const death of [1, 2]) {
+    process.nextRestart({ CRASH_AT: death === 1 ? at : undefined });
+    const exit = await process.nextExit(deaths + death, 10_000).catch((error: unknown) => {
+      if (mayBeLost) return null;
+      throw error;
+    });
+    if (exit === null) return;
+  }
 }
 
 /**

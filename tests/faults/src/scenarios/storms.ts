@@ -159,7 +159,8 @@ export const rollingRestart: Scenario = {
   promise: 'A deployment that restarts every service one after the other loses nothing and fails nobody.',
   fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers',
   engines: ['distributed', 'embedded'],
-  controls: [{ without: 'stream-resume', check: 'stream-without-gaps' }],
+  // In one process nothing is written while its gateway is away.
+  controls: [{ without: 'stream-resume', check: 'stream-without-gaps', engines: ['distributed'] }],
   bounds: { accepted: 8, answered: 1 },
   limitS: 180,
   ci: true,
@@ -197,7 +198,7 @@ export const killerRecord: Scenario = {
     await process.stop();
     const ends = process.exits().length;
     await process.restart(deadly);
-    const load = world.load.run({ runs: 1, atOnce: 1, name: 'killer', patienceMs: 80_000 });
+    const load = world.load.run({ runs: 1, atOnce: 1, name: 'killer', patienceMs: world.controlled ? 30_000 : 80_000 });
     for (let death = 1; death <= 3; death++) {
       process.nextRestart(deadly);
       const exit = await process.nextExit(ends + death, 45_000);
@@ -205,6 +206,14 @@ export const killerRecord: Scenario = {
       if (exit.signal !== 'SIGKILL') throw new Error(`The planner ended with ${exit.code} instead of killing itself.`);
     }
     const at = Date.now();
+    // Nothing puts the record aside: it would go on for as long as anybody starts the planner.
+    if (world.controlled) {
+      const arm = setInterval(() => process.nextRestart(deadly), 20);
+      await load;
+      clearInterval(arm);
+      await process.stop();
+      return;
+    }
     await load;
     world.mayFail.push(
       ...world.load.asked.flatMap(({ runId, question }) => (runId !== null && question.includes('killer') ? [runId] : [])),

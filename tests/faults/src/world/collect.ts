@@ -13,7 +13,7 @@ import type { World } from './world.js';
 export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
   const { engine } = world;
   await world.load.stop();
-  await world.calm(60_000);
+  await world.calm(world.controlled ? 10_000 : 60_000);
   const lag = await lagOf(world);
   const memory = await memoryAfter(world);
   // Ends before the good order: what the storm did.

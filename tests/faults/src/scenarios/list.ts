@@ -1,14 +1,14 @@
-import { cells, killCell, killMatrix } from './kill-matrix.js';
-import { duplicates, mixedVersions, poison } from './records.js';
-import type { Scenario } from './scenario.js';
-import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
 import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { diskFull, diskFullLimit } from './disk-full.js';
+import { cells, killCell, killMatrix } from './kill-matrix.js';
 import { network, networkHarms } from './network.js';
+import { duplicates, mixedVersions, poison } from './records.js';
+import type { Scenario } from './scenario.js';
 import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
 import { redisOlder, redisReplaced } from './stores-replaced.js';
-import { tornTail } from './torn-tail.js';
+import { frozenExperts, frozenMerger, killerRecord, lateWork, randomKills, rebalanceStorm, rollingRestart, twoEngines } from './storms.js';
 import { modelFaults, slowReader } from './streams.js';
+import { tornTail } from './torn-tail.js';
 
 /** Every scenario, in the order they run and stand in the guarantees page. */
 export const scenarios: readonly Scenario[] = [

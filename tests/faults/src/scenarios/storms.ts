@@ -1,18 +1,8 @@
+import { until } from '@conclave/test-support';
 import type { ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
+import { everyRun, inFlight, pause, recoveryAfter, underWay } from './measure.js';
 import type { Scenario } from './scenario.js';
-
-const seconds = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Longest time from a fault to the end of a run that was under way then. */
-function recoveryAfter(world: World, at: number): number | null {
-  const hit = world.load.asked.flatMap(({ runId, acceptedAt }) =>
-    runId !== null && acceptedAt !== null && acceptedAt <= at ? [world.load.ended.get(runId) ?? Infinity] : [],
-  );
-  const after = hit.filter((end) => end >= at);
-  return after.length === 0 || !after.every(Number.isFinite) ? null : Math.max(...after) - at;
-}
-const runsOf = (world: World): readonly string[] => world.load.asked.flatMap(({ runId }) => (runId === null ? [] : [runId]));
 
 /** Kills whichever process a simple generator picks, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
 export const randomKills: Scenario = {
@@ -28,7 +18,7 @@ export const randomKills: Scenario = {
   async run(world) {
     await world.warmUp();
     const stormMs = world.short ? 15_000 : 60_000;
-    const until = Date.now() + stormMs;
+    const end = Date.now() + stormMs;
     world.behave({ delayMs: { planner: 100, expert: 400, composer: 200 } });
     const load = world.load.run({
       runs: world.short ? 12 : 60,
@@ -41,8 +31,8 @@ export const randomKills: Scenario = {
     let seed = 20_261_121;
     const random = (): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648;
     let killed = 0;
-    while (Date.now() < until) {
-      await seconds(500 + random() * 4_500);
+    while (Date.now() < end) {
+      await pause(500 + random() * 4_500);
       const all = [...world.engine.all()];
       const [name, process] = all[Math.floor(random() * all.length)]!;
       await process.ready();
@@ -55,7 +45,7 @@ export const randomKills: Scenario = {
     world.behave({});
     await load;
     if (killed < 3) throw new Error(`Only ${killed} processes were killed.`);
-    world.row({ name: `${killed} kills`, outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world) });
+    world.row({ name: `${killed} kills`, outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: everyRun(world) });
   },
 };
 
@@ -76,15 +66,14 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     const slow = service === 'merger' ? { wordMs: 400 } : { delayMs: { expert: 4_000 } };
     world.behave(slow);
     const load = world.load.run({ runs: 4, atOnce: 4, name: `frozen-${service}`, patienceMs: 90_000 });
-    const role = service === 'merger' ? 'load composer' : 'load expert';
-    const calls = () =>
-      world.engine.models.calls.filter((call) => call.step === role && call.finishedAt === null && call.abortedAt === null).length;
-    while (calls() < 2) await seconds(20);
-    await seconds(service === 'merger' ? 1_000 : 200);
+    const role = service === 'merger' ? 'composer' : 'expert';
+    await until('two calls to sleep in', () => underWay(world, role) >= 2, { timeoutMs: 30_000 });
+    // Both processes have some of them in hand by then, and some of their words are out.
+    await pause(service === 'merger' ? 1_000 : 200);
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
     second.signal('SIGSTOP');
     world.frozen.push({ process: `${service}-2`, at: frozenAt, signal: 'SIGSTOP' });
-    await seconds(sleepMs);
+    await pause(sleepMs);
     second.signal('SIGCONT');
     world.fault(`SIGCONT of ${service}`);
     await load;
@@ -92,7 +81,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
       name: `frozen for ${sleepMs / 1000} s`,
       outcome: 'no effect of the sleeper',
       recoveryMs: recoveryAfter(world, frozenAt),
-      runs: runsOf(world),
+      runs: everyRun(world),
     });
   },
 });
@@ -113,21 +102,20 @@ export const rebalanceStorm: Scenario = {
     const taskMs = world.short ? 9_000 : 20_000;
     world.behave({ delayMs: { expert: taskMs } });
     const load = world.load.run({ runs: 4, atOnce: 4, name: 'rebalance', patienceMs: 120_000 });
-    const experts = () => world.engine.models.calls.filter((call) => call.step === 'load expert' && call.finishedAt === null);
-    while (experts().length < 4) await seconds(20);
+    await inFlight(world, 4);
     const before = world.engine.models.calls.length;
     const began = world.fault('workers join and leave');
     const rounds = world.short ? 3 : 8;
     for (let n = 2; n < 2 + rounds; n++) {
       const name = `experts-${n}`;
       await world.engine.addWorker('experts', name);
-      await seconds(500);
+      await pause(500);
       // It may have got a task by now: it has the time to finish it, as a pod with a long grace period would.
       if (n % 2 === 0) await world.engine.removeWorker(name, taskMs + 15_000);
     }
     await load;
     if (world.engine.models.calls.length === before) throw new Error('No call was made after the storm began: nothing was in flight.');
-    world.row({ name: `${rounds} joins`, outcome: 'no call repeated', recoveryMs: recoveryAfter(world, began), runs: runsOf(world) });
+    world.row({ name: `${rounds} joins`, outcome: 'no call repeated', recoveryMs: recoveryAfter(world, began), runs: everyRun(world) });
   },
 };
 
@@ -145,11 +133,11 @@ export const twoEngines: Scenario = {
     await world.engine.addWorker('merger', 'merger-3');
     await world.warmUp();
     const load = world.load.run({ runs: world.short ? 30 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
-    await seconds(1_000);
+    await pause(1_000);
     const at = world.fault('SIGKILL of merger-3');
     await world.engine.all().get('merger-3')!.kill('SIGKILL');
     await load;
-    world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world) });
+    world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: everyRun(world) });
   },
 };
 
@@ -176,7 +164,7 @@ export const rollingRestart: Scenario = {
       await process.restart();
     }
     await load;
-    world.row({ name: 'all services', outcome: 'restarted', recoveryMs: recoveryAfter(world, began), runs: runsOf(world) });
+    world.row({ name: 'all services', outcome: 'restarted', recoveryMs: recoveryAfter(world, began), runs: everyRun(world) });
   },
 };
 
@@ -223,7 +211,7 @@ export const killerRecord: Scenario = {
     await process.restart({ CRASH_AT: undefined });
     const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'after' });
     if (!next?.runId || !world.load.ended.has(next.runId)) throw new Error('The question after the killer record was not answered.');
-    world.row({ name: 'three deaths', outcome: 'put aside', recoveryMs: recoveryAfter(world, at), runs: runsOf(world) });
+    world.row({ name: 'three deaths', outcome: 'put aside', recoveryMs: recoveryAfter(world, at), runs: everyRun(world) });
   },
 };
 
@@ -249,6 +237,11 @@ export const lateWork: Scenario = {
     await world.calm(20_000);
     await world.load.run({ runs: 2, atOnce: 2, name: 'punctual' });
     const calls = world.engine.models.calls.filter((call) => call.step === 'load expert').length - before;
-    world.row({ name: 'expired tasks', outcome: `${calls} expert calls for 2 punctual questions`, recoveryMs: null, runs: runsOf(world) });
+    world.row({
+      name: 'expired tasks',
+      outcome: `${calls} expert calls for 2 punctual questions`,
+      recoveryMs: null,
+      runs: everyRun(world),
+    });
   },
 };

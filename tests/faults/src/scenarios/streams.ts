@@ -4,9 +4,8 @@ import { readRun, type Role } from '@conclave/test-support/system';
 import type { ScriptedReply } from '@conclave/test-support';
 import { rightAnswer } from '../world/committee.js';
 import type { World } from '../world/world.js';
+import { pause } from './measure.js';
 import type { Scenario } from './scenario.js';
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Follows a run's events and takes one byte a second off the wire. Resolves with how the connection ended. */
 function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'still open'> {

@@ -79,7 +79,7 @@ describe('a service as a process of its own', () => {
   it('becomes ready over real stores, measures, and leaves with code 0 when told to', async () => {
     const { supervised, admin } = await start('planner', 'first', whenReady);
     expect(await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text()).toContain('conclave_consumer_lag_records{group="planner"');
-    expect(await supervised.kill('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(await supervised.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
   }, 120_000);
 
   it('stays up, red and without work, when the state store is empty and the log is not', async () => {

@@ -131,7 +131,7 @@ describe('a system in operation', () => {
     expect(chat.sse.ended).toBe('closed');
     expect(chat.error).toMatchObject({ type: expect.any(String), message: expect.any(String) });
     gate.open();
-    expect(await stopped).toEqual({ code: 0, signal: null });
+    expect(await stopped).toMatchObject({ code: 0, signal: null });
     await gateway.restart();
     const run = await runEnd(engine.url(), chat.runId);
     expect(run).toMatchObject({ outcome: 'completed', answer: 'Before the stop and after it.' });

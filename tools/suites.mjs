@@ -65,7 +65,7 @@ function faultSuite(engine, needs) {
   return {
     name: `faults-${engine}`,
     title: `Faults, ${engine}`,
-    args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', '2'],
+    args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', '3'],
     limit: 720,
     needs,
   };

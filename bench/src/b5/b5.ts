@@ -24,7 +24,7 @@ interface Sizes {
   readonly longMs: number;
   readonly rounds: number;
 }
-const sizesOf = (quick: boolean): Sizes => (quick ? { longMs: 20_000, rounds: 2 } : { longMs: 120_000, rounds: 4 });
+const sizesOf = (quick: boolean): Sizes => (quick ? { longMs: 8_000, rounds: 2 } : { longMs: 120_000, rounds: 4 });
 /** The round that warms up is short. */
 const warmUpMs = 5_000;
 

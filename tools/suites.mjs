@@ -41,8 +41,8 @@ export function suites() {
     })),
     engineSuite('embedded', []),
     engineSuite('distributed', ['kafka', 'redis', 'neo4j']),
-    faultSuite('embedded', []),
-    faultSuite('distributed', ['kafka', 'redis', 'neo4j', 'searx']),
+    faultSuite('embedded', 3, []),
+    faultSuite('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
   ];
 }
 
@@ -60,12 +60,12 @@ function engineSuite(engine, needs) {
   };
 }
 
-/** The kill matrix, the short form of every other fault, and each protection switched off once. */
-function faultSuite(engine, needs) {
+/** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
+function faultSuite(engine, jobs, needs) {
   return {
     name: `faults-${engine}`,
     title: `Faults, ${engine}`,
-    args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', '3'],
+    args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', String(jobs)],
     limit: 720,
     needs,
   };

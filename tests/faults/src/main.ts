@@ -63,13 +63,15 @@ const controlEngines = ({ engines: on }: Control, scenario: Scenario): readonly 
 };
 
 function jobs(): readonly (() => Promise<Outcome>)[] {
-  const chosen = positionals.length > 0 ? positionals.map(scenarioNamed) : scenarios.filter(({ ci }) => ci || !values.ci);
+  const chosen = positionals.length > 0 ? positionals.map(scenarioNamed) : scenarios.filter(({ ci }) => ci.length > 0 || !values.ci);
   const short = values.short || values.ci;
   const on = (kinds: readonly EngineKind[]) => engines().filter((kind) => kinds.includes(kind));
   return chosen.flatMap((scenario) => [
     ...(values.controls
       ? []
-      : on(scenario.engines).map((engine) => () => runScenario(scenario, engine, { without: values.without ?? null, short }))),
+      : on(values.ci ? scenario.ci : scenario.engines).map(
+          (engine) => () => runScenario(scenario, engine, { without: values.without ?? null, short }),
+        )),
     ...(values.controls || (values.ci && values.without === undefined)
       ? scenario.controls.flatMap((control) =>
           on(controlEngines(control, scenario)).map(

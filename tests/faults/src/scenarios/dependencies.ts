@@ -19,7 +19,7 @@ export const neo4jStopped: Scenario = {
   controls: [],
   bounds: { terminalMs: 90_000 },
   limitS: 180,
-  ci: true,
+  ci: [],
   system: { servers: ['neo4j'] },
   async run(world) {
     await world.warmUp();
@@ -54,7 +54,7 @@ export const searchStopped: Scenario = {
   engines: ['distributed'],
   controls: [],
   limitS: 150,
-  ci: true,
+  ci: [],
   system: { servers: ['searx'] },
   async run(world) {
     await world.warmUp({ twoRounds: () => true });
@@ -90,7 +90,7 @@ export const modelStopped: Scenario = {
   // Runs that met nothing but the absence end without an answer and say so.
   bounds: { terminalMs: 90_000, answered: 0.5 },
   limitS: 150,
-  ci: true,
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     world.upstreamFaults = true;

@@ -68,7 +68,7 @@ const diskFullBy = (mounted: boolean): Scenario => ({
   controls: [],
   bounds: { terminalMs: 90_000 },
   limitS: 180,
-  ci: mounted,
+  ci: mounted ? ['embedded'] : [],
   async run(world) {
     await world.warmUp();
     const process = world.engine.process('gateway');

@@ -135,7 +135,7 @@ export const killMatrix: Scenario = {
     { without: 'sweep', check: 'one-terminal-event', part: 'kill:gateway:after-accept' },
   ],
   limitS: 600,
-  ci: true,
+  ci: ['embedded', 'distributed'],
   run: (world) => matrix(world, cells),
 };
 export const killCell = (cell: Cell): Scenario => ({
@@ -146,6 +146,6 @@ export const killCell = (cell: Cell): Scenario => ({
   bounds: { answered: 0.7 },
   fault: `kill -9 of ${cell.service} at ${cell.point}`,
   limitS: 180,
-  ci: false,
+  ci: [],
   run: (world) => matrix(world, [cell]),
 });

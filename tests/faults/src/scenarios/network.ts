@@ -111,7 +111,7 @@ export const network: Scenario = {
   controls: [],
   bounds: { accepted: 10, answered: 0.6, terminalMs: 90_000 },
   limitS: 300,
-  ci: true,
+  ci: [],
   system: { proxied: ['kafka', 'redis', 'model'] },
   run: (world) => suffer(world, harms),
 };
@@ -119,7 +119,7 @@ export const networkHarms: readonly Scenario[] = harms.map((harm) => ({
   ...network,
   name: `network-${harm.name}`,
   fault: harm.fault,
-  ci: false,
+  ci: [],
   limitS: 180,
   bounds: { ...network.bounds, accepted: 4 },
   run: (world) => suffer(world, [harm]),

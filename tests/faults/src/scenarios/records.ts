@@ -35,7 +35,7 @@ export const duplicates: Scenario = {
   engines: ['distributed', 'embedded'],
   controls: [{ without: 'applied-ids', check: 'one-effective-outcome' }],
   limitS: 120,
-  ci: true,
+  ci: ['embedded', 'distributed'],
   async run(world) {
     await world.warmUp({ twoRounds: (n) => n % 2 === 0 });
     world.behave({ delayMs: { planner: 200, expert: 1_500, composer: 300 } });
@@ -70,7 +70,7 @@ export const poison: Scenario = {
   engines: ['distributed', 'embedded'],
   controls: [{ without: 'dead-letters', check: 'commit-after-effect' }],
   limitS: 120,
-  ci: true,
+  ci: ['embedded', 'distributed'],
   async run(world) {
     await world.warmUp();
     world.behave({ delayMs: { expert: 800 } });
@@ -106,7 +106,7 @@ export const mixedVersions: Scenario = {
   // Nobody follows the two runs that are put on the log.
   bounds: { answered: 0.7 },
   limitS: 90,
-  ci: true,
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     const load = world.load.run({ runs: 3, atOnce: 3, name: 'today', patienceMs: 60_000 });

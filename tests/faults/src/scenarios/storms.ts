@@ -13,7 +13,7 @@ export const randomKills: Scenario = {
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 240,
-  ci: true,
+  ci: ['embedded'],
   system: { gateways: 2, experts: 2 },
   async run(world) {
     await world.warmUp();
@@ -55,10 +55,9 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
   promise: 'A process that was frozen and wakes up changes nothing any more: its work belongs to others.',
   fault: `SIGSTOP of one of two ${service} processes for ${sleepMs / 1000} s in the middle of its calls, then SIGCONT`,
   engines: ['distributed'],
-  controls:
-    service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps' }] : [{ without: 'journal', check: 'model-calls-bounded' }],
+  controls: service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps' }] : [],
   limitS: 120,
-  ci: true,
+  ci: [],
   async run(world) {
     const second = await world.engine.addWorker(service, `${service}-2`);
     await world.warmUp();
@@ -96,7 +95,7 @@ export const rebalanceStorm: Scenario = {
   engines: ['distributed'],
   controls: [{ without: 'journal', check: 'model-calls-bounded' }],
   limitS: 150,
-  ci: true,
+  ci: [],
   async run(world) {
     await world.warmUp();
     const taskMs = world.short ? 9_000 : 20_000;
@@ -127,7 +126,7 @@ export const twoEngines: Scenario = {
   engines: ['distributed'],
   controls: [{ without: 'compare-and-set', check: 'one-effective-outcome' }],
   limitS: 120,
-  ci: true,
+  ci: ['distributed'],
   async run(world) {
     await world.engine.addWorker('merger', 'merger-2');
     await world.engine.addWorker('merger', 'merger-3');
@@ -151,7 +150,7 @@ export const rollingRestart: Scenario = {
   controls: [{ without: 'stream-resume', check: 'stream-without-gaps', engines: ['distributed'] }],
   bounds: { accepted: 8, answered: 1 },
   limitS: 180,
-  ci: true,
+  ci: ['embedded', 'distributed'],
   system: { gateways: 2, experts: 2 },
   async run(world) {
     await world.warmUp();
@@ -177,7 +176,7 @@ export const killerRecord: Scenario = {
   controls: [{ without: 'process-deaths', check: 'one-terminal-event' }],
   bounds: { answered: 0.5, terminalMs: 90_000 },
   limitS: 150,
-  ci: true,
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     const service: ServiceName = 'planner';
@@ -224,7 +223,7 @@ export const lateWork: Scenario = {
   controls: [{ without: 'deadline-check', check: 'model-calls-bounded' }],
   bounds: { answered: 0.3 },
   limitS: 90,
-  ci: true,
+  ci: [],
   async run(world) {
     await world.warmUp();
     const process = world.engine.process('experts');

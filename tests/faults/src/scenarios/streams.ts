@@ -36,7 +36,7 @@ export const slowReader: Scenario = {
   engines: ['embedded', 'distributed'],
   controls: [],
   limitS: 90,
-  ci: true,
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     const readers = 100;
@@ -107,7 +107,7 @@ export const modelFaults: Scenario = {
   controls: [],
   bounds: { answered: 0.7, terminalMs: 90_000 },
   limitS: 150,
-  ci: true,
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     world.upstreamFaults = true;

@@ -116,7 +116,7 @@ export const tornTail: Scenario = {
   controls: [],
   bounds: { terminalMs: 90_000 },
   limitS: 300,
-  ci: true,
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp();
     world.behave({ delayMs: { planner: 100, expert: 700, composer: 200 }, wordMs: 30 });

@@ -27,6 +27,8 @@ export const rightAnswer = (question: string): string => `The committee has sett
 
 /** Steps for every role, any number of times. A call that is about no load question is not answered: the server counts it as a violation. */
 export function committee(manners: () => Manners, hops: TwoHops): readonly ScriptedStep[] {
+  /** Questions that were composed before: who asks again gets other words, so that two attempts can be told apart. */
+  const composed = new Set<string>();
   const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer'];
   return roles.map((role) => ({
     name: `load ${role}`,
@@ -37,7 +39,9 @@ export function committee(manners: () => Manners, hops: TwoHops): readonly Scrip
       const { delayMs, wordMs, instead } = manners();
       const special = instead(role, question, request);
       if (special) return special;
-      const words = role === 'composer' ? rightAnswer(question).split(/(?<= )/) : [replyOf(role, question, request, hops)];
+      const answer = composed.has(question) ? `Once more: ${rightAnswer(question)}` : rightAnswer(question);
+      if (role === 'composer') composed.add(question);
+      const words = role === 'composer' ? answer.split(/(?<= )/) : [replyOf(role, question, request, hops)];
       const chunks: ScriptedChunk[] = words.map((text, index) => ({ text, afterMs: index === 0 ? (delayMs[role] ?? 0) : wordMs }));
       return { chunks, usage: price[role] };
     },

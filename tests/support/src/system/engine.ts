@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +67,8 @@ export class Engine {
     const stack = kind === 'distributed' ? { ...stackAddresses(), ...options.servers } : null;
     const history = new HistoryWriter(join(folder, 'history.ndjson'), 'test', 'model');
     const models = await ScriptedModelServer.start({ models: ['scripted', 'other'], apiKey: providerKey, history });
-    const prefix = `test-${process.pid}-${Date.now().toString(36)}.`;
+    // Systems of one program may start in the same millisecond.
+    const prefix = `test-${process.pid}-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}.`;
     const modelUrl = await (options.modelUrl?.(models.url) ?? models.url);
     writeInput(folder, modelUrl, kind, prefix, stack, options);
     const gatewayPorts = await freePorts(kind === 'embedded' ? 1 : (options.gateways ?? 1));

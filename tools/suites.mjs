@@ -42,7 +42,7 @@ export function suites() {
     engineSuite('embedded', []),
     engineSuite('distributed', ['kafka', 'redis', 'neo4j']),
     faultSuite('embedded', 3, []),
-    faultSuite('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
+    faultSuite('distributed', 1, ['kafka', 'redis', 'neo4j', 'searx']),
   ];
 }
 
@@ -66,7 +66,7 @@ function faultSuite(engine, jobs, needs) {
     name: `faults-${engine}`,
     title: `Faults, ${engine}`,
     args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', String(jobs)],
-    limit: 720,
+    limit: 900,
     needs,
   };
 }

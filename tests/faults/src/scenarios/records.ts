@@ -35,7 +35,7 @@ export const duplicates: Scenario = {
   engines: ['distributed', 'embedded'],
   controls: [{ without: 'applied-ids', check: 'one-effective-outcome' }],
   limitS: 120,
-  ci: ['embedded', 'distributed'],
+  ci: ['embedded'],
   async run(world) {
     await world.warmUp({ twoRounds: (n) => n % 2 === 0 });
     world.behave({ delayMs: { planner: 200, expert: 1_500, composer: 300 } });

@@ -72,7 +72,7 @@ export const redisKilled: Scenario = {
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 180,
-  ci: ['distributed'],
+  ci: [],
   system: { servers: ['redis'] },
   run: (world) => killed(world, 'redis', world.short ? [2_000] : [300, 12_000]),
 };

@@ -183,7 +183,7 @@ export class Engine {
       cwd: this.folder,
       env: { ...cleared, ...this.environment(), ...this.options.env, ...this.options.serviceEnv?.[app as ServiceName], ...env },
       ready: `http://127.0.0.1:${port}/health/ready`,
-      readyTimeoutMs: 40_000,
+      readyTimeoutMs: 90_000,
       restartAfterKill: true,
       restartEnv: { CRASH_AT: undefined },
     });

@@ -98,6 +98,13 @@ async function runAll(): Promise<number> {
   return red === 0 ? 0 : 1;
 }
 
+// Leaving through `exit` takes the systems along that are running.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => process.exit(code));
+
 if (values.help) console.log(usage);
 else if (values.list) list();
 else process.exitCode = positionals[0] === 'check' ? judge(positionals[1] ?? '') : await runAll();

@@ -6,7 +6,7 @@ export { openMetrics, type Metrics } from './metrics/metrics.js';
 export { measureCall, observeEvents } from './metrics/observe-events.js';
 export * from './ports-module.js';
 export { openAdminServer, type AdminServer } from './process/admin-server.js';
-export { noCrashPoints, openCrashPoints, type CrashPoints } from './process/crash-point.js';
+export { crashPointsOf, noCrashPoints, type CrashPoints } from './process/crash-point.js';
 export { noHistory, openHistory, type History, type HistoryLine, type PublishData } from './process/history.js';
 export { overriding } from './process/overriding.js';
 export { patiently } from './process/patience.js';

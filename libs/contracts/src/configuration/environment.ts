@@ -20,9 +20,14 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Points at which a process can be told to die, for tests of what the delivery promises. */
 export const crashPoints = [
-  'after-accept', 'after-poll', 'before-call', 'mid-stream', 'after-call', 'before-publish', 'after-publish', 'after-commit', 'engine-committed', 'timer-due', 'timer-published',
+  'after-accept', 'after-poll', 'before-call', 'mid-stream', 'after-call', 'before-publish', 'after-publish', 'after-commit', 'engine-decided', 'engine-committed', 'timer-due', 'timer-published',
 ] as const; // prettier-ignore
 export type CrashPointName = (typeof crashPoints)[number];
+const crashPoint = z
+  .string()
+  .regex(new RegExp(`^[a-z-]+:(${crashPoints.join('|')})(#[1-9]\\d*)?$`))
+  .optional()
+  .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` });
 
 /** Environment variables that any of the programs reads. An empty value counts as absent. */
 export const Environment = z.object({
@@ -59,12 +64,8 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })
     .describe('task classes this worker serves, with commas; expert and evidence'),
-  CRASH_AT: z
-    .string()
-    .regex(new RegExp(`^[a-z-]+:(${crashPoints.join('|')})(#[1-9]\\d*)?$`))
-    .optional()
-    .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` })
-    .describe('tests: the process kills itself when it reaches this point for the n-th time'),
+  CRASH_AT: crashPoint.describe('tests: the process kills itself when it reaches this point for the n-th time'),
+  FREEZE_AT: crashPoint.describe('tests: the process stops itself (SIGSTOP) when it reaches this point for the n-th time'),
   WITHOUT_PROTECTION: list(z.enum(protectionNames))
     .optional()
     .meta({ expected: `protections with commas between them, of ${protectionNames.join(', ')}` })

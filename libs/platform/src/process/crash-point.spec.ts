@@ -1,9 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/ports/suites';
 import { openCrashPoints } from './crash-point.js';
 import { noHistory } from './history.js';
 
@@ -52,6 +54,22 @@ describe('a crash point', () => {
     expect([signal, status]).toEqual([null, 0]);
     expect(said.at(-1)).toBe('end');
     expect(history).toEqual([]);
+  });
+
+  it('freezes the process at the hit that FREEZE_AT names, until it is woken', async () => {
+    const file = join(folder, 'freeze.ndjson');
+    const program = spawn(process.execPath, [here('./__fixtures__/crash-child.mjs')], {
+      env: { ...process.env, HISTORY_FILE: file, FREEZE_AT: 'merger:after-commit#2' },
+    });
+    let said = '';
+    program.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const state = (): string => spawnSync('ps', ['-o', 'state=', '-p', String(program.pid)], { encoding: 'utf8' }).stdout.trim();
+    await until('it to be stopped', () => existsSync(file) && state().startsWith('T'));
+    expect(said).toBe('before 1\nbefore 2\n');
+    expect(readFileSync(file, 'utf8')).toContain('"op":"after-commit","phase":"info","id":"event-2"');
+    program.kill('SIGCONT');
+    expect(await once(program, 'exit')).toEqual([0, null]);
+    expect(said).toContain('end');
   });
 
   it('is refused when nobody passes a point of that name', () => {

@@ -1,31 +1,46 @@
 import { crashPoints, Failure, type CrashPointName } from '@conclave/contracts';
 import type { History } from './history.js';
 
-/** Where a test build may end the process: the hook stands in the code always and does nothing without CRASH_AT. */
+/** Where a test may end or freeze the process: the hook stands in the code always and does nothing without CRASH_AT and FREEZE_AT. */
 export interface CrashPoints {
-  /** Told whenever a service passes the point; ends the process when this is the hit that CRASH_AT names. `id` is what it was working on. */
+  /** Told whenever a service passes the point; ends the process when this is the hit that CRASH_AT names, freezes it for FREEZE_AT. `id` is what it was working on. */
   reached(service: string, point: CrashPointName, id: string): void;
 }
 
 export const noCrashPoints: CrashPoints = { reached: () => {} };
 
-const killSelf = (): void => {
-  process.kill(process.pid, 'SIGKILL');
-  // The signal may arrive a moment later than the call returns; nothing may run in between.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000);
+/** The signal may arrive a moment later than `kill` returns; nothing may run in between. */
+const signalSelf = (signal: 'SIGKILL' | 'SIGSTOP', waitMs: number): void => {
+  process.kill(process.pid, signal);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
+};
+const reactions: Readonly<Record<CrashVariable, () => void>> = {
+  CRASH_AT: () => signalSelf('SIGKILL', 10_000),
+  FREEZE_AT: () => signalSelf('SIGSTOP', 200),
 };
 
+/** CRASH_AT ends the process; FREEZE_AT puts it to sleep, until somebody sends it SIGCONT. */
+type CrashVariable = 'CRASH_AT' | 'FREEZE_AT';
+
+/** Both hooks of one process. Throws Failure CONFIGURATION_INVALID. */
+export function crashPointsOf(environment: { readonly [V in CrashVariable]?: string | undefined }, history: History): CrashPoints {
+  const both = (['CRASH_AT', 'FREEZE_AT'] as const).map((variable) => openCrashPoints(environment[variable], history, variable));
+  return both.every((one) => one === noCrashPoints)
+    ? noCrashPoints
+    : { reached: (service, point, id) => both.forEach((one) => one.reached(service, point, id)) };
+}
+
 /**
- * `<service>:<point>` or `<service>:<point>#<n>`: SIGKILL at the n-th hit (1 when not given), a history line before it.
+ * `<service>:<point>` or `<service>:<point>#<n>`: the reaction at the n-th hit (1 when not given), a history line before it.
  * Throws Failure CONFIGURATION_INVALID for anything else.
  */
-export function openCrashPoints(at: string | undefined, history: History, kill: () => void = killSelf): CrashPoints {
+export function openCrashPoints(at: string | undefined, history: History, variable: CrashVariable = 'CRASH_AT'): CrashPoints {
   if (!at) return noCrashPoints;
   const match = /^([a-z-]+):([a-z-]+)(?:#([1-9]\d*))?$/.exec(at);
   if (!match || !crashPoints.includes(match[2] as CrashPointName)) {
     throw new Failure(
       'CONFIGURATION_INVALID',
-      `CRASH_AT is "${at}", expected <service>:<point>[#n] with a point of ${crashPoints.join(', ')}.`,
+      `${variable} is "${at}", expected <service>:<point>[#n] with a point of ${crashPoints.join(', ')}.`,
     );
   }
   const [, service, point] = match;
@@ -35,8 +50,8 @@ export function openCrashPoints(at: string | undefined, history: History, kill: 
       if (where !== service || name !== point) return;
       left -= 1;
       if (left !== 0) return;
-      history.write({ actor: where, op: name, phase: 'crash', id, data: { at } });
-      kill();
+      history.write({ actor: where, op: name, phase: variable === 'CRASH_AT' ? 'crash' : 'info', id, data: { at } });
+      reactions[variable]();
     },
   };
 }

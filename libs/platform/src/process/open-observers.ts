@@ -3,7 +3,7 @@ import type { Environment } from '@conclave/contracts';
 import { fileLines, jsonLines, openLogger, terminalLines, type LogSink } from '../logging/logger.js';
 import { openMetrics } from '../metrics/metrics.js';
 import type { Observers } from '../ports-module.js';
-import { openCrashPoints } from './crash-point.js';
+import { crashPointsOf } from './crash-point.js';
 import { noteProcess, openHistory } from './history.js';
 import { announceProtections, protectionsOff } from './protections.js';
 import { openReadiness } from './readiness.js';
@@ -31,7 +31,7 @@ export function openObservers({ environment, processId, service, interactive }: 
   return {
     logger,
     metrics: openMetrics(),
-    crashPoints: openCrashPoints(environment.CRASH_AT, history),
+    crashPoints: crashPointsOf(environment, history),
     history,
     readiness: openReadiness(),
   };

@@ -83,6 +83,7 @@ export class EngineHandler {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
         const unapplied = current === null || current.phase === 'unborn' ? request : null;
         const decision = step(unapplied ? evolve(current, unapplied) : current, event, at.now, strategyOf);
+        this.crashPoints.reached('merger', 'engine-decided', event.id);
         return decision && storable(event, unapplied, decision, at);
       });
       this.crashPoints.reached('merger', 'engine-committed', event.id);

@@ -25,6 +25,17 @@ describe('a stream without gaps', () => {
     expect(found(resumed(4, 5))).toEqual([`stream-without-gaps ${one}#5`]);
   });
 
+  it('finds an end that is never shown to a reader who comes back for it', () => {
+    const back = (times: number): Evidence =>
+      changed((evidence) => {
+        const [first, ...others] = evidence.viewings;
+        const empty = (connection: number) => ({ ...first!, connection, lastEventId: 4, entries: [] });
+        evidence.viewings = [{ ...first!, entries: entries.slice(0, 4) }, ...Array.from({ length: times }, (_, n) => empty(n + 2)), ...others];
+      });
+    expect(found(back(1))).toEqual([]);
+    expect(found(back(2))).toEqual([`stream-without-gaps ${one}#5`]);
+  });
+
   it('finds an entry that comes twice on one connection, and one with another body', () => {
     expect(found(streamed((all) => [...all.slice(0, 4), ...all.slice(3)]))).toEqual([`stream-without-gaps ${one}#4`]);
     const other = changed((evidence) => {

@@ -3,6 +3,7 @@ import { isTerminal, type Snapshot, type StreamEntry } from '@conclave/contracts
 import type { Finding, Viewing } from '../evidence/evidence.js';
 import { findingOf, push, type Case } from './case.js';
 import { textFindings } from './stream-text.js';
+import { terminalEvents } from './terminal-events.js';
 
 const finding = findingOf('stream-without-gaps');
 
@@ -14,11 +15,13 @@ export function checkStreams(of: Case): readonly Finding[] {
   const viewers = new Map<string, Viewing[]>();
   for (const viewing of of.evidence.viewings) push(viewers, `${viewing.viewer} ${viewing.runId}`, viewing);
   const entries = new Map<string, Map<number, StreamEntry>>();
+  const ended = terminalEvents(of);
   return [
     ...[...viewers.values()].flatMap((connections) =>
       viewerFindings(
         [...connections].sort((a, b) => a.connection - b.connection),
         of.bounds.streamsAnewAbove,
+        ended.has(connections[0]!.runId),
       ),
     ),
     ...of.evidence.viewings.flatMap((viewing) => disagreements(viewing, entries)),
@@ -31,15 +34,25 @@ const isSnapshot = (entry: StreamEntry | Snapshot): entry is Snapshot => entry.k
 /** A viewer may keep snapshots among its entries. */
 const entriesOf = ({ entries }: Viewing): readonly (StreamEntry | Snapshot)[] => entries;
 
-function viewerFindings(connections: readonly Viewing[], anewAbove: number | undefined): readonly Finding[] {
+function viewerFindings(connections: readonly Viewing[], anewAbove: number | undefined, isOver: boolean): readonly Finding[] {
   let seen = connections[0]!.lastEventId;
-  return connections.flatMap((connection) => {
+  const found = connections.flatMap((connection) => {
     const { runId, viewer, lastEventId } = connection;
     const holes = lastEventId > seen ? [finding(place(runId, seen + 1), `${viewer} resumed after ${lastEventId} and never got it.`)] : [];
     const found = connectionFindings(connection, anewAbove);
     seen = Math.max(seen, ...entriesOf(connection).map((entry) => (isSnapshot(entry) ? entry.last : entry.id)));
     return [...holes, ...found];
   });
+  return [...found, ...(isOver ? endlessFindings(connections, seen) : [])];
+}
+
+/** Of a run that has ended: whoever came back twice at last and was shown nothing has lost the end. Once may be a gateway on its way out. */
+function endlessFindings(connections: readonly Viewing[], seen: number): readonly Finding[] {
+  const { runId, viewer } = connections[0]!;
+  const sawEnd = connections.some((connection) => connection.entries.some(isTerminal));
+  const lastTwo = connections.slice(-2);
+  if (sawEnd || lastTwo.length < 2 || lastTwo.some(({ entries }) => entries.length > 0)) return [];
+  return [finding(place(runId, seen + 1), `${viewer} came back ${connections.length - 1} times and was never shown the end of its run.`)];
 }
 
 /** Entries of one connection: the one after the last known, then each the next. A snapshot stands for everything up to its last id; a rebuilt stream begins anew above `anewAbove`. */

@@ -1,7 +1,7 @@
 import { until } from '@conclave/test-support';
-import type { ServiceName } from '@conclave/test-support/system';
+import { command, type ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
-import { everyRun, inFlight, pause, recoveryAfter, underWay } from './measure.js';
+import { everyRun, inFlight, pause, recoveryAfter, runsOf, underWay } from './measure.js';
 import type { Scenario } from './scenario.js';
 
 /** Kills whichever process a simple generator picks, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
@@ -118,27 +118,68 @@ export const rebalanceStorm: Scenario = {
   },
 };
 
-/** Two engines on one log: steps of one run meet at the same moment. */
+/**
+ * Two engines on one log: steps of one run meet at the same moment. Each engine in turn falls asleep between reading the state of
+ * a run and writing it, for less than its session, while another one applies a cancel to that run.
+ */
 export const twoEngines: Scenario = {
   name: 'two-engines',
   promise: 'Any number of engines may take steps of one run at the same time: every step is applied once, and none is lost.',
-  fault: 'three merger processes, and one that is killed, while the results of four experts of a run arrive together',
+  fault: 'each of three merger processes stopped between reading and writing a run that another one changes; one killed under load',
   engines: ['distributed'],
   controls: [{ without: 'compare-and-set', check: 'one-effective-outcome' }],
-  limitS: 120,
+  limitS: 150,
   ci: ['distributed'],
   async run(world) {
-    await world.engine.addWorker('merger', 'merger-2');
-    await world.engine.addWorker('merger', 'merger-3');
+    const engines = ['merger', 'merger-2', 'merger-3'];
+    for (const name of engines.slice(1)) await world.engine.addWorker('merger', name);
     await world.warmUp();
-    const load = world.load.run({ runs: world.short ? 30 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
+    let met = 0;
+    for (const name of engines) met += await sleepInStep(world, name);
+    if (met === 0) throw new Error('No run was changed while an engine slept over it: nothing was shown.');
+    world.row({ name: 'asleep in a step', outcome: `${met} of ${engines.length} met a step of another engine`, recoveryMs: null, runs: everyRun(world) });
+    if (world.controlled) return;
+    const load = world.load.run({ runs: world.short ? 12 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
     await pause(1_000);
     const at = world.fault('SIGKILL of merger-3');
     await world.engine.all().get('merger-3')!.kill('SIGKILL');
     await load;
-    world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: everyRun(world) });
+    world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world, 'engines') });
   },
-};
+}; // prettier-ignore
+
+/** 1 where another engine took the cancel of the run that this one sleeps over, 0 where that was left to the sleeper itself. */
+async function sleepInStep(world: World, name: string): Promise<number> {
+  const { engine, load } = world;
+  const process = engine.all().get(name)!;
+  await process.stop();
+  await process.restart({ FREEZE_AT: 'merger:engine-decided#2' });
+  await world.calm(10_000);
+  const began = Date.now();
+  world.behave({ delayMs: { expert: 500 } });
+  // Without compare-and-set the step of the other engine is lost, and its run may never end.
+  const asking = load.run({ runs: 6, atOnce: 6, name: `asleep-${name}`, patienceMs: world.controlled ? 10_000 : 60_000 });
+  const line = await until(
+    `${name} to fall asleep`,
+    () => engine.history().find(({ op, phase, at }) => op === 'engine-decided' && phase === 'info' && at >= began),
+    { timeoutMs: 20_000, everyMs: 20 },
+  );
+  const runId = everyRun(world).find((id) => line.id.includes(id));
+  if (!runId) throw new Error(`${name} fell asleep over ${line.id}, which belongs to no run of the load.`);
+  world.fault(`SIGSTOP of ${name} in a step of ${runId}`);
+  world.mayFail.push(runId);
+  await command(engine.url(), runId, { command: 'cancel' });
+  // Less than the session of a consumer: the sleeper still owns its partitions when it wakes up.
+  const taken = await until(
+    'another engine to take the cancel',
+    () => engine.history().some(({ op, phase, id, at }) => op === 'CommandIssued' && phase === 'after-publish' && id.includes(runId) && at >= began),
+    { timeoutMs: 3_000, everyMs: 20 },
+  ).catch(() => false);
+  process.signal('SIGCONT');
+  await asking;
+  world.behave({});
+  return taken ? 1 : 0;
+} // prettier-ignore
 
 /** Every service is replaced in turn, as a deployment does it. */
 export const rollingRestart: Scenario = {
@@ -154,18 +195,23 @@ export const rollingRestart: Scenario = {
   system: { gateways: 2, experts: 2 },
   async run(world) {
     await world.warmUp();
-    world.behave({ delayMs: { expert: 500 }, wordMs: 40 });
-    const load = world.load.run({ runs: world.short ? 14 : 40, atOnce: 4, everyMs: 400, name: 'rolling', patienceMs: 90_000 });
+    world.behave({ delayMs: { expert: 500 }, wordMs: 60 });
+    // While a viewer is away words go on being written: whoever resumes badly misses some.
+    const load = world.load.run({ runs: world.short ? 16 : 48, atOnce: 4, everyMs: world.short ? 1_200 : 800, name: 'rolling', patienceMs: world.controlled ? 20_000 : 90_000, awayMs: 1_000 });
+    await until('an answer that is being written', () => underWay(world, 'composer') > 0, { timeoutMs: 30_000, everyMs: 10 });
     const began = world.fault('rolling restart');
-    for (const [name, process] of world.engine.all()) {
+    const gatewaysFirst = [...world.engine.all()].sort(([a], [b]) => Number(b.startsWith('gateway')) - Number(a.startsWith('gateway')));
+    for (const [name, process] of gatewaysFirst) {
       const exit = await process.stop(15_000);
       if (exit?.code !== 0) throw new Error(`${name} ended with ${exit?.signal ?? exit?.code} on SIGTERM.`);
       await process.restart();
     }
     await load;
-    world.row({ name: 'all services', outcome: 'restarted', recoveryMs: recoveryAfter(world, began), runs: everyRun(world) });
+    const cut = world.load.viewings.filter(({ connection }) => connection > 1).length;
+    if (cut === 0) throw new Error('No stream was cut: nobody had to resume.');
+    world.row({ name: 'all services', outcome: `restarted; ${cut} streams resumed`, recoveryMs: recoveryAfter(world, began), runs: everyRun(world) });
   },
-};
+}; // prettier-ignore
 
 /** A record that ends whatever process takes it up. */
 export const killerRecord: Scenario = {

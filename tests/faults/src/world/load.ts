@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly name?: string;
   /** Whether the runs are followed over `/events`; all are unless said otherwise. */
   readonly viewed?: boolean;
+  /** Milliseconds a viewer whose connection was cut stays away before it resumes; none unless said otherwise. */
+  readonly awayMs?: number;
   /** Seconds a run may take; its template's unless said otherwise. */
   readonly wallTimeS?: number;
 }
@@ -98,7 +100,7 @@ export class Load {
       if (outcome === 'refused') return;
       if (asked.runId === null) await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    if (asked.runId !== null && options.viewed !== false) await this.view(asked.runId, deadline);
+    if (asked.runId !== null && options.viewed !== false) await this.view(asked.runId, deadline, options.awayMs ?? 0);
   }
 
   /** Once: `ok` with the run, `fail` where the gateway said that nothing was accepted, `unknown` where nobody can know. */
@@ -130,7 +132,7 @@ export class Load {
   }
 
   /** Follows the events to the terminal entry, resuming after each cut. */
-  private async view(runId: string, deadline: number): Promise<void> {
+  private async view(runId: string, deadline: number, awayMs: number): Promise<void> {
     const seen: StreamEntry[] = [];
     for (let connection = 1; Date.now() < deadline && !seen.some(({ kind }) => kind === 'run.completed'); connection++) {
       const lastEventId = seen.at(-1)?.id ?? 0;
@@ -142,6 +144,7 @@ export class Load {
       seen.push(...entries);
       this.viewings.push({ runId, connection, viewer: `viewer-${runId}`, lastEventId, entries });
       this.history.write('view', 'info', runId, { connection, lastEventId, from: entries[0]?.id ?? null, to: entries.at(-1)?.id ?? null });
+      if (awayMs > 0 && entries.at(-1)?.kind !== 'run.completed') await new Promise((resolve) => setTimeout(resolve, awayMs));
     }
     if (seen.some(({ kind }) => kind === 'run.completed')) this.ended.set(runId, Date.now());
   }

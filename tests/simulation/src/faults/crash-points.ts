@@ -76,7 +76,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     'log.identity': 'read write',
     models: 'call providers',
     point:
-      'after-call after-commit after-poll after-publish before-call before-publish engine-committed mid-stream timer-due timer-published',
+      'after-call after-commit after-poll after-publish before-call before-publish engine-committed engine-decided mid-stream timer-due timer-published',
     runs: 'cancelled commit header nextCommandSeq unpublished',
     state: 'now',
     stream: 'append',

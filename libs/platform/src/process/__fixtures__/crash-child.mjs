@@ -1,8 +1,8 @@
-// Passes the same point again and again, and says so; started by crash-point.spec.ts with CRASH_AT and HISTORY_FILE.
-import { openCrashPoints, openHistory } from '../../../dist/index.js';
+// Passes the same point again and again, and says so; started by crash-point.spec.ts with CRASH_AT or FREEZE_AT, and HISTORY_FILE.
+import { crashPointsOf, openHistory } from '../../../dist/index.js';
 
 const history = openHistory(process.env.HISTORY_FILE, 'child');
-const crashPoints = openCrashPoints(process.env.CRASH_AT, history);
+const crashPoints = crashPointsOf(process.env, history);
 for (let n = 1; n <= 5; n += 1) {
   process.stdout.write(`before ${n}\n`);
   crashPoints.reached('merger', 'after-commit', `event-${n}`);

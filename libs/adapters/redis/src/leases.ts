@@ -16,7 +16,7 @@ export class RedisLeases implements Leases {
       [leases, leaseClasses],
       [id, ttlMs, JSON.stringify(classes), beforeClass],
     );
-    // A copy of the store that was made after our own start is older too, once another process has started since.
+    // A copy of the store that was made before the last renewal of anybody we have heard of is older than the store we know.
     if (storeId !== null) this.connection.follow({ storeId, generation: Number(generation) });
   }
 

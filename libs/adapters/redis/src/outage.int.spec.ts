@@ -173,6 +173,25 @@ describe('Redis state', () => {
     expect(await state.store.identity.read()).toEqual({ storeId: 'store-1', generation: 2 });
   });
 
+  it('knows an older copy where a lease was renewed since, and works with the store that others have renewed', async () => {
+    const [state, other] = [await open(), await open({ processId: 'p2' })];
+    await state.store.identity.start('store-1');
+    const folder = path.join(server.folder, 'appendonlydir');
+    await server.kill();
+    cpSync(folder, `${folder}.copy`, { recursive: true });
+    await server.start();
+    const renew = (at: RedisState) => at.store.leases.renewProcess({ id: 'p1', service: 'merger', classes: [], ttlMs: 10_000 });
+    await renew(other);
+    await renew(state);
+    await expect(state.store.runs.openCount()).resolves.toBe(0);
+    await server.kill();
+    rmSync(folder, { recursive: true });
+    cpSync(`${folder}.copy`, folder, { recursive: true });
+    await server.start();
+    await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    await expect(renew(state)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+  });
+
   it('says STORE_FULL when the memory is full, stores nothing of the step, and goes on when there is room', async () => {
     const state = await open();
     const runId = newRunId();

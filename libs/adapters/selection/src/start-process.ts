@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@conclave/contracts';
 import {
-  claimStores, endOnSignals, holdProcessLease, loadConfiguration, openAdminServer, openObservers, openShutdown, patiently, serve,
+  claimStores, endOnSignals, holdProcessLease, holdStoreMark, loadConfiguration, openAdminServer, openObservers, openShutdown, patiently, serve,
   type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
 } from '@conclave/platform'; // prettier-ignore
 import type { StoreMark } from '@conclave/ports';
@@ -87,6 +87,11 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service, classes: identity.classes }, logger);
   readiness.add('lease', lease.health);
   shutdown.add('lease', () => lease.end());
+  // One service is enough; it is the one that owns the state.
+  if (service === 'merger') {
+    const held = holdStoreMark(ports.log, ports.state, mark, logger);
+    shutdown.add('store mark', () => held.end());
+  }
   if (options.module) {
     const concurrency = taskConcurrency(loaded);
     const served = await serve({ service, module: options.module(loaded), ports, observers, process: identity, graceMs, concurrency });

@@ -66,7 +66,7 @@ describe('a crash point', () => {
     const state = (): string => spawnSync('ps', ['-o', 'state=', '-p', String(program.pid)], { encoding: 'utf8' }).stdout.trim();
     await until('it to be stopped', () => existsSync(file) && state().startsWith('T'));
     expect(said).toBe('before 1\nbefore 2\n');
-    expect(readFileSync(file, 'utf8')).toContain('"op":"after-commit","phase":"info","id":"event-2"');
+    expect(readFileSync(file, 'utf8')).toContain('"op":"after-commit","phase":"freeze","id":"event-2"');
     program.kill('SIGCONT');
     expect(await once(program, 'exit')).toEqual([0, null]);
     expect(said).toContain('end');

@@ -50,7 +50,7 @@ export function openCrashPoints(at: string | undefined, history: History, variab
       if (where !== service || name !== point) return;
       left -= 1;
       if (left !== 0) return;
-      history.write({ actor: where, op: name, phase: variable === 'CRASH_AT' ? 'crash' : 'info', id, data: { at } });
+      history.write({ actor: where, op: name, phase: variable === 'CRASH_AT' ? 'crash' : 'freeze', id, data: { at } });
       reactions[variable]();
     },
   };

@@ -13,7 +13,7 @@ import { appendFileSync } from 'node:fs';
  * | gateway or standalone | `accept` | `ok`, `fail` (overloaded), `unknown` | run | template |
  * | service of the group | `offset-commit` | `ok` | group | topic, partition, offset (Kafka) |
  * | service of the group | type of the event, `record` | `after-poll`, `before-publish`, `after-publish`, `after-commit` | event; `undecodable` | null |
- * | service | name of a crash point | `crash`, the last line of its process | what it worked on | at |
+ * | service | name of a crash point | `crash`, the last line of its process; `freeze`, the last before it sleeps | what it worked on | at |
  * | service | `call` | `invoke`, `ok`, `fail`, `replayed` | step | attempt, model; attempt, stored |
  * | gateway | `run` | `accepted`, `attached`, `published`, `refused`, `cancelled` | run | reason |
  * | gateway | `client` | `left`, `answered`, `failed` | run | code |

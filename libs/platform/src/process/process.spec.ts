@@ -1,13 +1,14 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
 import type { Leases, StoreMark } from '@conclave/ports';
+import { until } from '@conclave/ports/suites';
 import { silentLogger } from '../logging/logger.js';
 import { openMetrics } from '../metrics/metrics.js';
 import { openAdminServer } from './admin-server.js';
 import { holdProcessLease } from './process-lease.js';
 import { openReadiness } from './readiness.js';
 import { openShutdown } from './shutdown.js';
-import { checkRetention, claimStores } from './store-identity.js';
+import { checkRetention, claimStores, holdStoreMark } from './store-identity.js';
 
 const stores = (beside: StoreMark | null, own: StoreMark | null) => {
   const marks = { beside, own };
@@ -54,6 +55,21 @@ describe('the check between log and state store', () => {
     expect(error).toMatchObject({ code: 'STORE_REPLACED' });
     expect((error as Failure).message).toContain(words);
     expect(marks).toEqual({ beside: { storeId: 'a', generation: 4 }, own });
+  });
+
+  it('writes a newer mark beside the log now and then and at the end, and never an older one', async () => {
+    const claimed = { storeId: 'a', generation: 4 };
+    const { log, state, marks } = stores(claimed, { storeId: 'a', generation: 9 });
+    const held = holdStoreMark(log, state, claimed, silentLogger, 5);
+    await until('it to be written', () => marks.beside?.generation === 9);
+    marks.own = { storeId: 'a', generation: 12 };
+    await held.end();
+    expect(marks.beside).toEqual({ storeId: 'a', generation: 12 });
+    for (const own of [null, { storeId: 'a', generation: 3 }, { storeId: 'b', generation: 99 }]) {
+      const other = stores(claimed, own);
+      await holdStoreMark(other.log, other.state, claimed, silentLogger).end();
+      expect(other.marks.beside).toEqual(claimed);
+    }
   });
 
   it('names topics that keep records longer than the store remembers them', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import type { EventLog, StateStore, StoreMark } from '@conclave/ports';
+import type { Logger } from '../logging/logger.js';
 
 /**
  * Compares the mark in the state store with the mark beside the log, then raises the generation in both.
@@ -27,6 +28,44 @@ export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<S
   const mark = await state.identity.start(own?.storeId ?? randomUUID());
   await log.identity.write(mark);
   return mark;
+}
+
+export interface HeldMark {
+  /** Writes it a last time. */
+  end(): Promise<void>;
+}
+
+/**
+ * Writes the mark of the store beside the log again, every minute unless said otherwise and at the end: when no process is left that
+ * remembers the store `claimed`, a copy that is older than the last writing is still known as one.
+ */
+export function holdStoreMark(
+  log: Pick<EventLog, 'identity'>,
+  state: Pick<StateStore, 'identity'>,
+  claimed: StoreMark,
+  logger: Logger,
+  everyMs = 60_000,
+): HeldMark {
+  let newest = claimed;
+  let running: Promise<void> = Promise.resolve();
+  const write = (): Promise<void> =>
+    (running = state.identity
+      .read()
+      .then(async (mark) => {
+        // What stands there now may be the copy that the mark is to betray.
+        if (mark?.storeId !== newest.storeId || mark.generation < newest.generation) return;
+        newest = mark;
+        await log.identity.write(mark);
+      })
+      .catch((error: unknown) => logger.warn('The mark of the state store could not be written beside the log.', { error })));
+  const timer = setInterval(() => void write(), everyMs);
+  return {
+    end: async () => {
+      clearInterval(timer);
+      await running;
+      await write();
+    },
+  };
 }
 
 /**

@@ -133,7 +133,7 @@ export interface StoredRecord {
   readonly event: Event | null;
 }
 
-/** `generation` grows with every start of an owner of the store, in the store and beside the log: a smaller one means an older copy. */
+/** `generation` grows with every start of an owner of the store and every renewal of a lease in it, and is written beside the log now and then: a smaller one in the store means an older copy. */
 export interface StoreMark {
   readonly storeId: string;
   readonly generation: number;

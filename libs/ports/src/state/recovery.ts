@@ -68,16 +68,16 @@ export interface RestoredCall {
   readonly outcome: CallOutcome;
 }
 
-/** Starts of processes between two recoveries: more than there will ever be. */
-const startsPerRecovery = 1_000_000;
+/** Starts of processes and renewals of their leases between two recoveries: more than there will ever be. */
+const raisesPerRecovery = 1e12;
 
-/** How often the store of a log was rebuilt: each recovery lifts the generation to the next million. */
-export const recoveriesOf = ({ generation }: StoreMark): number => Math.floor(generation / startsPerRecovery);
+/** How often the store of a log was rebuilt: each recovery lifts the generation to the next multiple. */
+export const recoveriesOf = ({ generation }: StoreMark): number => Math.floor(generation / raisesPerRecovery);
 
 /** The mark of a log's store after one more recovery: newer for every process that has seen an earlier one. */
 export const markAfterRecovery = (mark: StoreMark): StoreMark => ({
   storeId: mark.storeId,
-  generation: (recoveriesOf(mark) + 1) * startsPerRecovery,
+  generation: (recoveriesOf(mark) + 1) * raisesPerRecovery,
 });
 
 /** Entries of one stream, attempts of one call and commands of one run between two recoveries: more than there will ever be. */

@@ -1,4 +1,4 @@
-import { until } from '@conclave/test-support';
+import { until, type Supervised } from '@conclave/test-support';
 import { startRun } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 
@@ -23,6 +23,12 @@ export const runsOf = (world: World, name: string): readonly string[] =>
 /** Calls of a role that are under way at the model server. */
 export const underWay = (world: World, role: 'planner' | 'expert' | 'assessor' | 'composer'): number =>
   world.engine.models.calls.filter(({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null).length; // prettier-ignore
+
+/** Model calls that this process has begun and not ended, as its own history says. */
+export function openCalls({ engine }: World, { pid }: Supervised): number {
+  const lines = engine.history().filter(({ op, process }) => op === 'call' && process.includes(`-${pid}-`));
+  return lines.filter(({ phase }) => phase === 'invoke').length - lines.filter(({ phase }) => phase === 'ok' || phase === 'fail').length;
+}
 
 /** Waits until experts are at work: harm that meets nothing shows nothing. */
 export const inFlight = (world: World, calls = 3): Promise<unknown> =>

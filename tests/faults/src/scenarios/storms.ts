@@ -1,7 +1,7 @@
 import { until } from '@conclave/test-support';
 import { command, type ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
-import { everyRun, inFlight, pause, recoveryAfter, runsOf, underWay } from './measure.js';
+import { everyRun, inFlight, openCalls, pause, recoveryAfter, runsOf, underWay } from './measure.js';
 import type { Scenario } from './scenario.js';
 
 /** Kills whichever process a simple generator picks, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
@@ -66,7 +66,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     world.behave(slow);
     const load = world.load.run({ runs: 4, atOnce: 4, name: `frozen-${service}`, patienceMs: 90_000 });
     const role = service === 'merger' ? 'composer' : 'expert';
-    await until('two calls to sleep in', () => underWay(world, role) >= 2, { timeoutMs: 30_000 });
+    await until('a call to sleep in', () => underWay(world, role) >= 2 && openCalls(world, second) > 0, { timeoutMs: 30_000 });
     // Both processes have some of them in hand by then, and some of their words are out.
     await pause(service === 'merger' ? 1_000 : 200);
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
@@ -161,7 +161,7 @@ async function sleepInStep(world: World, name: string): Promise<number> {
   const asking = load.run({ runs: 6, atOnce: 6, name: `asleep-${name}`, patienceMs: world.controlled ? 10_000 : 60_000 });
   const line = await until(
     `${name} to fall asleep`,
-    () => engine.history().find(({ op, phase, at }) => op === 'engine-decided' && phase === 'info' && at >= began),
+    () => engine.history().find(({ op, phase, at }) => op === 'engine-decided' && phase === 'freeze' && at >= began),
     { timeoutMs: 20_000, everyMs: 20 },
   );
   const runId = everyRun(world).find((id) => line.id.includes(id));

@@ -10,7 +10,10 @@ local function forget(id, classPrefix)
 end
 `;
 
-/** Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. [store id, generation] */
+/**
+ * Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. Each renewal raises the
+ * generation of a store that has one: a copy is older as soon as any process has renewed. [store id, generation]
+ */
 export const renewProcess = script<[string | null, string | null]>(
   'renew-process',
   `${forget}
@@ -20,6 +23,7 @@ if redis.call('HGET', classesOf, id) ~= classes then forget(id, classPrefix) end
 redis.call('ZADD', leases, text(now + ttl), id)
 redis.call('HSET', classesOf, id, classes)
 for _, class in ipairs(cjson.decode(classes)) do redis.call('ZADD', classPrefix .. class, text(now + ttl), id) end
+if redis.call('HEXISTS', KEYS[1], 'storeId') == 1 then redis.call('HINCRBY', KEYS[1], 'generation', 1) end
 return redis.call('HMGET', KEYS[1], 'storeId', 'generation')
 `,
 );

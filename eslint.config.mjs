@@ -127,7 +127,7 @@ const testFiles = {
 };
 
 export default defineConfig(
-  { ignores: ['**/dist/**', '**/.results/**', '**/.nx/**', '**/.stack/**', '**/coverage/**', 'node_modules/**'] },
+  { ignores: ['**/dist/**', '**/bundle/**', '**/.results/**', '**/.nx/**', '**/.stack/**', '**/coverage/**', 'node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   eslint.configs.recommended,
   {

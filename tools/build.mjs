@@ -1,10 +1,12 @@
 // Compiles src/ of every project, or of the projects named by folder or package, to dist/ in one process:
 //   node tools/build.mjs [libs/loop @conclave/ports ...]
-// Types are checked elsewhere (`npm run check`); this only translates, so a build takes a second or two.
+// Types are checked elsewhere (`npm run check`); this only translates, so a build takes a second or two. Without names the programs
+// under apps/ are bundled too.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { transformSync, version } from '@swc/core';
+import { bundleApps, writeWhole } from './bundle.mjs';
 import { swcOptions } from './swc-options.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
@@ -18,14 +20,6 @@ function filesUnder(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)));
-}
-
-/** Two builds may run at once in one checkout: a reader sees the old file or the new one, never half of one. */
-function writeWhole(path, content) {
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.draft`;
-  writeFileSync(draft, content);
-  renameSync(draft, path);
 }
 
 /** Compiles one file; returns its outputs as [path relative to dist, content]. */
@@ -103,4 +97,6 @@ if (failures.length > 0) {
   console.error(failures.join('\n'));
   process.exit(1);
 }
+// Whoever builds single libraries has no use for programs.
+if (wanted.length === 0) written += await bundleApps();
 if (written > 0) console.error(`Built ${written} files in ${((Date.now() - started) / 1000).toFixed(1)} s.`);

@@ -1,5 +1,5 @@
 // Runs a built program of the workspace from any state of the checkout: installs if needed, builds, then becomes it.
-//   node tools/run.mjs apps/standalone/dist/main.js [arguments]
+//   node tools/run.mjs apps/standalone/bundle/main.js [arguments]
 // The program runs in this very process, so that signals and exit codes are its own.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ if (status !== 0) process.exit(status ?? 1);
 
 const entry = resolve(workspaceRoot, program);
 if (!existsSync(entry)) {
-  console.error(`${program} does not exist after the build; is ${program.replace('/dist/', '/src/').replace(/\.js$/, '.ts')} there?`);
+  console.error(`${program} does not exist after the build; is ${program.replace(/\/(dist|bundle)\//, '/src/').replace(/\.js$/, '.ts')} there?`);
   process.exit(1);
 }
 process.argv = [process.execPath, entry, ...args];

@@ -8,14 +8,16 @@ import { projects, workspaceRoot } from './workspace.mjs';
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const jest = join(workspaceRoot, 'tools/jest.mjs');
 const endToEnd = 'tests/e2e';
+const simulation = 'tests/simulation';
 
 /**
  * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
- * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole.
+ * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole. One with `beside` runs at the
+ * same time as the suite of that name, where both are run: it computes while the other one mostly waits.
  */
 export function suites() {
   const all = projects();
-  const fast = all.filter(({ folder }) => folder !== endToEnd);
+  const fast = all.filter(({ folder }) => folder !== endToEnd && folder !== simulation);
   const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
   return [
     { name: 'lint', title: 'Lint', args: [nx, 'run', '@conclave/tools:lint-workspace'], limit: 480 },
@@ -24,10 +26,20 @@ export function suites() {
     {
       name: 'fast',
       title: 'Fast tests',
-      args: [nx, 'run-many', '-t', 'test', '--output-style=stream'],
+      args: [nx, 'run-many', '-t', 'test', '--exclude=@conclave/simulation', '--output-style=stream'],
       limit: 480,
       level: 'fast',
       folders: fast.map(({ folder }) => folder),
+    },
+    {
+      name: 'simulation',
+      title: 'Simulation',
+      args: [jest, 'fast'],
+      cwd: simulation,
+      limit: 600,
+      level: 'fast',
+      folders: [simulation],
+      beside: 'int:kafka',
     },
     ...integration.map(({ folder, needs }) => ({
       name: `int:${folder.split('/').at(-1)}`,

@@ -14,7 +14,7 @@ import { workspaceRoot } from './workspace.mjs';
 
 /** The whole run in CI, in seconds; a suite gets what is left of it when that is less than its own limit. */
 const wholeLimit = 40 * 60;
-const checks = ['lint', 'types', 'docs', 'fast'];
+const checks = ['lint', 'types', 'docs', 'fast', 'simulation'];
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, only: { type: 'string' } } });
 const strict = ['true', '1'].includes(process.env.CI ?? '');
@@ -108,19 +108,24 @@ async function runAll() {
 
   const chosen = chosenSuites();
   starting = startServers([...new Set(chosen.flatMap((suite) => suite.needs ?? []))]);
-  let servers;
   try {
     for (const suite of chosen) {
-      // Servers take a while to fetch and start; what needs none does not wait for them.
-      if (suite.needs?.length > 0) servers ??= await starting;
-      const reason = obstacle(suite, servers?.missing ?? new Map());
-      if (!reason) await runSuite(suite, servers?.environment ?? {});
-      else if (strict) fail(suite.title, `left out, which CI does not allow: ${reason}`);
-      else console.log(`- left out: ${suite.title} (${reason})`);
+      const isCompanion = chosen.some(({ name }) => name === suite.beside);
+      if (!isCompanion) await Promise.all([suite, ...chosen.filter(({ beside }) => beside === suite.name)].map(takeSuite));
     }
   } finally {
     await stopServers();
   }
+}
+
+/** Runs a suite, or says why not. */
+async function takeSuite(suite) {
+  // Servers take a while to fetch and start; what needs none does not wait for them.
+  const servers = suite.needs?.length > 0 ? await starting : undefined;
+  const reason = obstacle(suite, servers?.missing ?? new Map());
+  if (!reason) await runSuite(suite, servers?.environment ?? {});
+  else if (strict) fail(suite.title, `left out, which CI does not allow: ${reason}`);
+  else console.log(`- left out: ${suite.title} (${reason})`);
 }
 
 async function stopServers() {

@@ -51,7 +51,7 @@ async function start(service: 'gateway' | 'planner', store: string, ready: (admi
   const port = await freePort();
   const supervised = await Supervised.start({
     name: service,
-    args: [join(root, `apps/${service}/dist/main.js`)],
+    args: [join(root, `apps/${service}/bundle/main.js`)],
     env: {
       CONCLAVE_CONFIG: config,
       CONCLAVE_HOME: folder,
@@ -120,7 +120,7 @@ describe('a service as a process of its own', () => {
   }, 60_000);
 
   it('ends with every mistake of its configuration and code 1', () => {
-    const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/dist/main.js')], {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/bundle/main.js')], {
       encoding: 'utf8',
       cwd: folder,
       env: { PATH: process.env.PATH, KAFKA_BROKERS: brokers, LOG_LEVEL: 'loud' },

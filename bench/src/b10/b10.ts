@@ -105,7 +105,7 @@ export const b10: Benchmark = {
       tables: done.map(([engine, one]) => tableOf(engine, one)),
       findings: done.flatMap(([engine, one]) => findingsOf(engine, one)),
       notes: [
-        'Each process remembers the ids of its last 20,000 events and of its last 10,000 tasks of a class, to count none twice: that memory is bounded, and still fills in the first minutes.',
+        'Each process remembers the ids of its last 2,000 events and of its last 2,000 tasks of a class, to count none twice: that memory is bounded, and full after the warm-up.',
         ...(missing === null ? [] : [`The distributed engine was not measured: ${missing}.`]),
       ],
     };

@@ -2,7 +2,7 @@ import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCod
 import type { Metrics } from './metrics.js';
 
 /** Event ids remembered so that a redelivery in the same process is not counted again. */
-const remembered = 20_000;
+const remembered = 2_000;
 
 /**
  * Counts what handlers return: runs, decisions, tasks, plans and calls are all events, so the transport can measure them

@@ -2,7 +2,7 @@ import type { ConsumptionLoad, Delivery } from '@conclave/ports';
 import type { Metrics } from '../metrics/metrics.js';
 
 /** Deferred tasks come again as first deliveries; so many of them are remembered. */
-const remembered = 10_000;
+const remembered = 2_000;
 
 /** How busy the workers of one task class in this process are. */
 export interface ClassLoad {

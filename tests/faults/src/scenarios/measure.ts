@@ -31,8 +31,13 @@ export function openCalls({ engine }: World, { pid }: Supervised): number {
 }
 
 /** Waits until experts are at work: harm that meets nothing shows nothing. */
-export const inFlight = (world: World, calls = 3): Promise<unknown> =>
-  until(`${calls} experts at work`, () => underWay(world, 'expert') >= calls, { timeoutMs: 30_000, everyMs: 10 });
+export async function inFlight(world: World, calls = 3): Promise<void> {
+  try {
+    await until(`${calls} experts at work`, () => underWay(world, 'expert') >= calls, { timeoutMs: 30_000, everyMs: 10 });
+  } catch (error) {
+    throw new Error(`${String(error)} The last ask that was not accepted: ${world.load.lastRefusal}.`, { cause: error });
+  }
+}
 
 /** Names of the processes that say they are not ready, with their reason. */
 export async function notReady(world: World): Promise<ReadonlyMap<string, string>> {

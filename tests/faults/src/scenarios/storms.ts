@@ -135,10 +135,13 @@ export const twoEngines: Scenario = {
     for (const name of engines.slice(1)) await world.engine.addWorker('merger', name);
     await world.warmUp();
     let met = 0;
-    for (const name of engines) met += await sleepInStep(world, name);
+    for (const name of engines) {
+      met += await sleepInStep(world, name);
+      // One lost step is enough, and every run that waits for it costs its client's patience.
+      if (world.controlled && met > 0) return;
+    }
     if (met === 0) throw new Error('No run was changed while an engine slept over it: nothing was shown.');
     world.row({ name: 'asleep in a step', outcome: `${met} of ${engines.length} met a step of another engine`, recoveryMs: null, runs: everyRun(world) });
-    if (world.controlled) return;
     const load = world.load.run({ runs: world.short ? 12 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
     await pause(1_000);
     const at = world.fault('SIGKILL of merger-3');
@@ -202,6 +205,8 @@ export const rollingRestart: Scenario = {
     const began = world.fault('rolling restart');
     const gatewaysFirst = [...world.engine.all()].sort(([a], [b]) => Number(b.startsWith('gateway')) - Number(a.startsWith('gateway')));
     for (const [name, process] of gatewaysFirst) {
+      // The streams are the gateways' own business.
+      if (world.controlled && !name.startsWith('gateway')) break;
       const exit = await process.stop(15_000);
       if (exit?.code !== 0) throw new Error(`${name} ended with ${exit?.signal ?? exit?.code} on SIGTERM.`);
       await process.restart();

@@ -40,6 +40,8 @@ export class Load {
   readonly viewings: Viewing[] = [];
   /** Runs whose terminal entry a client saw, with the time. */
   readonly ended = new Map<string, number>();
+  /** What became of the last ask that was not accepted, for messages. */
+  lastRefusal = 'none was refused';
   private readonly history: HistoryWriter;
   private readonly open = new Set<Promise<void>>();
   private stopping = false;
@@ -124,9 +126,11 @@ export class Load {
         return 'accepted';
       }
       this.history.write('ask', status >= 500 && status !== 503 ? 'unknown' : 'fail', id, { status });
+      this.lastRefusal = `${status} ${JSON.stringify(body)}`;
       return status === 503 || status === 429 || status >= 500 ? 'again' : 'refused';
     } catch (error) {
       this.history.write('ask', 'unknown', id, { error: String(error) });
+      this.lastRefusal = String(error);
       return 'again';
     }
   }

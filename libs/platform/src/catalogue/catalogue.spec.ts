@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Configuration, Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { resolveTemplates } from './resolve-templates.js';
@@ -204,6 +204,7 @@ describe('the catalogue', () => {
     expect(catalogue.resolve('embed@ollama')).toBeNull();
     expect(catalogue.resolve('qwen@nowhere')).toBeNull();
     expect(catalogue.resolve('constructor')).toBeNull();
+    expect(await catalogue.waitsFor('conclave')).toBeNull();
     expect((await catalogue.describeModels()).map(({ id }) => id)).toEqual([
       'conclave-fast',
       'conclave',
@@ -212,5 +213,26 @@ describe('the catalogue', () => {
       'small',
       'qwen@ollama',
     ]);
+  });
+
+  it('name the model servers that a template waits for, and are there once one answers', async () => {
+    const status = provider('fake', { reachable: false, note: 'The model server does not answer.' });
+    let found: readonly ModelInfo[] = [];
+    const configuration = Configuration.parse({
+      providers: { fake: { base_url: 'http://127.0.0.1:9/v1' } },
+      aliases: { 'gpt-4o': 'conclave-fast' },
+    });
+    const statuses = [status];
+    const catalogue = await openCatalogue({ configuration, expertPrompts, canSearch: true, models: models(() => found, statuses) });
+    expect(catalogue.resolve('conclave')).toBeNull();
+    expect(await catalogue.waitsFor('conclave')).toBe('fake: The model server does not answer.');
+    expect(await catalogue.waitsFor('gpt-4o')).toBe('fake: The model server does not answer.');
+    expect(await catalogue.waitsFor('nobody')).toBeNull();
+    found = [model('qwen@fake')];
+    statuses[0] = provider('fake');
+    const later = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 6_000);
+    expect(await catalogue.waitsFor('gpt-4o')).toBeNull();
+    later.mockRestore();
+    expect(catalogue.resolve('gpt-4o')).toMatchObject({ kind: 'template', template: { id: 'conclave-fast' } });
   });
 });

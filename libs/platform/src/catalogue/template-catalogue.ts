@@ -1,4 +1,4 @@
-import type { Configuration, Template } from '@conclave/contracts';
+import { shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
 
@@ -17,6 +17,11 @@ export interface TemplateCatalogue {
   templates(): readonly Template[];
   /** Null for a name that means nothing. An alias of a template gives the template. */
   resolve(name: string): ResolvedName | null;
+  /**
+   * Null unless the name is a template's and no model can serve it because model servers do not answer: then the sentence that names
+   * them, after they were looked for once more.
+   */
+  waitsFor(name: string): Promise<string | null>;
   describeModels(): Promise<readonly NamedModel[]>;
   /** What was found when it was resolved last, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
@@ -41,26 +46,30 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   };
   let found = await look();
   let lookedAt = performance.now();
-  let looking = false;
-  const lookAgain = (): void => {
-    if (looking || found.choice.because !== 'nothing' || performance.now() - lookedAt < againAfterMs) return;
-    looking = true;
+  let looking: Promise<void> | null = null;
+  /** The look that is under way, or that is due by now. */
+  const lookAgain = (): Promise<void> | null => {
+    if (looking || found.choice.because !== 'nothing' || performance.now() - lookedAt < againAfterMs) return looking;
     // `list` and `providers` never reject; a provider that is down is in their result.
-    void look().then((next) => {
+    looking = look().then((next) => {
       found = next;
       lookedAt = performance.now();
-      looking = false;
+      looking = null;
     });
+    return looking;
   };
   const current = (): typeof found => {
-    lookAgain();
+    void lookAgain();
     return found;
   };
+  const targetOf = (name: string): string => (Object.hasOwn(configuration.aliases, name) ? configuration.aliases[name]! : name);
+  const isTemplate = (id: string): boolean =>
+    Object.hasOwn(configuration.templates, id) || (shippedTemplates as readonly string[]).includes(id);
   const template = (id: string): Template | undefined => current().templates.find((one) => one.id === id);
   return {
     templates: () => current().templates,
     resolve: (name) => {
-      const id = Object.hasOwn(configuration.aliases, name) ? configuration.aliases[name]! : name;
+      const id = targetOf(name);
       const named = template(id);
       if (named) return { kind: 'template', template: named };
       const at = id.lastIndexOf('@');
@@ -68,6 +77,12 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
       const isEmbedding = found.models.some(({ ref, kind }) => ref === id && kind === 'embedding');
       const isProvider = found.providers.some((provider) => provider.name === id.slice(at + 1));
       return isProvider && !isEmbedding ? { kind: 'model', ref: id } : null;
+    },
+    waitsFor: async (name) => {
+      if (!isTemplate(targetOf(name))) return null;
+      await lookAgain();
+      const down = found.providers.filter(({ reachable }) => !reachable).map(({ name: provider, note }) => `${provider}: ${note || 'does not answer'}`);
+      return found.choice.because === 'nothing' && down.length > 0 ? down.join('; ') : null;
     },
     describeModels: async () => {
       const models = await options.models.list();

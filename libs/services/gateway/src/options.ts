@@ -18,6 +18,8 @@ export interface DescribedModel {
 export interface TemplateCatalogue {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
+  /** Why a template that exists cannot be served by any model yet, after one more look; null for every other name. */
+  waitsFor(modelName: string): Promise<string | null>;
   /** Everything a client may name, templates first. May be slow while a provider is down; the gateway then lists the templates alone. */
   describeModels(): readonly DescribedModel[] | Promise<readonly DescribedModel[]>;
 }

@@ -40,7 +40,7 @@ export const gatewayOptions = (parts: {
   readonly newRunId: () => string;
 }): GatewayOptions => ({
   ...parts,
-  catalogue: { templates: () => [], resolve: () => null, describeModels: () => [] },
+  catalogue: { templates: () => [], resolve: () => null, waitsFor: async () => null, describeModels: () => [] },
   keys: null,
   logger: silentLogger,
   metrics,

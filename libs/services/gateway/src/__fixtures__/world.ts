@@ -183,6 +183,7 @@ export class World {
           if (name === used.id || name === 'gpt-4o') return { kind: 'template', template: used };
           return ['m@fake', 'org/m:8b@fake'].includes(name) ? { kind: 'model', ref: name } : null;
         },
+        waitsFor: async (name) => (name === 'asleep' ? 'fake: does not answer' : null),
         describeModels:
           describeModels ??
           (() => [

@@ -20,10 +20,16 @@ export class ModelDirectory {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
   ) {}
 
-  /** Throws MODEL_NOT_FOUND with the valid ids. */
+  /** Throws MODEL_NOT_FOUND with the valid ids, and PROVIDER_UNREACHABLE for a template whose model servers are all down. */
   async resolve(name: string): Promise<Resolved> {
-    const resolved = this.options.catalogue.resolve(name);
+    const { catalogue } = this.options;
+    const resolved = catalogue.resolve(name);
     if (resolved) return resolved;
+    const down = await catalogue.waitsFor(name);
+    // They may have come back while they were looked for.
+    const found = catalogue.resolve(name);
+    if (found) return found;
+    if (down !== null) throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
     throw await this.unknown();
   }
 

@@ -9,6 +9,8 @@ const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const jest = join(workspaceRoot, 'tools/jest.mjs');
 const endToEnd = 'tests/e2e';
 const simulation = 'tests/simulation';
+/** Integration tests that mostly wait, each with a suite that it waits beside. */
+const companions = { 'apps/experts': 'int:standalone' };
 
 /**
  * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
@@ -21,7 +23,7 @@ export function suites() {
   const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
   return [
     { name: 'lint', title: 'Lint', args: [nx, 'run', '@conclave/tools:lint-workspace'], limit: 480 },
-    { name: 'types', title: 'Types', args: [nx, 'run', '@conclave/tools:typecheck-workspace'], limit: 360 },
+    { name: 'types', title: 'Types', args: [nx, 'run', '@conclave/tools:typecheck-workspace'], limit: 360, beside: 'lint' },
     { name: 'docs', title: 'Printed docs', args: [join(workspaceRoot, 'tools/print-docs.mjs'), '--check'], limit: 60 },
     {
       name: 'fast',
@@ -50,11 +52,12 @@ export function suites() {
       level: 'int',
       folders: [folder],
       needs,
+      ...(companions[folder] ? { beside: companions[folder] } : {}),
     })),
     engineSuite('embedded', []),
     engineSuite('distributed', ['kafka', 'redis', 'neo4j']),
-    faultSuite('embedded', 3, []),
-    faultSuite('distributed', 1, ['kafka', 'redis', 'neo4j', 'searx']),
+    faultSuite('embedded', 4, []),
+    faultSuite('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
   ];
 }
 

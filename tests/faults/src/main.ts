@@ -69,11 +69,13 @@ function jobs(): readonly (() => Promise<Outcome>)[] {
   return chosen.flatMap((scenario) => [
     ...(values.controls
       ? []
-      : on(values.ci ? scenario.ci : scenario.engines).map(
-          (engine) => () => runScenario(scenario, engine, { without: values.without ?? null, short }),
+      : on(values.ci ? scenario.ci : scenario.engines).flatMap((engine) =>
+          (values.ci && engine === 'distributed' ? (scenario.ciParts ?? [scenario]) : [scenario]).map(
+            (part) => () => runScenario(part, engine, { without: values.without ?? null, short }),
+          ),
         )),
     ...(values.controls || (values.ci && values.without === undefined)
-      ? scenario.controls.flatMap((control) =>
+      ? scenario.controls.filter(({ ci }) => ci !== false || !values.ci).flatMap((control) =>
           on(controlEngines(control, scenario)).map(
             (engine) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control),
           ),

@@ -170,7 +170,7 @@ describe('Redis state', () => {
     cpSync(`${folder}.copy`, folder, { recursive: true });
     await server.start();
     await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
-    expect(await state.store.identity.read()).toEqual({ storeId: 'store-1', generation: 2 });
+    expect(await state.store.identity.read()).toEqual({ storeId: 'store-1', generation: 0 });
   });
 
   it('knows an older copy where a lease was renewed since, and works with the store that others have renewed', async () => {
@@ -189,7 +189,15 @@ describe('Redis state', () => {
     cpSync(`${folder}.copy`, folder, { recursive: true });
     await server.start();
     await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    // Those who know less learn it from those who know better, also after a restart; only a rebuilt store is taken again.
+    const newcomer = await open({ processId: 'p3' });
+    expect(await newcomer.store.identity.read()).toEqual({ storeId: 'store-1', generation: 0 });
+    await expect(newcomer.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    await state.recovery.begin('store-1');
     await expect(renew(state)).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+    await state.recovery.end({ storeId: 'store-1', generation: 1_000 });
+    await expect(renew(state)).resolves.toBeUndefined();
+    await expect(newcomer.store.runs.openCount()).resolves.toBe(0);
   });
 
   it('says STORE_FULL when the memory is full, stores nothing of the step, and goes on when there is room', async () => {

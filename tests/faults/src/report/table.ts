@@ -38,7 +38,7 @@ export function tableOf(outcomes: readonly Outcome[]): string {
       .join('  ')
       .trimEnd(),
   );
-  return [...text, ...(outcomes.some(({ scenario }) => scenario === 'kill-matrix') ? ['', notThere()] : [])].join('\n');
+  return [...text, ...(outcomes.some(({ scenario }) => scenario.startsWith('kill-matrix')) ? ['', notThere()] : [])].join('\n');
 }
 
 /** Cells of the kill matrix that do not exist, each with the reason. */

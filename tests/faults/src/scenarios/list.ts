@@ -40,7 +40,7 @@ export const scenarios: readonly Scenario[] = [
 ];
 
 /** Scenarios that are parts of others, by name. */
-const parts: readonly Scenario[] = [...cells.map(killCell), ...networkHarms, diskFullLimit];
+const parts: readonly Scenario[] = [...(killMatrix.ciParts ?? []), ...cells.map(killCell), ...networkHarms, diskFullLimit];
 
 /** Throws with the names there are. */
 export function scenarioNamed(name: string): Scenario {

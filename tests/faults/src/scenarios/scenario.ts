@@ -13,6 +13,8 @@ export interface Control {
   readonly engines?: readonly EngineKind[];
   /** Scenario that is run for it, where that is a part of this one: a cell of the kill matrix. */
   readonly part?: string;
+  /** False where CI has no time for it; `--controls` takes all. */
+  readonly ci?: false;
 }
 
 /** One fault, with the promise that it is tried against. The guarantees page is printed from these. */
@@ -30,6 +32,8 @@ export interface Scenario {
   readonly limitS: number;
   /** Engines CI runs it on: the embedded one starts sooner, and CI has half an hour for everything. */
   readonly ci: readonly EngineKind[];
+  /** Parts that CI runs on the distributed engine in its place, side by side in systems of their own. */
+  readonly ciParts?: readonly Scenario[];
   /** How the system is started. */
   readonly system?: SystemWishes;
   /** Starts load and does harm. Whatever is not asserted by the checker afterwards is asserted here, by throwing. */

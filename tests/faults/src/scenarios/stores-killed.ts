@@ -55,10 +55,10 @@ export const brokerKilled: Scenario = {
   promise: 'The death of the broker in the middle of writes loses nothing that was acknowledged, and blames no record.',
   fault: 'kill -9 of the broker under load, restarted on the same data',
   engines: ['distributed'],
-  controls: [{ without: 'outage-pause', check: 'one-terminal-event' }],
+  controls: [{ without: 'outage-pause', check: 'one-terminal-event', ci: false }],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 260,
-  ci: [],
+  ci: ['distributed'],
   system: { servers: ['kafka'] },
   // Without the pause a record is blamed five times, each time after the client's own tries: that takes longer than a restart.
   run: (world) => killed(world, 'kafka', world.controlled ? [40_000] : world.short ? [500] : [500, 8_000]),
@@ -72,7 +72,7 @@ export const redisKilled: Scenario = {
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 180,
-  ci: [],
+  ci: ['distributed'],
   system: { servers: ['redis'] },
   run: (world) => killed(world, 'redis', world.short ? [2_000] : [300, 12_000]),
 };
@@ -86,7 +86,7 @@ export const redisFull: Scenario = {
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000 },
   limitS: 180,
-  ci: [],
+  ci: ['distributed'],
   system: { servers: ['redis'] },
   async run(world) {
     await world.warmUp();

@@ -55,9 +55,9 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
   promise: 'A process that was frozen and wakes up changes nothing any more: its work belongs to others.',
   fault: `SIGSTOP of one of two ${service} processes for ${sleepMs / 1000} s in the middle of its calls, then SIGCONT`,
   engines: ['distributed'],
-  controls: service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps' }] : [],
+  controls: service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps', ci: false }] : [],
   limitS: 120,
-  ci: [],
+  ci: ['distributed'],
   async run(world) {
     const second = await world.engine.addWorker(service, `${service}-2`);
     await world.warmUp();
@@ -93,9 +93,9 @@ export const rebalanceStorm: Scenario = {
   promise: 'A rebalance makes no model call again, however long the calls take.',
   fault: 'expert workers join every 2 s and leave again while tasks of 20 s run',
   engines: ['distributed'],
-  controls: [{ without: 'journal', check: 'model-calls-bounded' }],
+  controls: [{ without: 'journal', check: 'model-calls-bounded', ci: false }],
   limitS: 150,
-  ci: [],
+  ci: ['distributed'],
   async run(world) {
     await world.warmUp();
     const taskMs = world.short ? 9_000 : 20_000;
@@ -271,10 +271,10 @@ export const lateWork: Scenario = {
   promise: 'Work of a run that has ended is answered without a model call.',
   fault: 'the expert workers are away until the time of three runs is over, then come back',
   engines: ['distributed'],
-  controls: [{ without: 'deadline-check', check: 'model-calls-bounded' }],
+  controls: [{ without: 'deadline-check', check: 'model-calls-bounded', ci: false }],
   bounds: { answered: 0.3 },
   limitS: 90,
-  ci: [],
+  ci: ['distributed'],
   async run(world) {
     await world.warmUp();
     const process = world.engine.process('experts');

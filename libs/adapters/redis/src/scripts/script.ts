@@ -17,13 +17,16 @@ export const replacedMark = 'CONCLAVE_REPLACED';
 
 /**
  * What every script begins with. KEYS[1] is the identity of the store, ARGV[1] and ARGV[2] are the store id and the
- * generation this process has seen ('' before it has seen any): a script never runs on an empty, foreign or older store.
+ * generation this process has seen ('' before it has seen any): a script never runs on an empty, foreign or older store. Whoever
+ * knows that the store is older says so in it, for those who know less: it stays refused to all until it is rebuilt.
  * `now` is the store's clock in milliseconds. `keep` lets nothing of an open run expire, and the rest after `ttl` ms.
  */
 const prelude = `
 if ARGV[1] ~= '' then
-  local mark = redis.call('HMGET', KEYS[1], 'storeId', 'generation')
-  if mark[1] ~= ARGV[1] or tonumber(mark[2]) < tonumber(ARGV[2]) then
+  local mark = redis.call('HMGET', KEYS[1], 'storeId', 'generation', 'older')
+  local isOlder = mark[1] == ARGV[1] and tonumber(mark[2]) < tonumber(ARGV[2])
+  if isOlder then redis.pcall('HSET', KEYS[1], 'older', '1') end
+  if isOlder or mark[1] ~= ARGV[1] or mark[3] then
     return redis.error_reply('${replacedMark} this is not the store that was opened')
   end
 end

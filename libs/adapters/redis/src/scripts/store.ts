@@ -5,10 +5,14 @@ export const readClock = script<number>('read-clock', 'return now');
 /** A small write: it fails where the store cannot grow, and on a store that is not ours. */
 export const probe = script<string>('probe', `redis.call('SET', KEYS[2], text(now), 'PX', 60000) return 'ok'`);
 
-/** [store id, generation] */
+/** [store id, generation]; generation 0 of a store that a process knew to be older, so that nobody takes it for the right one. */
 export const readIdentity = script<[string | null, string | null]>(
   'read-identity',
-  `return redis.call('HMGET', KEYS[1], 'storeId', 'generation')`,
+  `
+local mark = redis.call('HMGET', KEYS[1], 'storeId', 'generation', 'older')
+if mark[3] then return { mark[1], '0' } end
+return { mark[1], mark[2] }
+`,
 );
 
 /** The nonce keeps a start that is sent twice from raising the generation twice. The key never expires. */

@@ -75,11 +75,13 @@ function jobs(): readonly (() => Promise<Outcome>)[] {
           ),
         )),
     ...(values.controls || (values.ci && values.without === undefined)
-      ? scenario.controls.filter(({ ci }) => ci !== false || !values.ci).flatMap((control) =>
-          on(controlEngines(control, scenario)).map(
-            (engine) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control),
-          ),
-        )
+      ? scenario.controls
+          .filter(({ ci }) => ci !== false || !values.ci)
+          .flatMap((control) =>
+            on(controlEngines(control, scenario)).map(
+              (engine) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, engine, control),
+            ),
+          )
       : []),
   ]);
 }

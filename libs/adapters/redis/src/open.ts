@@ -85,12 +85,12 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   };
 }
 
-/** Whoever has read or started the identity works on that store alone from then on. */
+/** Whoever has read or started the identity works on that store alone from then on; generation 0 is a store to be rebuilt, which nobody works on. */
 function identityOf(connection: Connection, watched: boolean): StateStore['identity'] {
   const remember = (mark: StoreMark | null): void => (watched ? connection.remember(mark) : undefined);
   const remembered = ([storeId, generation]: [string | null, string | null]): StoreMark | null => {
     const mark = storeId === null ? null : { storeId, generation: Number(generation) };
-    remember(mark);
+    if (mark && mark.generation > 0) remember(mark);
     return mark;
   };
   return {

@@ -14,8 +14,8 @@ const companions = { 'apps/experts': 'int:standalone' };
 
 /**
  * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
- * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole. One with `beside` runs at the
- * same time as the suite of that name, where both are run: it computes while the other one mostly waits.
+ * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole. One with `beside` begins
+ * together with the suite of that name, where both are run, and may outlast it: it computes while the others mostly wait.
  */
 export function suites() {
   const all = projects();

@@ -109,10 +109,13 @@ async function runAll() {
   const chosen = chosenSuites();
   starting = startServers([...new Set(chosen.flatMap((suite) => suite.needs ?? []))]);
   try {
+    const companions = [];
     for (const suite of chosen) {
-      const isCompanion = chosen.some(({ name }) => name === suite.beside);
-      if (!isCompanion) await Promise.all([suite, ...chosen.filter(({ beside }) => beside === suite.name)].map(takeSuite));
+      if (chosen.some(({ name }) => name === suite.beside)) continue;
+      companions.push(...chosen.filter(({ beside }) => beside === suite.name).map(takeSuite));
+      await takeSuite(suite);
     }
+    await Promise.all(companions);
   } finally {
     await stopServers();
   }

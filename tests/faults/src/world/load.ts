@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamEntry } from '@conclave/contracts';
 import { HistoryWriter, until } from '@conclave/test-support';
-import { entriesOf, SseStream, startRun, type Engine, type TwoHops } from '@conclave/test-support/system';
+import { entriesAndSnapshotsOf, SseStream, startRun, type Engine, type TwoHops } from '@conclave/test-support/system';
 import type { Asked, Viewing } from '../evidence/evidence.js';
 import { loadQuestion } from './committee.js';
 
@@ -139,7 +139,8 @@ export class Load {
   private async view(runId: string, deadline: number, awayMs: number): Promise<void> {
     const seen: StreamEntry[] = [];
     for (let connection = 1; Date.now() < deadline && !seen.some(({ kind }) => kind === 'run.completed'); connection++) {
-      const lastEventId = seen.at(-1)?.id ?? 0;
+      // A snapshot has no id to come back with.
+      const lastEventId = seen.findLast(({ id }) => id !== undefined)?.id ?? 0;
       const entries = await this.connection(runId, lastEventId, deadline);
       if (entries === null) {
         await new Promise((resolve) => setTimeout(resolve, 250));
@@ -166,7 +167,7 @@ export class Load {
         everyMs: 20,
       });
       if (!stream.ended) stream.leave();
-      return entriesOf(stream);
+      return entriesAndSnapshotsOf(stream) as readonly StreamEntry[];
     } catch {
       // No connection, or one that broke before its head: the history has no line for it, the next one resumes.
       return null;

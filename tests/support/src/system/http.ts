@@ -1,4 +1,4 @@
-import type { ChatCompletion, ChatCompletionChunk, ErrorBody, RunAccepted, RunView, StreamEntry } from '@conclave/contracts';
+import type { ChatCompletion, ChatCompletionChunk, ErrorBody, RunAccepted, RunView, Snapshot, StreamEntry } from '@conclave/contracts';
 import { until } from '../index.js';
 
 /** One server-sent event as it arrived, comments too. */
@@ -171,6 +171,13 @@ export async function runEvents(base: string, id: string, after = 0): Promise<re
 /** Entries with an id; a snapshot has none. */
 export const entriesOf = (stream: SseStream): readonly StreamEntry[] =>
   stream.events.flatMap((event) => (event.id === null ? [] : [JSON.parse(event.data!) as StreamEntry]));
+
+/** The same with snapshots among them: they stand for entries that are gone. */
+export const entriesAndSnapshotsOf = (stream: SseStream): readonly (StreamEntry | Snapshot)[] =>
+  stream.events.flatMap(({ id, data }) => {
+    const entry = data === null ? null : (JSON.parse(data) as StreamEntry | Snapshot);
+    return entry && (id !== null || entry.kind === 'snapshot') ? [entry] : [];
+  });
 
 export const command = async (base: string, id: string, body: object): Promise<Response> =>
   fetch(`${base}/v1/runs/${id}/commands`, json(body));

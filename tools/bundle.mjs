@@ -28,7 +28,9 @@ const optionalPackages = {
 };
 
 const digestOf = (folders) => {
-  const digest = createHash('sha256').update(version).update(readFileSync(new URL(import.meta.url)));
+  const digest = createHash('sha256')
+    .update(version)
+    .update(readFileSync(new URL(import.meta.url)));
   digest.update(readFileSync(join(workspaceRoot, 'package-lock.json')));
   for (const folder of folders) digest.update(readFileSync(join(workspaceRoot, folder, 'dist/.build.json')));
   return digest.digest('hex');

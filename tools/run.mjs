@@ -15,7 +15,9 @@ if (status !== 0) process.exit(status ?? 1);
 
 const entry = resolve(workspaceRoot, program);
 if (!existsSync(entry)) {
-  console.error(`${program} does not exist after the build; is ${program.replace(/\/(dist|bundle)\//, '/src/').replace(/\.js$/, '.ts')} there?`);
+  console.error(
+    `${program} does not exist after the build; is ${program.replace(/\/(dist|bundle)\//, '/src/').replace(/\.js$/, '.ts')} there?`,
+  );
   process.exit(1);
 }
 process.argv = [process.execPath, entry, ...args];

@@ -1,5 +1,5 @@
 import type { Finding } from '../evidence/evidence.js';
-import { findingOf, push, type Case } from './case.js';
+import { findingOf, push, recordName, type Case } from './case.js';
 import type { DrivenRun } from './driven-run.js';
 
 const finding = findingOf('one-effective-outcome');
@@ -9,7 +9,7 @@ const finding = findingOf('one-effective-outcome');
  * steps of the run through the engine: versions are dense, each has one record, no input stands in two of them.
  */
 export function checkOutcomes(of: Case): readonly Finding[] {
-  const findings = [...of.runs().values()].flatMap(stepFindings);
+  const findings = [...[...of.runs().values()].flatMap(stepFindings), ...(of.bounds.soundRecords ? blamedRecords(of) : [])];
   const answered = new Set(of.events('ResultReady').map(({ data }) => data.taskId));
   const shown = settledInStreams(of);
   for (const [id, runId] of new Map(of.events('TaskDispatched').map((task) => [task.id, task.runId]))) {
@@ -25,6 +25,13 @@ export function checkOutcomes(of: Case): readonly Finding[] {
   }
   return findings;
 }
+
+/** Dead letters of records that nothing is wrong with: their handlers' outcome is lost, whatever stands for it. */
+const blamedRecords = (of: Case): readonly Finding[] =>
+  [...of.letters.keys()].map((letter) => {
+    const record = of.records.find((one) => letter.endsWith(`:${recordName(one)}`));
+    return finding(record?.event?.id ?? letter, `${letter} was put aside as a dead letter although nothing was wrong with it.`);
+  });
 
 function stepFindings(run: DrivenRun): readonly Finding[] {
   const { runId, conflicts, gaps, repeated, refused } = run;

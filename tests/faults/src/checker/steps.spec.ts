@@ -39,6 +39,16 @@ describe('one effective outcome', () => {
   });
 });
 
+describe('a dead letter', () => {
+  it('is found where nothing was wrong with any record', () => {
+    const { topic, partition, offset, event } = recordOf(`${one}/0/x1`);
+    const headers = { 'dead-group': 'tasks.expert', 'dead-topic': topic, 'dead-partition': String(partition), 'dead-offset': offset };
+    const letter = { topic: 'dead', partition: 0, offset: '0', appendedAt: 1, headers, event: null };
+    expect(found(withRecord(letter))).not.toContain(`one-effective-outcome ${event!.id}`);
+    expect(found(withRecord(letter), { soundRecords: true })).toContain(`one-effective-outcome ${event!.id}`);
+  });
+});
+
 describe('commit after effect', () => {
   it.each([
     ['a task without its result', `${one}/0/x1`, [`${one}/0/x1/result`]],

@@ -103,6 +103,8 @@ export interface Bounds {
   readonly closeMs: number;
   /** Runs that may end with `failed` or `cancelled`, such as those a poisoned record aborts. */
   readonly mayFail: readonly string[];
+  /** Nothing is wrong with any record: each dead letter blames a record for something else. Absent: letters are the scenario's business. */
+  readonly soundRecords?: true;
   /** Streams may begin anew behind multiples of this id, with all their facts: so the rebuilding of a lost state store numbers them. Absent: never. */
   readonly streamsAnewAbove?: number;
 }

@@ -111,7 +111,7 @@ export const network: Scenario = {
   controls: [],
   bounds: { accepted: 10, answered: 0.6, terminalMs: 90_000 },
   limitS: 300,
-  ci: [],
+  ci: ['distributed'],
   system: { proxied: ['kafka', 'redis', 'model'] },
   run: (world) => suffer(world, harms),
 };

@@ -96,6 +96,10 @@ async function runAll(): Promise<number> {
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);
+  // Once more beneath the table: of a long output the end is what people are shown.
+  for (const { scenario, engine, red, error, findings } of outcomes)
+    if (red)
+      console.log(`${scenario} on ${engine}\n${[error, findingsText(findings)].filter(Boolean).join('\n')}\n`.replace(/^(?=.)/gm, '  '));
   writeFileSync(join(outcomes[0]!.folder, '../table.json'), JSON.stringify(outcomes, null, 2));
   const red = outcomes.filter((outcome) => outcome.red).length;
   console.log(`${outcomes.length - red} hold, ${red} red`);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { openLog } from '@conclave/adapter-selection';
 import { loadConfiguration, openLogger } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
-import { allMetrics } from '@conclave/test-support/system';
 import type { Closing, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';
 import { conclave, outside } from './command.js';
 import { committedEmbedded, committedOnKafka } from './positions.js';
@@ -13,8 +12,7 @@ import type { World } from './world.js';
 export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
   const { engine } = world;
   await world.load.stop();
-  await world.calm(world.controlled ? 10_000 : 60_000);
-  const lag = await lagOf(world);
+  const lag = await world.unfinished(world.controlled ? 10_000 : 60_000);
   const memory = await memoryAfter(world);
   // Ends before the good order: what the storm did.
   const deaths = [...engine.all()].flatMap(([process, supervised]) =>
@@ -41,13 +39,6 @@ export async function collect(world: World, scenario: string, closeMs: number): 
     mayFail: world.mayFail,
     upstreamFaults: world.upstreamFaults,
   };
-}
-
-async function lagOf({ engine }: World): Promise<Evidence['lag']> {
-  const samples = await allMetrics(engine).catch(() => []);
-  return samples
-    .filter(({ name, value }) => name === 'conclave_consumer_lag_records' && value > 0)
-    .map(({ labels, value }) => ({ group: labels['group'] ?? '', topic: labels['topic'] ?? '', records: value }));
 }
 
 async function memoryAfter(world: World): Promise<readonly MemoryUse[]> {

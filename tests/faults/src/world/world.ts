@@ -1,6 +1,6 @@
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
-import { allMetrics, Engine, sumOf, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
-import type { MemoryUse } from '../evidence/evidence.js';
+import { allMetrics, Engine, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
+import type { Evidence, MemoryUse } from '../evidence/evidence.js';
 import type { SystemWishes } from '../scenarios/scenario.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { Load, type LoadOptions } from './load.js';
@@ -106,18 +106,35 @@ export class World {
     });
   }
 
-  /** Waits until every group has finished what is on the log; at most so long. */
+  /** Whether every group has finished what is on the log within so long. */
   async calm(timeoutMs = 30_000): Promise<boolean> {
+    return (await this.unfinished(timeoutMs)).length === 0;
+  }
+
+  /**
+   * Waits, at most so long, until every group has finished what is on the log, and gives what is left. Processes are read one after
+   * the other: work that moves from one to the next in that moment is seen in neither, so only several readings in a row count.
+   */
+  async unfinished(timeoutMs: number): Promise<Evidence['lag']> {
+    let left: Evidence['lag'] = [];
+    let calmReadings = 0;
     try {
-      await until('the end of all work', async () => sumOf(await allMetrics(this.engine), 'conclave_consumer_lag_records') === 0, {
-        timeoutMs,
-        everyMs: 250,
-      });
-      return true;
-    } catch {
-      // What is left over is evidence: the check of the calm names it.
-      return false;
+      await until(
+        'the end of all work',
+        async () => {
+          left = (await allMetrics(this.engine))
+            .filter(({ name, value }) => name === 'conclave_consumer_lag_records' && value > 0)
+            .map(({ labels, value }) => ({ group: labels['group'] ?? '', topic: labels['topic'] ?? '', records: value }));
+          calmReadings = left.length === 0 ? calmReadings + 1 : 0;
+          return calmReadings === 3;
+        },
+        { timeoutMs, everyMs: 250 },
+      );
+    } catch (error) {
+      // What is left over is evidence: the check of the calm names it. A process that tells nothing is evidence of its own.
+      if (left.length === 0 && calmReadings === 0) left = [{ group: 'metrics', topic: String((error as Error).cause), records: 1 }];
     }
+    return left;
   }
 
   async stop(): Promise<void> {

@@ -8,11 +8,14 @@
  * waits for anything.
  */
 const everything = [
+  'precision',
   'contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services', 'adapters', 'selection', 'apps', 'test-support',
 ]; // prettier-ignore
 
 export const layers = {
   contracts: [],
+  /** The deterministic tools: strangers to everything else of the product. */
+  precision: [],
   loop: ['contracts'],
   strategies: ['contracts', 'loop'],
   ports: ['contracts'],

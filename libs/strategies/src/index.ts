@@ -1,3 +1,4 @@
+export * from './complexity/complexity.js';
 export * from './prompts/expert-categories.js';
 export * from './prompts/fitting.js';
 export * from './prompts/judge-prompts.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Configuration, Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
-import { resolveTemplates } from './resolve-templates.js';
+import { noOffers, resolveTemplates } from './resolve-templates.js';
 import { openCatalogue } from './template-catalogue.js';
 
 const expertPrompts = { general: 'You answer.', math: 'You calculate.' };
@@ -21,7 +21,15 @@ const demo = model('demo@demo', { demo: true });
 const demoProvider = provider('demo');
 
 const resolve = (yaml: object, models: readonly ModelInfo[], providers: readonly ProviderStatus[], canSearch = true) =>
-  resolveTemplates({ configuration: Configuration.parse(yaml), models, providers, expertPrompts, canSearch });
+  resolveTemplates({
+    configuration: Configuration.parse(yaml),
+    models,
+    providers,
+    expertPrompts,
+    canSearch,
+    canRecall: false,
+    offers: noOffers,
+  });
 
 describe('the shipped templates', () => {
   it('exist without any file, on the demo model', () => {

@@ -1,4 +1,4 @@
-import type { TaskDispatched, ThoughtCode } from '@conclave/contracts';
+import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
 import type { CallMessage } from '@conclave/ports';
 import { askModels, type Answered, type Question } from './ask-models.js';
@@ -51,14 +51,20 @@ export const emptyAnswer: ResultPart = {
 /** A line of the thought stream that a worker gives; `n` tells the lines of one attempt apart, so that a repeat is not shown twice. */
 export interface ThoughtLine {
   readonly n: number;
-  readonly code: ThoughtCode | string;
+  readonly code: ThoughtCode;
   readonly text: string;
   /** A prompt or raw content: kept only where the run asked for full detail. */
   readonly detail?: string;
 }
 
+/** A task or a plan, as far as its lines need it. */
+interface Shown {
+  readonly runId: string;
+  readonly data: { readonly taskId: string; readonly detail: 'redacted' | 'full' };
+}
+
 /** Shows what a task does. */
-export async function thinkAloud(stream: ShownIn, task: TaskDispatched, attempt: number, lines: readonly ThoughtLine[]): Promise<void> {
+export async function thinkAloud(stream: ShownIn, task: Shown, attempt: number, lines: readonly ThoughtLine[]): Promise<void> {
   const { taskId, detail: wanted } = task.data;
   await stream.append(
     task.runId,

@@ -142,7 +142,7 @@ function think(moves: Moves, strategy: Strategy): boolean {
   const composing = run.composing!;
   if (composing.thinking !== 'open') return false;
   composing.thinking = 'over';
-  run.thinking = null;
+  delete run.thinking;
   if (run.complexity !== 'complex' || !optionsOf(run.template).thinking || readBudget(run, moves.now).level !== 'free') return false;
   if (fastAnswer(run)) return false;
   run.phase = 'thinking';
@@ -155,7 +155,7 @@ export function thought(moves: Moves, strategy: Strategy, judge: TaskState, writ
   const { run } = moves;
   if (run.phase !== 'thinking' || run.composing?.thinking !== 'asked') return;
   run.composing.thinking = 'over';
-  run.thinking = judge.result?.status === 'ok' ? judge.result.text : null;
+  if (judge.result?.status === 'ok') run.thinking = judge.result.text;
   goOn(moves, strategy, write);
 }
 

@@ -24,11 +24,12 @@ export function evolve(current: RunState | null, event: EngineInput): RunState {
         run.caller = data.caller;
         run.parameters = data.answer;
         run.origin = data.origin;
-        run.attachments = data.attachments;
-        run.cached = data.cached;
-        run.caching = data.caching;
-        run.detail = data.detail;
-        run.skill = data.skill;
+        // What an older request does not say stays unsaid, so that its recorded run has the state it had.
+        if (data.attachments) run.attachments = data.attachments;
+        if (data.cached) run.cached = data.cached;
+        if (data.caching) run.caching = data.caching;
+        if (data.detail) run.detail = data.detail;
+        if (data.skill) run.skill = data.skill;
         run.startedAt = data.requestedAt;
       }
       return run;
@@ -88,7 +89,7 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
     attempt: data.attempt,
     durationMs: data.durationMs,
     settledAt: at,
-    ...(output?.kind === 'answer' ? { finding: output.finding } : {}),
+    ...(output?.kind === 'answer' && task.standing ? { finding: output.finding } : {}),
     ...(output?.kind === 'evidence' && output.notes?.length ? { notes: output.notes } : {}),
     ...(output?.kind === 'hints' ? { hints: output.hints } : {}),
     ...(output?.kind === 'scores' ? { scores: output.scores } : {}),

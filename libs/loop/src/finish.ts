@@ -32,6 +32,7 @@ export function finish(moves: Moves, strategy: Strategy, ending: Ending, without
 export function write(moves: Moves, strategy: Strategy): void {
   const { run } = moves;
   const ending = run.ending!;
+  delete run.composing;
   const fast = fastAnswer(run);
   if (fast) {
     moves.think(
@@ -148,6 +149,13 @@ function cancelOpen(moves: Moves, why: string): void {
   }
 }
 
+const learningOf = ({ template }: BornRun) => ({
+  graph: template.learn ?? ('insights' as const),
+  models: template.judge.models,
+  prices: template.prices,
+  contexts: template.contexts,
+});
+
 /** Most facts that go along for whoever learns from the run. */
 const factsToLearnFrom = 12;
 
@@ -206,12 +214,7 @@ function conclude(moves: Moves, answer: Draft | null): void {
         experts: expertOutcomes(run),
         review: run.review ?? 'none',
         evidence: run.memory.facts.filter((fact) => fact.source.kind !== 'expert').slice(-factsToLearnFrom),
-        learning: {
-          graph: run.template.learn ?? 'insights',
-          models: run.template.judge.models,
-          prices: run.template.prices,
-          contexts: run.template.contexts,
-        },
+        ...(answer === null ? {} : { learning: learningOf(run) }),
         startedAt: run.startedAt,
         completedAt: now,
       },

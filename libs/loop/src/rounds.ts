@@ -59,10 +59,10 @@ function startRound(moves: Moves, strategy: Strategy, plan: PlanCreated['data'])
   run.phase = 'collecting';
   run.factsBefore = run.memory.facts.length;
   run.assessment = null;
-  run.composing = null;
+  delete run.composing;
   // A question stays as hard as it was: a later round is planned for a gap, not for the question.
-  if (run.epoch === 0) run.complexity = plan.complexity;
-  run.choices = plan.choices;
+  if (run.epoch === 0 && plan.complexity !== 'moderate') run.complexity = plan.complexity;
+  if (Object.keys(plan.choices).length > 0) run.choices = plan.choices;
   const filters = plan.tasks.find((task) => task.metadata_filters)?.metadata_filters;
   if (filters) run.filters = filters;
   if (plan.searchQuestion !== null && run.memory.searchQuestion === null)
@@ -84,7 +84,7 @@ function startRound(moves: Moves, strategy: Strategy, plan: PlanCreated['data'])
   run.plans.push({
     epoch: run.epoch,
     complexity: plan.complexity,
-    signals: plan.signals,
+    ...(plan.signals.length > 0 ? { signals: plan.signals } : {}),
     ...(plan.cached ? { cached: true } : {}),
     fallback: plan.fallback,
     taskIds: [...ids],
@@ -171,6 +171,7 @@ function closeRound(moves: Moves, strategy: Strategy): void {
 /** A draft that is assessed before anybody sees it. */
 export function writeDraft(moves: Moves, strategy: Strategy): void {
   const { run } = moves;
+  delete run.composing;
   run.phase = 'assessing';
   const fast = fastAnswer(run);
   if (fast) {

@@ -179,9 +179,9 @@ export interface RunState {
   caching?: CacheKeys | null;
   skill?: { name: string; arguments: string; version: number } | null;
   detail?: 'redacted' | 'full';
-  composing?: Composing | null;
+  composing?: Composing;
   /** Result of the thinking step of this round. */
-  thinking?: string | null;
+  thinking?: string;
   /** The answer that the critic has in hand. */
   reviewing?: Draft | null;
   review?: 'none' | 'confirmed' | 'corrected' | 'unparsable' | 'not_reviewed';

@@ -29,18 +29,18 @@ export const PlanRequested = defineEvent({
     answer: AnswerParameters,
     origin: z.enum(['chat', 'runs']).describe('endpoint it came in by; a chat run ends when its client leaves'),
     requestedAt: Timestamp,
-    attachments: z.array(Attachment).default([]),
+    attachments: z.array(Attachment).optional(),
     skill: z
       .object({ name: z.string(), arguments: z.string(), version: z.int().nonnegative() })
       .nullable()
-      .default(null)
+      .optional()
       .describe('skill that wrote the goal out of the words of the user'),
-    complexity: Complexity.nullable().default(null).describe('level the request asks for'),
+    complexity: Complexity.nullable().optional().describe('level the request asks for'),
     cached: CachedAnswer.nullable()
-      .default(null)
+      .optional()
       .describe('answer of a cache, looked up before the run was accepted: then nothing is planned'),
-    caching: CacheKeys.nullable().default(null).describe('where the answer may be kept; null = nowhere'),
-    detail: z.enum(['redacted', 'full']).default('redacted').describe('whether prompts and raw replies go to the run stream'),
+    caching: CacheKeys.nullable().optional().describe('where the answer may be kept; null = nowhere'),
+    detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });

@@ -156,7 +156,7 @@ export class PlannerHandler {
     request: PlanRequested['data'],
     lines: readonly ThoughtLine[],
   ): Promise<void> {
-    return thinkAloud(this.stream, { runId, data: { taskId: owner, detail: request.detail } }, attempt, lines);
+    return thinkAloud(this.stream, { runId, data: { taskId: owner, detail: request.detail ?? 'redacted' } }, attempt, lines);
   }
 
   private created(runId: string, data: PlanDraft): Event {

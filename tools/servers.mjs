@@ -11,6 +11,7 @@ export const servers = {
   redis: { variable: 'REDIS_URL', title: 'Redis' },
   neo4j: { variable: 'NEO4J_URL', title: 'Neo4j' },
   searx: { variable: 'SEARXNG_URL', title: 'SearXNG' },
+  chroma: { variable: 'CHROMA_URL', title: 'ChromaDB' },
 };
 
 const stack = join(workspaceRoot, 'deploy/stack.mjs');

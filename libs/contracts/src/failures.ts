@@ -268,6 +268,28 @@ export const failures = {
     errorType: 'own_unavailable',
     message: 'The knowledge graph does not answer.',
   },
+  VECTORS_UNAVAILABLE: {
+    status: 503,
+    type: 'server_error',
+    retriable: true,
+    errorType: 'own_unavailable',
+    message: 'The vector store does not answer.',
+  },
+  VECTORS_INCOMPATIBLE: {
+    status: 500,
+    type: 'server_error',
+    retriable: false,
+    errorType: 'caller_configuration',
+    message:
+      'Vectors do not fit their collection. A collection takes the vectors of one embedder only: give another embedder a collection of its own.',
+  },
+  COLLECTION_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'No collection has this name.',
+  },
   TASK_EXPIRED: {
     status: 504,
     type: 'server_error',

@@ -1,5 +1,6 @@
 export * from './blobs/blobs.js';
 export * from './blobs/memory-blobs.js';
+export * from './embeddings/embedder.js';
 export * from './event-log/clock.js';
 export * from './event-log/dead-letters.js';
 export * from './event-log/delivery-pool.js';
@@ -28,3 +29,6 @@ export * from './state/scores.js';
 export * from './state/settings.js';
 export * from './state/state.js';
 export * from './tokens.js';
+export * from './vectors/memory-vectors.js';
+export * from './vectors/records.js';
+export * from './vectors/vectors.js';

@@ -6,3 +6,5 @@ export const BLOBS = Symbol('Blobs');
 export const MODELS = Symbol('Models');
 export const SEARCH = Symbol('Search');
 export const GRAPH = Symbol('KnowledgeGraph');
+export const VECTORS = Symbol('Vectors');
+export const EMBEDDER = Symbol('Embedder');

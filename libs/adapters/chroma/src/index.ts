@@ -1,1 +1,2 @@
-export {};
+export { ChromaVectors, type ChromaOptions } from './chroma-vectors.js';
+export type { ChromaCredentials, ChromaTls } from './chroma-http.js';

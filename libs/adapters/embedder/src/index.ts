@@ -1,1 +1,1 @@
-export {};
+export { BuiltInEmbedder } from './built-in-embedder.js';

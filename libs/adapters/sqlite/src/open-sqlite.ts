@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type PoolChange, type Recovery, type RunStream, type Search, type StateStore, type StoreTtl } from '@conclave/ports'; // prettier-ignore
+import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type PoolChange, type Recovery, type RunStream, type Search, type StateStore, type StoreTtl, type Vectors } from '@conclave/ports'; // prettier-ignore
 import { SqliteBlobs } from './blobs.js';
 import { Database, type StoreLogger } from './database/database.js';
 import { Groups, SqliteLog } from './event-log/sqlite-log.js';
@@ -9,6 +9,7 @@ import { SqliteGraph } from './graph/sqlite-graph.js';
 import { embeddedTtl, prune } from './housekeeping.js';
 import { CorpusSearch } from './search/corpus-search.js';
 import { SharedState, SqliteState } from './state/sqlite-state.js';
+import { SqliteVectors } from './vectors/sqlite-vectors.js';
 
 export interface SqliteOptions {
   /** Data folder, made when it is not there; `:memory:` keeps everything in the process. */
@@ -39,6 +40,7 @@ export interface SqliteConnection {
 export interface Sqlite extends SqliteConnection {
   readonly blobs: Blobs;
   readonly graph: KnowledgeGraph;
+  readonly vectors: Vectors;
   /** Full-text search over a folder of documents; its index lies in the data folder. Closed with the rest. */
   corpus(folder: string): Promise<Search>;
   /** The same store under another process id, for services that live together and for tests. */
@@ -65,6 +67,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
   const shared = new SharedState(database, table, clock, ttl);
   const blobs = new SqliteBlobs(database, now);
   const graph = new SqliteGraph(database);
+  const vectors = new SqliteVectors(database);
   const logs: EventLog[] = [];
   const corpora: Search[] = [];
 
@@ -97,6 +100,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     await Promise.all(logs.map((log) => log.close()));
     await Promise.all(corpora.map((corpus) => corpus.close()));
     await graph.close();
+    await vectors.close();
     groups.close();
     shared.close();
     await database.close();
@@ -106,6 +110,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     ...connect(options.processId, options.hooks),
     blobs,
     graph,
+    vectors,
     connect,
     prune: pruneNow,
     close: () => (closing ??= close()),

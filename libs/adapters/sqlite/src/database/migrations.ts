@@ -1,4 +1,5 @@
 import { Failure } from '@conclave/contracts';
+import { vectorSchema } from '../vectors/schema.js';
 import { firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
@@ -11,6 +12,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, sql: firstSchema },
   { version: 2, sql: secondSchema },
+  { version: 3, sql: vectorSchema },
 ];
 
 /**

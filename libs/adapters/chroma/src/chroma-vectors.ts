@@ -1,0 +1,217 @@
+import { Failure } from '@conclave/contracts';
+import {
+  byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, clampDistance,
+  collectionMissing, hitLimit, otherDimension,
+  type VectorAnswer, type VectorChoice, type VectorCollection, type VectorQuery, type VectorRecord, type Vectors, type VectorScope,
+} from '@conclave/ports'; // prettier-ignore
+import { z } from 'zod';
+import { batchesOf } from './batches.js';
+import { ChromaHttp, type ChromaCredentials, type ChromaTls } from './chroma-http.js';
+import { CollectionIndex, type KnownCollection } from './collection-index.js';
+import { hasKey, metadataFrom, storedMetadata, storedWhere } from './stored-form.js';
+
+export interface ChromaOptions {
+  /** Such as `http://127.0.0.1:8000`, or https. */
+  readonly url: string;
+  readonly credentials?: ChromaCredentials;
+  /** Beyond the authorities that Node knows. */
+  readonly tls?: ChromaTls;
+  /** Chroma's own tenant and database, `default_tenant` and `default_database` unless said otherwise; they must exist. */
+  readonly chromaTenant?: string;
+  readonly chromaDatabase?: string;
+  /** Installations and tests that share a database never see each other. */
+  readonly namespace?: string;
+  /** Bound of one request, milliseconds; default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+const ids = z.array(z.string());
+const metadatas = z.array(z.record(z.string(), z.unknown()).nullable());
+const documents = z.array(z.string().nullable());
+const gotten = z.object({ ids, documents, metadatas, embeddings: z.array(z.array(z.number())) });
+const gottenMetadata = z.object({ ids, metadatas });
+const gottenIds = z.object({ ids });
+const found = z.object({ ids: z.tuple([ids]), documents: z.tuple([documents]), metadatas: z.tuple([metadatas]), distances: z.tuple([z.array(z.number())]) }); // prettier-ignore
+
+/**
+ * Vectors in ChromaDB, over version 2 of its HTTP interface. A collection of ours is one of Chroma's, in cosine space. Searches go
+ * through its index, which is approximate in large collections. Opens no connection by itself.
+ */
+export class ChromaVectors implements Vectors {
+  readonly #http: ChromaHttp;
+  readonly #index: CollectionIndex;
+  readonly #namespace: string;
+  #closed = false;
+
+  /** Throws Failure CONFIGURATION_INVALID for an address that is none. */
+  constructor(options: ChromaOptions) {
+    const { timeoutMs = 10_000, chromaTenant = 'default_tenant', chromaDatabase = 'default_database', namespace = '' } = options;
+    this.#http = new ChromaHttp({ ...options, timeoutMs });
+    this.#namespace = namespace;
+    const database = `/tenants/${encodeURIComponent(chromaTenant)}/databases/${encodeURIComponent(chromaDatabase)}`;
+    this.#index = new CollectionIndex(this.#http, database, namespace);
+  }
+
+  create(scope: VectorScope, dimension: number): Promise<void> {
+    return this.#whileOpen(async () => {
+      checkScope(scope);
+      checkDimension(dimension);
+      const known = await this.#index.make(scope, dimension);
+      if (known.dimension !== dimension) throw otherDimension(scope.collection, known.dimension, dimension);
+    });
+  }
+
+  upsert(scope: VectorScope, records: readonly VectorRecord[]): Promise<void> {
+    return this.#whileOpen(async () => {
+      checkScope(scope);
+      const stored = await this.#index.use(scope, async (known) => {
+        const checked = checkedRecords(records, known.dimension);
+        for (const batch of batchesOf(checked, known.dimension)) {
+          const before = await this.#metadataBefore(known, batch);
+          await this.#index.ask(known, 'upsert', {
+            ids: batch.map(({ id }) => id),
+            embeddings: batch.map(({ vector }) => Array.from(vector)),
+            documents: batch.map(({ text }) => text),
+            metadatas: batch.map(({ id, metadata }) => storedMetadata(metadata, before.get(id))),
+          });
+        }
+        return true;
+      });
+      if (!stored) throw collectionMissing(scope);
+    });
+  }
+
+  query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): Promise<VectorAnswer> {
+    return this.#whileOpen(async () => {
+      signal?.throwIfAborted();
+      checkScope(scope);
+      checkMetadata(where, 'where');
+      const keys = Object.keys(where);
+      const answer = await this.#index.use(
+        scope,
+        async (known): Promise<VectorAnswer> => {
+          checkVector(vector, known.dimension);
+          const hits = await this.#nearest(known, { vector, limit: hitLimit(limit), where }, signal);
+          // A hit carries every key; only without one is there something to look up.
+          if (hits.length > 0) return { hits, unknownKeys: [] };
+          const carried = await Promise.all(keys.map((key) => this.#isCarried(known, key, signal)));
+          return { hits, unknownKeys: keys.filter((_, at) => !carried[at]) };
+        },
+        signal,
+      );
+      return answer ?? { hits: [], unknownKeys: keys };
+    });
+  }
+
+  get(scope: VectorScope, wanted: readonly string[]): Promise<readonly VectorRecord[]> {
+    return this.#whileOpen(async () => {
+      checkScope(scope);
+      checkIds(wanted);
+      const distinct = [...new Set(wanted)];
+      const records = await this.#index.use(scope, async (known) => {
+        const byId = new Map<string, VectorRecord>();
+        for (const batch of batchesOf(distinct, known.dimension)) {
+          const reply = gotten.parse(
+            await this.#index.ask(known, 'get', { ids: batch, include: ['documents', 'metadatas', 'embeddings'] }),
+          );
+          reply.ids.forEach((id, at) => {
+            const vector = Float32Array.from(reply.embeddings[at] ?? []);
+            byId.set(id, { id, vector, text: reply.documents[at] ?? '', metadata: metadataFrom(reply.metadatas[at]) });
+          });
+        }
+        return distinct.flatMap((id) => byId.get(id) ?? []);
+      });
+      return records ?? [];
+    });
+  }
+
+  delete(scope: VectorScope, which: VectorChoice): Promise<void> {
+    return this.#whileOpen(async () => {
+      checkScope(scope);
+      checkChoice(which);
+      await this.#index.use(scope, async (known) => {
+        if (!('ids' in which)) return this.#index.ask(known, 'delete', { where: storedWhere(which.where) });
+        for (const batch of batchesOf([...new Set(which.ids)], 0)) await this.#index.ask(known, 'delete', { ids: batch });
+        return null;
+      });
+    });
+  }
+
+  count(scope: VectorScope): Promise<number> {
+    return this.#whileOpen(async () => {
+      checkScope(scope);
+      return (await this.#index.use(scope, async (known) => z.number().parse(await this.#index.ask(known, 'count')))) ?? 0;
+    });
+  }
+
+  list(tenant: string): Promise<readonly VectorCollection[]> {
+    return this.#whileOpen(async () => {
+      checkTenant(tenant);
+      const own = (await this.#index.all()).filter((known) => known.tenant === tenant);
+      return own.map(({ name, dimension }) => ({ name, dimension })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    });
+  }
+
+  drop(scope: VectorScope): Promise<void> {
+    return this.#whileOpen(async () => {
+      checkScope(scope);
+      await this.#index.remove(scope);
+    });
+  }
+
+  async health(): Promise<string | null> {
+    try {
+      await this.#whileOpen(() => this.#index.reach());
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#http.close();
+    return Promise.resolve();
+  }
+
+  /** Removes every collection of this namespace. Refuses to do so without a namespace. */
+  async removeAll(): Promise<void> {
+    if (this.#namespace === '') throw new Error('Only vectors with a namespace can be removed as a whole.');
+    for (const { tenant, name } of await this.#index.all()) await this.drop({ tenant, collection: name });
+  }
+
+  async #metadataBefore(known: KnownCollection, batch: readonly VectorRecord[]): Promise<ReadonlyMap<string, unknown>> {
+    const reply = gottenMetadata.parse(await this.#index.ask(known, 'get', { ids: batch.map(({ id }) => id), include: ['metadatas'] }));
+    return new Map(reply.ids.map((id, at) => [id, reply.metadatas[at]]));
+  }
+
+  async #nearest(known: KnownCollection, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>, signal?: AbortSignal) {
+    if (limit === 0) return [];
+    const asked = { query_embeddings: [Array.from(vector)], n_results: limit, where: storedWhere(where), include: ['documents', 'metadatas', 'distances'] }; // prettier-ignore
+    const reply = found.parse(await this.#index.ask(known, 'query', asked, signal));
+    const [texts, stored, distances] = [reply.documents[0], reply.metadatas[0], reply.distances[0]];
+    return reply.ids[0]
+      .map((id, at) => ({
+        id,
+        text: texts[at] ?? '',
+        metadata: metadataFrom(stored[at]),
+        distance: clampDistance(distances[at] ?? 2),
+      }))
+      .sort(byDistance);
+  }
+
+  async #isCarried(known: KnownCollection, key: string, signal?: AbortSignal): Promise<boolean> {
+    const reply = gottenIds.parse(await this.#index.ask(known, 'get', { where: hasKey(key), limit: 1, include: [] }, signal));
+    return reply.ids.length > 0;
+  }
+
+  async #whileOpen<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Failure('VECTORS_UNAVAILABLE', 'It is closed.');
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof z.ZodError)) throw error;
+      throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.#http.place} answered in a form that is not known.`, { cause: error });
+    }
+  }
+}

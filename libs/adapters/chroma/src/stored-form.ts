@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { metadataOf, metadataTexts, type VectorMetadata, type VectorScope } from '@conclave/ports';
+
+/**
+ * How records look inside Chroma. Each metadata value stands as JSON text under `v:<key>`, because Chroma takes 1, 1.5 and true for
+ * numbers that may equal one another, and reads a key such as `$and` as an operator. `k:<key>` marks that the record has the key at
+ * all, which Chroma cannot be asked otherwise.
+ */
+type Stored = Readonly<Record<string, string | boolean | null>>;
+
+const valuePrefix = 'v:';
+const keyPrefix = 'k:';
+
+/**
+ * What to write so that exactly `metadata` is there afterwards. Chroma merges what is written into what it has; null removes.
+ * `before` is what it has. Null where there is nothing to say.
+ */
+export function storedMetadata(metadata: VectorMetadata, before: unknown): Stored | null {
+  const gone = Object.keys(Object(before) as object).map((key) => [key, null] as const);
+  const present = metadataTexts(metadata).flatMap(([key, text]): [string, string | boolean][] => [
+    [valuePrefix + key, text],
+    [keyPrefix + key, true],
+  ]);
+  const written = Object.fromEntries([...gone, ...present]);
+  return Object.keys(written).length > 0 ? written : null;
+}
+
+export const metadataFrom = (stored: unknown): VectorMetadata =>
+  metadataOf(
+    Object.entries(Object(stored) as object).flatMap(([key, text]): [string, string][] =>
+      key.startsWith(valuePrefix) && typeof text === 'string' ? [[key.slice(valuePrefix.length), text]] : [],
+    ),
+  );
+
+/** Records that carry every value; undefined where all do. */
+export function storedWhere(where: VectorMetadata): unknown {
+  const each = metadataTexts(where).map(([key, text]) => ({ [valuePrefix + key]: { $eq: text } }));
+  return each.length > 1 ? { $and: each } : each[0];
+}
+
+/** Records that have the key. */
+export const hasKey = (key: string): unknown => ({ [keyPrefix + key]: { $eq: true } });
+
+/**
+ * A name that Chroma takes for any namespace, tenant and collection: letters and digits of the collection for people, then 160 bits of
+ * SHA-256 of all three, so that no two of them ever share a name.
+ */
+export function storedName(namespace: string, { tenant, collection }: VectorScope): string {
+  const readable = collection.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 40).replace(/^-+|-+$/g, ''); // prettier-ignore
+  const digest = createHash('sha256').update(JSON.stringify([namespace, tenant, collection])).digest('hex').slice(0, 40); // prettier-ignore
+  return `c-${readable}${readable ? '-' : ''}${digest}`;
+}

@@ -1,0 +1,167 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { describeEmbedder } from '@conclave/ports/suites';
+import type { Embedder } from '@conclave/ports';
+import { bare, closing, codeOf, failureOf } from './__fixtures__/servers.js';
+import { openEmbeddings, type EmbeddingsConfig } from './embeddings.js';
+
+interface Asked {
+  readonly model: string;
+  readonly input: readonly string[];
+  readonly encoding_format: string;
+  readonly dimensions?: number;
+}
+const { signal } = new AbortController();
+
+/** A vector that differs from text to text. */
+const numbersOf = (text: string, dimension: number): readonly number[] =>
+  Array.from({ length: dimension }, (_, at) => [...text].reduce((sum, character, n) => (sum * 31 + character.codePointAt(0)! * (n + at + 1)) % 1009, at + 1) + 1); // prettier-ignore
+
+const dataOf = (input: readonly string[], dimension: number) => input.map((text, index) => ({ object: 'embedding', index, embedding: numbersOf(text, dimension) })); // prettier-ignore
+const send = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}): void =>
+  void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body)); // prettier-ignore
+
+type Handle = (asked: Asked, response: ServerResponse, request: IncomingMessage, call: number) => void;
+async function open(
+  handle: Handle,
+  rest: Partial<EmbeddingsConfig> = {},
+  provider: Partial<EmbeddingsConfig['provider']> = {},
+): Promise<Embedder> {
+  let call = 0;
+  const base_url = await bare((request, response, body) => {
+    if (request.url!.endsWith('/models')) return send(response, { data: [] });
+    handle(JSON.parse(body) as Asked, response, request, (call += 1));
+  });
+  const embedder = openEmbeddings({ name: 'p', model: 'm', provider: { base_url, local: false, paid: false, ...provider }, retry: { base_ms: 1, cap_ms: 5 }, ...rest }); // prettier-ignore
+  closing.push(() => embedder.close());
+  return embedder;
+}
+const well: Handle = ({ input, dimensions }, response) => send(response, { data: dataOf(input, dimensions ?? 6) });
+
+describeEmbedder('EmbeddingsEndpoint', async () => {
+  const base_url = await bare((request, response, body) =>
+    request.url!.endsWith('/models')
+      ? send(response, { data: [] })
+      : send(response, { data: dataOf((JSON.parse(body) as Asked).input, 6) }),
+  );
+  const opened = (): Embedder => openEmbeddings({ name: 'p', model: 'm', provider: { base_url, local: false, paid: false } });
+  return { embedder: opened(), another: async () => opened(), dispose: async () => undefined };
+});
+
+describe('an endpoint for embeddings', () => {
+  it('is asked for plain numbers, in batches, with the key and nothing else of ours', async () => {
+    const calls: { asked: Asked; authorization: unknown }[] = [];
+    const embedder = await open(
+      (asked, response, request, call) => {
+        calls.push({ asked, authorization: request.headers.authorization });
+        well(asked, response, request, call);
+      },
+      { batch: 2 },
+      { api_key: 'k-123' },
+    );
+    await embedder.embed(['a', '', 'c\ud800'], { signal });
+    expect(calls).toEqual([
+      { asked: { model: 'm', input: ['a', '(empty)'], encoding_format: 'float' }, authorization: 'Bearer k-123' },
+      { asked: { model: 'm', input: ['c\ufffd'], encoding_format: 'float' }, authorization: 'Bearer k-123' },
+    ]);
+  });
+
+  it('has an id of model and provider, and learns its dimension from the first reply', async () => {
+    const embedder = await open(well);
+    expect([embedder.id, embedder.dimension]).toEqual(['m@p', null]);
+    await embedder.embed(['a'], { signal });
+    expect(embedder.dimension).toBe(6);
+    const shortened = await open(well, { dimensions: 4 });
+    expect([shortened.id, shortened.dimension]).toEqual(['m@p.4', 4]);
+    expect((await shortened.embed(['a'], { signal }))[0]).toHaveLength(4);
+  });
+
+  it('puts vectors in order by index, and reads base64', async () => {
+    const plain = await open(well);
+    const [a, b] = await plain.embed(['a', 'b'], { signal });
+    const shuffled = await open(({ input }, response) => send(response, { data: dataOf(input, 6).reverse() }));
+    expect(await shuffled.embed(['a', 'b'], { signal })).toEqual([a, b]);
+    const packed = await open(({ input }, response) =>
+      send(response, {
+        data: input.map((text) => ({ embedding: Buffer.from(Float32Array.from(numbersOf(text, 6)).buffer).toString('base64') })),
+      }),
+    );
+    expect(await packed.embed(['a', 'b'], { signal })).toEqual([a, b]);
+  });
+
+  it('says so when the dimension changes between replies, or is not the one asked for', async () => {
+    const changing = await open(({ input }, response, _, call) => send(response, { data: dataOf(input, call + 2) }));
+    await changing.embed(['a'], { signal });
+    expect(await failureOf(changing.embed(['b'], { signal }))).toMatchObject({
+      code: 'VECTORS_INCOMPATIBLE',
+      detail: expect.stringContaining('4 numbers where 3'),
+    });
+    const stubborn = await open(({ input }, response) => send(response, { data: dataOf(input, 6) }), { dimensions: 4 });
+    expect(await codeOf(stubborn.embed(['a'], { signal }))).toBe('VECTORS_INCOMPATIBLE');
+  });
+
+  it.each<[string, unknown]>([
+    ['no data', {}],
+    ['too few', { data: [] }],
+    ['no numbers', { data: [{ embedding: ['1'] }] }],
+    ['an empty vector', { data: [{ embedding: [] }] }],
+    ['a vector without direction', { data: [{ embedding: [0, 0] }] }],
+    ['an index of no text', { data: [{ index: 7, embedding: [1] }] }],
+    ['cut base64', { data: [{ embedding: 'AAA=' }] }],
+    ['a text', 'hello'],
+  ])('is not believed when it sends %s', async (_, body) => {
+    const embedder = await open((_asked, response) => send(response, body));
+    expect(await codeOf(embedder.embed(['a'], { signal }))).toBe('PROVIDER_REPLY_INVALID');
+  });
+
+  it('is asked again after 429 and 5xx, as long as Retry-After says, and not after 401', async () => {
+    const at: number[] = [];
+    const embedder = await open((asked, response, request, call) => {
+      at.push(performance.now());
+      if (call === 1) return send(response, { error: { message: 'slow down' } }, 429, { 'retry-after-ms': '60' });
+      if (call === 2) return send(response, { error: { message: 'oops' } }, 503);
+      return well(asked, response, request, call);
+    });
+    expect(await embedder.embed(['a'], { signal })).toHaveLength(1);
+    expect(at[1]! - at[0]!).toBeGreaterThanOrEqual(58);
+    let calls = 0;
+    const refused = await open((_, response) => {
+      calls += 1;
+      send(response, { error: { message: 'bad key' } }, 401);
+    });
+    expect(await codeOf(refused.embed(['a'], { signal }))).toBe('PROVIDER_UNAUTHENTICATED');
+    expect(calls).toBe(1);
+  });
+
+  it('ends after a bounded number of attempts, and quotes neither texts nor key', async () => {
+    let calls = 0;
+    const secret = 'the secret text of somebody';
+    const embedder = await open(({ input }, response) => { calls += 1; send(response, { error: { message: `cannot embed ${input[0]}` } }, 500); }, { retry: { attempts: 3, base_ms: 1, cap_ms: 2 } }); // prettier-ignore
+    const failure = await failureOf(embedder.embed([secret], { signal }));
+    expect(failure.code).toBe('PROVIDER_FAILED');
+    expect(failure.message).not.toContain('secret');
+    expect(calls).toBe(3);
+  });
+
+  it('is left when the caller wants no more, when it is closed, and when it takes too long', async () => {
+    const leaving = new AbortController();
+    const hanging = await open(() => leaving.abort());
+    expect(await codeOf(hanging.embed(['a'], { signal: leaving.signal }))).toBe('CALL_CANCELLED');
+    const closed = await open(() => void closed.close());
+    expect(await codeOf(closed.embed(['a'], { signal }))).toBe('CALL_CANCELLED');
+    expect(await closed.health()).toContain('closed');
+    const slow = await open(() => undefined, {}, { timeout_ms: 50 });
+    expect(await codeOf(slow.embed(['a'], { signal }))).toBe('CALL_TIMEOUT');
+  });
+
+  it('is unhealthy where nothing listens, and unreachable', async () => {
+    const gone = openEmbeddings({
+      name: 'p',
+      model: 'm',
+      provider: { base_url: 'http://127.0.0.1:9/v1', local: true, paid: false },
+      retry: { attempts: 1 },
+    });
+    expect(await gone.health()).toContain('p');
+    expect(await codeOf(gone.embed(['a'], { signal }))).toBe('PROVIDER_UNREACHABLE');
+  });
+});

@@ -1,0 +1,175 @@
+import { Failure } from '@conclave/contracts';
+import { toUnitLength, wellFormed, type Embedder } from '@conclave/ports';
+import type { OpenAI } from 'openai';
+import { CallSlots } from './call-slots.js';
+import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
+import { vectorsOf } from './embeddings-reply.js';
+import { clientFor } from './provider-client.js';
+import { backOffMs, pause } from './retry.js';
+import { faultOf, type Fault } from './upstream-failure.js';
+
+export interface EmbeddingsConfig {
+  /** Name of the provider, for people and for the id of the embedder. */
+  readonly name: string;
+  readonly provider: ProviderConfig;
+  readonly model: string;
+  /** Asked of the server, for models that can shorten their vectors; absent = as many numbers as the model gives. */
+  readonly dimensions?: number;
+  /** Texts per request; default 64. */
+  readonly batch?: number;
+  readonly retry?: Partial<RetrySettings>;
+}
+
+/** Characters per request, unless one text alone is longer: servers bound the tokens of a request, at 300,000 for instance. */
+const mostCharacters = 200_000;
+const defaultBatch = 64;
+const defaultTimeoutMs = 60_000;
+const healthMs = 2_000;
+/** Servers refuse an empty text. */
+const emptyText = '(empty)';
+
+/** How one request ended. */
+type Attempted = { readonly vectors: readonly Float32Array[] } | Pick<Fault, 'failure' | 'again' | 'afterMs'>;
+
+/** Embeddings of an OpenAI-compatible server, POST /v1/embeddings. Opens no connection by itself. */
+export function openEmbeddings(config: EmbeddingsConfig): Embedder {
+  return new EmbeddingsEndpoint(config);
+}
+
+class EmbeddingsEndpoint implements Embedder {
+  readonly id: string;
+  readonly #client: OpenAI;
+  readonly #slots: CallSlots;
+  readonly #retry: RetrySettings;
+  readonly #closing = new AbortController();
+  #dimension: number | null;
+
+  constructor(private readonly config: EmbeddingsConfig) {
+    const { name, provider, model, dimensions, retry } = config;
+    this.id = `${model}@${name}${dimensions === undefined ? '' : `.${dimensions}`}`;
+    this.#dimension = dimensions ?? null;
+    this.#client = clientFor(provider);
+    this.#slots = new CallSlots(provider.max_concurrency ?? defaultConcurrency(provider.local));
+    this.#retry = { ...defaultRetry, ...retry };
+  }
+
+  get dimension(): number | null {
+    return this.#dimension;
+  }
+
+  async embed(texts: readonly string[], { signal }: { readonly signal: AbortSignal }): Promise<readonly Float32Array[]> {
+    if (signal.aborted || this.#closing.signal.aborted) throw new Failure('CALL_CANCELLED');
+    const asked = texts.map((text) => (text.trim() === '' ? emptyText : wellFormed(text)));
+    const vectors: Float32Array[] = [];
+    await this.#whileWanted(signal, async (wanted) => {
+      for (const batch of batchesOf(asked, this.config.batch ?? defaultBatch)) vectors.push(...(await this.#batch(batch, wanted)));
+    });
+    return vectors;
+  }
+
+  async health(): Promise<string | null> {
+    if (this.#closing.signal.aborted) return 'The embedder is closed.';
+    try {
+      await this.#client.get('/models', { signal: AbortSignal.timeout(healthMs) });
+      return null;
+    } catch (error) {
+      const fault = this.#faultOf(error, []);
+      // A server without a list of models can embed all the same.
+      return fault.status === 404 || fault.status === 405 || fault.status === 501 ? null : fault.failure.message;
+    }
+  }
+
+  /** Breaks off running calls. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+  }
+
+  async #batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
+    const giveBack = await this.#slots.take(wanted);
+    try {
+      for (let tries = 1; ; tries += 1) {
+        const ended = await this.#attempt(texts, wanted);
+        if ('vectors' in ended) return this.#checked(ended.vectors);
+        if (wanted.aborted) throw new Failure('CALL_CANCELLED');
+        const waitMs = backOffMs(tries + 1, ended.afterMs, this.#retry);
+        if (!ended.again || tries >= this.#retry.attempts || waitMs > this.#retry.longest_wait_ms) throw ended.failure;
+        await pause(waitMs, wanted);
+      }
+    } finally {
+      giveBack();
+    }
+  }
+
+  async #attempt(texts: readonly string[], wanted: AbortSignal): Promise<Attempted> {
+    const { model, dimensions, provider, name } = this.config;
+    const limit = new AbortController();
+    const timeoutMs = provider.timeout_ms ?? defaultTimeoutMs;
+    const timer = setTimeout(() => limit.abort(), timeoutMs);
+    const stop = (): void => limit.abort();
+    wanted.addEventListener('abort', stop, { once: true });
+    try {
+      // Without a format the client library asks for base64, which not every server knows.
+      const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
+      const answer: unknown = await this.#client.post('/embeddings', { body, signal: limit.signal });
+      return { vectors: vectorsOf(answer, texts.length, name) };
+    } catch (error) {
+      // What we broke off ourselves is not tried again: a server that hangs would only get more to do.
+      if (limit.signal.aborted && !wanted.aborted)
+        return {
+          failure: new Failure('CALL_TIMEOUT', `Provider ${name} did not embed within ${timeoutMs} ms.`),
+          again: false,
+          afterMs: null,
+        };
+      return this.#faultOf(error, texts);
+    } finally {
+      clearTimeout(timer);
+      wanted.removeEventListener('abort', stop);
+    }
+  }
+
+  #checked(vectors: readonly Float32Array[]): readonly Float32Array[] {
+    const { name, model } = this.config;
+    for (const vector of vectors) {
+      this.#dimension ??= vector.length;
+      if (vector.length !== this.#dimension)
+        throw new Failure(
+          'VECTORS_INCOMPATIBLE',
+          `The model ${model} of provider ${name} gave ${vector.length} numbers where ${this.#dimension} were expected. Has the model behind this name been replaced?`,
+        );
+      if (!toUnitLength(vector)) throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${name} gave a vector without direction.`);
+    }
+    return vectors;
+  }
+
+  #faultOf(error: unknown, prompts: readonly string[]): Fault {
+    return faultOf(error, this.config.name, false, { prompts, key: this.config.provider.api_key }, Date.now());
+  }
+
+  /** `act` with a signal that also aborts on close. Listeners are taken off again: the signal of `close` outlives every call. */
+  async #whileWanted<T>(caller: AbortSignal, act: (wanted: AbortSignal) => Promise<T>): Promise<T> {
+    const either = new AbortController();
+    const abort = (): void => either.abort();
+    const sources = [caller, this.#closing.signal];
+    for (const source of sources) source.addEventListener('abort', abort);
+    try {
+      return await act(either.signal);
+    } finally {
+      for (const source of sources) source.removeEventListener('abort', abort);
+    }
+  }
+}
+
+function* batchesOf(texts: readonly string[], size: number): Generator<readonly string[]> {
+  let batch: string[] = [];
+  let characters = 0;
+  for (const text of texts) {
+    if (batch.length > 0 && (batch.length >= size || characters + text.length > mostCharacters)) {
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+    batch.push(text);
+    characters += text.length;
+  }
+  if (batch.length > 0) yield batch;
+}

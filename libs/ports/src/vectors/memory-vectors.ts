@@ -1,0 +1,108 @@
+import { Failure } from '@conclave/contracts';
+import {
+  byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, collectionMissing,
+  cosineDistance, hitLimit, metadataText, otherDimension,
+} from './records.js'; // prettier-ignore
+import type { VectorAnswer, VectorCollection, VectorMetadata, VectorQuery, VectorRecord, Vectors, VectorScope } from './vectors.js';
+
+interface Kept extends VectorCollection {
+  readonly tenant: string;
+  readonly records: Map<string, VectorRecord>;
+}
+
+const copyOf = ({ id, vector, text, metadata }: VectorRecord): VectorRecord => ({
+  id,
+  vector: Float32Array.from(vector),
+  text,
+  metadata: { ...metadata },
+});
+
+const carries = (metadata: VectorMetadata, where: VectorMetadata): boolean =>
+  Object.entries(where).every(([key, value]) => Object.hasOwn(metadata, key) && metadataText(metadata[key]!) === metadataText(value));
+
+/** What outlives a process of vectors in memory. */
+export class MemoryVectorStore {
+  readonly #collections = new Map<string, Kept>();
+
+  /** The vectors as one more process sees them. */
+  connect(): Vectors {
+    let open = true;
+    const whileOpen = async <T>(work: () => T): Promise<T> => {
+      if (!open) throw new Failure('VECTORS_UNAVAILABLE', 'It is closed.');
+      return work();
+    };
+    return {
+      create: (scope, dimension) => whileOpen(() => this.#create(scope, dimension)),
+      upsert: (scope, records) => whileOpen(() => this.#upsert(scope, records)),
+      query: (scope, query) => whileOpen(() => this.#query(scope, query)),
+      get: (scope, ids) =>
+        whileOpen(() => {
+          checkIds(ids);
+          const records = this.#at(scope)?.records;
+          return [...new Set(ids)].flatMap((id) => records?.get(id) ?? []).map(copyOf);
+        }),
+      delete: (scope, which) =>
+        whileOpen(() => {
+          checkChoice(which);
+          const records = this.#at(scope)?.records ?? new Map<string, VectorRecord>();
+          const ids =
+            'ids' in which ? which.ids : [...records.values()].filter(({ metadata }) => carries(metadata, which.where)).map(({ id }) => id);
+          for (const id of ids) records.delete(id);
+        }),
+      count: (scope) => whileOpen(() => this.#at(scope)?.records.size ?? 0),
+      list: (tenant) =>
+        whileOpen(() => {
+          checkTenant(tenant);
+          const own = [...this.#collections.values()].filter((kept) => kept.tenant === tenant);
+          return own.map(({ name, dimension }) => ({ name, dimension })).sort((a, b) => (a.name < b.name ? -1 : 1));
+        }),
+      drop: (scope) =>
+        whileOpen(() => {
+          checkScope(scope);
+          this.#collections.delete(keyOf(scope));
+        }),
+      health: async () => (open ? null : 'The vectors are closed.'),
+      close: async () => void (open = false),
+    };
+  }
+
+  #at(scope: VectorScope): Kept | undefined {
+    checkScope(scope);
+    return this.#collections.get(keyOf(scope));
+  }
+
+  #create(scope: VectorScope, dimension: number): void {
+    checkDimension(dimension);
+    const known = this.#at(scope);
+    if (known && known.dimension !== dimension) throw otherDimension(scope.collection, known.dimension, dimension);
+    if (!known) this.#collections.set(keyOf(scope), { tenant: scope.tenant, name: scope.collection, dimension, records: new Map() });
+  }
+
+  #upsert(scope: VectorScope, records: readonly VectorRecord[]): void {
+    const kept = this.#at(scope);
+    if (!kept) throw collectionMissing(scope);
+    for (const record of checkedRecords(records, kept.dimension)) kept.records.set(record.id, copyOf(record));
+  }
+
+  #query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): VectorAnswer {
+    signal?.throwIfAborted();
+    checkMetadata(where, 'where');
+    const kept = this.#at(scope);
+    if (!kept) return { hits: [], unknownKeys: Object.keys(where) };
+    checkVector(vector, kept.dimension);
+    const records = [...kept.records.values()];
+    const hits = records
+      .filter(({ metadata }) => carries(metadata, where))
+      .map((record) => ({
+        id: record.id,
+        text: record.text,
+        metadata: { ...record.metadata },
+        distance: cosineDistance(vector, record.vector),
+      }))
+      .sort(byDistance)
+      .slice(0, hitLimit(limit));
+    return { hits, unknownKeys: Object.keys(where).filter((key) => !records.some(({ metadata }) => Object.hasOwn(metadata, key))) };
+  }
+}
+
+const keyOf = ({ tenant, collection }: VectorScope): string => JSON.stringify([tenant, collection]);

@@ -1,4 +1,5 @@
 import { Failure } from '@conclave/contracts';
+import { graphSchema } from '../graph/graph-schema.js';
 import { firstSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
@@ -8,7 +9,10 @@ export interface Migration {
   readonly sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ version: 1, sql: firstSchema }];
+export const migrations: readonly Migration[] = [
+  { version: 1, sql: firstSchema },
+  { version: 2, sql: graphSchema },
+];
 
 /**
  * Brings the tables to the newest version in one transaction. `backUp` is called with the old version before a folder that

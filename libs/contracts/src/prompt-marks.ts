@@ -9,6 +9,7 @@ export const promptMarks = {
     expert: (category: string): string => `You are an expert of the committee: ${category}.`,
     assessor: 'You assess whether a question is answered.',
     composer: 'You are the composer of the final answer.',
+    learner: 'You write down what an answer teaches.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',

@@ -1,3 +1,6 @@
+export * from './graph/graph-facts.js';
+export * from './graph/question-terms.js';
+export * from './graph/triples.js';
 export * from './prompts/expert-categories.js';
 export * from './prompts/fitting.js';
 export * from './prompts/planner-prompt.js';

@@ -9,6 +9,7 @@ export const schema = [
   'CREATE CONSTRAINT conclave_rating IF NOT EXISTS FOR (n:Rating) REQUIRE (n.tenant, n.id) IS UNIQUE',
   'CREATE CONSTRAINT conclave_quarantined IF NOT EXISTS FOR (n:Quarantined) REQUIRE (n.tenant, n.id) IS UNIQUE',
   'CREATE CONSTRAINT conclave_tenant IF NOT EXISTS FOR (n:GraphTenant) REQUIRE n.tenant IS UNIQUE',
+  'CREATE INDEX conclave_taught_run IF NOT EXISTS FOR (n:Taught) ON (n.tenant, n.run)',
   'CREATE INDEX conclave_rating_run IF NOT EXISTS FOR (n:Rating) ON (n.tenant, n.run)',
   'CREATE INDEX conclave_quarantined_state IF NOT EXISTS FOR (n:Quarantined) ON (n.tenant, n.state)',
 ];

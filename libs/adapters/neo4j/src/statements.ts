@@ -72,11 +72,14 @@ export const meeting = `MATCH (a:Entity {tenant: $tenant})-[r:${types}]->(b:Enti
 WHERE a.normal IN $entities AND r.tenant = $tenant AND (b.normal IN $entities OR type(r) IN $functional)
 RETURN ${relation} ORDER BY r.id`;
 
-/** Unflagged relations from and to each entity, the most trusted of each. */
+/**
+ * Unflagged relations from and to each entity, the most trusted of each. Links of syntheses have no flag. The other end has no label,
+ * because a small graph is planned with a scan of the label then.
+ */
 export const around = `UNWIND $entities AS normal
 MATCH (e:Entity {tenant: $tenant, normal: normal})
 WITH e, COLLECT {
-  MATCH (e)-[r:${types}]-(:Entity {tenant: $tenant}) WHERE r.tenant = $tenant AND r.flagged = false
+  MATCH (e)-[r:${types}]-(other) WHERE other.tenant = $tenant AND r.tenant = $tenant AND r.flagged = false
   RETURN r ORDER BY r.trust DESC, r.id LIMIT $limit
 } AS best
 UNWIND best AS r

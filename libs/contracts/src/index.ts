@@ -7,6 +7,7 @@ export * from './ids.js';
 export * from './openapi.js';
 export { asyncApiText } from './print/async-api.js';
 export { apiVersion, printDocs } from './print/print-docs.js';
+export * from './relations.js';
 export * from './run-stream.js';
 export * from './template.js';
 export * from './thoughts.js';

@@ -13,6 +13,7 @@ export const promptMarks = {
     adviser: 'You advise experts that were unsure.',
     scorer: 'You compare answers of experts.',
     critic: 'You are the critic of answers on safety-critical topics.',
+    learner: 'You write down what an answer teaches.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',

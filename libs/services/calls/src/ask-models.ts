@@ -25,6 +25,8 @@ export interface Question {
   readonly cost?: number | null;
   readonly prices: Prices;
   readonly signal: AbortSignal;
+  /** Asked for a run that is over, to learn from it. */
+  readonly afterRun?: boolean;
   /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
   readonly firstIndex?: number;
   /** `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. */
@@ -104,6 +106,7 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
       deadline: question.deadline,
       prices: question.prices,
       signal: question.signal,
+      ...(question.afterRun ? { afterRun: true } : {}),
       onBegun: (journalAttempt) => {
         current = streamAttempt(journalAttempt);
         return question.onBegun?.(current, model, room.messages);

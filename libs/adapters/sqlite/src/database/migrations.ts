@@ -1,4 +1,5 @@
 import { Failure } from '@conclave/contracts';
+import { graphSchema } from '../graph/graph-schema.js';
 import { vectorSchema } from '../vectors/schema.js';
 import { firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   { version: 1, sql: firstSchema },
   { version: 2, sql: secondSchema },
   { version: 3, sql: vectorSchema },
+  { version: 4, sql: graphSchema },
 ];
 
 /**

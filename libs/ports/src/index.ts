@@ -23,3 +23,8 @@ export * from './state/memory-stores.js';
 export * from './state/recovery.js';
 export * from './state/state.js';
 export * from './tokens.js';
+export * from './tools/memory-tools.js';
+export * from './tools/tool-names.js';
+export * from './tools/tool-signature.js';
+export * from './tools/tool-text.js';
+export * from './tools/tools.js';

@@ -4,11 +4,6 @@ import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { Failure } from '@conclave/contracts';
 import { isJsonObject, oneLine, type JsonObject } from '@conclave/ports';
 
-/**
- * Milliseconds that a schema may take, once, for itself and one value. A schema comes from outside: its patterns may take for ever on
- * the right text, its references may unfold without end.
- */
-const longestMs = 1_000;
 const longestProblem = 400;
 
 const script = new vm.Script('run()');
@@ -33,7 +28,11 @@ export class SchemaCheck {
   private validate: JsonSchemaValidator<unknown> | null = null;
   private unusable: Failure | null = null;
 
-  constructor(private readonly schema: JsonObject) {}
+  /** `longestMs`: a schema comes from outside; its patterns may take for ever on the right text, its references may unfold without end. */
+  constructor(
+    private readonly schema: JsonObject,
+    private readonly longestMs: number,
+  ) {}
 
   /** What is wrong with a value, in one line, or null. Throws TOOL_FAILED for a schema that cannot be read, or takes too long. */
   problem(value: JsonObject): string | null {
@@ -44,7 +43,7 @@ export class SchemaCheck {
         this.validate ??= new AjvJsonSchemaValidator().getValidator(readable(this.schema));
         const { errorMessage } = this.validate(value);
         return errorMessage === undefined ? null : this.sentences(errorMessage, value);
-      }, longestMs);
+      }, this.longestMs);
     } catch (error) {
       const slow = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
       this.unusable = new Failure('TOOL_FAILED', slow ? 'Its schema takes too long to check.' : 'Its schema cannot be read.', {

@@ -20,6 +20,8 @@ export interface Bounds {
   readonly tools: number;
   /** Schemas of one tool together, as JSON. */
   readonly schemaBytes: number;
+  /** Time for one schema and one value together; patterns of a schema may take for ever on the right text. */
+  readonly schemaMs: number;
   /** What is no answer to us, in one second. */
   readonly unasked: number;
 }
@@ -36,5 +38,6 @@ export const usualBounds: Bounds = {
   pages: 32,
   tools: 256,
   schemaBytes: 64 * 1024,
+  schemaMs: 1_000,
   unasked: 1_000,
 };

@@ -34,6 +34,8 @@ export class Connection {
   private listing: Promise<void> | null = null;
   private listAgain: NodeJS.Timeout | null = null;
   private failure: Failure | null = null;
+  private ready = false;
+  private endedEarly = false;
   private unasked = { second: 0, messages: 0 };
   private readonly client = new Client({ name: 'conclave', version: apiVersion });
   private readonly program: ProgramTransport | null;
@@ -59,6 +61,8 @@ export class Connection {
     const late = setTimeout(() => this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${connectMs} ms.`)), connectMs);
     try {
       await this.begin();
+      this.ready = true;
+      if (this.endedEarly) throw this.ended();
     } catch (error) {
       const failure = this.failure ?? this.program?.failure ?? connectFailure(error);
       this.drop(failure);
@@ -75,7 +79,11 @@ export class Connection {
   private async begin(): Promise<void> {
     const transport: Transport = this.program ?? this.address!;
     transport.onmessage = (message) => this.count(message);
-    this.client.onclose = () => this.drop(this.program?.failure ?? new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection ended.'));
+    this.client.onclose = () => {
+      // Before it is ready `open` knows better why.
+      if (this.ready) this.drop(this.ended());
+      else this.endedEarly = true;
+    };
     this.client.onerror = (error) => this.noticed(error);
     this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.listSoon());
     await this.client.connect(transport, { timeout: neverMs });
@@ -160,6 +168,10 @@ export class Connection {
     await this.client.close();
     this.guard.close();
     this.parts.onEnd(this.failure);
+  }
+
+  private ended(): Failure {
+    return this.program?.failure ?? new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection ended.');
   }
 
   private end(): void {

@@ -45,11 +45,14 @@ export function callFailure(error: unknown): Failure | LostReply {
 /** The request did not get as far as the server. */
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Code of what `fetch` throws when there is no response; null for anything else. */
+/** Code of what `fetch` throws when there is no response, or it breaks off; null for anything else. */
 function networkCode(error: unknown): string | null {
-  if (!(error instanceof TypeError) && !(error instanceof DOMException)) return null;
-  const code = (error.cause as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' ? code : error.name === 'AbortError' ? 'closed' : error.message === 'fetch failed' ? 'no answer' : null;
+  // By name: what Node throws itself may be of another realm.
+  const { name, message, cause } = error as { name?: unknown; message?: unknown; cause?: { code?: unknown } };
+  if (name === 'AbortError') return 'closed';
+  if (name !== 'TypeError') return null;
+  if (typeof cause?.code === 'string') return cause.code;
+  return message === 'fetch failed' || message === 'terminated' ? 'no answer' : null;
 }
 
 function ofStatus(error: StreamableHTTPError): Failure | LostReply {

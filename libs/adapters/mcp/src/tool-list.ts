@@ -66,8 +66,8 @@ function read(value: unknown, bounds: Bounds): ListedTool | string {
     description: oneLine(description ?? title ?? annotations?.title ?? '', longestToolDescription),
     signature: signatureOf(inputSchema),
     inputSchema,
-    input: new SchemaCheck(inputSchema),
-    output: outputSchema ? new SchemaCheck(outputSchema) : null,
+    input: new SchemaCheck(inputSchema, bounds.schemaMs),
+    output: outputSchema ? new SchemaCheck(outputSchema, bounds.schemaMs) : null,
     repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
   };
 }

@@ -96,7 +96,7 @@ const modes = {
   // What is wrong with answers.
   answers: {
     tools: {
-      huge: { inputSchema: object(), run: () => text('x'.repeat(100 * 1024 * 1024)) },
+      huge: { inputSchema: object(), run: () => text('x'.repeat(8 * 1024 * 1024)) },
       unending: {
         inputSchema: object(),
         run: () => {

@@ -36,3 +36,8 @@ export * from './tokens.js';
 export * from './vectors/memory-vectors.js';
 export * from './vectors/records.js';
 export * from './vectors/vectors.js';
+export * from './tools/memory-tools.js';
+export * from './tools/tool-names.js';
+export * from './tools/tool-signature.js';
+export * from './tools/tool-text.js';
+export * from './tools/tools.js';

@@ -11,3 +11,4 @@ export * from './state/state.contract.js';
 export * from './graph/graph.contract.js';
 export * from './embeddings/embedder.contract.js';
 export * from './vectors/vectors.contract.js';
+export * from './tools/tools.contract.js';

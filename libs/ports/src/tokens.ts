@@ -8,3 +8,4 @@ export const SEARCH = Symbol('Search');
 export const GRAPH = Symbol('KnowledgeGraph');
 export const VECTORS = Symbol('Vectors');
 export const EMBEDDER = Symbol('Embedder');
+export const TOOLS = Symbol('ToolServers');

@@ -6,6 +6,7 @@ import { TemplateId, TemplateSettings } from './templates.js';
 const McpSettings = z.strictObject({
   builtin: z.string().min(1).optional().describe('name of a server that comes with the product'),
   url: Address.optional().describe('address of a server'),
+  headers_env: z.record(z.string(), EnvName).optional().describe('header sent to `url` -> variable of ours that holds its value'),
   command: z.string().min(1).optional().describe('program that is started and spoken to over stdio'),
   args: z.array(z.string()).optional().describe('its arguments'),
   env: z.record(z.string(), EnvName).optional().describe('its variable -> variable of ours it is taken from'),

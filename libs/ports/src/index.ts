@@ -1,5 +1,7 @@
 export * from './blobs/blobs.js';
 export * from './blobs/memory-blobs.js';
+export * from './documents/documents.js';
+export * from './documents/memory-documents.js';
 export * from './event-log/clock.js';
 export * from './event-log/dead-letters.js';
 export * from './event-log/delivery-pool.js';
@@ -11,6 +13,9 @@ export * from './event-log/retry.js';
 export * from './graph/graph.js';
 export * from './graph/memory-graph.js';
 export * from './model/model.js';
+export * from './pages/memory-pages.js';
+export * from './pages/pages.js';
+export * from './pages/visible-text.js';
 export * from './run-stream/appending.js';
 export * from './run-stream/memory-run-stream.js';
 export * from './run-stream/run-stream.js';

@@ -6,3 +6,5 @@ export const BLOBS = Symbol('Blobs');
 export const MODELS = Symbol('Models');
 export const SEARCH = Symbol('Search');
 export const GRAPH = Symbol('KnowledgeGraph');
+export const PAGES = Symbol('PageReader');
+export const DOCUMENTS = Symbol('DocumentReader');

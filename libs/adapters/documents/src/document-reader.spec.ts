@@ -1,4 +1,4 @@
-import { deflateSync } from 'node:zlib';
+import { constants, deflateRawSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import type { DocumentReader, ReadDocument } from '@conclave/ports';
 import { describeDocumentReader } from '@conclave/ports/suites';
@@ -96,22 +96,26 @@ describe('an HTML document', () => {
     expect(text.length).toBeLessThan(60);
   });
 
-  it('costs little however deep, wide or broken it is', async () => {
-    const started = performance.now();
-    const cases: [string, string][] = [
-      ['<div>'.repeat(200_000) + 'deep', 'deep'],
-      ['<b>'.repeat(100_000) + 'bold', 'bold'],
-      ['<p>word '.repeat(200_000), 'word'],
-      ['start <!-- '.repeat(100_000), 'start'],
-      [`start${'<a '.repeat(300_000)}`, 'start'],
-      [`start ${'</script'.repeat(200_000)}`, 'start'],
-      [`start ${'&'.repeat(1_000_000)}`, 'start'],
-      [`<p style="${'display:'.repeat(100_000)}">start</p>`, 'start'],
-      [`<table>${'<tr><td>x<table>'.repeat(5_000)}`, 'x'],
-    ];
-    for (const [html, word] of cases) expect((await read(html, 'text/html', 'x.html')).text).toContain(word);
-    expect(performance.now() - started).toBeLessThan(9_000);
-  }, 20_000);
+  it.each([
+    ['deep', '<div>'.repeat(100_000) + 'deep'],
+    ['bold', '<b>'.repeat(50_000) + 'bold'],
+    ['word', '<p>word '.repeat(70_000)],
+    ['start', 'start <!-- '.repeat(50_000)],
+    ['start', `start${'<a '.repeat(100_000)}`],
+    ['start', `start ${'</script'.repeat(50_000)}`],
+    ['start', `<p style="${'display:'.repeat(50_000)}">start</p>`],
+    ['start', `<style>${'@media x{.a{'.repeat(20_000)}</style>start`],
+    ['cell', `<table>${'<tr><td>cell<table>'.repeat(2_000)}`],
+  ])('gives its text however deep, wide or broken it is: %s', async (word, html) => {
+    expect((await read(html, 'text/html', 'x.html')).text).toContain(word);
+  });
+
+  it('that takes too long to be understood is read without being understood', async () => {
+    const html = `<h1>Start</h1><p hidden>secret</p>${'&'.repeat(2_000_000)}`;
+    const { text, notices } = await read(html, 'text/html', 'x.html', open({ timeoutMs: 700 }));
+    expect([text.startsWith('# Start\n\n&&&'), text.includes('secret')]).toEqual([true, false]);
+    expect(notices.join()).toContain('all of its text');
+  });
 });
 
 describe('a PDF', () => {
@@ -175,25 +179,22 @@ describe('a PDF', () => {
   });
 
   it('that unpacks to very much is given up', async () => {
-    const packed = deflateSync(Buffer.alloc(300 * 1024 * 1024, '(x) Tj '), { level: 9 });
-    const twice = deflateSync(packed, { level: 9 });
+    // The same packed megabyte 400 times: blocks after a full flush stand for themselves.
+    const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, ' '), { finishFlush: constants.Z_FULL_FLUSH });
+    const packed = Buffer.concat([Buffer.from([0x78, 0x9c]), ...Array.from({ length: 400 }, () => megabyte), Buffer.from([3, 0])]);
     const bomb = pdfOf(
       [
         '<< /Type /Catalog /Pages 2 0 R >>',
         '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
         '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>',
-        Buffer.concat([
-          Buffer.from(`<< /Filter [/FlateDecode /FlateDecode] /Length ${twice.length} >>\nstream\n`),
-          twice,
-          Buffer.from('\nendstream'),
-        ]),
+        Buffer.concat([Buffer.from(`<< /Filter /FlateDecode /Length ${packed.length} >>\nstream\n`), packed, Buffer.from('\nendstream')]),
       ],
       '/Root 1 0 R',
     );
     const before = process.memoryUsage.rss();
-    const failure = await failureOf(read(bomb, 'application/pdf', 'a.pdf', open({ timeoutMs: 1_500, growthMb: 200 })));
-    expect(failure.code).toMatch(/DOCUMENT_(TOO_LARGE|UNREADABLE)/);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(900 * 1024 * 1024);
+    const failure = await failureOf(read(bomb, 'application/pdf', 'a.pdf', open({ timeoutMs: 15_000, growthMb: 100 })));
+    expect(failure).toMatchObject({ code: 'DOCUMENT_TOO_LARGE', message: expect.stringContaining('memory') });
+    expect(process.memoryUsage.rss() - before).toBeLessThan(600 * 1024 * 1024);
   }, 20_000);
 });
 

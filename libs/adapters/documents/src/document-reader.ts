@@ -31,7 +31,7 @@ export function openDocumentReader({
       if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `It is ${mime === '' ? 'of no known media type' : mime.slice(0, 100)}.`);
       if (bytes.byteLength > maxBytes) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${bytes.byteLength} bytes; ${maxBytes} are read.`);
       if (bytes.byteLength === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It is empty.');
-      const read = await threads.read(
+      const read = await threads.readSomehow(
         {
           kind: type.kind,
           bytes,
@@ -39,7 +39,7 @@ export function openDocumentReader({
           limit: maxCharacters + 1,
           pages: maxPages,
           strict: true,
-          whole: true,
+          extract: 'whole',
           markdown: type.mime === 'text/markdown',
         },
         signal,

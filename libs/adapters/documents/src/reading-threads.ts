@@ -14,8 +14,8 @@ export interface ReadingJob {
   /** Pages of a PDF that are read; a longer one is refused where `strict`. */
   readonly pages: number;
   readonly strict: boolean;
-  /** HTML: all of it instead of the readable part. */
-  readonly whole: boolean;
+  /** HTML: the readable part, all that is not hidden, or all text without building a tree. */
+  readonly extract: 'readable' | 'whole' | 'plain';
   readonly markdown: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface ReadingText {
   readonly notices: readonly string[];
 }
 export interface ReadingFailure {
-  readonly failed: 'unreadable' | 'too_large';
+  readonly failed: 'unreadable' | 'too_large' | 'slow';
   readonly message: string;
 }
 
@@ -96,6 +96,13 @@ export class ReadingThreads {
       this.queue.push(waiting);
       this.next();
     });
+  }
+
+  /** Like `read`; HTML that takes too long is read once more without building a tree, which costs linear time whatever stands in it. */
+  async readSomehow(job: ReadingJob, signal: AbortSignal): Promise<ReadingText | ReadingFailure> {
+    const outcome = await this.read(job, signal);
+    if (!('failed' in outcome) || outcome.failed !== 'slow' || job.kind !== 'html') return outcome;
+    return this.read({ ...job, extract: 'plain' }, signal);
   }
 
   async close(): Promise<void> {
@@ -205,7 +212,7 @@ class ReadingThread {
       void this.started.then(() => {
         clearTimeout(timer);
         if (this.over === null) return;
-        timer = setTimeout(() => stop(`Reading it took longer than ${this.limits.timeoutMs} ms.`), this.limits.timeoutMs);
+        timer = setTimeout(() => stop(`Reading it took longer than ${this.limits.timeoutMs} ms.`, 'slow'), this.limits.timeoutMs);
         this.worker.postMessage({ id, job });
       });
     });

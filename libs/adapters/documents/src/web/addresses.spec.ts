@@ -86,8 +86,8 @@ describe('the address of a page', () => {
     'gopher://example.org/',
     'javascript:alert(1)',
     'http://',
-    `http://${'x'.repeat(5_000)}.example/`,
-  ])('is refused before anything is asked: %.60s', (address) => {
+    `http://${'x'.repeat(70)}.example:1/`,
+  ])('is refused before anything is asked: %s', (address) => {
     expect(codeOf(() => webAddress(address, none))).toBe('PAGE_REFUSED');
   });
 

@@ -64,7 +64,7 @@ export function openPageReader({
         throw new Failure('PAGE_UNREADABLE', `Pages of the media type ${page.type.slice(0, 100) || 'it does not name'} are not read.`);
       if (page.bytes.length === 0) throw new Failure('PAGE_UNREADABLE', 'It is empty.');
       const fetchedAt = Date.now();
-      const read = await threads.read(
+      const read = await threads.readSomehow(
         {
           kind: type.kind,
           bytes: page.bytes,
@@ -72,7 +72,7 @@ export function openPageReader({
           limit: maxCharacters,
           pages: maxPages,
           strict: false,
-          whole: false,
+          extract: 'readable',
           markdown: type.mime === 'text/markdown',
         },
         signal,

@@ -6,8 +6,7 @@ const utf8 = () => new TextDecoder('utf-8', { fatal: true });
 const above = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 const windows1252 = {
   encoding: 'windows-1252',
-  decode: (bytes) =>
-    new TextDecoder('latin1').decode(bytes).replace(/[\x80-\x9f]/g, (sign) => above[sign.charCodeAt(0) - 0x80]),
+  decode: (bytes) => new TextDecoder('latin1').decode(bytes).replace(/[\x80-\x9f]/g, (sign) => above[sign.charCodeAt(0) - 0x80]),
 };
 
 function named(label) {

@@ -113,7 +113,9 @@ class MarkdownWriter {
   end() {
     this.#flush();
     return this.#done
-      .map(({ text, tight }, index) => (index === 0 ? text : `${tight !== null && this.#done[index - 1].tight === tight ? '\n' : '\n\n'}${text}`))
+      .map(({ text, tight }, index) =>
+        index === 0 ? text : `${tight !== null && this.#done[index - 1].tight === tight ? '\n' : '\n\n'}${text}`,
+      )
       .join('');
   }
 

@@ -11,9 +11,9 @@ const mostTags = 60_000;
 
 /** Less text than this is no article. */
 const shortestArticle = 200;
-const besideContent = 'nav,footer,aside,form,button,[role="navigation"],[role="banner"],[role="contentinfo"],[role="dialog"]';
+const besideContent = 'nav,footer,aside,button,[role="navigation"],[role="banner"],[role="contentinfo"],[role="dialog"]';
 
-export function parsed(html) {
+function parsed(html) {
   const { deepest, tags } = shapeOf(html);
   if (deepest > deepestTree || tags > mostTags) return null;
   const { document } = parseHTML(/<html[\s>]/i.test(html.slice(0, 4_096)) ? html : `<!doctype html><html><body>${html}</body></html>`);
@@ -21,13 +21,9 @@ export function parsed(html) {
 }
 
 /** Returns `{ title, text, notices }`. */
-export function readablePage(html, limit) {
+function readablePage(html, limit) {
   const document = parsed(html);
-  if (!document)
-    return {
-      ...markdownOf(html, limit),
-      notices: ['It is too large or too deeply nested for readable extraction; this is all of its text.'],
-    };
+  if (!document) return plainText(html, limit);
   const title = titleOf(document);
   const notices = hiddenNotice(removeHidden(document));
   const whole = document.body.outerHTML;
@@ -37,17 +33,26 @@ export function readablePage(html, limit) {
   const { document: again } = parseHTML(`<!doctype html><html>${whole}</html>`);
   for (const element of again.querySelectorAll(besideContent)) element.remove();
   const rest = markdownOf(again.body?.outerHTML ?? '', limit).text;
-  return { title: article?.title?.trim() || title, text: rest.length >= text.length ? rest : text, notices };
+  return { title: article?.title?.trim() || title, text: rest, notices };
 }
 
 /** All of a document, its menus too, without what is hidden. */
-export function htmlDocument(html, limit) {
+function htmlDocument(html, limit) {
   const document = parsed(html);
-  if (!document) return { ...markdownOf(html, limit), notices: [] };
+  if (!document) return plainText(html, limit);
   const title = titleOf(document);
   const notices = hiddenNotice(removeHidden(document));
   return { title, text: markdownOf(document.body.outerHTML, limit).text, notices };
 }
+
+/** All of its text, by one pass over the tags. */
+const plainText = (html, limit) => ({
+  ...markdownOf(html, limit),
+  notices: ['It is too large or too deeply nested to be understood; this is all of its text.'],
+});
+
+/** Ways to read HTML, each `(html, limit) => { title, text, notices }`. */
+export const extracts = { readable: readablePage, whole: htmlDocument, plain: plainText };
 
 function articleOf(document) {
   try {

@@ -9,10 +9,10 @@ const readers = {
     const { pdfText } = await import('./pdf.mjs');
     return pdfText(bytes, { limit, pages, strict });
   },
-  async html({ bytes, charset, limit, whole }) {
-    const { htmlDocument, readablePage } = await import('./readable.mjs');
+  async html({ bytes, charset, limit, extract }) {
+    const { extracts } = await import('./readable.mjs');
     const { text, guessed } = charactersOf(bytes, { charset, isHtml: true });
-    const page = whole ? htmlDocument(text, limit) : readablePage(text, limit);
+    const page = extracts[extract](text, limit);
     return { ...page, notices: [...page.notices, ...charsetNotice(guessed)] };
   },
   async text({ bytes, charset, markdown }) {

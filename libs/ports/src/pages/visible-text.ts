@@ -61,8 +61,11 @@ export function speechToModels(text: string): readonly string[] {
   });
 }
 
-/** Notices about a text from outside: what was removed from it, and what it tries to tell a model. */
+/**
+ * Notices about a text from outside: that something was removed from it, and that it speaks to a model. They quote nothing of the text,
+ * for they stand outside of the fence around it.
+ */
 export const noticesAbout = (text: string, removed: number): readonly string[] => [
   ...(removed > 0 ? [`${removed} invisible ${removed === 1 ? 'character was' : 'characters were'} removed.`] : []),
-  ...speechToModels(text).map((words) => `It speaks to a model (“${words}”); it stays quoted text.`),
+  ...(speechToModels(text).length > 0 ? ['Some of its words speak to a model instead of a reader; they are kept as quoted data.'] : []),
 ];

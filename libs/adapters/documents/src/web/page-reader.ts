@@ -61,7 +61,7 @@ export function openPageReader({
       const page = await download(url, signal);
       const type = mediaTypeOf(page.type, page.url.pathname, page.bytes);
       if (!type)
-        throw new Failure('PAGE_UNREADABLE', `Pages of the media type ${page.type.slice(0, 100) || 'it does not name'} are not read.`);
+        throw new Failure('PAGE_UNREADABLE', `Pages of its media type${named(page.type)} are not read.`);
       if (page.bytes.length === 0) throw new Failure('PAGE_UNREADABLE', 'It is empty.');
       const fetchedAt = Date.now();
       const read = await threads.readSomehow(
@@ -96,6 +96,12 @@ export function openPageReader({
       await threads.close();
     },
   };
+}
+
+/** A media type as far as it looks like one: the sentence it stands in is no place for words of a stranger. */
+function named(type: string): string {
+  const mime = /^[a-z]{1,20}\/[a-z0-9.+-]{1,60}/i.exec(type.trim())?.[0];
+  return mime ? ` (${mime.toLowerCase()})` : '';
 }
 
 /** A name server that does not answer has no signal: whoever waits for it leaves without it. */

@@ -12,3 +12,5 @@ export * from './graph/graph.contract.js';
 export * from './embeddings/embedder.contract.js';
 export * from './vectors/vectors.contract.js';
 export * from './tools/tools.contract.js';
+export * from './documents/documents.contract.js';
+export * from './pages/pages.contract.js';

@@ -9,3 +9,5 @@ export const GRAPH = Symbol('KnowledgeGraph');
 export const VECTORS = Symbol('Vectors');
 export const EMBEDDER = Symbol('Embedder');
 export const TOOLS = Symbol('ToolServers');
+export const PAGES = Symbol('PageReader');
+export const DOCUMENTS = Symbol('DocumentReader');

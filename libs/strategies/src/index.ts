@@ -18,3 +18,5 @@ export * from './replies/insight.js';
 export * from './replies/json-reply.js';
 export * from './replies/plan-reply.js';
 export * from './replies/support.js';
+export * from './research/freshness.js';
+export * from './research/passages.js';

@@ -22,4 +22,5 @@ export * from './state/memory-runs.js';
 export * from './state/memory-stores.js';
 export * from './state/recovery.js';
 export * from './state/state.js';
+export * from './symbolic/symbolic.js';
 export * from './tokens.js';

@@ -9,3 +9,5 @@ export * from './state/__fixtures__/store-harness.js';
 export * from './state/recovery.contract.js';
 export * from './state/state.contract.js';
 export * from './graph/graph.contract.js';
+export * from './symbolic/value-of.js';
+export * from './symbolic/symbolic.contract.js';

@@ -6,3 +6,4 @@ export const BLOBS = Symbol('Blobs');
 export const MODELS = Symbol('Models');
 export const SEARCH = Symbol('Search');
 export const GRAPH = Symbol('KnowledgeGraph');
+export const SYMBOLIC = Symbol('Symbolic');

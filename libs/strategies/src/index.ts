@@ -1,3 +1,4 @@
+export * from './math/math-task.js';
 export * from './prompts/expert-categories.js';
 export * from './prompts/fitting.js';
 export * from './prompts/planner-prompt.js';

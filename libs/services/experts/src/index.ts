@@ -1,2 +1,3 @@
 export { ExpertsHandler } from './experts.handler.js';
 export { ExpertsModule } from './experts.module.js';
+export { mathCapability } from './math.capability.js';

@@ -212,7 +212,9 @@ class Parser {
     const args = this.argumentsOf(name, written);
     const [fewest, most] = name === 'power' ? [2, 2] : functions[name];
     if (args.length < fewest || args.length > most)
-      throw unreadable(`${written} takes ${fewest === most ? fewest : `${fewest} to ${most}`} value${most === 1 ? '' : 's'}, not ${args.length}.`);
+      throw unreadable(
+        `${written} takes ${fewest === most ? fewest : `${fewest} to ${most}`} value${most === 1 ? '' : 's'}, not ${args.length}.`,
+      );
     if (name === 'log' && base === null && args.length === 1 && written.toLowerCase() === 'log')
       this.notes.add('log is read as the natural logarithm; write log10(x) or log(x, 10) for another base.');
     if (base !== null) args.push({ kind: 'number', value: base });

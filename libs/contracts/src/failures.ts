@@ -269,6 +269,7 @@ export const failures = {
     message: 'No tool server offers a tool of this name.',
   },
   TOOL_ARGUMENTS_INVALID: {
+  MATH_INPUT_INVALID: {
     status: 400,
     type: 'invalid_request_error',
     retriable: false,
@@ -343,6 +344,28 @@ export const failures = {
     retriable: false,
     errorType: 'caller_invalid',
     message: 'No text could be read from this document.',
+    message: 'The mathematics cannot be read. Write it as in `3*x^2 + sqrt(2)`, with an operation such as solve, integrate or simplify.',
+  },
+  MATH_LIMIT: {
+    status: 422,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'policy_budget',
+    message: 'The calculation is larger than its time, memory or size allows. Ask for less, or raise `math.seconds` or `math.memory_mb`.',
+  },
+  MATH_UNSUPPORTED: {
+    status: 422,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'own_capability',
+    message: 'The engine for mathematics gives no exact result for this.',
+  },
+  MATH_UNAVAILABLE: {
+    status: 503,
+    type: 'server_error',
+    retriable: true,
+    errorType: 'own_unavailable',
+    message: 'No engine for mathematics runs.',
   },
   GRAPH_UNAVAILABLE: {
     status: 503,

@@ -37,6 +37,7 @@ export * from './state/recovery.js';
 export * from './state/scores.js';
 export * from './state/settings.js';
 export * from './state/state.js';
+export * from './symbolic/symbolic.js';
 export * from './tokens.js';
 export * from './vectors/memory-vectors.js';
 export * from './vectors/records.js';

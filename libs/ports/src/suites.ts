@@ -14,3 +14,5 @@ export * from './vectors/vectors.contract.js';
 export * from './tools/tools.contract.js';
 export * from './documents/documents.contract.js';
 export * from './pages/pages.contract.js';
+export * from './symbolic/value-of.js';
+export * from './symbolic/symbolic.contract.js';

@@ -11,3 +11,4 @@ export const EMBEDDER = Symbol('Embedder');
 export const TOOLS = Symbol('ToolServers');
 export const PAGES = Symbol('PageReader');
 export const DOCUMENTS = Symbol('DocumentReader');
+export const SYMBOLIC = Symbol('Symbolic');

@@ -2,6 +2,7 @@ export * from './complexity/complexity.js';
 export * from './graph/graph-facts.js';
 export * from './graph/question-terms.js';
 export * from './graph/triples.js';
+export * from './math/math-task.js';
 export * from './prompts/expert-categories.js';
 export * from './prompts/fitting.js';
 export * from './prompts/judge-prompts.js';

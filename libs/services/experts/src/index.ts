@@ -2,3 +2,4 @@ export { ExpertsHandler } from './experts.handler.js';
 export { ExpertsModule } from './experts.module.js';
 export { cacheKey, type SearchCache } from './research-memory.js';
 export { researchCapability, type ResearchOptions } from './research.capability.js';
+export { mathCapability } from './math.capability.js';

@@ -11,3 +11,5 @@ export * from './replies/gap-reply.js';
 export * from './replies/insight.js';
 export * from './replies/json-reply.js';
 export * from './replies/plan-reply.js';
+export { normaliseQuestion } from './sameness/normalise.js';
+export * from './sameness/sameness.js';

@@ -21,3 +21,5 @@ export * from './replies/plan-reply.js';
 export * from './replies/support.js';
 export * from './research/freshness.js';
 export * from './research/passages.js';
+export { normaliseQuestion } from './sameness/normalise.js';
+export * from './sameness/sameness.js';

@@ -1,4 +1,4 @@
-import { analysisIn, complexFrom, partsOf } from './analysis.js';
+import { analysisIn, complexFrom, moderateFrom, partsOf } from './analysis.js';
 import { withoutCourtesy, withoutQuotes } from './courtesy.js';
 import { leansOnHistory } from './leaning.js';
 import { asksForNow, comparesTwo, hopsOf, pointsAtSource } from './lookup.js';
@@ -25,10 +25,13 @@ export interface ComplexityContext {
 /** moe.md, Complexity: from here on a text is complex whatever it says. */
 const manyWords = 80;
 /** Beyond that a single short question has become something else. */
-const shortWords = 18;
+const shortWords = 15;
 /** A long text is read at both ends: people put the task before or after what they paste. */
 const readAtStart = 6_000;
 const readAtEnd = 2_000;
+
+/** Long runs of blanks are cheap to send and dear to match. Line ends stay: code is told by them. */
+const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
 /**
  * How much machinery a request needs, without a model (moe.md, Complexity). Reads English and German; in other languages only
@@ -36,9 +39,10 @@ const readAtEnd = 2_000;
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): Complexity {
   const whole = text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
-  const request = withoutCourtesy(whole.normalize('NFC'));
+  const request = withoutCourtesy(withFoldedBlanks(whole.normalize('NFC')));
   const spoken = withoutQuotes(request);
   const words = countWords(text, manyWords);
+  const asked = countWords(request, manyWords);
   const found = markers.filter(({ pattern }) => pattern.test(spoken));
 
   const analysis = analysisIn(spoken, words);
@@ -51,11 +55,13 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
     ...(pointsAtSource.test(request) ? ['lookup:source'] : []),
     ...(hasAttachments ? ['context:attachment'] : []),
     ...(hasHistory && leansOnHistory(request, words) ? ['context:history'] : []),
+    ...analysis.signals.filter((signal) => signal === 'analysis:comparison' || signal === 'aspects:enumerated'),
     ...(partsOf(spoken) >= 1 ? ['parts>=2'] : []),
-    ...(words >= shortWords ? [`words>=${shortWords}`] : []),
+    ...(asked >= shortWords ? [`words>=${shortWords}`] : []),
   ];
   const isLong = words >= manyWords;
-  const level = isLong || analysis.score >= complexFrom ? 'complex' : raised.length > 0 || analysis.score >= 1 ? 'moderate' : 'trivial';
+  const level =
+    isLong || analysis.score >= complexFrom ? 'complex' : raised.length > 0 || analysis.score >= moderateFrom ? 'moderate' : 'trivial';
   const looksAtPicture = hasAttachments && /(?<!\p{L})(?:photo|picture|image|screenshot|foto|bild|grafik)/iu.test(spoken);
   return {
     level,

@@ -22,11 +22,17 @@ const questionOpener = phrases(
   'who', 'whom', 'whose', 'where', 'when', 'which', 'what', 'how (?:old|tall|high|long|many|big|large|far)', 'in which', 'in what', 'wer', 'wen', 'wem', 'wessen', 'wo', 'wann', 'welche[rnsm]?', 'was', 'wie (?:alt|hoch|groß|lang|viele|heißt|hieß)', 'name', 'nenne', 'find out',
 ); // prettier-ignore
 
+/** Not who the founder is but something about the founder: "Which university did the inventor of X attend?" */
+const asksBeyond =
+  /(?<!\p{L})(?:where|when|how (?:old|tall|long|many)|(?:in |at |on )?(?:which|what) \p{L}+ (?:did|does|do|was|were|is|has|had)|wo|wann|wie (?:alt|lange|viele)|(?:in|an|auf|aus) welche[rmn]? \p{L}+)\s.{0,60}(?:\p{L}+(?:er|or|ors|ers|eur|ist|in|ent|t|e)\s+(?:of|von|des|der)\s|['’]s\s)/iu;
+/** A second fact that fixes the first: "… when the wall fell", "…, als der Film erschien". */
+const sideClause = /\S\s(?:when|while|as|at the time)\s+(?:the\s+)?\p{L}+.{1,60}\p{L}|,\s*(?:als|während)\s+\p{L}/iu;
+
 /** Steps of looking up that a question asks for: relations, descriptions and the asked attribute. 0 when it is no question of facts. */
 export function hopsOf(text: string): number {
   if (!questionOpener.test(text)) return 0;
   const steps = countOf(text, relations) + countOf(text, describedThing);
-  return steps === 0 ? 0 : steps + (attributes.test(text) ? 1 : 0);
+  return steps === 0 ? 0 : steps + (attributes.test(text) || asksBeyond.test(text) ? 1 : 0) + (sideClause.test(text) ? 1 : 0);
 }
 
 const comparative = phrases(
@@ -34,8 +40,11 @@ const comparative = phrases(
   'älter', 'jünger', 'größer', 'kleiner', 'länger', 'kürzer', 'höher', 'tiefer', 'schneller', 'langsamer', 'schwerer', 'leichter', 'reicher', 'teurer', 'billiger', 'günstiger', 'wärmer', 'kälter', 'früher', 'später', 'zuerst', 'mehr', 'weniger', 'besser', 'stärker', 'näher',
 ); // prettier-ignore
 
+const alternatives = phrases('or', 'oder', 'than', 'als');
+
 /** "Who is older, A or B?": both have to be looked up. */
-export const comparesTwo = (text: string): boolean => comparative.test(text) && phrases('or', 'oder').test(text) && /\?|^(?:which|who|what|wer|was|welche)/iu.test(text); // prettier-ignore
+export const comparesTwo = (text: string): boolean =>
+  comparative.test(text) && alternatives.test(text) && /\?|^(?:which|who|what|wer|was|welche)/iu.test(text); // prettier-ignore
 
 /** What changes with time is not in a model. */
 export const asksForNow = phrases(

@@ -1,16 +1,18 @@
+const rest = '\\p{L}{0,40}';
+
 /**
  * One expression for a list of phrases, matched as whole words of any script. `\b` will not do: it knows ASCII letters only, so it
- * sees a boundary inside "für" and none before "§". A blank in a phrase stands for any white space; `*` for the rest of a word.
+ * sees a boundary inside "für" and none before "§". A blank in a phrase stands for any white space, ` ?` for some or none; `*` for the rest of a word.
  */
 export const phrases = (...list: readonly string[]): RegExp =>
   new RegExp(
-    `(?<![\\p{L}\\p{N}_])(?:${list.map((phrase) => phrase.replaceAll(' ', '\\s+').replaceAll('*', '\\p{L}{0,40}')).join('|')})(?![\\p{L}\\p{N}_])`,
+    `(?<![\\p{L}\\p{N}_])(?:${list.map((phrase) => phrase.replaceAll(' ?', '\\s{0,2}').replaceAll(' ', '\\s+').replaceAll('*', rest)).join('|')})(?![\\p{L}\\p{N}_])`,
     'iu',
   );
 
 export const countOf = (text: string, expression: RegExp): number => {
   let count = 0;
-  for (const _match of text.matchAll(new RegExp(expression.source, `${expression.flags.replace("g", "")}g`))) count += 1;
+  for (const _match of text.matchAll(new RegExp(expression.source, `${expression.flags.replace('g', '')}g`))) count += 1;
   return count;
 };
 

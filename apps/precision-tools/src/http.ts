@@ -42,7 +42,11 @@ function refuse(response: ServerResponse, status: number, message: string, heade
  */
 export async function serveHttp(toolbox: Toolbox, { host, port, allowedHosts = [], log }: HttpOptions): Promise<HttpService> {
   const listed = listedTools(toolbox);
-  const names = new Set(['127.0.0.1', 'localhost', '[::1]', ...(host.includes(':') ? [`[${host}]`] : [host]), ...allowedHosts].map((name) => name.toLowerCase()));
+  const names = new Set(
+    ['127.0.0.1', 'localhost', '[::1]', ...(host.includes(':') ? [`[${host}]`] : [host]), ...allowedHosts].map((name) =>
+      name.toLowerCase(),
+    ),
+  );
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host: asked = '', origin } = request.headers;
@@ -52,7 +56,10 @@ export async function serveHttp(toolbox: Toolbox, { host, port, allowedHosts = [
     if (request.method !== 'POST') return refuse(response, 405, 'Without sessions only POST is answered.', { allow: 'POST' });
     const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize: longestBody });
     const server = openServer(toolbox, listed);
-    response.on('close', () => void Promise.all([transport.close(), server.close()]).catch((error: Error) => log(`Closing failed: ${error.message}`)));
+    response.on(
+      'close',
+      () => void Promise.all([transport.close(), server.close()]).catch((error: Error) => log(`Closing failed: ${error.message}`)),
+    );
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     await transport.handleRequest(request, response);
   }

@@ -1,5 +1,4 @@
 import { openToolbox } from '@conclave/precision';
-import { serveHttp } from './http.js';
 import { readOptions, usage } from './options.js';
 import { serveStdio } from './stdio.js';
 
@@ -23,6 +22,8 @@ export async function runProgram(workerFile: URL): Promise<number> {
   });
   try {
     if (options.http) {
+      // A stdio child starts faster without it.
+      const { serveHttp } = await import('./http.js');
       const service = await serveHttp(toolbox, { ...options, log });
       log(`The precision tools listen on ${service.url}`);
       await stopped;

@@ -22,7 +22,7 @@ export class WholeLines extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       const newline = chunk.indexOf(0x0a, at);
       const end = newline < 0 ? chunk.length : newline + 1;
       this.collect(chunk.subarray(at, end));

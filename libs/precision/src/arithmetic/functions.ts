@@ -109,14 +109,23 @@ const table: Record<string, RealFunction> = {
   min: least((order) => order < 0),
   max: least((order) => order > 0),
   sum: { takes: [1, Infinity], run: (...args) => args.reduce((a, b) => add(a, b)) },
-  mean: { takes: [1, Infinity], run: (...args) => divide(args.reduce((a, b) => add(a, b)), Rational.of(args.length)) },
+  mean: {
+    takes: [1, Infinity],
+    run: (...args) =>
+      divide(
+        args.reduce((a, b) => add(a, b)),
+        Rational.of(args.length),
+      ),
+  },
   gcd: { takes: [1, Infinity], run: (...args) => Rational.of(args.map((x) => wholeOf(x, 'gcd')).reduce(gcdOf, 0n)) },
   lcm: {
     takes: [1, Infinity],
     run: (...args) =>
       args
         .map((x) => Rational.of(wholeOf(x, 'lcm')).abs())
-        .reduce((a, b) => (a.sign === 0 || b.sign === 0 ? Rational.zero : a.multiply(b).divide(Rational.of(gcdOf(a.numerator, b.numerator))))),
+        .reduce((a, b) =>
+          a.sign === 0 || b.sign === 0 ? Rational.zero : a.multiply(b).divide(Rational.of(gcdOf(a.numerator, b.numerator))),
+        ),
   },
   mod: { takes: [2, 2], run: (a, b) => modulo(a!, b!) },
   factorial: { takes: [1, 1], run: (n) => factorial(exact(n!, 'factorial')) },
@@ -173,7 +182,9 @@ function logarithmTo(x: Real, base: Real): Real {
   if (x instanceof Rational && base instanceof Rational) {
     if (base.sign <= 0 || base.equals(Rational.one)) throw invalid('The base of a logarithm must be positive and not 1.');
     if (x.sign > 0) {
-      const guess = logarithm(about.fromRational(x)).value.div(logarithm(about.fromRational(base)).value).round();
+      const guess = logarithm(about.fromRational(x))
+        .value.div(logarithm(about.fromRational(base)).value)
+        .round();
       if (guess.abs().lt(40_000) && base.power(BigInt(guess.toFixed(0))).equals(x)) return Rational.of(BigInt(guess.toFixed(0)));
     }
   }

@@ -200,7 +200,8 @@ export class Expression<Value> {
       return { value, percent: false, closed: false };
     }
     // √2 and sqrt 2 take the one operand that follows.
-    if (name === 'sqrt' && this.next.text !== '(') return { value: this.algebra.call(name, [this.postfix().value]), percent: false, closed: true };
+    if (name === 'sqrt' && this.next.text !== '(')
+      return { value: this.algebra.call(name, [this.postfix().value]), percent: false, closed: true };
     if (!this.takeIf('(')) throw invalid(`${name} is a function: write ${name}(…).`);
     const args = this.nested(() => this.callArguments());
     if (!this.takeIf(')')) throw invalid(`${name}( … has no closing parenthesis.`);

@@ -23,7 +23,9 @@ export const realAlgebra: Algebra<real.Real> = {
     const [least, most] = takes;
     if (args.length < least || args.length > most) {
       const count = least === most ? `${least}` : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
-      throw invalid(`${name} takes ${count} argument${count === '1' ? '' : 's'}, not ${args.length}. A comma inside a function parts its arguments.`);
+      throw invalid(
+        `${name} takes ${count} argument${count === '1' ? '' : 's'}, not ${args.length}. A comma inside a function parts its arguments.`,
+      );
     }
     return run(...args);
   },

@@ -95,6 +95,7 @@ export const fromDegrees = (value: Real): Real => divide(multiply(value, about.a
 /** An argument that has to be a whole number of ordinary size. */
 export function wholeNumber(value: Real, name: string, least: bigint, most: bigint): bigint {
   if (!(value instanceof Rational) || !value.isInteger) throw invalid(`${name} must be a whole number.`);
-  if (value.numerator < least || value.numerator > most) throw tooLarge(`${name} must lie between ${least} and ${most}, not ${quoted(value.numerator.toString())}.`);
+  if (value.numerator < least || value.numerator > most)
+    throw tooLarge(`${name} must lie between ${least} and ${most}, not ${quoted(value.numerator.toString())}.`);
   return value.numerator;
 }

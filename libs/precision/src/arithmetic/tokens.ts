@@ -34,7 +34,7 @@ export function tokenize(source: string): Token[] {
   if (source.length > longestExpression) throw tooLarge(`An expression may have ${longestExpression} characters.`);
   const text = spellings.reduce((written, [other, usual]) => written.replace(other, usual), source);
   const tokens: Token[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let found: RegExpExecArray | null = null;
     for (const kind of ['space', 'number', 'name', 'sign'] as const) {
       patterns[kind].lastIndex = at;

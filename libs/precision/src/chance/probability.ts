@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fractionText, roundedDecimal } from '../numbers/decimal-text.js';
 import { numberArgument, readNumber } from '../numbers/read-number.js';
-import { Rational } from '../numbers/rational.js';
-import { invalid } from '../refusal.js';
+import { longestDigits, Rational } from '../numbers/rational.js';
+import { invalid, tooLarge } from '../refusal.js';
 import { defineTool } from '../tool.js';
 
 const operations = ['combinations', 'permutations', 'binomial', 'hypergeometric', 'dice_sum', 'at_least_one', 'bayes'] as const;
@@ -32,11 +32,20 @@ function counted(comparison: Comparison, k: number, least: number, most: number)
   return Array.from({ length: Math.max(0, Math.min(to, most) - first + 1) }, (_, i) => first + i);
 }
 
-/** Over the common denominator of all terms: p = a/b, so every term is a whole number over b^n. */
+/** Over the common denominator of all terms: p = a/b, so every term is a whole number over b^n, and follows from the one before. */
 function binomial(n: number, p: Rational, ks: readonly number[]): Rational {
+  const digits = n * (p.denominator.toString().length - 1);
+  if (digits > longestDigits)
+    throw tooLarge(`The exact result would have ${digits.toLocaleString('en')} digits: take a smaller n or fewer decimal places of p.`);
   const [yes, no] = [p.numerator, p.denominator - p.numerator];
-  const sum = ks.reduce((total, k) => total + choose(n, k) * yes ** BigInt(k) * no ** BigInt(n - k), 0n);
-  return Rational.of(sum, p.denominator ** BigInt(n));
+  const [first = 0] = ks;
+  let term = choose(n, first) * yes ** BigInt(first) * no ** BigInt(Math.max(0, n - first));
+  let sum = 0n;
+  for (const k of ks) {
+    if (k > first) term = no === 0n ? (k === n ? yes ** BigInt(n) : 0n) : (term * BigInt(n - k + 1) * yes) / (BigInt(k) * no);
+    sum += term;
+  }
+  return Rational.of(ks.length === 0 ? 0n : sum, p.denominator ** BigInt(n));
 }
 
 function hypergeometric(population: number, successes: number, draws: number, ks: readonly number[]): Rational {
@@ -116,7 +125,10 @@ export const probability = defineTool({
       }
       case 'binomial': {
         const [n, k] = [needed('n'), needed('k')];
-        return answer(binomial(n, chance('p'), counted(comparison, k, 0, n)), `P(X ${relation} ${k}), X binomial with n = ${n}, p = ${fractionText(chance('p'))}`);
+        return answer(
+          binomial(n, chance('p'), counted(comparison, k, 0, n)),
+          `P(X ${relation} ${k}), X binomial with n = ${n}, p = ${fractionText(chance('p'))}`,
+        );
       }
       case 'hypergeometric': {
         const [population, successes, draws, k] = [needed('population'), needed('successes'), needed('draws'), needed('k')];
@@ -128,7 +140,9 @@ export const probability = defineTool({
       case 'dice_sum': {
         const [dice, sides, k] = [needed('dice'), needed('sides'), needed('k')];
         if (dice < 1 || sides < 1) throw invalid('dice and sides must be 1 or more.');
-        const fits = { exactly: (sum: number) => sum === k, at_least: (sum: number) => sum >= k, at_most: (sum: number) => sum <= k }[comparison];
+        const fits = { exactly: (sum: number) => sum === k, at_least: (sum: number) => sum >= k, at_most: (sum: number) => sum <= k }[
+          comparison
+        ];
         return answer(diceSum(dice, sides, fits), `P(sum ${relation} ${k}) of ${dice} dice with ${sides} sides`);
       }
       case 'at_least_one': {

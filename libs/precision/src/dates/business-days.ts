@@ -26,7 +26,7 @@ export function businessDaysBetween(start: Temporal.PlainDate, end: Temporal.Pla
 export function addBusinessDays(start: Temporal.PlainDate, count: number, holidays: ReadonlySet<string>): Temporal.PlainDate {
   const step = count < 0 ? -1 : 1;
   let date = start;
-  for (let left = Math.abs(count); left > 0; ) {
+  for (let left = Math.abs(count); left > 0;) {
     const weeks = holidays.size === 0 && date.dayOfWeek <= 5 ? Math.floor(left / 5) : 0;
     if (weeks > 0) {
       date = reckoned(() => date.add({ days: step * weeks * 7 }));

@@ -54,7 +54,10 @@ export const calendarFacts = defineTool({
     days_in_months: z.array(z.int()).length(12),
     fridays_the_13th: z.array(z.string()),
     easter_sunday: z.string().optional().describe('Gregorian, from 1583 on'),
-    german_holidays: z.array(z.strictObject({ date: z.string(), name: z.string() })).optional().describe('nationwide, by today’s law; from 1950 on'),
+    german_holidays: z
+      .array(z.strictObject({ date: z.string(), name: z.string() }))
+      .optional()
+      .describe('nationwide, by today’s law; from 1950 on'),
     date: z
       .strictObject({
         date: z.string(),

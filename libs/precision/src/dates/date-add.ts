@@ -37,7 +37,9 @@ export const dateAdd = defineTool({
       weekday: weekdayOf(date),
       iso_week: `${date.yearOfWeek}-W${String(date.weekOfYear).padStart(2, '0')}`,
       clamped,
-      ...(clamped && { note: `Day ${base.day} does not exist in ${month.toPlainYearMonth().toString()}; its last day ${month.day} was taken.` }),
+      ...(clamped && {
+        note: `Day ${base.day} does not exist in ${month.toPlainYearMonth().toString()}; its last day ${month.day} was taken.`,
+      }),
     };
   },
 });

@@ -13,7 +13,10 @@ export const dateDiff = defineTool({
   input: {
     date1: z.string().describe('YYYY-MM-DD or DD.MM.YYYY'),
     date2: z.string().describe('YYYY-MM-DD or DD.MM.YYYY; before date1 gives negative numbers'),
-    business_days: z.boolean().default(false).describe('also count Monday to Friday, from the earlier day inclusive to the later exclusive'),
+    business_days: z
+      .boolean()
+      .default(false)
+      .describe('also count Monday to Friday, from the earlier day inclusive to the later exclusive'),
     holidays: z.array(z.string()).optional().describe('days that are no business days'),
   },
   output: {

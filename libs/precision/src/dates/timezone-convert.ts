@@ -78,7 +78,9 @@ export const timezoneConvert = defineTool({
         alternative_to: shown(later!.withTimeZone(toZone)),
         note: 'Clocks are put back then, so this local time occurs twice: the first is used.',
       }),
-      ...(never && { note: 'Clocks are put forward then, so this local time does not exist: it was moved forward by the length of the gap.' }),
+      ...(never && {
+        note: 'Clocks are put forward then, so this local time does not exist: it was moved forward by the length of the gap.',
+      }),
     };
   },
 });

@@ -1,6 +1,17 @@
 import { Rational } from '../numbers/rational.js';
 import { roundToInteger } from '../numbers/rounding.js';
-import { commonDivisor, degreeOf, derivative, divided, leadingOf, minus, primitive, scaled, signAt, type Polynomial } from './polynomial.js';
+import {
+  commonDivisor,
+  degreeOf,
+  derivative,
+  divided,
+  leadingOf,
+  minus,
+  primitive,
+  scaled,
+  signAt,
+  type Polynomial,
+} from './polynomial.js';
 
 /** Factors without repeated roots, each with how often its roots count (Yun's algorithm). */
 export function squareFree(p: Polynomial): { factor: Polynomial; multiplicity: number }[] {

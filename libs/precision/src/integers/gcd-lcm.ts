@@ -6,7 +6,8 @@ import { defineTool } from '../tool.js';
 export const gcdLcm = defineTool({
   name: 'gcd_lcm',
   title: 'Greatest common divisor and least common multiple',
-  description: 'Greatest common divisor and least common multiple of two whole numbers of any size. For more numbers use calculate with gcd(…) or lcm(…).',
+  description:
+    'Greatest common divisor and least common multiple of two whole numbers of any size. For more numbers use calculate with gcd(…) or lcm(…).',
   input: {
     a: integerArgument('first number'),
     b: integerArgument('second number'),

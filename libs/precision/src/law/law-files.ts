@@ -59,6 +59,9 @@ export function lawFiles(base: URL): FetchFile {
 export function lawBase(text: string): URL {
   const base = URL.canParse(text) ? new URL(text) : null;
   if (!base || !['http:', 'https:'].includes(base.protocol) || base.username !== '' || base.search !== '' || base.hash !== '')
-    throw new Refusal('NOT_CONFIGURED', `The law address ${quoted(text)} is not usable: write one such as https://www.gesetze-im-internet.de.`);
+    throw new Refusal(
+      'NOT_CONFIGURED',
+      `The law address ${quoted(text)} is not usable: write one such as https://www.gesetze-im-internet.de.`,
+    );
   return base;
 }

@@ -76,7 +76,8 @@ function entryOf(entries: readonly LawEntry[], name: string): LawEntry {
   if (byTitle.length === 1) return byTitle[0]!;
   const close = [...byStem, ...byTitle];
   if (close.length > 1) throw invalid(`${quoted(name)} could be ${close.slice(0, 8).map(({ slug, title }) => `${slug} (${title})`).join(', ')}: give one of these names.`); // prettier-ignore
-  const near = wanted.length < 2 ? [] : entries.filter(({ slug, title }) => folded(slug).includes(wanted) || folded(title).includes(wanted));
+  const near =
+    wanted.length < 2 ? [] : entries.filter(({ slug, title }) => folded(slug).includes(wanted) || folded(title).includes(wanted));
   const hint = near.length > 0 ? ` Close are ${near.slice(0, 8).map(({ slug, title }) => `${slug} (${title})`).join(', ')}.` : ' Look it up with legal_search_laws.'; // prettier-ignore
   throw new Refusal('NOT_FOUND', `There is no law ${quoted(name)}.${hint}`);
 }

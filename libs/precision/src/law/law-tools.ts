@@ -50,7 +50,8 @@ const cut = (text: string): { text: string; truncated: boolean } => ({
 const searchLaws = defineLawTool({
   name: 'legal_search_laws',
   title: 'German laws by title',
-  description: 'Finds German federal laws by words of their title or by abbreviation. Use it first when you do not know the abbreviation of a law.',
+  description:
+    'Finds German federal laws by words of their title or by abbreviation. Use it first when you do not know the abbreviation of a law.',
   input: { query: z.string().min(1).max(300), max_results: z.int().min(1).max(50).default(10) },
   output: {
     total: z.int().describe('laws that fit'),
@@ -67,7 +68,11 @@ const lawOverview = defineLawTool({
   name: 'legal_get_law_overview',
   title: 'Contents of a German law',
   description: 'Title, dates and the list of paragraphs of a German federal law. Use it to find the right paragraph.',
-  input: { law: lawArgument, max_entries: z.int().min(1).max(500).default(50), first_entry: z.int().min(1).default(1).describe('to read on in a long list') },
+  input: {
+    law: lawArgument,
+    max_entries: z.int().min(1).max(500).default(50),
+    first_entry: z.int().min(1).default(1).describe('to read on in a long list'),
+  },
   output: {
     source,
     entries_in_all: z.int(),
@@ -89,7 +94,8 @@ const lawOverview = defineLawTool({
 const paragraph = defineLawTool({
   name: 'legal_get_paragraph',
   title: 'Text of a German paragraph',
-  description: 'The exact text of a paragraph or article of a German federal law, optionally of one subsection. Quote from it instead of from memory.',
+  description:
+    'The exact text of a paragraph or article of a German federal law, optionally of one subsection. Quote from it instead of from memory.',
   input: { law: lawArgument, paragraph: z.string().min(1).max(100).describe('such as "433", "§ 433 Abs. 1", "Art. 1", "Anlage 2"') },
   output: {
     source,
@@ -105,7 +111,10 @@ const paragraph = defineLawTool({
     const found = findNorm(law.norms, wanted);
     if (!found) {
       const examples = [...law.norms.slice(0, 2), ...law.norms.slice(-1)].map((norm) => norm.name).join(', ');
-      throw new Refusal('NOT_FOUND', `${law.abbreviation} has no ${quoted(wanted)}; it has ${law.norms.length} entries such as ${examples}. See legal_get_law_overview.`);
+      throw new Refusal(
+        'NOT_FOUND',
+        `${law.abbreviation} has no ${quoted(wanted)}; it has ${law.norms.length} entries such as ${examples}. See legal_get_law_overview.`,
+      );
     }
     const { norm, subsection } = found;
     const part = subsection === undefined ? norm.text : subsectionOf(norm.text, subsection);
@@ -117,7 +126,8 @@ const paragraph = defineLawTool({
 const fulltextSearch = defineLawTool({
   name: 'legal_fulltext_search',
   title: 'Search in a German law',
-  description: 'Finds the paragraphs of one German federal law that use given words or a "quoted phrase". Use it when you know the law but not the paragraph.',
+  description:
+    'Finds the paragraphs of one German federal law that use given words or a "quoted phrase". Use it when you know the law but not the paragraph.',
   input: { law: lawArgument, query: z.string().min(1).max(300), max_results: z.int().min(1).max(50).default(5) },
   output: {
     source,

@@ -47,7 +47,13 @@ export function searchNorms(norms: readonly Norm[], query: string, most: number)
     .map((norm, order) => {
       const [title, text] = [lower(`${norm.name} ${norm.title}`), lower(norm.text)];
       const counts = terms.map((term) => occurrences(text, term) + 5 * occurrences(title, term));
-      return { norm, order, text, matched: counts.filter((count) => count > 0).length, score: counts.reduce((a, b) => a + Math.min(b, 10), 0) };
+      return {
+        norm,
+        order,
+        text,
+        matched: counts.filter((count) => count > 0).length,
+        score: counts.reduce((a, b) => a + Math.min(b, 10), 0),
+      };
     })
     .filter(({ matched }) => matched > 0)
     .sort((a, b) => b.matched - a.matched || b.score - a.score || a.order - b.order);
@@ -73,7 +79,9 @@ export function findNorm(norms: readonly Norm[], wanted: string): { norm: Norm; 
   if (!parts) return null;
   const [, number = '', letter = '', subsection] = parts;
   const key = number + letter.toLowerCase();
-  const norm = norms.find(({ name }) => reference.exec(name)?.slice(1, 3).join('').toLowerCase() === key && !/^§§/.test(name)) ?? inRange(norms, Number(number));
+  const norm =
+    norms.find(({ name }) => reference.exec(name)?.slice(1, 3).join('').toLowerCase() === key && !/^§§/.test(name)) ??
+    inRange(norms, Number(number));
   return norm ? { norm, ...(subsection !== undefined && { subsection: subsection.toLowerCase() }) } : null;
 }
 

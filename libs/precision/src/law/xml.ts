@@ -38,7 +38,7 @@ export function readXml(source: string, handler: XmlHandler): void {
     if (found < 0) throw broken(`${what} has no end`);
     return found + end.length;
   };
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length;) {
     const next = source.indexOf('<', at);
     const data = source.slice(at, next < 0 ? source.length : next);
     if (data !== '' && open.length > 0) handler.text(decodeEntities(data));

@@ -72,7 +72,10 @@ const compute: Record<Operation, (given: Given) => Answer> = {
     const value =
       rate.sign === 0
         ? given.amount().divide(Rational.of(periods))
-        : given.amount().multiply(rate).divide(Rational.one.subtract(Rational.one.divide(grown(rate, periods))));
+        : given
+            .amount()
+            .multiply(rate)
+            .divide(Rational.one.subtract(Rational.one.divide(grown(rate, periods))));
     const total = value.multiply(Rational.of(periods));
     return { value, formula: 'amount * i / (1 - (1 + i)^-periods) with i = rate / periods_per_year, paid at the end of each period', parts: { total_paid: total, total_interest: total.subtract(given.amount()) } }; // prettier-ignore
   },
@@ -96,14 +99,22 @@ export const decimalFinance = defineTool({
     rate_percent: numberArgument('the rate in per cent, per year for interest: 4.5 means 4.5 %').optional(),
     periods: z.int().min(0).max(mostPeriods).optional().describe('number of periods (payments, compoundings)'),
     periods_per_year: z.int().min(1).max(366).default(1).describe('12 for months'),
-    cash_flows: z.array(z.union([z.number(), z.string()])).max(mostPeriods).optional().describe('of net_present_value; the first is at time 0'),
+    cash_flows: z
+      .array(z.union([z.number(), z.string()]))
+      .max(mostPeriods)
+      .optional()
+      .describe('of net_present_value; the first is at time 0'),
     decimals: z.int().min(0).max(12).default(2).describe('decimal places of the result'),
     rounding: z.enum(roundings).default('half_up').describe('half_up: ties away from zero; half_even: bankers’ rounding'),
   },
   output: {
     result: z.string().describe('rounded once, at the end'),
     unrounded: z.string().describe('exact, or to 30 significant digits'),
-    parts: z.record(z.string(), z.string()).describe('further figures such as tax or interest; they add up with the rounded result'),
+    parts: z
+      .record(z.string(), z.string())
+      .describe(
+        'further figures such as tax or interest; tax, saved and interest add up with the rounded result, totals are of the unrounded payment',
+      ),
     formula: z.string(),
     rounding: z.enum(roundings),
     decimals: z.int(),

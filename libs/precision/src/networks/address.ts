@@ -82,7 +82,8 @@ export function readSubnet(text: string): Subnet {
   const bits = bitsOf(address.version);
   if (mask === undefined) return { address, prefix: bits };
   if (address.version === 4 && mask.includes('.')) return { address, prefix: prefixOfMask(mask) };
-  if (!/^\d{1,3}$/.test(mask) || Number(mask) > bits) throw invalid(`The prefix of an IPv${address.version} network goes from 0 to ${bits}, not ${quoted(mask)}.`);
+  if (!/^\d{1,3}$/.test(mask) || Number(mask) > bits)
+    throw invalid(`The prefix of an IPv${address.version} network goes from 0 to ${bits}, not ${quoted(mask)}.`);
   return { address, prefix: Number(mask) };
 }
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { type z } from 'zod';
 import { invalid, Refusal, quoted, tooLarge } from '../refusal.js';
 import type { ToolDeclaration } from '../tool.js';
 
@@ -24,7 +24,8 @@ function checkSize(args: unknown, argumentChars: number): void {
 
 function sentenceOf(issue: z.core.$ZodIssue, known: readonly string[]): string {
   const where = issue.path.length > 0 ? `"${issue.path.join('.')}"` : 'The arguments';
-  if (issue.code === 'unrecognized_keys') return `There is no argument ${issue.keys.map((key) => quoted(key)).join(', ')}; known are ${known.join(', ')}.`;
+  if (issue.code === 'unrecognized_keys')
+    return `There is no argument ${issue.keys.map((key) => quoted(key)).join(', ')}; known are ${known.join(', ')}.`;
   if (issue.code === 'invalid_type' && issue.input === undefined && issue.path.length > 0) return `${where} is missing.`;
   return `${where}: ${issue.message}.`;
 }

@@ -49,7 +49,14 @@ export class WorkerPool {
 
   /** Starts one thread ahead of the first job. */
   warm(): void {
-    if (this.threads.size === 0) this.start();
+    this.keepSpare();
+  }
+
+  /** One thread is free or starting beyond those that jobs need, so that nobody waits for the start that a slow job made necessary. */
+  private keepSpare(): void {
+    const free = [...this.threads].filter(({ running }) => !running).length;
+    const wanted = Math.min(this.queue.length + 1 - free, this.options.threads - this.threads.size);
+    for (let i = 0; i < wanted; i += 1) this.start();
   }
 
   /** The job's output. Throws the job's own refusal, TIMEOUT, OUT_OF_MEMORY, BUSY, or UNAVAILABLE after `close`. */
@@ -57,7 +64,13 @@ export class WorkerPool {
     if (this.closed) return Promise.reject(new Refusal('UNAVAILABLE', 'The tools are closing.'));
     if (this.queue.length >= this.options.waiting.jobs) return Promise.reject(this.busy());
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { job: { name, args }, timeoutMs, resolve, reject, deadline: setTimeout(() => this.giveUp(waiting), this.options.waiting.ms) };
+      const waiting: Waiting = {
+        job: { name, args },
+        timeoutMs,
+        resolve,
+        reject,
+        deadline: setTimeout(() => this.giveUp(waiting), this.options.waiting.ms),
+      };
       this.queue.push(waiting);
       this.assign();
     });
@@ -89,12 +102,10 @@ export class WorkerPool {
 
   private assign(): void {
     for (const thread of this.threads) {
-      if (this.queue.length === 0) return;
+      if (this.queue.length === 0) break;
       if (thread.ready && !thread.running) this.give(thread, this.queue.shift()!);
     }
-    const starting = [...this.threads].filter(({ ready }) => !ready).length;
-    const wanted = Math.min(this.queue.length - starting, this.options.threads - this.threads.size);
-    for (let i = 0; i < wanted; i += 1) this.start();
+    this.keepSpare();
   }
 
   private give(thread: Thread, waiting: Waiting): void {

@@ -11,7 +11,8 @@ function replyTo({ id, name, args }: Job): Reply {
   } catch (error) {
     if (error instanceof Refusal) return { id, refused: { code: error.code, message: error.message } };
     // The engine's own limits: a recursion of ours that is too deep, or a string or bigint that is too long.
-    if (error instanceof RangeError) return { id, refused: { code: 'LIMIT_EXCEEDED', message: 'The question is too large or nested too deeply.' } };
+    if (error instanceof RangeError)
+      return { id, refused: { code: 'LIMIT_EXCEEDED', message: 'The question is too large or nested too deeply.' } };
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { id, refused: { code: 'INTERNAL', message: `The tool failed (${message.slice(0, 200)}). Try another way of asking.` } };
   }

@@ -86,7 +86,10 @@ const spellings: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 function measureOf(name: string): { name: string; measure: Measure } {
-  const key = name.trim().toLowerCase().replaceAll(/[\s-]+/g, '_');
+  const key = name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
   const usual = Object.hasOwn(spellings, key) ? spellings[key]! : key;
   if (Object.hasOwn(measures, usual)) return { name: usual, measure: measures[usual]! };
   const percentile = /^p(?:ercentile_?)?(\d{1,2}(?:\.\d+)?|100)$/.exec(usual);
@@ -110,11 +113,15 @@ export const statisticsCalc = defineTool({
   description:
     'Exact mean, median, mode, variance, standard deviation (sample and population), quartiles and percentiles of a list of numbers. Use it for every average of data.',
   input: {
-    data: z.union([z.string(), z.array(z.union([z.number(), z.string()]))]).describe('numbers parted by comma, semicolon or space (no thousands separators), or a list'),
+    data: z
+      .union([z.string(), z.array(z.union([z.number(), z.string()]))])
+      .describe('numbers parted by comma, semicolon or space (no thousands separators), or a list'),
     operations: z
       .union([z.string(), z.array(z.string())])
       .optional()
-      .describe(`any of ${Object.keys(measures).join(', ')} or percentiles such as p90; all but the harmonic and geometric mean when absent`),
+      .describe(
+        `any of ${Object.keys(measures).join(', ')} or percentiles such as p90; all but the harmonic and geometric mean when absent`,
+      ),
   },
   output: {
     count: z.int(),

@@ -9,10 +9,12 @@ function decoded(text: string): Buffer {
   const compact = text.replaceAll(/[\s]/g, '');
   if (!alphabets.test(compact)) throw invalid('This is not Base64: only A-Z a-z 0-9 + / (or - _) and = at the end are allowed.');
   const bare = compact.replace(/=+$/, '');
-  if (bare.length % 4 === 1 || (compact !== bare && compact.length % 4 !== 0)) throw invalid('This Base64 text is cut off or padded wrongly.');
+  if (bare.length % 4 === 1 || (compact !== bare && compact.length % 4 !== 0))
+    throw invalid('This Base64 text is cut off or padded wrongly.');
   const bytes = Buffer.from(bare, 'base64');
   const again = bytes.toString('base64').replace(/=+$/, '');
-  if (again !== bare.replaceAll('-', '+').replaceAll('_', '/')) throw invalid('The last character of this Base64 text carries bits that belong to no byte.');
+  if (again !== bare.replaceAll('-', '+').replaceAll('_', '/'))
+    throw invalid('The last character of this Base64 text carries bits that belong to no byte.');
   return bytes;
 }
 
@@ -39,7 +41,11 @@ export const base64Codec = defineTool({
     }
     const bytes = decoded(text);
     try {
-      return { result: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), encoding: 'utf-8' as const, bytes: bytes.length };
+      return {
+        result: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
+        encoding: 'utf-8' as const,
+        bytes: bytes.length,
+      };
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       return { result: bytes.toString('hex'), encoding: 'hex' as const, bytes: bytes.length };

@@ -64,7 +64,8 @@ function checkResult(result: unknown): void {
 export const jsonQuery = defineTool({
   name: 'json_query',
   title: 'JSON query',
-  description: 'Reads values out of a JSON text with a JMESPath expression: paths, filters, projections, length, sum, sort_by. Use it instead of reading long JSON yourself.',
+  description:
+    'Reads values out of a JSON text with a JMESPath expression: paths, filters, projections, length, sum, sort_by. Use it instead of reading long JSON yourself.',
   input: {
     json_str: z.string().describe('a JSON text'),
     path: z.string().min(1).describe('JMESPath, such as "items[0].name", "items[?price > `10`].name", "length(items)"'),
@@ -77,7 +78,8 @@ export const jsonQuery = defineTool({
   limits: { argumentChars: longTextChars },
   run({ json_str, path }) {
     const expression = compile(path);
-    if (growthOf(expression) * json_str.length > mostWork) throw tooLarge('The expression would copy this JSON too often: use fewer multi-selects or a shorter text.');
+    if (growthOf(expression) * json_str.length > mostWork)
+      throw tooLarge('The expression would copy this JSON too often: use fewer multi-selects or a shorter text.');
     const { value, inexactNumbers } = readJson(json_str);
     let result: unknown;
     try {

@@ -9,7 +9,8 @@ function compiled(pattern: string, flags: string): RegExp {
   if (pattern.length > 1_000) throw invalid('The pattern may have 1,000 characters.');
   const wanted = [...new Set(flags.toLowerCase().replaceAll(/[\s,]/g, ''))];
   const unknown = wanted.filter((flag) => !'imsgu'.includes(flag));
-  if (unknown.length > 0) throw invalid(`There is no flag ${quoted(unknown.join(''))}: use i (any case), m (^ and $ at lines), s (. matches line ends).`);
+  if (unknown.length > 0)
+    throw invalid(`There is no flag ${quoted(unknown.join(''))}: use i (any case), m (^ and $ at lines), s (. matches line ends).`);
   const chosen = wanted.filter((flag) => 'ims'.includes(flag)).join('');
   try {
     return new RegExp(pattern, `gu${chosen}`);
@@ -27,7 +28,8 @@ function compiled(pattern: string, flags: string): RegExp {
 export const regexExtract = defineTool({
   name: 'regex_extract',
   title: 'Regular expression',
-  description: 'All matches of a JavaScript regular expression in a text, with groups and positions. Use it to find or count patterns exactly.',
+  description:
+    'All matches of a JavaScript regular expression in a text, with groups and positions. Use it to find or count patterns exactly.',
   input: {
     pattern: z.string().min(1).describe('without slashes, such as "\\\\d{4}-\\\\d{2}" or "(?<user>\\\\w+)@"'),
     text: z.string(),
@@ -55,7 +57,12 @@ export const regexExtract = defineTool({
       size += found.reduce((sum, part) => sum + (part?.length ?? 0), 0);
       if (matches.length === mostMatches || size > longestOutput) return { count: matches.length, truncated: true, matches };
       const named = found.groups && Object.fromEntries(Object.entries(found.groups).map(([name, value]) => [name, value ?? null]));
-      matches.push({ match, index: found.index, groups: groups.map((group: string | undefined) => group ?? null), ...(named && { named }) });
+      matches.push({
+        match,
+        index: found.index,
+        groups: groups.map((group: string | undefined) => group ?? null),
+        ...(named && { named }),
+      });
     }
     return { count: matches.length, truncated: false, matches };
   },

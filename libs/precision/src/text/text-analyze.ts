@@ -32,7 +32,8 @@ function graphemes(text: string): number {
 export const textAnalyze = defineTool({
   name: 'text_analyze',
   title: 'Text statistics',
-  description: 'Counts characters, words, sentences, lines and paragraphs of a text and its most frequent words, or how often a string occurs. Use it whenever something in a text is to be counted.',
+  description:
+    'Counts characters, words, sentences, lines and paragraphs of a text and its most frequent words, or how often a string occurs. Use it whenever something in a text is to be counted.',
   input: {
     text: z.string(),
     find: z.string().min(1).optional().describe('also count this string, capitals included, without overlaps'),

@@ -53,9 +53,16 @@ function namedUnits(): Map<string, Named> {
     if (!spec.prefixes) continue;
     const words = [symbol, ...(spec.names ?? [])];
     const prefixes = [
-      ...Object.entries(siPrefixes).map(([prefix, { name, exponent }]) => ({ prefix, name, scale: Rational.of(10).power(BigInt(exponent)) })),
+      // Half a bit is no amount of data: mb may be meant as MB or Mb.
+      ...Object.entries(siPrefixes)
+        .filter(([, { exponent }]) => exponent > 2 || !spec.dimension.includes('bit'))
+        .map(([prefix, { name, exponent }]) => ({ prefix, name, scale: Rational.of(10).power(BigInt(exponent)) })),
       ...(spec.prefixes === 'binary and si'
-        ? Object.entries(binaryPrefixes).map(([prefix, { name, exponent }]) => ({ prefix, name, scale: Rational.of(1024).power(BigInt(exponent)) }))
+        ? Object.entries(binaryPrefixes).map(([prefix, { name, exponent }]) => ({
+            prefix,
+            name,
+            scale: Rational.of(1024).power(BigInt(exponent)),
+          }))
         : []),
     ];
     for (const { prefix, name, scale } of prefixes) {
@@ -78,7 +85,8 @@ for (const [name, named] of units) {
   byLowerCase.set(key, (byLowerCase.get(key) ?? new Set<Named>()).add(named));
 }
 
-const sameSize = ([first, ...others]: readonly Named[]): boolean => others.every((other) => other.spec === first!.spec && other.scale.equals(first!.scale));
+const sameSize = ([first, ...others]: readonly Named[]): boolean =>
+  others.every((other) => other.spec === first!.spec && other.scale.equals(first!.scale));
 
 function lookUp(name: string): Named {
   const key = name.replaceAll(/[\s-]+/g, '_');
@@ -98,7 +106,8 @@ export function readUnit(text: string): Unit {
   const words = text.trim().replace(/²/g, '^2').replace(/³/g, '^3').replace(/\s+per\s+/gi, '/').replace(/[·⋅]/g, '*'); // prettier-ignore
   if (words === '' || words.length > 100) throw invalid(`${quoted(text)} is no unit.`);
   const [above = '', ...below] = words.split('/');
-  if (below.length > 1) throw invalid('Write a unit with one "/", such as kg/(m*s^2) as kg/m*s^2: what stands after it is all below the line.');
+  if (below.length > 1)
+    throw invalid('Write a unit with one "/", such as kg/(m*s^2) as kg/m*s^2: what stands after it is all below the line.');
   const result = { factor: Rational.one, pi: 0, dimension: new Map<string, number>(), notes: [] as string[] };
   const take = (part: string, sign: 1 | -1): void => {
     for (const piece of part.replace(/^\(|\)$/g, '').split('*')) {
@@ -113,7 +122,7 @@ export function readUnit(text: string): Unit {
         if (sum === 0) result.dimension.delete(base);
         else result.dimension.set(base, sum);
       }
-if (!/^us[_ ]/i.test(name)) result.notes.push(...[spec.note, note].filter((said) => said !== undefined));
+      if (!/^us[_ ]/i.test(name)) result.notes.push(...[spec.note, note].filter((said) => said !== undefined));
     }
   };
   take(above, 1);

@@ -9,8 +9,18 @@ import { dimensionText, readUnit, sameDimension } from './read-unit.js';
 
 /** Kelvin = (value + offset) * factor. */
 const temperatures: readonly { names: RegExp; symbol: string; factor: Rational; offset: Rational }[] = [
-  { names: /^(?:°\s?C|℃|C|degC|celsius|deg(?:rees?)?[ _]C(?:elsius)?)$/i, symbol: '°C', factor: Rational.one, offset: readDecimal('273.15') },
-  { names: /^(?:°\s?F|℉|F|degF|fahrenheit|deg(?:rees?)?[ _]F(?:ahrenheit)?)$/i, symbol: '°F', factor: Rational.of(5, 9), offset: readDecimal('459.67') },
+  {
+    names: /^(?:°\s?C|℃|C|degC|celsius|deg(?:rees?)?[ _]C(?:elsius)?)$/i,
+    symbol: '°C',
+    factor: Rational.one,
+    offset: readDecimal('273.15'),
+  },
+  {
+    names: /^(?:°\s?F|℉|F|degF|fahrenheit|deg(?:rees?)?[ _]F(?:ahrenheit)?)$/i,
+    symbol: '°F',
+    factor: Rational.of(5, 9),
+    offset: readDecimal('459.67'),
+  },
   { names: /^(?:K|kelvins?)$/i, symbol: 'K', factor: Rational.one, offset: Rational.zero },
   { names: /^(?:°\s?R|R|rankine)$/i, symbol: '°R', factor: Rational.of(5, 9), offset: Rational.zero },
 ];
@@ -47,7 +57,9 @@ function converted(value: Rational, from: string, to: string): Converted {
   const [fromFuel, toFuel] = [fuelOf(from), fuelOf(to)];
   if (fromFuel && toFuel) {
     if (value.sign <= 0) throw invalid('Fuel use must be above zero.');
-    const metersPerCubicMeter = fromFuel.inverse ? fromFuel.metersPerCubicMeter.divide(value) : fromFuel.metersPerCubicMeter.multiply(value);
+    const metersPerCubicMeter = fromFuel.inverse
+      ? fromFuel.metersPerCubicMeter.divide(value)
+      : fromFuel.metersPerCubicMeter.multiply(value);
     const result = toFuel.inverse ? toFuel.metersPerCubicMeter.divide(metersPerCubicMeter) : metersPerCubicMeter.divide(toFuel.metersPerCubicMeter); // prettier-ignore
     return { value: result, pi: 0, notes: [fromFuel.note, toFuel.note].filter((note) => note !== undefined) };
   }

@@ -269,7 +269,6 @@ export const failures = {
     message: 'No tool server offers a tool of this name.',
   },
   TOOL_ARGUMENTS_INVALID: {
-  MATH_INPUT_INVALID: {
     status: 400,
     type: 'invalid_request_error',
     retriable: false,
@@ -296,6 +295,7 @@ export const failures = {
     retriable: false,
     errorType: 'provider_tool',
     message: 'The tool server sent more than is read at once. Ask for less.',
+  },
   PAGE_REFUSED: {
     status: 400,
     type: 'invalid_request_error',
@@ -344,6 +344,12 @@ export const failures = {
     retriable: false,
     errorType: 'caller_invalid',
     message: 'No text could be read from this document.',
+  },
+  MATH_INPUT_INVALID: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
     message: 'The mathematics cannot be read. Write it as in `3*x^2 + sqrt(2)`, with an operation such as solve, integrate or simplify.',
   },
   MATH_LIMIT: {

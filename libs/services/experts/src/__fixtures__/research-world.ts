@@ -117,7 +117,7 @@ export function researchWorld(search: Search, options: ResearchOptions = {}) {
     const performed = (await perform(task, signal)) as Ok;
     const { output } = performed.result;
     const evidence = output?.kind === 'evidence' ? output : { facts: [], notes: [] };
-    return { ...performed, ...performed.result, facts: evidence.facts, notes: evidence.notes.join('\n') };
+    return { ...performed, ...performed.result, facts: evidence.facts, notes: (evidence.notes ?? []).join('\n') };
   };
   return { tools, shown, perform, run };
 }

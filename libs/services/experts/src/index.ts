@@ -1,2 +1,3 @@
 export { ExpertsHandler } from './experts.handler.js';
 export { ExpertsModule } from './experts.module.js';
+export { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';

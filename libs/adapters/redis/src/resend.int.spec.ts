@@ -28,7 +28,12 @@ describe('A command that was carried out but not answered', () => {
     state = await openRedisState({ url: proxy.url, processId: 'p1', keyPrefix });
     runId = newRunId();
   });
-  afterEach(() => state.close());
+  let rival: RedisState | null = null;
+  afterEach(async () => {
+    await rival?.close();
+    rival = null;
+    await state.close();
+  });
 
   /** Runs something whose first replies get lost, and makes sure that they were. */
   async function unanswered<T>(command: () => Promise<T>, times = 2): Promise<T> {
@@ -106,14 +111,13 @@ describe('A command that was carried out but not answered', () => {
 
   it('is still the winner when somebody wrote the next version of the setting before it was sent again', async () => {
     const { settings } = state.store;
-    const rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix });
+    const { settings: ofRival } = (rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix })).store;
     let rivalWrote = false;
-    proxy.atNextLoss(async () => void (rivalWrote = await rival.store.settings.write('templates', 1, 'two')));
+    proxy.atNextLoss(async () => void (rivalWrote = await ofRival.write('templates', 1, 'two')));
     expect(await unanswered(() => settings.write('templates', 0, 'one'), 1)).toBe(true);
     expect(rivalWrote).toBe(true);
     expect(await settings.read('templates')).toEqual({ version: 2, value: 'two' });
     expect(await settings.versions('templates')).toMatchObject([{ version: 2 }, { version: 1 }]);
-    await rival.close();
   });
 
   it('counts once when it adds scores, and is not taken for a repeated event', async () => {

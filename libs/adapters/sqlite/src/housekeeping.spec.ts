@@ -6,8 +6,11 @@ import { prune } from './housekeeping.js';
 import { LogTable } from './event-log/log-table.js';
 import { SharedState, SqliteState } from './state/sqlite-state.js';
 
+/** The clock of these tests goes on by itself too: a unit that no test takes. */
+const minute = 60_000;
+
 describe('housekeeping of caches, scores and things that happen once', () => {
-  const ttl = { ...defaultTtl, retentionMs: 10_000 };
+  const ttl = { ...defaultTtl, retentionMs: 10 * minute };
   let clock: ShiftedClock;
   let database: Database;
   let state: SqliteState;
@@ -25,11 +28,11 @@ describe('housekeeping of caches, scores and things that happen once', () => {
   it('deletes cached values whose time is over with their tags, however many, and keeps the others', async () => {
     const write = (n: number, ttlMs: number) =>
       state.caches.write({ tenant: 'acme', key: `k${n}`, value: n, ttlMs, tags: ['all', `t${n}`] });
-    await Promise.all(Array.from({ length: 450 }, (_, n) => write(n, 1_000)));
-    await write(450, 5_000);
+    await Promise.all(Array.from({ length: 450 }, (_, n) => write(n, minute)));
+    await write(450, 5 * minute);
     await pruned();
     expect([rows('cache'), rows('cache_tag')]).toEqual([451, 902]);
-    clock.shift(1_000);
+    clock.shift(minute);
     await pruned();
     expect([rows('cache'), rows('cache_tag')]).toEqual([1, 2]);
     expect(await state.caches.read('acme', 'k450')).toMatchObject({ value: 450 });
@@ -38,7 +41,7 @@ describe('housekeeping of caches, scores and things that happen once', () => {
   });
 
   it('leaves no tag behind when an entry is written over or removed', async () => {
-    const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: 1_000 };
+    const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: minute };
     await state.caches.write({ ...entry, tags: ['a', 'b', 'c'] });
     await state.caches.write({ ...entry, tags: ['c'] });
     expect([rows('cache'), rows('cache_tag')]).toEqual([1, 1]);
@@ -47,18 +50,18 @@ describe('housekeeping of caches, scores and things that happen once', () => {
   });
 
   it('forgets a ban, and what happened once, when its time is over, and never what is for good', async () => {
-    await state.caches.removeTagged('acme', 'bad', 1_000);
-    await state.caches.removeTagged('acme', 'worse', 5_000);
+    await state.caches.removeTagged('acme', 'bad', minute);
+    await state.caches.removeTagged('acme', 'worse', 5 * minute);
     await Promise.all(
       Array.from({ length: 250 }, (_, n) =>
-        state.once.claim({ tenant: 'acme', name: `n${n}`, holder: 'h', ttlMs: n === 0 ? 5_000 : 1_000 }),
+        state.once.claim({ tenant: 'acme', name: `n${n}`, holder: 'h', ttlMs: n === 0 ? 5 * minute : minute }),
       ),
     );
     await state.once.claim({ tenant: 'acme', name: 'for good', holder: 'h', ttlMs: null });
-    clock.shift(1_000);
+    clock.shift(minute);
     await pruned();
     expect([rows('cache_ban'), rows('once')]).toEqual([1, 2]);
-    clock.shift(4_000);
+    clock.shift(4 * minute);
     await pruned();
     expect([rows('cache_ban'), rows('once')]).toEqual([0, 1]);
     expect(await state.once.claim({ tenant: 'acme', name: 'for good', holder: 'other', ttlMs: null })).toEqual({
@@ -71,14 +74,14 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     const add = (eventId: string) =>
       state.scores.add({ eventId, tenant: 'acme', updates: [{ category: 'c', model: 'm', positive: 1, negative: 0 }] });
     expect([await add('used'), await add('left')]).toEqual([true, true]);
-    clock.shift(9_999);
+    clock.shift(6 * minute);
     await pruned();
     expect(await add('used')).toBe(false);
-    clock.shift(1);
+    clock.shift(6 * minute);
     await pruned();
     expect(rows('score_event')).toBe(1);
     expect(await add('used')).toBe(false);
-    clock.shift(10_000);
+    clock.shift(10 * minute);
     await pruned();
     expect(rows('score_event')).toBe(0);
     expect(await state.scores.read({ tenant: 'acme', category: 'c', models: ['m'] })).toEqual([{ model: 'm', positive: 2, negative: 0 }]);

@@ -202,6 +202,7 @@ function dispatch(moves: Moves, id: string, task: TaskState, options: DispatchOp
         stream: options.stream,
         tier: task.tier ?? 't1',
         detail: run.detail ?? 'redacted',
+        cached: run.caching !== undefined && (run.template.caches?.search ?? false),
         prompts: run.template.prompts ?? {},
       },
     ),

@@ -175,8 +175,9 @@ export interface RunState {
   /** `metadata_filters` of the last plan that had some. */
   filters?: Record<string, string>;
   attachments?: Attachment[];
-  cached?: CachedAnswer | null;
-  caching?: CacheKeys | null;
+  cached?: CachedAnswer;
+  /** Absent where the run may neither read nor fill a cache. */
+  caching?: CacheKeys;
   skill?: { name: string; arguments: string; version: number } | null;
   detail?: 'redacted' | 'full';
   composing?: Composing;

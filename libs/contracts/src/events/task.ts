@@ -138,6 +138,7 @@ export const TaskDispatched = defineEvent({
     stream: z.enum(['live', 'held']).describe('whether its text may be shown while it is written'),
     tier: z.enum(['t1', 't2', 'always']).default('t1').describe('which models of its category it asks'),
     detail: z.enum(['redacted', 'full']).default('redacted').describe('whether its prompt and raw reply go to the run stream'),
+    cached: z.boolean().default(false).describe('whether results of earlier runs may be used'),
     prompts: z.record(z.string(), z.string()).default({}).describe('prompts of the template that replace shipped ones'),
   }),
 });

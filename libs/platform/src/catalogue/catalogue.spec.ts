@@ -169,10 +169,7 @@ describe('templates of an operator', () => {
       critic: { categories: ['medical_consult', 'legal_advisor'] },
       experts: { general: { t2: ['x@ollama'], always: ['y@ollama'] } },
     });
-    for (const word of [
-      'client_tools: ask_first',
-      'templates.waves: strategy waves',
-    ]) {
+    for (const word of ['client_tools: ask_first', 'templates.waves: strategy waves']) {
       expect(warnings.filter((sentence) => sentence.includes(word))).toHaveLength(1);
     }
   });

@@ -1,4 +1,4 @@
-export { ExpertsHandler } from './experts.handler.js';
+export { capabilitiesOf, ExpertsHandler, type EvidenceParts } from './experts.handler.js';
 export { ExpertsModule } from './experts.module.js';
 export { cacheKey, type SearchCache } from './research-memory.js';
 export { researchCapability, type ResearchOptions } from './research.capability.js';

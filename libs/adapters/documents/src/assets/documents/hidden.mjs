@@ -42,8 +42,9 @@ export function hiddenSelectors(css) {
   while (at < sheet.length && selectors.length < mostSelectors) {
     const open = sheet.indexOf('{', at);
     if (open < 0) break;
-    const head = sheet
-      .slice(Math.max(at, sheet.lastIndexOf(';', open) + 1), open)
+    const between = sheet.slice(at, open);
+    const head = between
+      .slice(between.lastIndexOf(';') + 1)
       .replace(/^[}\s]+/, '')
       .trim();
     if (head.startsWith('@')) {

@@ -16,8 +16,10 @@ function cachedWorld(answer: (query: string) => ReturnType<typeof hit>[] = () =>
     if (!caches.has(tenant)) caches.set(tenant, new TableCache(now));
     return caches.get(tenant)!;
   };
-  const world = researchWorld(search, { pages, readPages, cacheOf, now });
-  return { ...world, search, pages, caches, later: (ms: number) => (at += ms), cacheOf, now };
+  const looks: string[] = [];
+  const onCache = (what: string, outcome: string): number => looks.push(`${what} ${outcome}`);
+  const world = researchWorld(search, { pages, readPages, cacheOf, now, onCache });
+  return { ...world, search, pages, caches, looks, later: (ms: number) => (at += ms), cacheOf, now };
 }
 const inRun = (n: number) => ({ runId: `run_0000000${n}` });
 
@@ -122,6 +124,9 @@ describe('the cache of searches', () => {
     expect(world.pages.asked).toHaveLength(1);
     expect(world.search.asked).toHaveLength(2);
     expect(done.facts.at(-1)!.text).toContain('1085');
+    expect(done.notes).toBe('The page of host1.example comes from the cache, 0 min old.');
+    expect(world.shown.at(-1)!.text).toContain('1 page read, 1 of them from the cache');
+    expect(world.looks).toEqual(['search miss', 'page miss', 'search miss', 'page hit']);
   });
 });
 
@@ -143,7 +148,7 @@ describe('equal searches of one run', () => {
     expect(first!.notes).toBe('');
     for (const done of [second!, third]) {
       expect(done.facts.map(({ text }) => text)).toEqual(first!.facts.map(({ text }) => text));
-      expect(done.notes).toContain('from an equal search of this run');
+      expect(done.notes).toContain('from earlier in this run');
     }
     await world.run(researchTask('copper', inRun(2)));
     expect(search.asked).toHaveLength(2);

@@ -48,6 +48,8 @@ export function notesOf({ found, pages, now }: Findings): string[] {
   for (const { url, page, failure } of pages) {
     const host = hostOf(url);
     if (failure) notes.push(`A page of ${host} was not read, its snippet is used: ${failure.message}`);
+    const kept = page ? originOf(page, now) : null;
+    if (kept) notes.push(`The page of ${host} comes ${kept}.`);
     if (page) notes.push(...page.notices.map((notice) => `Page of ${host}: ${notice}`));
   }
   return notes;
@@ -55,7 +57,7 @@ export function notesOf({ found, pages, now }: Findings): string[] {
 
 /** `from the cache, 12 min old`, null for what was asked just now. */
 function originOf({ origin, at }: Pick<FoundHits, 'origin' | 'at'>, now: number): string | null {
-  if (origin === 'run') return 'from an equal search of this run';
+  if (origin === 'run') return 'from earlier in this run';
   return origin === 'cache' ? `from the cache, ${Math.max(0, Math.round((now - at) / 60_000))} min old` : null;
 }
 
@@ -68,7 +70,13 @@ export function resultLine({ found, pages, now }: Findings): string {
   const origin = originOf(found, now);
   const read = pages.filter(({ page }) => page !== null).length;
   const unread = pages.length - read;
-  const aside = [origin, read > 0 ? `${read} ${read === 1 ? 'page' : 'pages'} read` : null, unread > 0 ? `${unread} not readable` : null];
+  const kept = pages.filter(({ page }) => page?.origin === 'cache').length;
+  const ofCache = kept > 0 ? `, ${kept} of them from the cache` : '';
+  const aside = [
+    origin,
+    read > 0 ? `${read} ${read === 1 ? 'page' : 'pages'} read${ofCache}` : null,
+    unread > 0 ? `${unread} not readable` : null,
+  ];
   const said = aside.filter((part) => part !== null).join(', ');
   const sources = hits.map(({ title, url }, index) => `[${index + 1}] ${phrase(title || 'Untitled', 80)}${url ? ` (${hostOf(url)})` : ''}`);
   return `${count}${said === '' ? '' : ` (${said})`}${sources.length === 0 ? '' : `: ${sources.join('; ')}`}`;

@@ -46,6 +46,8 @@ export interface ResearchOptions {
   readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;
   /** Changes when what is searched changes, so that kept results end. */
   readonly corpusVersion?: string;
+  /** Told of each look into the cache, for metrics. */
+  readonly onCache?: (what: 'search' | 'page', outcome: 'hit' | 'miss') => void;
   readonly now?: () => number;
 }
 
@@ -71,7 +73,7 @@ export class ResearchSources {
   async find(task: TaskDispatched, query: string, limit: number, signal: AbortSignal): Promise<FoundHits> {
     const { tenant } = task.data;
     const key = cacheKey('search', tenant, 'research', this.search.kind, this.search.description, this.options.corpusVersion ?? '', normalisedQuery(query), limit); // prettier-ignore
-    const found = await this.kept(task, key, signal, KeptHits, {
+    const found = await this.kept(task, { what: 'search', key }, signal, KeptHits, {
       ttlMs: ({ hits }) => (hits.length === 0 ? freshness.current.ttlMs : freshnessOf(query).ttlMs),
       make: async () => ({ at: this.now(), hits: clean(await this.search.query({ query, limit, signal })) }),
     });
@@ -82,7 +84,7 @@ export class ResearchSources {
   async page(task: TaskDispatched, query: string, url: string, signal: AbortSignal): Promise<ReadPage> {
     const { pages } = this.options;
     if (!pages) throw new Failure('PAGE_REFUSED', 'No reader of pages is there.');
-    const found = await this.kept(task, cacheKey('page', task.data.tenant, url), signal, KeptPage, {
+    const found = await this.kept(task, { what: 'page', key: cacheKey('page', task.data.tenant, url) }, signal, KeptPage, {
       ttlMs: () => freshnessOf(query).ttlMs,
       make: async () => {
         const page = await pages.read({ url, maxCharacters: keptOfPage, signal });
@@ -96,7 +98,7 @@ export class ResearchSources {
   /** From this run, from the cache, or made; what is made is written to the cache. A cache that fails is one without entries. */
   private async kept<T extends { readonly at: number }>(
     task: TaskDispatched,
-    key: string,
+    { what, key }: { readonly what: 'search' | 'page'; readonly key: string },
     signal: AbortSignal,
     shape: z.ZodType<T>,
     { ttlMs, make }: { readonly ttlMs: (value: T) => number; readonly make: () => Promise<T> },
@@ -105,6 +107,7 @@ export class ResearchSources {
       // A local folder is searched faster than a cache, and changes under it.
       const cache = this.search.kind === 'web' || this.options.corpusVersion ? ((await this.options.cacheOf?.(task)) ?? null) : null;
       const cached = cache ? await this.cached(cache, key, shape, task.data.epoch) : null;
+      if (cache) this.options.onCache?.(what, cached ? 'hit' : 'miss');
       if (cached) return { origin: 'cache' as const, value: cached };
       const value = await make();
       await cache?.write(key, JSON.stringify(value), ttlMs(value)).catch(unlessOutage);

@@ -60,8 +60,7 @@ export function openPageReader({
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
       const page = await download(url, signal);
       const type = mediaTypeOf(page.type, page.url.pathname, page.bytes);
-      if (!type)
-        throw new Failure('PAGE_UNREADABLE', `Pages of its media type${named(page.type)} are not read.`);
+      if (!type) throw new Failure('PAGE_UNREADABLE', `Pages of its media type${named(page.type)} are not read.`);
       if (page.bytes.length === 0) throw new Failure('PAGE_UNREADABLE', 'It is empty.');
       const fetchedAt = Date.now();
       const read = await threads.readSomehow(

@@ -8,13 +8,12 @@ const hiding = [
   /(?:^|;)\s*visibility\s*:\s*(?:hidden|collapse)/,
   /(?:^|;)\s*(?:opacity|zoom)\s*:\s*0?\.?0*\s*(?:%|!|;|$)/,
   /(?:^|;)\s*font-size\s*:\s*0*(?:0|\.\d+|0\.\d+|1)(?:px|pt)?\s*(?:%|!|;|$)/,
-  /(?:^|;)\s*(?:left|right|top|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}/,
+  /(?:^|;)\s*(?:left|right|top|bottom|text-indent|margin-left|margin-top)\s*:\s*-(?:\d{4,}|\d{3,}r?em)/,
   /(?:^|;)\s*clip\s*:\s*rect\(\s*[01]/,
   /(?:^|;)\s*clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0)/,
   /(?:^|;)\s*transform\s*:\s*scale\w?\(\s*0\s*[,)]/,
   /(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:!|;|$)[\s\S]{0,200}overflow\s*:\s*hidden/,
   /overflow\s*:\s*hidden[\s\S]{0,200};\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:!|;|$)/,
-  /(?:^|;)\s*color\s*:\s*(?:transparent|rgba\([^)]{0,40},\s*0(?:\.0+)?\s*\))/,
 ];
 
 const valueOf = (style, name) => new RegExp(`(?:^|;)\\s*${name}\\s*:\\s*([^;!]{1,60})`).exec(style)?.[1]?.trim();
@@ -27,8 +26,12 @@ export function hides(declarations) {
     .replace(/\\([0-9a-fA-F]{1,6})\s?/g, (_whole, hex) => String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0xffff)))
     .toLowerCase();
   if (hiding.some((rule) => rule.test(style))) return true;
+  // Letters that let their background through are seen in its colours.
+  if (/background-clip\s*:\s*text/.test(style)) return false;
   const color = valueOf(style, 'color');
-  return color !== undefined && (color === valueOf(style, 'background-color') || color === valueOf(style, 'background'));
+  if (color === undefined || /^(?:inherit|initial|unset|revert|currentcolor|var\()/.test(color)) return false;
+  if (color === 'transparent' || /^rgba\(.{0,40},\s*0(?:\.0+)?\s*\)$/.test(color)) return true;
+  return color === valueOf(style, 'background-color') || color === valueOf(style, 'background');
 }
 
 /** Selectors that a style sheet hides on every screen. Rules under conditions of width, print and the like are left out. */
@@ -39,7 +42,11 @@ export function hiddenSelectors(css) {
   while (at < sheet.length && selectors.length < mostSelectors) {
     const open = sheet.indexOf('{', at);
     if (open < 0) break;
-    const head = sheet.slice(Math.max(at, sheet.lastIndexOf(';', open) + 1), open).trim();
+    const between = sheet.slice(at, open);
+    const head = between
+      .slice(between.lastIndexOf(';') + 1)
+      .replace(/^[}\s]+/, '')
+      .trim();
     if (head.startsWith('@')) {
       // Inside a block for all screens the rules count; any other block is left out as a whole.
       at = /^@(?:media\s+(?:screen|all)|layer[^;{]*|supports[^;{]*)\s*$/i.test(head) ? open + 1 : endOfBlock(sheet, open);
@@ -47,9 +54,8 @@ export function hiddenSelectors(css) {
     }
     const close = sheet.indexOf('}', open);
     const end = close < 0 ? sheet.length : close;
-    const list = head.replace(/^[}\s]+/, '');
-    if (list !== '' && list.length < 2_000 && !list.includes(':') && hides(sheet.slice(open + 1, end)))
-      selectors.push(...list.split(',').map((selector) => selector.trim()));
+    if (head !== '' && head.length < 2_000 && !head.includes(':') && hides(sheet.slice(open + 1, end)))
+      selectors.push(...head.split(',').map((selector) => selector.trim()));
     at = end + 1;
   }
   return selectors.filter((selector) => selector !== '' && !/^(?:html|body|\*|:root)$/i.test(selector)).slice(0, mostSelectors);

@@ -6,5 +6,6 @@ await runProcess({
   variables: process.env,
   cwd: process.cwd(),
   classes: ({ environment }) => environment.WORKER_CLASSES ?? ['expert', 'evidence'],
-  module: ({ configuration }) => ExpertsModule.register({ storePrompts: configuration.store_prompts }),
+  module: ({ configuration }) =>
+    ExpertsModule.register({ storePrompts: configuration.store_prompts, readPages: configuration.search.read_pages }),
 });

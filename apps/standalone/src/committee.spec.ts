@@ -175,7 +175,7 @@ describe('the committee over the embedded log', () => {
     ]);
     const entries = await run(sqlite, 'run_fallback0', 'What is it?');
     expect(server.violations()).toEqual([]);
-    expect(entries.at(-1)).toMatchObject({ kind: 'run.completed', outcome: 'completed', answer: 'Forty-two.', usage: { calls: 6 } });
+    expect(entries.at(-1)).toMatchObject({ kind: 'run.completed', outcome: 'completed', answer: 'Forty-two.', usage: { calls: 5 } });
     expect(entries.find((entry) => entry.kind === 'plan.ready')).toMatchObject({ fallback: true });
   });
 

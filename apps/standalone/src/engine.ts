@@ -63,9 +63,9 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
     const workers = classes.filter((name) => name !== 'judge');
     const parts = [
       ['planner', PlannerModule.register({ storePrompts }), []],
-      ['experts', ExpertsModule.register({ storePrompts }), workers],
+      ['experts', ExpertsModule.register({ storePrompts, readPages: loaded.configuration.search.read_pages }), workers],
       ['merger', MergerModule.register({ storePrompts }), ['judge']],
-      ['graph-ingest', GraphIngestModule.register(), []],
+      ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
     ] as const;
     const served: Served[] = [];
     for (const [service, module, served_classes] of parts) {

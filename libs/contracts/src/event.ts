@@ -60,7 +60,7 @@ export const topicOf = (spec: EventSpec, taskClass?: string): string => spec.top
 export function makeEvent<T extends string, S extends z.ZodType>(
   spec: EventSpec<T, S>,
   at: EventAddress,
-  data: z.infer<S>,
+  data: z.input<S>,
 ): Event<T, z.infer<S>> {
   const parsed = spec.schema.safeParse(data);
   if (!parsed.success) throw new Failure('EVENT_UNDECODABLE', `${spec.type} ${at.id}: ${z.prettifyError(parsed.error)}`);

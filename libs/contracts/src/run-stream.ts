@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ThoughtCode } from './thoughts.js';
 import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
 
 /** Entries the engine appends inside `commit`: facts of the run, in order. */
@@ -38,6 +39,13 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('decided'), epoch: z.int(), rule: RuleId, sentence: z.string() }),
   z.object({ kind: z.literal('replanning'), iteration: z.int(), max: z.int(), gap: z.string() }),
+  z.object({
+    kind: z.literal('thought'),
+    code: ThoughtCode,
+    taskId: z.string().nullable(),
+    text: z.string().describe('what happened, one line for people'),
+    detail: z.string().nullable().describe('prompt or raw content; only in runs that asked for full detail'),
+  }),
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
@@ -73,6 +81,7 @@ export const WorkerEntry = z.discriminatedUnion('kind', [
     n: z.int().nonnegative().describe('number of this progress line inside its attempt'),
     code: z.string().describe('stable code, such as `research.query`'),
     text: z.string().describe('one line for people, no prompts'),
+    detail: z.string().optional().describe('prompt or raw content; only in runs that asked for full detail'),
   }),
 ]);
 export type WorkerEntry = z.infer<typeof WorkerEntry>;

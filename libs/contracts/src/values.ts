@@ -24,7 +24,7 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 });
 
 export const Source = z.object({
-  kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph']),
+  kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph', 'collection', 'memory']),
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
@@ -72,6 +72,38 @@ export const Insight = z.object({
   insight_type: z.enum(['comparison', 'synthesis', 'inference']),
 });
 export type Insight = z.infer<typeof Insight>;
+
+export const Complexity = z.enum(['trivial', 'moderate', 'complex']);
+export type Complexity = z.infer<typeof Complexity>;
+
+/** Something that came along with a question. Its bytes are in the blobs, or at an address that the model server fetches itself. */
+export const Attachment = z.object({
+  kind: z.enum(['image', 'file']),
+  mime: z.string().describe('media type, such as `image/png`'),
+  name: z.string().nullable(),
+  blob: z.string().nullable().describe('content hash under which the blobs keep its bytes'),
+  url: z.string().nullable().describe('address, where the client gave one instead of the bytes'),
+});
+export type Attachment = z.infer<typeof Attachment>;
+
+/** An answer that a cache offers, and where it came from. */
+export const CachedAnswer = z.object({
+  origin: z.enum(['exact', 'semantic']),
+  runId: z.string().describe('run that gave the answer'),
+  question: z.string().describe('question it was given for'),
+  answer: z.string(),
+  sources: z.array(Source),
+  distance: z.number().nullable().describe('cosine distance of the questions, 0 to 2; null for an exact hit'),
+  storedAt: Timestamp,
+});
+export type CachedAnswer = z.infer<typeof CachedAnswer>;
+
+/** Where the answer of a run may be kept; made by whoever accepted it, so that reader and writer use the same keys. */
+export const CacheKeys = z.object({
+  exact: z.string().nullable().describe('key of the exact answer cache; null where it is off'),
+  scope: z.string().nullable().describe('tenant, template and models that a semantic entry is found under; null where it is off'),
+});
+export type CacheKeys = z.infer<typeof CacheKeys>;
 
 export const ChatRole = z.enum(['system', 'developer', 'user', 'assistant', 'tool']);
 export const TextMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.string() });

@@ -1,7 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
-  BLOBS, EVENT_LOG, GRAPH, MODELS, RUN_STREAM, SEARCH, STATE,
-  type Blobs, type EventLog, type KnowledgeGraph, type Models, type RunStream, type Search, type StateStore,
+  BLOBS, DOCUMENTS, EMBEDDER, EVENT_LOG, GRAPH, MODELS, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS,
+  type Blobs, type DocumentReader, type Embedder, type EventLog, type KnowledgeGraph, type Models, type PageReader, type RunStream,
+  type Search, type StateStore, type Symbolic, type ToolServers, type Vectors,
 } from '@conclave/ports'; // prettier-ignore
 import type { Logger } from './logging/logger.js';
 import type { Metrics } from './metrics/metrics.js';
@@ -21,6 +22,13 @@ export interface Ports {
   readonly search: Search | null;
   /** Null in a process whose service does not use it. */
   readonly graph: KnowledgeGraph | null;
+  /** What only some services use: null or absent where a process does not. */
+  readonly symbolic?: Symbolic | null;
+  readonly tools?: ToolServers | null;
+  readonly pages?: PageReader | null;
+  readonly documents?: DocumentReader | null;
+  readonly vectors?: Vectors | null;
+  readonly embedder?: Embedder | null;
   /** Closes all of them, in an order that loses nothing. */
   close(): Promise<void>;
 }
@@ -46,6 +54,12 @@ export class PortsModule {
       [MODELS, ports.models],
       [SEARCH, ports.search],
       [GRAPH, ports.graph],
+      [SYMBOLIC, ports.symbolic ?? null],
+      [TOOLS, ports.tools ?? null],
+      [PAGES, ports.pages ?? null],
+      [DOCUMENTS, ports.documents ?? null],
+      [VECTORS, ports.vectors ?? null],
+      [EMBEDDER, ports.embedder ?? null],
       [LOGGER, observers.logger],
       [METRICS, observers.metrics],
       [CRASH_POINTS, observers.crashPoints],

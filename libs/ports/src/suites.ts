@@ -11,3 +11,8 @@ export * from './state/state.contract.js';
 export * from './graph/graph.contract.js';
 export * from './embeddings/embedder.contract.js';
 export * from './vectors/vectors.contract.js';
+export * from './tools/tools.contract.js';
+export * from './documents/documents.contract.js';
+export * from './pages/pages.contract.js';
+export * from './symbolic/value-of.js';
+export * from './symbolic/symbolic.contract.js';

@@ -1,7 +1,7 @@
 import type { Event, GapDetected, PlanRequested, TaskDispatched } from '@conclave/contracts';
 import type { RunState, Strategy } from '@conclave/loop';
 import type { DeliveryContext } from '@conclave/platform';
-import type { HandlerOutcome, Search } from '@conclave/ports';
+import type { HandlerOutcome, Search, StateStore } from '@conclave/ports';
 import type { Calls, WorkState } from '@conclave/service-calls';
 import { ExpertsHandler } from '@conclave/service-experts';
 import { JudgeHandler, stateHash } from '@conclave/service-merger';
@@ -38,12 +38,25 @@ const searchOf = (kind: Search['kind']): Search => ({
   close: () => Promise.resolve(),
 });
 
+/** Evidence is never looked for again: a call answers with what was recorded, and whoever asks a tool itself has a fault. */
+const unused = <T extends object>(what: string): T =>
+  new Proxy({} as T, {
+    get: () => () => Promise.reject(new Error(`A replay asks no ${what}.`)),
+  });
+const emptyCaches = { ...unused<StateStore['caches']>('cache'), read: () => Promise.resolve(null) };
+
+const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
+  new ExpertsHandler(
+    { ...stateView(state), caches: emptyCaches }, calls, stream, search && searchOf(search), unused('page'), unused('mathematics'),
+    unused('tool'), unused('graph'), unused('vectors'), unused('embedder'), { readPages: 0 },
+  ); // prettier-ignore
+
 /** The code of the services that decides anything: the same classes that a server runs. */
 export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
   stateHash: (state: RunState): string => stateHash(state),
   plan(event: PlanRequested | GapDetected, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
-    const handler = new PlannerHandler(stateView(state), calls);
+    const handler = new PlannerHandler(stateView(state), calls, stream);
     return event.type === 'PlanRequested'
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());
@@ -52,7 +65,7 @@ export const todaysCode = {
   work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     const handler = task.data.capability.startsWith('judge.')
       ? new JudgeHandler(stateView(state), calls, stream)
-      : new ExpertsHandler(stateView(state), calls, stream, search && searchOf(search));
+      : expertsOver(state, calls, search);
     return handler.onTask(task, context());
   },
 };

@@ -1,1 +1,2 @@
-export {};
+export { openDocumentReader, type DocumentReaderOptions } from './document-reader.js';
+export { openPageReader, type PageReaderOptions } from './web/page-reader.js';

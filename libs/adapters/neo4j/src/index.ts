@@ -1,1 +1,2 @@
-export { Neo4jGraph, type Neo4jGraphOptions } from './neo4j-graph.js';
+export { Neo4jGraph } from './neo4j-graph.js';
+export type { Neo4jGraphOptions } from './connection.js';

@@ -5,7 +5,8 @@ import { describeKnowledgeGraph } from '@conclave/ports/suites';
 import { TcpProxy } from '@conclave/test-support';
 import neo4j, { type Driver } from 'neo4j-driver';
 import { realServer } from './__fixtures__/server.js';
-import { Neo4jGraph, type Neo4jGraphOptions } from './neo4j-graph.js';
+import type { Neo4jGraphOptions } from './connection.js';
+import { Neo4jGraph } from './neo4j-graph.js';
 
 jest.setTimeout(60_000);
 
@@ -86,8 +87,14 @@ describe('a graph in Neo4j', () => {
     );
     expect(records.map((record) => record.get('name') as string)).toEqual([
       'conclave_entity',
+      'conclave_ingested',
       'conclave_learned_run',
+      'conclave_quarantined',
+      'conclave_rating',
       'conclave_synthesis',
+      'conclave_taught',
+      'conclave_tenant',
+      'conclave_term',
     ]);
   });
 

@@ -1,203 +1,122 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
-import { normaliseEntity, type KnowledgeGraph, type SynthesisNode, type SynthesisWrite } from '@conclave/ports';
-import neo4j, { Neo4jError, type Driver, type ManagedTransaction } from 'neo4j-driver';
-
-export interface Neo4jGraphOptions {
-  /** bolt:// or neo4j://, with +s for TLS. */
-  readonly url: string;
-  readonly user: string;
-  readonly password: string;
-  /** Absent = the default database. */
-  readonly database?: string;
-  /** Put before every tenant: installations that share a database never see each other. */
-  readonly namespace?: string;
-  /** Bound of the repetitions of one transaction, and of the wait for a connection, milliseconds. */
-  readonly timeoutMs?: number;
-}
-
-/** Unique keys begin with the tenant. They are what makes two writers of one node wait for each other. */
-const schema = [
-  'CREATE CONSTRAINT conclave_synthesis IF NOT EXISTS FOR (n:Synthesis) REQUIRE (n.tenant, n.id) IS UNIQUE',
-  'CREATE CONSTRAINT conclave_entity IF NOT EXISTS FOR (n:Entity) REQUIRE (n.tenant, n.normal) IS UNIQUE',
-  'CREATE CONSTRAINT conclave_learned_run IF NOT EXISTS FOR (n:LearnedRun) REQUIRE (n.tenant, n.id) IS UNIQUE',
-];
-
-/** The first write of a run holds for ever: `$write` tells this write's own repetition from another one. */
-const claimRun = `MERGE (run:LearnedRun {tenant: $tenant, id: $runId})
-ON CREATE SET run.synthesis = $id, run.write = $write
-RETURN run.synthesis AS id, run.write = $write AS mine`;
-
-const addNode = `MERGE (s:Synthesis {tenant: $tenant, id: $id})
-ON CREATE SET s.text = $text, s.insight_type = $insightType, s.domain = $domain, s.confidence = $confidence, s.at = $at, s.write = $write
-WITH s
-MATCH (run:LearnedRun {tenant: $tenant, id: $runId})
-MERGE (run)-[:LEARNED]->(s)
-RETURN s.write = $write AS created`;
-
-const addLinks = `MATCH (s:Synthesis {tenant: $tenant, id: $id})
-UNWIND $entities AS entity
-MERGE (e:Entity {tenant: $tenant, normal: entity.normal})
-ON CREATE SET e.name = entity.name
-MERGE (s)-[:RELATED_TO]->(e)`;
-
-const find = `MATCH (e:Entity {tenant: $tenant})<-[:RELATED_TO]-(s:Synthesis {tenant: $tenant})
-WHERE e.normal IN $entities
-WITH DISTINCT s ORDER BY s.at DESC, s.id LIMIT $limit
-RETURN s.id AS id, s.text AS text, s.insight_type AS insightType, s.domain AS domain, s.confidence AS confidence,
-  COLLECT { MATCH (s)-[:RELATED_TO]->(about:Entity) RETURN about.name ORDER BY about.normal } AS entities,
-  COLLECT { MATCH (run:LearnedRun)-[:LEARNED]->(s) RETURN run.id ORDER BY run.id } AS runs
-ORDER BY s.at DESC, s.id`;
+import {
+  namedEntities, normaliseEntity, retrieveThrough,
+  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisWrite,
+  type TriplesAdded, type TripleWrite,
+} from '@conclave/ports'; // prettier-ignore
+import neo4j from 'neo4j-driver';
+import { Neo4jConnection, type Neo4jGraphOptions } from './connection.js';
+import { addTriples, decide, listQuarantined, rate, stats, TenantTransaction } from './knowledge.js';
+import { readingOf, synthesisOf, type SynthesisRow } from './reading.js';
+import { labels } from './schema.js';
+import * as statements from './statements.js';
 
 /**
- * The knowledge graph in Neo4j 5: `(:Synthesis)-[:RELATED_TO]->(:Entity)`, `(:LearnedRun)-[:LEARNED]->(:Synthesis)`.
- * Opens no connection by itself; constraints are made before the first question, again after a failure.
+ * The knowledge graph in Neo4j 5.23 or newer: `(:Entity)-[:<type>]->(:Entity)` with a type of the allow-list,
+ * `(:Synthesis)-[:RELATED_TO]->(:Entity)`, `(:LearnedRun)-[:LEARNED]->(:Synthesis)`, `(:Term)-[:NAMES]->(:Entity)` for words and
+ * aliases; contradictions are nodes (`:Quarantined`), so that no path leads through them.
  */
 export class Neo4jGraph implements KnowledgeGraph {
-  readonly #driver: Driver;
-  readonly #database: { readonly database?: string };
+  readonly #connection: Neo4jConnection;
   readonly #namespace: string;
-  #schema: Promise<void> | null = null;
-  #closed = false;
 
-  constructor({ url, user, password, database, namespace = '', timeoutMs = 10_000 }: Neo4jGraphOptions) {
-    this.#database = database ? { database } : {};
-    this.#namespace = namespace;
-    this.#driver = neo4j.driver(url, neo4j.auth.basic(user, password), {
-      disableLosslessIntegers: true,
-      maxTransactionRetryTime: timeoutMs,
-      connectionAcquisitionTimeout: timeoutMs,
-      connectionTimeout: Math.min(5_000, timeoutMs),
-      maxConnectionPoolSize: 20,
-      telemetryDisabled: true,
-      userAgent: 'conclave',
-    });
+  constructor(options: Neo4jGraphOptions) {
+    this.#connection = new Neo4jConnection(options);
+    this.#namespace = options.namespace ?? '';
   }
 
-  addSynthesis({
-    tenant,
-    runId,
-    insight,
-    domain,
-    confidence,
-    at,
-  }: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }> {
+  addSynthesis(synthesis: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }> {
+    const { runId, insight, domain, confidence, at } = synthesis;
     const id = createHash('sha256').update(insight.summary).digest('hex').slice(0, 16);
-    const keys = { tenant: this.#namespace + tenant, runId, id, write: randomUUID() };
     const node = { text: insight.summary, insightType: insight.insight_type, domain, confidence, at: neo4j.int(at) };
-    const entities = [...new Map(insight.entities.map((name) => [normaliseEntity(name), name.trim()] as const))]
-      .filter(([normal]) => normal !== '')
-      // Every writer takes the entities in the same order, so that two of them cannot wait for each other.
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([normal, name]) => ({ normal, name }));
-    return this.#write(async (transaction) => {
-      const claim = (await transaction.run<{ id: string; mine: boolean }>(claimRun, keys)).records[0]!.toObject();
-      if (!claim.mine) return { id: claim.id, created: false };
-      const added = (await transaction.run<{ created: boolean }>(addNode, { ...keys, ...node })).records[0]!.toObject();
-      if (added.created && entities.length > 0) await transaction.run(addLinks, { ...keys, entities });
-      return { id, created: added.created };
+    const entities = namedEntities(insight.entities);
+    return this.#write(synthesis.tenant, async (transaction) => {
+      await transaction.lock();
+      const [claim] = await transaction.run<{ id: string; mine: boolean }>(statements.claimRun, { runId, id });
+      if (!claim!.mine) return { id: claim!.id, created: false };
+      const { good, bad } = await transaction.ratings([runId]);
+      const rating = { good: neo4j.int(good), bad: neo4j.int(bad) };
+      const [added] = await transaction.run<{ created: boolean }>(statements.putSynthesis, { ...node, ...rating, runId, id });
+      if (added!.created && entities.length > 0) {
+        await transaction.putEntities(entities);
+        await transaction.run(statements.linkSynthesis, { id, entities: entities.map(({ normal }) => ({ normal })) });
+      }
+      return { id, created: added!.created };
     });
   }
 
-  synthesesAbout({
-    tenant,
-    entities,
-    limit,
-  }: {
-    tenant: string;
-    entities: readonly string[];
-    limit: number;
-  }): Promise<readonly SynthesisNode[]> {
-    const normal = [...new Set(entities.map(normaliseEntity))];
-    const parameters = { tenant: this.#namespace + tenant, entities: normal, limit: neo4j.int(Math.max(0, Math.floor(limit))) };
-    return this.#guarded(async () => {
-      const session = this.#driver.session(this.#database);
-      try {
-        const { records } = await session.executeRead((transaction) =>
-          transaction.run<SynthesisNode & Record<string, unknown>>(find, parameters),
-        );
-        return records.map((record) => record.toObject());
-      } finally {
-        await session.close();
-      }
+  synthesesAbout({ tenant, entities, limit }: Parameters<KnowledgeGraph['synthesesAbout']>[0]): Promise<readonly SynthesisNode[]> {
+    const parameters = { entities: [...new Set(entities.map(normaliseEntity))], limit: whole(limit) };
+    return this.#read(tenant, async (transaction) => {
+      const rows = await transaction.run<SynthesisRow>(statements.synthesesAbout, parameters);
+      return rows.map((row): SynthesisNode => {
+        const { trust: _trust, about: _about, ...node } = synthesisOf(row);
+        return node;
+      });
     });
+  }
+
+  addTriples(write: TripleWrite): Promise<TriplesAdded> {
+    return this.#write(write.tenant, (transaction) => addTriples(transaction, write));
+  }
+
+  quarantine({ tenant, limit, state = 'open' }: Parameters<KnowledgeGraph['quarantine']>[0]): Promise<readonly QuarantinedTriple[]> {
+    return this.#read(tenant, (transaction) => listQuarantined(transaction, state, Math.max(0, Math.floor(limit))));
+  }
+
+  decideQuarantine(decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): Promise<QuarantinedTriple | null> {
+    return this.#write(decision.tenant, (transaction) => decide(transaction, decision));
+  }
+
+  adjustTrust(rating: Parameters<KnowledgeGraph['adjustTrust']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
+    return this.#write(rating.tenant, (transaction) => rate(transaction, rating));
+  }
+
+  retrieve(query: GraphQuery): Promise<GraphContext> {
+    return this.#read(query.tenant, (transaction) => retrieveThrough(readingOf(transaction), query));
+  }
+
+  stats(tenant: string): Promise<GraphStats> {
+    return this.#read(tenant, stats);
   }
 
   async health(): Promise<string | null> {
     try {
-      await this.#guarded(() => this.#driver.verifyConnectivity(this.#database));
+      await this.#connection.verify();
       return null;
     } catch (error) {
       return error instanceof Failure ? error.message : String(error);
     }
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#driver.close();
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 
   /** Removes everything of this namespace, 1,000 nodes at a time. Refuses to do so without a namespace. */
   async removeAll(): Promise<void> {
     if (this.#namespace === '') throw new Error('Only a graph with a namespace can be removed as a whole.');
-    const remove = `MATCH (n:Synthesis|Entity|LearnedRun) WHERE n.tenant STARTS WITH $namespace
+    const remove = `MATCH (n:${labels}) WHERE n.tenant STARTS WITH $namespace
       WITH n LIMIT 1000 DETACH DELETE n RETURN count(*) AS removed`;
     let removed: number;
     do {
-      removed = await this.#write(async (transaction) => {
+      removed = await this.#connection.write(async (transaction) => {
         const { records } = await transaction.run<{ removed: number }>(remove, { namespace: this.#namespace });
         return records[0]?.get('removed') ?? 0;
       });
     } while (removed > 0);
   }
 
-  /** A transaction that the driver repeats while that can help: `work` may run several times. */
-  #write<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
-    return this.#guarded(async () => {
-      const session = this.#driver.session(this.#database);
-      try {
-        return await session.executeWrite(work);
-      } finally {
-        await session.close();
-      }
-    });
+  /** The mark of a write is the same in all its repetitions. */
+  #write<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
+    const mark = randomUUID();
+    return this.#connection.write((transaction) => work(new TenantTransaction(transaction, this.#namespace + tenant, mark)));
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
-    try {
-      await (this.#schema ??= this.#prepare());
-      return await work();
-    } catch (error) {
-      throw failureOf(error, this.#closed);
-    }
-  }
-
-  async #prepare(): Promise<void> {
-    const session = this.#driver.session(this.#database);
-    try {
-      for (const statement of schema) await session.executeWrite((transaction) => transaction.run(statement));
-    } catch (error) {
-      this.#schema = null;
-      throw error;
-    } finally {
-      await session.close();
-    }
+  #read<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
+    return this.#connection.read((transaction) => work(new TenantTransaction(transaction, this.#namespace + tenant, '')));
   }
 }
 
-/** Outages as GRAPH_UNAVAILABLE with what to do; a statement that the server does not understand is a bug and stays itself. */
-function failureOf(error: unknown, closed: boolean): unknown {
-  if (closed) return new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
-  if (!(error instanceof Neo4jError)) return error;
-  const { code } = error;
-  if (/^Neo\.ClientError\.Security/.test(code)) {
-    return new Failure(
-      'GRAPH_UNAVAILABLE',
-      `Neo4j does not accept the user or the password (${code}). Check NEO4J_USER and NEO4J_PASSWORD.`,
-    );
-  }
-  if (/^Neo\.ClientError\.Database/.test(code)) return new Failure('GRAPH_UNAVAILABLE', `Neo4j has no such database (${code}).`);
-  if (/^Neo\.ClientError\./.test(code)) return error;
-  return new Failure('GRAPH_UNAVAILABLE', `Neo4j: ${code}.`, { cause: error });
-}
+const whole = (limit: number) => neo4j.int(Math.max(0, Math.floor(limit)));

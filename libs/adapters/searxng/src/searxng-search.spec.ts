@@ -52,6 +52,69 @@ describe('SearXNG', () => {
     expect([pathname, searchParams.get('q'), searchParams.get('format')]).toEqual(['/search', 'tea & "cake" ü?', 'json']);
   });
 
+  it('gives each page once and as a person may open it, however engines spell it', async () => {
+    const found = await ask(
+      await serve(
+        json({
+          results: [
+            { url: 'https://www.a.example/x/?utm_source=s#part', title: 'A', content: '' },
+            { url: 'http://a.example/x', title: 'A again', content: 'The text of A&#8217;s page &#x2014; &hellip;' },
+            { url: 'https://a.example/x?page=2', title: 'Page two', content: 'other' },
+            { url: ' https://b.example/ä ö ', title: 'B\u202E\u200B', content: 'hid\u{E0041}den' },
+            { url: 'JavaScript:alert(1)//https://x', title: 'script', content: 's' },
+            { url: 'data:text/html,<script>', title: 'data', content: 'd' },
+            { url: 'https://user:secret@c.example/', title: 'user', content: 'u' },
+            { url: `https://d.example/${'x'.repeat(3_000)}`, title: 'long', content: 'l' },
+            { url: 'https://', title: 'none', content: 'n' },
+            { url: 7, title: 8, content: 'numbers' },
+          ],
+        }),
+      ),
+      'q',
+      20,
+    );
+    expect(found).toEqual([
+      { title: 'A', url: 'https://www.a.example/x/?utm_source=s#part', snippet: 'The text of A’s page — …' },
+      { title: 'Page two', url: 'https://a.example/x?page=2', snippet: 'other' },
+      { title: 'B', url: 'https://b.example/%C3%A4%20%C3%B6', snippet: 'hidden' },
+      ...['script', 'data', 'user', 'long', 'none'].map((title) => ({ title, url: null, snippet: title[0] })),
+      { title: '', url: null, snippet: 'numbers' },
+    ]);
+  });
+
+  it('is asked with the credentials of its address, which nobody gets to see', async () => {
+    let given: string | undefined = '';
+    const search = await serve((request, response) => {
+      given = request.headers.authorization;
+      json({ results: [] })(request, response);
+    });
+    const address = new URL(search.description.replace('web search of ', ''));
+    const guarded = openSearxng({ url: `http://me:p%40ss@${address.host}/` });
+    expect(await ask(guarded, 'x'.repeat(5_000))).toEqual([]);
+    expect([given, guarded.description]).toEqual([
+      `Basic ${Buffer.from('me:p@ss').toString('base64')}`,
+      `web search of http://${address.host}`,
+    ]);
+  });
+
+  it('says how long it wants to be left alone', async () => {
+    const limited = (header: string) => serve((_request, response) => void response.writeHead(429, { 'retry-after': header }).end());
+    expect((await failureOf(await limited('7'))).options.retryAfterMs).toBe(7_000);
+    const { retryAfterMs = 0 } = (await failureOf(await limited(new Date(Date.now() + 60_000).toUTCString()))).options;
+    expect([retryAfterMs > 50_000, retryAfterMs <= 60_000]).toEqual([true, true]);
+    expect((await failureOf(await limited('soon'))).options.retryAfterMs).toBeUndefined();
+  });
+
+  it('is given up when it sends its head and then nothing', async () => {
+    const search = await serve(
+      (_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{"res'),
+      {
+        timeoutMs: 60,
+      },
+    );
+    expect((await failureOf(search)).detail).toContain('within 60 ms');
+  });
+
   it('finds nothing when there is nothing, and fails when its engines did', async () => {
     expect(await ask(await serve(json({ results: [] })))).toEqual([]);
     const failure = await failureOf(await serve(json({ results: [], unresponsive_engines: [['google', 'timeout']] })));

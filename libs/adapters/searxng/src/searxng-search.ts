@@ -1,9 +1,9 @@
 import { Failure } from '@conclave/contracts';
-import type { Search, SearchHit } from '@conclave/ports';
+import { firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
 import { z } from 'zod';
 
 export interface SearxngOptions {
-  /** Address of the server, with its path where it has one, such as `http://127.0.0.1:8888`. */
+  /** Address of the server, with its path where it has one, such as `http://127.0.0.1:8888`; a user and password in it are sent as basic authentication. */
   readonly url: string;
   /** Bound of one search, milliseconds. SearXNG itself waits for its engines. */
   readonly timeoutMs?: number;
@@ -12,18 +12,25 @@ export interface SearxngOptions {
 }
 
 const Answer = z.object({ results: z.array(z.unknown()), unresponsive_engines: z.array(z.unknown()).optional() });
-const Result = z.object({ url: z.string().nullish(), title: z.string().nullish(), content: z.string().nullish() });
+/** An engine that sends a number for a title does not cost the whole hit. */
+const Text = z.string().nullish().catch(null);
+const Result = z.object({ url: Text, title: Text, content: Text });
 
 /** Longest text of a hit, characters. */
 const longestSnippet = 2_000;
+const longestTitle = 300;
+/** Longest address that is kept, characters: browsers and servers agree on about this much. */
+const longestUrl = 2_000;
+/** Longest query that is sent, characters; more would make an address that servers refuse. */
+const longestQuery = 1_000;
 
 /** Search over the JSON API of a SearXNG (or searx) server. Opens no connection by itself. */
 export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: SearxngOptions): Search {
-  const base = url.replace(/\/+$/, '');
+  const { base, authorization } = withoutCredentials(url);
   const closing = new AbortController();
 
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
-    return fetch(base + path, { signal, headers: { accept: 'application/json', 'user-agent': 'conclave' } });
+    return fetch(base + path, { signal, headers: { accept: 'application/json', 'user-agent': 'conclave', ...authorization } });
   }
 
   return {
@@ -36,7 +43,10 @@ export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: Se
       if (!/[\p{L}\p{N}]/u.test(query)) return [];
       const bounded = new Bounded([signal, closing.signal], timeoutMs);
       try {
-        const response = await ask(`/search?${new URLSearchParams({ q: query, format: 'json' }).toString()}`, bounded.signal);
+        const response = await ask(
+          `/search?${new URLSearchParams({ q: firstCharacters(query, longestQuery), format: 'json' }).toString()}`,
+          bounded.signal,
+        );
         if (!response.ok) {
           await response.body?.cancel();
           throw refused(response);
@@ -101,8 +111,8 @@ class Bounded {
 function refused({ status, headers }: Response): Failure {
   if (status === 403) return new Failure('SEARCH_UNAVAILABLE', 'It refuses JSON. Add `json` to `search.formats` in its settings.yml.');
   if (status === 429) {
-    const seconds = Number(headers.get('retry-after') ?? NaN);
-    const wait = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1000 } : {};
+    const waitMs = waitOf(headers.get('retry-after'));
+    const wait = waitMs === null ? {} : { retryAfterMs: waitMs };
     return new Failure('SEARCH_UNAVAILABLE', 'It limits the rate of searches. Allow this address in its limiter.toml.', wait);
   }
   return new Failure('SEARCH_UNAVAILABLE', `It answers with status ${status}.`);
@@ -132,11 +142,14 @@ function hitsOf(text: string, limit: number): readonly SearchHit[] {
     const { data: result } = Result.safeParse(value);
     if (!result) continue;
     const url = webAddress(result.url);
-    const snippet = plain(result.content ?? '').slice(0, longestSnippet);
-    const title = plain(result.title ?? '').slice(0, 300) || (url ? new URL(url).hostname : '');
+    const snippet = firstCharacters(plain(result.content ?? ''), longestSnippet);
+    const title = firstCharacters(plain(result.title ?? ''), longestTitle) || (url ? new URL(url).hostname : '');
     if (title === '' && snippet === '') continue;
-    const key = url ?? `${title}\n${snippet}`;
-    if (!hits.has(key)) hits.set(key, { title, url, snippet });
+    const key = url === null ? `${title}\n${snippet}` : sameness(url);
+    const known = hits.get(key);
+    // Engines send the same page with and without a text.
+    if (!known) hits.set(key, { title, url, snippet });
+    else if (known.snippet === '' && snippet !== '') hits.set(key, { ...known, snippet });
   }
   return [...hits.values()].slice(0, Math.max(0, limit));
 }
@@ -149,18 +162,64 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** http and https only: everything else is no address for a person. */
-function webAddress(url: string | null | undefined): string | null {
-  return url && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
+/** http and https only, without a user in it: everything else is no address for a person. */
+function webAddress(text: string | null | undefined): string | null {
+  if (!text || text.length > longestUrl || !URL.canParse(text.trim())) return null;
+  const url = new URL(text.trim());
+  return /^https?:$/.test(url.protocol) && url.hostname !== '' && url.username === '' && url.password === '' ? url.href : null;
 }
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ' };
+const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_cid|mc_eid|igshid|ref_src)$/i;
+/** What two addresses of one page have in common: scheme, `www.`, fragment, closing slash and marks of campaigns aside. */
+function sameness(address: string): string {
+  const url = new URL(address);
+  for (const name of [...url.searchParams.keys()]) if (tracking.test(name)) url.searchParams.delete(name);
+  return `${url.host.replace(/^www\./, '')}${url.pathname.replace(/\/+$/, '')}?${url.searchParams.toString()}`;
+}
+
+/** Milliseconds of a Retry-After in seconds or as a date, null where it says neither. */
+function waitOf(header: string | null): number | null {
+  if (header === null) return null;
+  const ms = /^\s*\d{1,9}\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : null;
+}
+
+/** The address as it may be shown and asked, and its credentials as the header they become. */
+function withoutCredentials(address: string): { readonly base: string; readonly authorization: Readonly<Record<string, string>> } {
+  if (!URL.canParse(address)) return { base: address.replace(/\/+$/, ''), authorization: {} };
+  const url = new URL(address);
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  const base = url.href.replace(/\/+$/, '');
+  if (username === '' && password === '') return { base, authorization: {} };
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { base, authorization: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
+}
+
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+};
+const codePoint = (value: number): string =>
+  value > 0 && value <= 0x10ffff && !(value >= 0xd800 && value <= 0xdfff) ? String.fromCodePoint(value) : '';
 /** Engines send marks of HTML around the words they found. */
 const plain = (text: string): string =>
-  text
-    .replace(/<\/?[a-z][^<>]*>/gi, '')
-    .replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_whole, name: string) => entities[name] ?? '')
-    .replace(/\s+/g, ' ')
+  visibleText(
+    text
+      .replace(/<\/?[a-z][^<>]*>/gi, '')
+      .replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi, (whole, decimal?: string, hex?: string, name?: string) =>
+        decimal ? codePoint(Number(decimal)) : hex ? codePoint(Number.parseInt(hex, 16)) : (entities[name!] ?? whole),
+      ),
+  )
+    .text.replace(/\s+/g, ' ')
     .trim();
 
 /** ` (ECONNREFUSED)` of a failed fetch. */

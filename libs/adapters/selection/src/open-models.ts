@@ -28,22 +28,9 @@ export interface ModelSearch {
  * Configured servers; with none, local servers found at their usual ports; with none of those either, the demo model.
  * A key alone makes its hosted service callable as `model@openai`, and is never used by itself.
  */
-export async function openModels({ configuration, environment, secrets }: Loaded, search: ModelSearch): Promise<OpenedModels> {
-  const configured = Object.entries(configuration.providers).map(([name, provider]): [string, ProviderConfig] => {
-    const key = secrets.providerKeys[name];
-    const nature = natureOf(provider.base_url, key !== undefined);
-    return [
-      name,
-      {
-        base_url: provider.base_url,
-        ...(key === undefined ? {} : { api_key: key }),
-        ...(provider.max_concurrency === undefined ? {} : { max_concurrency: provider.max_concurrency }),
-        timeout_ms: provider.timeout_s * 1000,
-        local: nature.local,
-        paid: provider.paid ?? nature.paid,
-      },
-    ];
-  });
+export async function openModels(loaded: Loaded, search: ModelSearch): Promise<OpenedModels> {
+  const { configuration, environment } = loaded;
+  const configured = Object.keys(configuration.providers).map((name): [string, ProviderConfig] => [name, providerOf(loaded, name)!]);
   const found = configured.length === 0 && search.discover ? await discoverLocalServers(search) : [];
   const lone = configured.length === 0 ? providerFromEnvironment(undefined, environment.OPENAI_API_KEY) : null;
   const demoOnly = configured.length === 0 && found.length === 0;
@@ -56,6 +43,22 @@ export async function openModels({ configuration, environment, secrets }: Loaded
     models: known(configuration.models),
   });
   return { models: joined(real, openDemoModels(), demoOnly, search.ports ?? {}), demoOnly };
+}
+
+/** A configured provider with its key; null for a name that is not configured. */
+export function providerOf({ configuration, secrets }: Loaded, name: string): ProviderConfig | null {
+  const provider = configuration.providers[name];
+  if (!provider) return null;
+  const key = secrets.providerKeys[name];
+  const nature = natureOf(provider.base_url, key !== undefined);
+  return {
+    base_url: provider.base_url,
+    ...(key === undefined ? {} : { api_key: key }),
+    ...(provider.max_concurrency === undefined ? {} : { max_concurrency: provider.max_concurrency }),
+    timeout_ms: provider.timeout_s * 1000,
+    local: nature.local,
+    paid: provider.paid ?? nature.paid,
+  };
 }
 
 type KnownModels = Readonly<

@@ -9,6 +9,7 @@ import {
 } from '@conclave/platform'; // prettier-ignore
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
+import { openCapabilities } from './open-capabilities.js';
 import { openModels, type ModelSearch } from './open-models.js';
 import { unprotectedPool } from './protections/unprotected-pool.js';
 import { unprotectedStores } from './protections/unprotected-ports.js';
@@ -30,6 +31,8 @@ export interface OpenedPorts extends Ports {
   readonly demoOnly: boolean;
   /** Whether `research` has anything to search, in whatever process. */
   readonly canSearch: boolean;
+  /** Whether workers can read the knowledge graph, in whatever process. */
+  readonly canRecall: boolean;
   /** A question that shows the loop on the sample documents; null where those are not searched. */
   readonly sampleQuestion: string | null;
   /** Sentences about lost guarantees of the stores. */
@@ -49,7 +52,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
   };
   try {
     const { models, demoOnly } = await openModels(loaded, {
-      discover: options.service !== 'graph-ingest',
+      discover: true,
       ...(options.localServers ? { ports: options.localServers } : {}),
     });
     keep(models);
@@ -62,8 +65,20 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const stores = recordedStores(off.size > 0 ? unprotectedStores(whole, off) : whole, options);
     const search = searches(options.service) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
+    const capabilities = openCapabilities(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
-    return { ...ports, models, search, graph, demoOnly, canSearch, sampleQuestion: sampled ? sampleQuestion() : null, close: closeAll };
+    return {
+      ...ports,
+      ...capabilities,
+      models,
+      search,
+      graph,
+      demoOnly,
+      canSearch,
+      canRecall: canRecall(loaded),
+      sampleQuestion: sampled ? sampleQuestion() : null,
+      close: closeAll,
+    };
   } catch (error) {
     await closeAll();
     throw error;
@@ -138,6 +153,9 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
   };
 }
 
+/** Every process can read a graph that is a server; a graph in a file belongs to one process. */
+const canRecall = ({ configuration: { stores } }: Loaded): boolean => stores.neo4j !== undefined || stores.kafka === undefined;
+
 async function openSearch({ configuration }: Loaded, folder: string | null, sqlite: Sqlite | null, keep: Keep): Promise<Search | null> {
   if (configuration.search.searxng) return keep(openSearxng({ url: configuration.search.searxng }));
   if (!folder) return null;
@@ -149,7 +167,8 @@ async function openGraph(
   sqlite: Sqlite | null,
   keep: Keep,
 ): Promise<KnowledgeGraph | null> {
-  if (service !== 'graph-ingest' && service !== 'standalone') return null;
+  const readsOnly = service === 'experts';
+  if (!readsOnly && service !== 'graph-ingest' && service !== 'standalone') return null;
   const { neo4j, kafka } = loaded.configuration.stores;
   if (neo4j) {
     const { Neo4jGraph } = await import('@conclave/adapter-neo4j');
@@ -165,6 +184,7 @@ async function openGraph(
     );
   }
   if (sqlite) return sqlite.graph;
+  if (readsOnly) return null;
   // A graph of its own file beside Kafka and Redis: one process can have it, which is what this service needs.
   return keep(
     openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger }),

@@ -83,7 +83,8 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   readiness.add('log', () => ports.log.health());
   readiness.add('state store', () => ports.state.health());
   const { graph } = ports;
-  if (graph) readiness.add('graph', () => graph.health());
+  // Whoever only reads it can go on without.
+  if (graph && service === 'graph-ingest') readiness.add('graph', () => graph.health());
   const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service, classes: identity.classes }, logger);
   readiness.add('lease', lease.health);
   shutdown.add('lease', () => lease.end());

@@ -1,1 +1,1 @@
-export {};
+export { openSymbolic, type SymbolicOptions } from './open-symbolic.js';

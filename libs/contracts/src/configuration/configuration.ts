@@ -6,6 +6,7 @@ import { TemplateId, TemplateSettings } from './templates.js';
 const McpSettings = z.strictObject({
   builtin: z.string().min(1).optional().describe('name of a server that comes with the product'),
   url: Address.optional().describe('address of a server'),
+  headers_env: z.record(z.string(), EnvName).optional().describe('header sent to `url` -> variable of ours that holds its value'),
   command: z.string().min(1).optional().describe('program that is started and spoken to over stdio'),
   args: z.array(z.string()).optional().describe('its arguments'),
   env: z.record(z.string(), EnvName).optional().describe('its variable -> variable of ours it is taken from'),
@@ -49,18 +50,33 @@ export const Configuration = z.strictObject({
   models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
   aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
-  mcp: z.record(ProviderName, McpSettings).default({}).describe('tool servers (later version: warned about)'),
+  mcp: z.record(ProviderName, McpSettings).default({}).describe('tool servers whose tools `mcp` tasks may use'),
   search: z
     .strictObject({
       searxng: Address.optional().describe('address of a SearXNG server'),
       corpus: z.string().min(1).optional().describe('folder of text and Markdown documents to search, relative to this file'),
+      read_pages: z.int().min(0).max(5).default(0).describe('pages of the best hits that are read whole'),
+      allow_hosts: z.array(z.string().min(1)).default([]).describe('private hosts whose pages may be read; all others are refused'),
     })
-    .default({})
-    .describe('where `research` looks; one of the two'),
+    .default({ read_pages: 0, allow_hosts: [] })
+    .describe('where `research` looks: searxng or corpus'),
   stores: StoreSettings.default({}).describe('absent = embedded'),
   gateway: GatewaySettings.default(GatewaySettings.parse({})).describe('limits of the HTTP side'),
   task_classes: z.record(TaskClassName, TaskClassSettings).default({}).describe('groups of workers; expert, evidence and judge exist'),
   durability: z.enum(['process', 'power']).default('process').describe('embedded: survive the death of the process, or a power cut too'),
+  embeddings: z
+    .strictObject({ model: ConfiguredModel.optional().describe('embedding model; absent: the built-in embedder') })
+    .default({})
+    .describe('what turns texts into vectors'),
+  math: z
+    .strictObject({
+      python: z.string().min(1).optional().describe('Python with SymPy; absent: python3 where it has SymPy, else the Compute Engine'),
+      memory_mb: z.int().min(64).max(8_192).default(512).describe('memory of the calculating process'),
+      seconds: z.number().min(0.1).max(120).default(10).describe('time of one calculation'),
+    })
+    .default({ memory_mb: 512, seconds: 10 })
+    .describe('where symbolic mathematics is calculated'),
+  skills: z.string().min(1).optional().describe('folder of approved skills, relative to this file'),
   store_prompts: z.enum(['full', 'hash', 'none']).default('full').describe('what the audit keeps of prompts and replies'),
 });
 export type Configuration = z.infer<typeof Configuration>;

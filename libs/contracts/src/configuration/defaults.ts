@@ -32,7 +32,9 @@ export const demoProvider = 'demo';
 export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research'] as const;
 
 export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collections'] as const;
+/** Categories whose answers are reviewed unless a template says otherwise (moe.md, Critic). */
+export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;
 /** Evidence capabilities that this version can run; the others are parsed and warned about. */
-export const availableCapabilities: readonly string[] = ['research'];
+export const availableCapabilities: readonly string[] = evidenceCapabilities;
 /** Strategies that this version can run. */
 export const availableStrategies: readonly string[] = ['single-pass', 'agentic'];

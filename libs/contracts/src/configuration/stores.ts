@@ -74,7 +74,7 @@ export const StoreSettings = z.strictObject({
   kafka: KafkaSettings.optional().describe('event log; needs `redis` beside it'),
   redis: RedisSettings.optional().describe('run state, journal, timers, run streams and blobs'),
   neo4j: Neo4jSettings.optional().describe('knowledge graph'),
-  chroma: ChromaSettings.optional().describe('vectors (later version: warned about)'),
+  chroma: ChromaSettings.optional().describe('vectors'),
 });
 export type StoreSettings = z.infer<typeof StoreSettings>;
 export type TlsSettings = z.infer<typeof Tls>;

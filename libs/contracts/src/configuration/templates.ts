@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StrategyId } from '../template.js';
-import { defaultLimits, defaultTimeouts, evidenceCapabilities } from './defaults.js';
+import { defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical } from './defaults.js';
 import { ConfiguredModel } from './providers.js';
 
 /**
@@ -33,9 +33,9 @@ const JudgeSettings = z.strictObject(oneOrMany);
 
 export const ExpertSettings = z.strictObject({
   t1: z.array(ConfiguredModel).min(1).optional().describe('models tried first, in this order; absent: the default models'),
-  t2: z.array(ConfiguredModel).min(1).optional().describe('models for unsure answers (later version: warned about)'),
+  t2: z.array(ConfiguredModel).min(1).optional().describe('models asked when the first answer is unsure (confidence below 0.65)'),
   prompt: z.string().min(1).optional().describe('file (or text of several lines) with the system prompt of the category'),
-  always: z.boolean().optional().describe('always part of the plan (later version: warned about)'),
+  always: z.array(ConfiguredModel).min(1).optional().describe('models that always answer beside the first tier'),
 });
 export type ExpertSettings = z.infer<typeof ExpertSettings>;
 
@@ -77,9 +77,10 @@ const LimitSettings = z.strictObject({
 });
 
 const CacheSettings = z.strictObject({
-  answer: z.boolean().optional().describe('exact answer cache (later version: warned about)'),
-  semantic: z.boolean().optional().describe('answer cache by meaning (later version: warned about)'),
-  plan: z.boolean().optional().describe('plan cache (later version: warned about)'),
+  answer: z.boolean().default(true).describe('the same question again is answered from memory for 30 minutes'),
+  semantic: z.boolean().default(false).describe('a question in other words is answered from memory for 7 days'),
+  plan: z.boolean().default(true).describe('the first plan of a question is kept for 30 minutes'),
+  search: z.boolean().default(true).describe('results of searches and of the knowledge graph are kept for a while'),
 });
 
 export const TemplateSettings = z.strictObject({
@@ -94,7 +95,7 @@ export const TemplateSettings = z.strictObject({
   judge: JudgeSettings.default({}).describe('model that checks for gaps and writes the final answer'),
   experts: z.record(Category, ExpertSettings).default({}).describe('category -> models and prompt; `general` always exists'),
   capabilities: z.array(z.enum(evidenceCapabilities)).default(['research']).describe('evidence the planner may ask for'),
-  caches: CacheSettings.default({}).describe('what may be answered from memory'),
+  caches: CacheSettings.default(CacheSettings.parse({})).describe('what may be answered from memory'),
   limits: LimitSettings.default({}).describe('what one run may use'),
   task_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.task_timeout_s).describe('seconds a task may run once started'),
   start_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.start_timeout_s).describe('seconds a task may wait for a worker'),
@@ -105,8 +106,25 @@ export const TemplateSettings = z.strictObject({
     .default(defaultTimeouts.planning_timeout_s)
     .describe('seconds the planner may take for one plan'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
-  thinking: z.boolean().default(false).describe('thinking step for complex questions (later version: warned about)'),
-  critic: z.boolean().default(false).describe('review of safety-critical answers (later version: warned about)'),
+  complexity: z
+    .enum(['auto', 'trivial', 'moderate', 'complex'])
+    .default('auto')
+    .describe('auto: read off the question without a model call; trivial: one expert and nothing else'),
+  thinking: z.boolean().default(false).describe('a thinking step before the answer to a complex question'),
+  refine_rounds: z
+    .int()
+    .min(0)
+    .max(2)
+    .default(1)
+    .describe('times an unsure expert is asked again with hints of the judge; only a better answer is taken'),
+  critic: z
+    .array(Category)
+    .default([...safetyCritical])
+    .describe('categories whose answers are reviewed before anybody sees them; [] = no review'),
+  learn: z
+    .enum(['off', 'insights', 'triples'])
+    .default('insights')
+    .describe('what a finished run adds to the knowledge graph; triples costs one model call after the answer'),
   client_tools: z
     .enum(['ask_first', 'pass_through', 'ignore'])
     .default('ignore')

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch, LocalTaskId, RunId } from '../ids.js';
 import { RunLimits, Template } from '../template.js';
-import { AnswerParameters, FailureNote, HistoryEntry, Memory, TextMessage, Timestamp, Usage } from '../values.js';
+import {
+  AnswerParameters, Attachment, CachedAnswer, CacheKeys, Complexity, FailureNote, HistoryEntry, Memory, TextMessage, Timestamp, Usage,
+} from '../values.js'; // prettier-ignore
 
 export const Caller = z.object({
   tenant: z.string().describe('tenant every id of this run belongs to'),
@@ -27,6 +29,18 @@ export const PlanRequested = defineEvent({
     answer: AnswerParameters,
     origin: z.enum(['chat', 'runs']).describe('endpoint it came in by; a chat run ends when its client leaves'),
     requestedAt: Timestamp,
+    attachments: z.array(Attachment).optional(),
+    skill: z
+      .object({ name: z.string(), arguments: z.string(), version: z.int().nonnegative() })
+      .nullable()
+      .optional()
+      .describe('skill that wrote the goal out of the words of the user'),
+    complexity: Complexity.nullable().optional().describe('level the request asks for'),
+    cached: CachedAnswer.nullable()
+      .optional()
+      .describe('answer of a cache, looked up before the run was accepted: then nothing is planned'),
+    caching: CacheKeys.nullable().optional().describe('where the answer may be kept; null = nowhere'),
+    detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });
@@ -38,6 +52,8 @@ export const PlannedTask = z.object({
   task: z.string().min(1).describe('instruction for whoever does it'),
   query: z.string().nullable().describe('search query of a research task'),
   needs: z.array(z.string()).describe('ids of tasks of the same plan whose results it waits for'),
+  tool: z.string().nullable().optional().describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
+  args: z.record(z.string(), z.unknown()).nullable().optional().describe('its arguments'),
   metadata_filters: z.record(z.string(), z.string()).nullable(),
 });
 export type PlannedTask = z.infer<typeof PlannedTask>;
@@ -51,7 +67,13 @@ export const PlanCreated = defineEvent({
   doc: 'A plan for one round, or the reason why no plan was possible.',
   schema: z.object({
     epoch: Epoch,
-    complexity: z.enum(['trivial', 'moderate', 'complex']),
+    complexity: Complexity,
+    signals: z.array(z.string()).default([]).describe('why it was taken for that level'),
+    cached: z.boolean().default(false).describe('true when the plan came from the plan cache'),
+    choices: z
+      .record(z.string(), z.array(z.string()))
+      .default({})
+      .describe('category -> first-tier models in the order they are tried: drawn from their scores, so that no decision draws by itself'),
     tasks: z.array(PlannedTask).describe('empty only where `failure` is set'),
     searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
     fallback: z.boolean().describe('true when every reply of the model was unusable and the single general task was taken'),

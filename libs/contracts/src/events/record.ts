@@ -1,7 +1,20 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
-import { FailureNote, HistoryEntry, Insight, Outcome, RuleId, Source, Timestamp, Usage } from '../values.js';
+import { ModelRef } from '../template.js';
+import { CacheKeys, Complexity, Fact, FailureNote, HistoryEntry, Insight, Outcome, RuleId, Source, Timestamp, Usage } from '../values.js';
 import { Caller } from './plan.js';
+
+/** What one expert contributed, for scores and for people. */
+export const ExpertOutcome = z.object({
+  taskId: z.string(),
+  category: z.string(),
+  model: z.string().nullable(),
+  tier: z.enum(['t1', 't2', 'always']),
+  confidence: z.number().min(0).max(1).nullable(),
+  gaps: z.array(z.string()),
+  status: z.string(),
+});
+export type ExpertOutcome = z.infer<typeof ExpertOutcome>;
 
 export const RunCompleted = defineEvent({
   type: 'RunCompleted',
@@ -25,6 +38,25 @@ export const RunCompleted = defineEvent({
     usage: Usage.describe('sum over every hidden model call'),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
+    complexity: Complexity.default('moderate'),
+    cached: z
+      .object({ origin: z.enum(['exact', 'semantic']), runId: z.string(), distance: z.number().nullable() })
+      .nullable()
+      .default(null)
+      .describe('cache that answered, and the run it had the answer from'),
+    caching: CacheKeys.nullable().default(null),
+    experts: z.array(ExpertOutcome).default([]),
+    review: z.enum(['none', 'confirmed', 'corrected', 'unparsable', 'not_reviewed']).default('none').describe('what the critic said'),
+    evidence: z.array(Fact).default([]).describe('facts the answer was written from, bounded'),
+    learning: z
+      .object({
+        graph: z.enum(['off', 'insights', 'triples']),
+        models: z.array(ModelRef),
+        prices: z.record(z.string(), z.object({ input: z.number(), output: z.number() })),
+        contexts: z.record(z.string(), z.int()),
+      })
+      .default({ graph: 'insights', models: [], prices: {}, contexts: {} })
+      .describe('what the run may add to the knowledge graph, and the models that may be asked for it'),
     failure: FailureNote.nullable(),
     startedAt: Timestamp,
     completedAt: Timestamp,
@@ -37,7 +69,7 @@ export const KnowledgeProposed = defineEvent({
   topic: 'knowledge.ingest',
   key: 'run',
   from: ['gateway'],
-  to: ['graph-ingest'],
+  to: ['graph-ingest', 'learning'],
   doc: 'Somebody offers knowledge: a document, a rating or a correction.',
   schema: z.object({
     kind: z.enum(['document', 'feedback', 'correction']),
@@ -45,6 +77,18 @@ export const KnowledgeProposed = defineEvent({
     actor: z.string(),
     text: z.string(),
     about: z.string().nullable().describe('id of the run or document it is about'),
+    rating: z.int().min(1).max(5).nullable().default(null).describe('of feedback: 4-5 good, 1-2 bad, 3 neither'),
+    document: z
+      .object({
+        collection: z.string(),
+        id: z.string(),
+        name: z.string(),
+        mime: z.string(),
+        blob: z.string().describe('content hash under which the blobs keep its bytes'),
+        metadata: z.record(z.string(), z.string()),
+      })
+      .nullable()
+      .default(null),
     proposedAt: Timestamp,
   }),
 });
@@ -82,7 +126,7 @@ export const CallRecorded = defineEvent({
   type: 'CallRecorded',
   topic: 'audit',
   key: 'run',
-  from: ['planner', 'experts', 'merger', 'gateway'],
+  from: ['planner', 'experts', 'merger', 'gateway', 'graph-ingest'],
   to: ['replay'],
   doc: 'One model or tool call, with what was asked and what came back.',
   schema: z.object({

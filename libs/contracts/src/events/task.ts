@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch } from '../ids.js';
 import { ModelRef } from '../template.js';
-import { AnswerParameters, Fact, FailureNote, Insight, Source, TextMessage, Timestamp, Usage, Verdict } from '../values.js';
+import { AnswerParameters, Attachment, Fact, FailureNote, Insight, Source, TextMessage, Timestamp, Usage, Verdict } from '../values.js';
+
+const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
 
 /** What a task works on. Structured, so that the worker renders the prompt and a recorded run survives a changed prompt. */
 export const TaskInput = z.discriminatedUnion('kind', [
@@ -15,6 +17,63 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, to be quoted"),
     prompt: z.string().describe('system prompt of the category'),
     evidence: z.array(Fact).describe('results of the tasks it needs, as quoted data'),
+    hints: z.string().nullable().default(null).describe('what the judge wants improved when it is asked again'),
+    previous: z.string().nullable().default(null).describe('its earlier answer, when it is asked again'),
+    attachments: z.array(Attachment).default([]),
+    final: z.boolean().optional().describe("its reply may be the answer itself: the client's system message is an instruction to it"),
+    marked: z.boolean().optional().describe('false where nobody needs its confidence'),
+    parameters: AnswerParameters.optional().describe('of the client, where its reply is the answer'),
+  }),
+  z.object({
+    kind: z.literal('math'),
+    task: z.string(),
+    operation: z.string().nullable().describe('such as `solve`; null where the task says it in words'),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    kind: z.literal('mcp'),
+    task: z.string(),
+    tool: z.string().describe('`server.tool`'),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    kind: z.literal('graph'),
+    question: z.string(),
+    categories: z.array(z.string()).describe('categories of the plan it serves'),
+    filters: z.record(z.string(), z.string()).describe('`metadata_filters` of the plan'),
+    maxCharacters: z.int().positive().describe('bound of the context it gives'),
+  }),
+  z.object({
+    kind: z.literal('collections'),
+    query: z.string(),
+    collections: z.array(z.string()),
+    filters: z.record(z.string(), z.string()),
+    limit: z.int().positive().describe('chunks wanted per collection'),
+  }),
+  z.object({
+    kind: z.literal('thinking'),
+    question: z.string(),
+    system: z.string().nullable(),
+    facts: z.array(Fact),
+    answers: z.array(ExpertAnswer),
+  }),
+  z.object({
+    kind: z.literal('hints'),
+    question: z.string(),
+    answers: z.array(z.object({ taskId: z.string(), category: z.string(), task: z.string(), text: z.string(), gaps: z.array(z.string()) })),
+  }),
+  z.object({
+    kind: z.literal('score'),
+    question: z.string(),
+    pairs: z.array(z.object({ taskId: z.string(), category: z.string(), task: z.string(), before: z.string(), after: z.string() })),
+  }),
+  z.object({
+    kind: z.literal('critic'),
+    question: z.string(),
+    system: z.string().nullable(),
+    answer: z.string(),
+    facts: z.array(Fact),
+    categories: z.array(z.string()),
   }),
   z.object({
     kind: z.literal('research'),
@@ -35,7 +94,8 @@ export const TaskInput = z.discriminatedUnion('kind', [
     conversation: z.array(TextMessage),
     system: z.string().nullable().describe("the client's system message, verbatim"),
     facts: z.array(Fact),
-    answers: z.array(z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() })),
+    answers: z.array(ExpertAnswer),
+    thinking: z.string().nullable().default(null).describe('result of the thinking step'),
     failed: z
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
       .describe('tasks without a result, to be named'),
@@ -45,6 +105,8 @@ export const TaskInput = z.discriminatedUnion('kind', [
   }),
 ]);
 export type TaskInput = z.infer<typeof TaskInput>;
+/** A task input as it is made, before defaults are filled in. */
+export type TaskInputDraft = z.input<typeof TaskInput>;
 
 export const Allowance = z.object({
   calls: z.int().nonnegative(),
@@ -74,6 +136,10 @@ export const TaskDispatched = defineEvent({
     timeoutS: z.number().positive().describe('seconds it may run once started'),
     allowance: Allowance,
     stream: z.enum(['live', 'held']).describe('whether its text may be shown while it is written'),
+    tier: z.enum(['t1', 't2', 'always']).default('t1').describe('which models of its category it asks'),
+    detail: z.enum(['redacted', 'full']).default('redacted').describe('whether its prompt and raw reply go to the run stream'),
+    cached: z.boolean().default(false).describe('whether results of earlier runs may be used'),
+    prompts: z.record(z.string(), z.string()).default({}).describe('prompts of the template that replace shipped ones'),
   }),
 });
 export type TaskDispatched = EventOf<typeof TaskDispatched>;
@@ -84,7 +150,23 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     text: z.string().describe('without the CONFIDENCE, GAPS and REFER markers'),
     finding: z.string().describe('core finding in one or two sentences'),
   }),
-  z.object({ kind: z.literal('evidence'), facts: z.array(Fact) }),
+  z.object({
+    kind: z.literal('evidence'),
+    facts: z.array(Fact),
+    notes: z.array(z.string()).optional().describe('what whoever reads the result must know, such as which engine calculated'),
+  }),
+  z.object({ kind: z.literal('thinking'), text: z.string() }),
+  z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),
+  z.object({
+    kind: z.literal('scores'),
+    scores: z.array(z.object({ taskId: z.string(), before: z.number().min(0).max(1), after: z.number().min(0).max(1) })),
+  }),
+  z.object({
+    kind: z.literal('critique'),
+    verdict: z.enum(['confirmed', 'corrected', 'unparsable']),
+    reasons: z.array(z.string()),
+    text: z.string().nullable().describe('the corrected answer'),
+  }),
   z.object({ kind: z.literal('assessment'), assessment: Verdict }),
   z.object({
     kind: z.literal('synthesis'),
@@ -92,6 +174,10 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     insight: Insight.nullable(),
     insightRejected: z.string().nullable().describe('why a block that was there was not valid'),
     cutShort: z.boolean().describe('true when the model stopped at its token limit'),
+    unsupported: z
+      .array(z.object({ n: z.int().positive(), sentence: z.string(), missing: z.array(z.string()) }))
+      .optional()
+      .describe('cited sentences with numbers or names that do not occur in their source'),
   }),
 ]);
 export type TaskOutput = z.infer<typeof TaskOutput>;

@@ -17,6 +17,7 @@ export interface Secrets {
   readonly kafka: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly neo4j: { readonly user?: string; readonly password?: string };
+  readonly chroma: { readonly token?: string };
 }
 
 /** Reads what the configuration names by environment variable or file. What is missing is a problem at the line that names it. */
@@ -53,7 +54,8 @@ export function resolveSecrets(
     const key = fromEnv(provider.api_key_env, [...at, 'api_key_env']) ?? fromFile(provider.api_key_file, [...at, 'api_key_file']);
     if (key) providerKeys[name] = key;
   }
-  const { kafka, redis, neo4j } = configuration.stores;
+  const { kafka, redis, neo4j, chroma } = configuration.stores;
+  const token = fromEnv(chroma?.token_env, ['stores', 'chroma', 'token_env']);
   const login = (user: string | undefined, password: string | undefined) => ({
     ...(user ? { user } : {}),
     ...(password ? { password } : {}),
@@ -77,6 +79,7 @@ export function resolveSecrets(
     neo4j: neo4j
       ? login(fromEnv(neo4j.user_env, ['stores', 'neo4j', 'user_env']), fromEnv(neo4j.password_env, ['stores', 'neo4j', 'password_env']))
       : {},
+    chroma: token ? { token } : {},
   };
   return { secrets, problems };
 }

@@ -97,6 +97,12 @@ export const metricList = {
     labels: ['group'],
     help: '1 while consumption is paused because the log or a store does not answer',
   },
+  graph_extractions_total: {
+    kind: 'counter',
+    unit: 'runs',
+    labels: ['outcome'],
+    help: 'finished runs that were read for triples: ok, empty (none stated), unusable (no list in the reply) or failed (no reply)',
+  },
   streams_open: { kind: 'gauge', unit: 'streams', labels: ['endpoint'], help: 'server-sent event streams that are open' },
   http_requests_total: { kind: 'counter', unit: 'requests', labels: ['route', 'status'], help: 'HTTP requests by route pattern' },
   http_errors_total: { kind: 'counter', unit: 'responses', labels: ['error_type'], help: 'error responses by closed error type' },

@@ -18,6 +18,13 @@ export interface Embedder {
 /** The collection of this purpose for this embedder: another embedder has another collection, so their vectors never mix. */
 export const collectionOf = (purpose: string, embedder: Pick<Embedder, 'id'>): string => `${purpose}@${embedder.id}`;
 
+/** Purpose of the collection that keeps facts of finished runs. */
+export const factsPurpose = 'moe_fact_cache';
+/** Purpose of the collection that keeps questions of answered runs. */
+export const answersPurpose = 'answer_cache';
+/** Vectors of the documents of a collection that people named. */
+export const documentsCollection = (name: string, embedder: Pick<Embedder, 'id'>): string => collectionOf(`documents/${name}`, embedder);
+
 /** The vector in place, scaled to length 1. One without direction, or with numbers that are not finite, is left and gives false. */
 export function toUnitLength(vector: Float32Array): boolean {
   let squares = 0;

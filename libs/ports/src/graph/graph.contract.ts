@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { KnowledgeGraph, SynthesisWrite } from './graph.js';
+import { describeRetrieval } from './retrieval.contract.js';
+import { describeTriples } from './triples.contract.js';
 
 export interface GraphWorld {
   readonly graph: KnowledgeGraph;
@@ -148,5 +150,15 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       });
       expect(await world.graph.health()).toBeNull();
     });
+
+    it('leaves out a name that is none, such as a whole text', async () => {
+      expect(await world.graph.addSynthesis(write({ entities: ['Copper', 'n'.repeat(10_240), ' \u0000 '] }))).toMatchObject({
+        created: true,
+      });
+      expect(await about(['Copper'])).toMatchObject([{ entities: ['Copper'] }]);
+    });
+
+    describeTriples({ open });
+    describeRetrieval({ open });
   });
 }

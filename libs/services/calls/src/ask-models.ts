@@ -25,10 +25,12 @@ export interface Question {
   readonly cost?: number | null;
   readonly prices: Prices;
   readonly signal: AbortSignal;
+  /** Asked for a run that is over, to learn from it. */
+  readonly afterRun?: boolean;
   /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
   readonly firstIndex?: number;
   /** `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. */
-  readonly onBegun?: (attempt: number, model: string) => void | Promise<void>;
+  readonly onBegun?: (attempt: number, model: string, messages: readonly CallMessage[]) => void | Promise<void>;
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
@@ -104,9 +106,10 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
       deadline: question.deadline,
       prices: question.prices,
       signal: question.signal,
+      ...(question.afterRun ? { afterRun: true } : {}),
       onBegun: (journalAttempt) => {
         current = streamAttempt(journalAttempt);
-        return question.onBegun?.(current, model);
+        return question.onBegun?.(current, model, room.messages);
       },
       onContent: (text) => question.onContent?.(text, current),
     });

@@ -37,6 +37,8 @@ export interface JournalledCall {
   readonly deadline: number;
   readonly prices: Prices;
   readonly signal: AbortSignal;
+  /** Made for a run that is over, to learn from it: that the run has ended, or was told to, does not stop it; only `signal` does. */
+  readonly afterRun?: boolean;
   readonly onBegun?: (attempt: number) => void | Promise<void>;
   readonly onContent?: (text: string) => void;
 }
@@ -182,7 +184,7 @@ export class CallMaker implements Calls {
     try {
       if (begun.repeated) metrics.count('duplicate_calls_total', { purpose: call.purpose });
       else if (attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
-      watch = await this.cancels.watch([call.runId, call.owner], call.signal);
+      watch = await this.cancels.watch(call.afterRun ? [] : [call.runId, call.owner], call.signal);
       startedAt = await state.now();
       if (watch.cancelled()) throw new Failure('CALL_CANCELLED');
       await call.onBegun?.(attempt);

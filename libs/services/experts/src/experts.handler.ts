@@ -2,26 +2,73 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
-import { RUN_STREAM, SEARCH, STATE, type DeadReason, type HandlerOutcome, type Search } from '@conclave/ports';
+import {
+  EMBEDDER, GRAPH, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS,
+  type DeadReason, type Embedder, type HandlerOutcome, type KnowledgeGraph, type PageReader, type Search, type StateStore, type Symbolic,
+  type ToolServers, type Vectors,
+} from '@conclave/ports'; // prettier-ignore
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
+import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';
+import { factLookup } from './fact-lookup.js';
+import { graphCapability } from './graph.capability.js';
+import { mathCapability } from './math.capability.js';
 import { researchCapability } from './research.capability.js';
+import { cacheOfTask } from './tenant-cache.js';
 
-/** Serves the task classes of the experts: models and evidence. Adding a capability is one entry here. */
+export const EXPERT_OPTIONS = Symbol('ExpertOptions');
+export interface ExpertOptions {
+  /** Pages of the best hits that `research` reads whole. */
+  readonly readPages: number;
+}
+
+/** What evidence is found with; a part that is missing leaves its capability unserved. */
+export interface EvidenceParts {
+  readonly search: Search | null;
+  readonly pages: PageReader | null;
+  readonly symbolic: Symbolic | null;
+  readonly tools: ToolServers | null;
+  readonly graph: KnowledgeGraph | null;
+  readonly vectors: Vectors | null;
+  readonly embedder: Embedder | null;
+  readonly caches: StateStore['caches'] | null;
+  readonly readPages: number;
+}
+
+/** Capabilities of the experts and of evidence. Adding one is one entry here. */
+export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
+  const { search, pages, symbolic, graph, vectors, embedder, caches, readPages } = parts;
+  const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
+  const found: readonly (readonly [string, Capability | null])[] = [
+    ['expert', expertCapability(maker, stream)],
+    ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
+    ['math', symbolic && mathCapability(maker, stream, symbolic)],
+    ['graph', graph && graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null)],
+    ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
+  ];
+  return new Map(found.filter((entry): entry is readonly [string, Capability] => entry[1] !== null));
+}
+
+/** Serves the task classes of the experts: models and evidence. */
 @Controller()
 export class ExpertsHandler {
   private readonly capabilities: ReadonlyMap<string, Capability>;
 
   constructor(
-    @Inject(STATE) private readonly state: WorkState,
+    @Inject(STATE) private readonly state: WorkState & Pick<StateStore, 'caches'>,
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) stream: ShownIn,
     @Inject(SEARCH) search: Search | null,
+    @Inject(PAGES) pages: PageReader | null,
+    @Inject(SYMBOLIC) symbolic: Symbolic | null,
+    @Inject(TOOLS) tools: ToolServers | null,
+    @Inject(GRAPH) graph: KnowledgeGraph | null,
+    @Inject(VECTORS) vectors: Vectors | null,
+    @Inject(EMBEDDER) embedder: Embedder | null,
+    @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
   ) {
-    this.capabilities = new Map<string, Capability>([
-      ['expert', expertCapability(maker, stream)],
-      ...(search ? ([['research', researchCapability(maker, stream, search)]] as const) : []),
-    ]);
+    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages };
+    this.capabilities = capabilitiesOf(maker, stream, parts);
   }
 
   @EventPattern('TaskDispatched')

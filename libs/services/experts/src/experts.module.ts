@@ -1,10 +1,15 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CallsModule, type CallerOptions } from '@conclave/service-calls';
-import { ExpertsHandler } from './experts.handler.js';
+import { EXPERT_OPTIONS, ExpertsHandler, type ExpertOptions } from './experts.handler.js';
 
 @Module({})
 export class ExpertsModule {
-  static register(options: Pick<CallerOptions, 'storePrompts'>): DynamicModule {
-    return { module: ExpertsModule, imports: [CallsModule.register({ service: 'experts', ...options })], controllers: [ExpertsHandler] };
+  static register({ readPages = 0, ...options }: Pick<CallerOptions, 'storePrompts'> & Partial<ExpertOptions>): DynamicModule {
+    return {
+      module: ExpertsModule,
+      imports: [CallsModule.register({ service: 'experts', ...options })],
+      controllers: [ExpertsHandler],
+      providers: [{ provide: EXPERT_OPTIONS, useValue: { readPages } }],
+    };
   }
 }

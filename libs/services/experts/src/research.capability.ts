@@ -1,14 +1,25 @@
-import { z } from 'zod';
-import type { Fact, TaskInput } from '@conclave/contracts';
+import { Failure, isOutage, type Event, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { Search } from '@conclave/ports';
 import { failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { factsOf, notesOf, resultDetail, resultLine, type Findings, type PageOutcome } from './research-report.js';
+import { FoundHits, ReadPage, ResearchSources, type ResearchOptions } from './research-sources.js';
 
-const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
+export type { ResearchOptions } from './research-sources.js';
 
-/** `research`: one search; each hit becomes a sourced fact. */
-export const researchCapability =
-  (maker: Calls, stream: ShownIn, search: Search): Capability =>
-  async ({ task, signal, deadline }) => {
+/** What is left of a task's time for its result once its pages were waited for, milliseconds. */
+const keptForResult = 1_500;
+
+type Ended = { readonly kind: 'busy'; readonly retryInMs: number } | { readonly kind: 'cancelled'; readonly records: readonly Event[] };
+
+/**
+ * `research`: one search, its hits as numbered sources, and the passages of the best pages that answer the query. A page that cannot be
+ * read is noted and leaves its snippet. Search and pages are calls of the journal each, wherever their content came from.
+ */
+export function researchCapability(maker: Calls, stream: ShownIn, search: Search, options: ResearchOptions = {}): Capability {
+  const sources = new ResearchSources(search, options);
+  const now = options.now ?? Date.now;
+
+  return async ({ task, signal, deadline }) => {
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'research' }>;
     const end = await maker.tool(
@@ -21,28 +32,80 @@ export const researchCapability =
         request: { query: input.query, limit: input.limit },
         deadline,
         signal,
-        onBegun: async (attempt) => {
-          await stream.append(task.runId, [
-            { kind: 'progress', taskId: data.taskId, attempt, n: 0, code: 'research.query', text: `searches for: ${input.query}` },
-          ]);
-        },
+        onBegun: (attempt) => show(task, attempt, 0, 'research.query', `searches for: ${input.query}`),
       },
-      async (running) => JSON.stringify(await search.query({ query: input.query, limit: input.limit, signal: running })),
+      async (running) => JSON.stringify(await sources.find(task, input.query, input.limit, running)),
     );
     if (end.kind === 'busy') return { deferMs: end.retryInMs };
     const { attempt } = end;
     const records = end.record ? [end.record] : [];
-    if (end.kind === 'cancelled')
-      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
+    if (end.kind === 'cancelled') return { result: cancelled(attempt), records };
     if (end.kind === 'failed') return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
-    const facts = Hits.parse(JSON.parse(end.reply.content))
-      .filter((hit) => hit.snippet.trim() !== '')
-      .map((hit): Fact => ({
-        text: hit.snippet,
-        source: { kind: search.kind, title: hit.title, url: hit.url },
-        taskId: data.taskId,
-        epoch: data.epoch,
-        confidence: null,
-      }));
-    return { result: { status: 'ok', output: { kind: 'evidence', facts }, sources: facts.map((fact) => fact.source), attempt }, records };
+
+    const found = FoundHits.parse(JSON.parse(end.reply.content));
+    const read = await readPages(task, input.query, found, { signal, deadline: deadline - keptForResult });
+    if ('kind' in read) {
+      if (read.kind === 'busy') return { deferMs: read.retryInMs };
+      return { result: cancelled(attempt), records: [...records, ...read.records] };
+    }
+    records.push(...read.records);
+    const findings: Findings = { query: input.query, kind: search.kind, found, pages: read.pages, now: now() };
+    await show(task, attempt, 1, 'research.result', resultLine(findings), data.detail === 'full' ? resultDetail(findings) : undefined);
+    const facts = factsOf(findings, data);
+    const output = { kind: 'evidence' as const, facts, notes: notesOf(findings) };
+    const cited = new Map(facts.map(({ source }) => [source.url ?? source.title, source]));
+    return { result: { status: 'ok', output, sources: [...cited.values()], attempt }, records };
+  };
+
+  async function show(task: TaskDispatched, attempt: number, n: number, code: string, text: string, detail?: string): Promise<void> {
+    const entry = { kind: 'progress' as const, taskId: task.data.taskId, attempt, n, code, text };
+    await stream.append(task.runId, [detail === undefined ? entry : { ...entry, detail }]);
+  }
+
+  /** Reads the best pages at the same time. What one of them fails with is its own. */
+  async function readPages(
+    task: TaskDispatched,
+    query: string,
+    found: FoundHits,
+    { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
+  ): Promise<Ended | { readonly pages: readonly PageOutcome[]; readonly records: readonly Event[] }> {
+    const ends = await Promise.all(
+      found.read.map((url, index) =>
+        maker.tool(
+          {
+            runId: task.runId,
+            owner: task.data.taskId,
+            index: 1 + index,
+            purpose: task.data.capability,
+            name: 'page.read',
+            request: { url, query },
+            deadline,
+            signal,
+          },
+          async (running) => JSON.stringify(await sources.page(task, query, url, running).catch(asPageFailure(running))),
+        ),
+      ),
+    );
+    const busy = ends.flatMap((end) => (end.kind === 'busy' ? [end.retryInMs] : []));
+    if (busy.length > 0) return { kind: 'busy', retryInMs: Math.max(...busy) };
+    const records = ends.flatMap((end) => (end.kind !== 'busy' && end.record ? [end.record] : []));
+    if (ends.some((end) => end.kind === 'cancelled')) return { kind: 'cancelled', records };
+    const pages = ends.map((end, index): PageOutcome => {
+      const url = found.read[index]!;
+      if (end.kind === 'reply') return { url, page: ReadPage.parse(JSON.parse(end.reply.content)), failure: null };
+      return { url, page: null, failure: end.kind === 'failed' ? end.failure : null };
+    });
+    return { pages, records };
+  }
+}
+
+const cancelled = (attempt: number) =>
+  ({ status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }) as const;
+
+/** A bug of a reader is a page that could not be read. What is no outcome of the page, such as an outage or a cancel, is thrown on. */
+const asPageFailure =
+  (signal: AbortSignal) =>
+  (error: unknown): never => {
+    if (error instanceof Failure || signal.aborted || isOutage(error)) throw error;
+    throw new Failure('PAGE_UNREADABLE', 'Its reader failed.', { cause: error });
   };

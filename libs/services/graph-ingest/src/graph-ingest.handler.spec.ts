@@ -1,45 +1,180 @@
 import { describe, expect, it } from '@jest/globals';
-import { Failure, type RunCompleted } from '@conclave/contracts';
-import type { KnowledgeGraph } from '@conclave/ports';
-import { GraphIngestHandler } from './graph-ingest.handler.js';
+import { Failure, type Event } from '@conclave/contracts';
+import { MemoryGraphStore, MemoryStores, type GraphContext, type KnowledgeGraph } from '@conclave/ports';
+import { completed, context, ingest, proposed, runId } from './__fixtures__/ingest.js';
 
-const completed = (data: Partial<RunCompleted['data']>): RunCompleted =>
-  ({
-    runId: 'run_00000001',
-    data: {
-      insight: { summary: 'A is B', entities: ['A', 'B'], insight_type: 'inference' },
-      outcome: 'completed',
-      rule: 'D3',
-      caller: { tenant: 'default', actor: 'me' },
-      completedAt: 5,
-      ...data,
-    },
-  }) as RunCompleted;
+const treats = JSON.stringify([
+  { subject: 'Aspirin', subject_type: 'drug', relation: 'TREATS', object: 'Headache', object_type: 'symptom', confidence: 1 },
+]);
 
-function handlerOver(add: () => Promise<void>) {
-  const written: unknown[] = [];
-  const graph = { addSynthesis: (write: unknown) => (written.push(write), add()) } as unknown as KnowledgeGraph;
-  return { handler: new GraphIngestHandler(graph), written };
+const about = (graph: KnowledgeGraph, term: string, tenant = 'default'): Promise<GraphContext> =>
+  graph.retrieve({ tenant, terms: [term], categories: [], limit: 10, maxCharacters: 1_000 });
+
+/** A graph that is away until it is told to be back. */
+function patchy(inner: KnowledgeGraph) {
+  let away = true;
+  const graph = new Proxy(inner, {
+    get: (target, name) =>
+      away ? () => Promise.reject(new Failure('GRAPH_UNAVAILABLE')) : (Reflect.get(target, name) as () => unknown).bind(target),
+  });
+  return { graph, back: () => void (away = false) };
 }
 
 describe('graph ingest', () => {
-  it('writes an insight with more trust where the answer was assessed as complete', async () => {
-    const { handler, written } = handlerOver(() => Promise.resolve());
-    expect(await handler.onCompleted(completed({}))).toEqual([]);
-    await handler.onCompleted(completed({ rule: 'D6' }));
-    expect(written).toMatchObject([{ tenant: 'default', runId: 'run_00000001', confidence: 0.9, at: 5 }, { confidence: 0.6 }]);
+  it('reads a run that is over for triples, and writes entities, relations and the insight', async () => {
+    const { handler, graph, asked, metrics } = ingest({ replies: [treats] });
+    const outcome = (await handler.onCompleted(completed(), context)) as readonly Event[];
+    expect(outcome).toMatchObject([
+      {
+        type: 'CallRecorded',
+        runId,
+        id: `${runId}/ingest/call/0/1`,
+        source: 'graph-ingest',
+        data: { purpose: 'graph.triples', status: 'ok' },
+      },
+    ]);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('Aspirin treats headache.');
+    expect(asked[0]).toContain('Pharmacology');
+    const { entities, relations, syntheses } = await about(graph, 'Aspirin');
+    // The confidence of the assessment bounds that of the model: 0.9 x 0.6.
+    expect(relations).toEqual([{ subject: 'Aspirin', relation: 'TREATS', object: 'Headache', trust: 0.54, source: 'answer', hops: 1 }]);
+    expect(entities).toContainEqual({ name: 'Headache', type: 'symptom', hops: 1 });
+    expect(syntheses).toMatchObject([
+      { text: 'Aspirin is about pain.', confidence: 0.9, entities: ['Aspirin', 'Pain'], runs: [runId], hops: 0 },
+    ]);
+    expect(await metrics.text()).toContain('conclave_graph_extractions_total{outcome="ok"} 1');
   });
 
-  it.each([{ insight: null }, { outcome: 'cancelled' as const }, { outcome: 'failed' as const }])('writes nothing for %j', async (data) => {
-    const { handler, written } = handlerOver(() => Promise.resolve());
-    expect(await handler.onCompleted(completed(data))).toEqual([]);
-    expect(written).toEqual([]);
+  it('pays once and changes nothing when the record comes again, also to another process', async () => {
+    const stores = new MemoryStores();
+    const graph = new MemoryGraphStore().connect();
+    const first = ingest({ replies: [treats], stores, graph });
+    const outcome = await first.handler.onCompleted(completed(), context);
+    const before = await about(graph, 'Aspirin');
+    const second = ingest({ stores, graph });
+    expect(await second.handler.onCompleted(completed(), context)).toEqual(outcome);
+    expect([first.asked.length, second.asked.length]).toEqual([1, 0]);
+    expect(await about(graph, 'Aspirin')).toEqual(before);
   });
 
-  it('waits in the log while the graph is away, and leaves every other error to the log', async () => {
-    const away = handlerOver(() => Promise.reject(new Failure('GRAPH_UNAVAILABLE')));
-    expect(await away.handler.onCompleted(completed({}))).toEqual({ deferMs: expect.any(Number) });
-    const broken = handlerOver(() => Promise.reject(new TypeError('a bug')));
-    await expect(broken.handler.onCompleted(completed({}))).rejects.toThrow('a bug');
+  it('waits in the log while the graph is away, keeps the reply it paid for, and catches up', async () => {
+    const { graph, back } = patchy(new MemoryGraphStore().connect());
+    const { handler, asked } = ingest({ replies: [treats], graph });
+    for (let again = 0; again < 3; again += 1)
+      expect(await handler.onCompleted(completed(), context)).toEqual({ deferMs: expect.any(Number) });
+    expect(await handler.onProposed(proposed())).toEqual({ deferMs: expect.any(Number) });
+    back();
+    expect(await handler.onCompleted(completed(), context)).toMatchObject([{ type: 'CallRecorded' }]);
+    expect(await handler.onProposed(proposed())).toEqual([]);
+    expect(asked).toHaveLength(1);
+    expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust: 0.655 }]);
+  });
+
+  it('leaves every other error to the log', async () => {
+    const graph = { addSynthesis: () => Promise.reject(new TypeError('a bug')) } as unknown as KnowledgeGraph;
+    const { handler } = ingest({ graph });
+    const insights = completed({ learning: { graph: 'insights', models: [], prices: {}, contexts: {} } });
+    await expect(handler.onCompleted(insights, context)).rejects.toThrow('a bug');
+  });
+
+  it('finds what it learned although entities and links come with the same record', async () => {
+    const { handler, graph } = ingest({ replies: [treats] });
+    const insight = { summary: 'Headache and sleep go together.', entities: ['Headache', 'Sleep'], insight_type: 'synthesis' as const };
+    await handler.onCompleted(completed({ insight }), context);
+    expect((await about(graph, 'Aspirin')).syntheses).toMatchObject([{ text: insight.summary, hops: 1 }]);
+    expect((await about(graph, 'Sleep')).syntheses).toMatchObject([{ text: insight.summary, hops: 0 }]);
+  });
+
+  it.each([
+    ['cannot be used', 'I know nothing.', 'unusable', 'warn'],
+    ['is empty', '[]', 'empty', null],
+    ['never comes', new Failure('PROVIDER_UNREACHABLE'), 'failed', 'warn'],
+  ] as const)('keeps the insight where the reply %s, counts and says it, and does not ask again', async (_what, reply, outcome, level) => {
+    const { handler, graph, asked, lines, metrics } = ingest({ replies: [reply] });
+    expect(await handler.onCompleted(completed(), context)).toMatchObject([{ type: 'CallRecorded' }]);
+    await handler.onCompleted(completed(), context);
+    expect(asked).toHaveLength(1);
+    expect((await graph.stats('default')).relations).toBe(0);
+    expect((await about(graph, 'Pain')).syntheses).toHaveLength(1);
+    expect(await metrics.text()).toContain(`outcome="${outcome}"`);
+    const said = lines.filter((line) => line.level === 'warn');
+    expect(said.map((line) => line.level)).toEqual(level ? [level, level] : []);
+    expect(JSON.stringify(lines)).not.toContain('I know nothing');
+  });
+
+  it.each([
+    ['off', { learning: { graph: 'off' as const, models: ['m@fake'], prices: {}, contexts: {} } }],
+    ['a cancelled run', { outcome: 'cancelled' as const, answer: null }],
+    ['a failed run', { outcome: 'failed' as const, answer: null }],
+    ['an answer of a cache', { cached: { origin: 'semantic' as const, runId: 'run_00000009', distance: 0.1 } }],
+  ])('learns nothing from %s', async (_what, data) => {
+    const { handler, graph, asked } = ingest();
+    expect(await handler.onCompleted(completed(data), context)).toEqual([]);
+    expect(asked).toEqual([]);
+    expect(await graph.stats('default')).toMatchObject({ entities: 0, syntheses: 0 });
+  });
+
+  it.each([
+    ['insights', { graph: 'insights' as const, models: ['m@fake'], prices: {}, contexts: {} }],
+    ['triples without a model', { graph: 'triples' as const, models: [], prices: {}, contexts: {} }],
+  ])('makes no call for %s', async (_what, learning) => {
+    const { handler, graph, asked } = ingest();
+    expect(await handler.onCompleted(completed({ learning }), context)).toEqual([]);
+    expect(asked).toEqual([]);
+    expect(await graph.stats('default')).toMatchObject({ syntheses: 1, relations: 0 });
+  });
+
+  it('trusts an insight less where nobody called the answer complete, and files it under the surest expert', async () => {
+    const { handler, graph } = ingest({ replies: ['[]', '[]'] });
+    const expert = { taskId: 't', model: null, tier: 't1' as const, gaps: [], status: 'ok' };
+    const experts = [
+      { ...expert, category: 'general', confidence: 0.6 },
+      { ...expert, category: 'medical_consult', confidence: 0.9 },
+      { ...expert, category: 'math', confidence: 1, status: 'error' },
+    ];
+    await handler.onCompleted(completed({ rule: 'D6', experts }), context);
+    expect((await about(graph, 'Pain')).syntheses).toMatchObject([{ confidence: 0.6, domain: 'medical_consult' }]);
+  });
+
+  it('quarantines what contradicts an earlier run, and says so without the words', async () => {
+    const { handler, graph, lines } = ingest({ replies: [treats, treats.replace('TREATS', 'CAUSES')] });
+    await handler.onCompleted(completed(), context);
+    await handler.onCompleted(completed({}, 'run_00000002'), context);
+    expect(await graph.quarantine({ tenant: 'default', limit: 5 })).toMatchObject([{ relation: 'CAUSES', runs: ['run_00000002'] }]);
+    expect(lines.at(-1)).toMatchObject({ level: 'warn', fields: { quarantined: 1, added: 0 } });
+    expect(JSON.stringify(lines)).not.toMatch(/aspirin/i);
+  });
+
+  it.each([
+    [5, 0.655],
+    [4, 0.655],
+    [3, 0.54],
+  ])('lets a rating of %d change the trust of what the run taught', async (rating, trust) => {
+    const { handler, graph } = ingest({ replies: [treats] });
+    await handler.onCompleted(completed(), context);
+    for (let again = 0; again < 2; again += 1) expect(await handler.onProposed(proposed({ rating }))).toEqual([]);
+    expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust }]);
+  });
+
+  it.each([1, 2])('flags what a run taught after a rating of %d, also when it arrives first', async (rating) => {
+    const { handler, graph } = ingest({ replies: [treats] });
+    await handler.onProposed(proposed({ rating }));
+    await handler.onCompleted(completed(), context);
+    expect(await about(graph, 'Aspirin')).toMatchObject({ relations: [], syntheses: [] });
+    expect(await graph.stats('default')).toMatchObject({ relations: 1, flagged: 1, syntheses: 1 });
+  });
+
+  it('lets nobody rate what another tenant learned, and learns no corrections and documents', async () => {
+    const { handler, graph, lines } = ingest({ replies: [treats] });
+    await handler.onCompleted(completed(), context);
+    const before = await about(graph, 'Aspirin');
+    await handler.onProposed(proposed({ tenant: 'other', rating: 1 }));
+    await handler.onProposed(proposed({ kind: 'correction', text: 'Aspirin causes joy.', rating: null }, 'c'));
+    await handler.onProposed(proposed({ kind: 'document', text: 'x', rating: null }, 'd'));
+    await handler.onProposed(proposed({ about: null }, 'e'));
+    expect(await about(graph, 'Aspirin')).toEqual(before);
+    expect(lines.some(({ message }) => message.includes('correction is not learned'))).toBe(true);
+    expect(JSON.stringify(lines)).not.toContain('joy');
   });
 });

@@ -1,10 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Payload } from '@nestjs/microservices';
-import { Failure, type RunCompleted } from '@conclave/contracts';
-import { EventPattern } from '@conclave/platform';
-import { defer, GRAPH, type HandlerOutcome, type KnowledgeGraph } from '@conclave/ports';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Failure, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
+import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
+import { defer, GRAPH, STATE, type HandlerOutcome, type KnowledgeGraph, type Triple } from '@conclave/ports';
+import { CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
+import { extractTriples } from './extraction.js';
 
-/** Confidence of an insight whose answer the gap detector called complete, and of any other. */
+/** Confidence of an insight whose answer the gap detector called complete, and of any other; no triple is believed more than that. */
 const assessed = 0.9;
 const unassessed = 0.6;
 
@@ -12,30 +14,91 @@ const unassessed = 0.6;
 const awayMs = 2_000;
 
 /**
- * Writes what a committed run has learned into the knowledge graph. Idempotent by run and summary. While the graph is away
- * the records wait in the log: nothing is lost and nothing becomes a dead letter.
+ * Writes what a committed run has learned into the knowledge graph: entities, then relations, then the insight with its links. And
+ * lets ratings change how much that is trusted. Idempotent by event, run and summary. While the graph is away the records wait in
+ * the log: nothing is lost and nothing becomes a dead letter.
+ *
+ * A correction is not learned: it is free text that nobody has assessed. What it says about the answer is its rating, and that counts.
  */
 @Controller()
 export class GraphIngestHandler {
-  constructor(@Inject(GRAPH) private readonly graph: KnowledgeGraph) {}
+  constructor(
+    @Inject(GRAPH) private readonly graph: KnowledgeGraph,
+    @Inject(STATE) private readonly state: Pick<WorkState, 'now'>,
+    @Inject(CALL_MAKER) private readonly maker: Calls,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
+  ) {}
 
   @EventPattern('RunCompleted')
-  async onCompleted(@Payload() event: RunCompleted): Promise<HandlerOutcome> {
-    const { insight, outcome, rule, caller, completedAt } = event.data;
-    if (!insight || outcome === 'cancelled' || outcome === 'failed') return [];
+  async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const { data, runId } = event;
+    const { insight, outcome, answer, cached, learning, caller, completedAt } = data;
+    // An answer of a cache taught what it teaches when it was given for the first time.
+    if (outcome === 'cancelled' || outcome === 'failed' || cached || learning.graph === 'off') return [];
+    const asks = learning.graph === 'triples' && learning.models.length > 0 && answer !== null && answer.trim() !== '';
+    const read = asks
+      ? await extractTriples(
+          { state: this.state, maker: this.maker, logger: this.logger, metrics: this.metrics },
+          event,
+          answer,
+          context.signal,
+        )
+      : null;
+    if (read?.kind === 'busy') return defer(read.retryInMs);
+    const confidence = confidenceOf(data);
+    const at = { tenant: caller.tenant, runId, domain: domainOf(data), at: completedAt };
+    return this.whileAvailable(async () => {
+      if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
+      if (insight) await this.graph.addSynthesis({ ...at, insight, confidence });
+      return read?.records ?? [];
+    });
+  }
+
+  @EventPattern('KnowledgeProposed')
+  async onProposed(@Payload() event: KnowledgeProposed): Promise<HandlerOutcome> {
+    const { kind, tenant, about, rating } = event.data;
+    if (kind === 'correction') this.logger.info('A correction is not learned: only its rating counts.', { run: about ?? undefined });
+    if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
+    return this.whileAvailable(async () => {
+      const positive = rating > 3;
+      const { relations, syntheses } = await this.graph.adjustTrust({ tenant, runId: about, eventId: event.id, positive });
+      this.logger.info('A rating changed the trust of what a run taught.', { run: about, positive, relations, syntheses });
+      return [];
+    });
+  }
+
+  private async addTriples(
+    eventId: string,
+    at: { readonly tenant: string; readonly runId: string; readonly domain: string; readonly at: number },
+    triples: readonly Triple[],
+  ): Promise<void> {
+    const { added, confirmed, refused, quarantined } = await this.graph.addTriples({ ...at, eventId, source: 'answer', triples });
+    const fields = { run: at.runId, added, confirmed, refused, quarantined: quarantined.length };
+    if (quarantined.length > 0) this.logger.warn('What a run teaches contradicts the knowledge graph and waits for a decision.', fields);
+    else this.logger.info('A run taught the knowledge graph.', fields);
+  }
+
+  private async whileAvailable(write: () => Promise<HandlerOutcome>): Promise<HandlerOutcome> {
     try {
-      await this.graph.addSynthesis({
-        tenant: caller.tenant,
-        runId: event.runId,
-        insight,
-        domain: 'general',
-        confidence: rule === 'D3' ? assessed : unassessed,
-        at: completedAt,
-      });
+      return await write();
     } catch (error) {
       if (error instanceof Failure && error.code === 'GRAPH_UNAVAILABLE') return defer(awayMs);
       throw error;
     }
-    return [];
   }
+}
+
+/** A critic that could not be understood or did not come to it leaves an answer as unassessed as a missing gap check. */
+const confidenceOf = ({ rule, review }: RunCompleted['data']): number =>
+  rule === 'D3' && review !== 'unparsable' && review !== 'not_reviewed' ? assessed : unassessed;
+
+const bounded = (triples: readonly Triple[], confidence: number): readonly Triple[] =>
+  triples.map((triple) => ({ ...triple, confidence: Math.min(triple.confidence, confidence) }));
+
+/** Category of the expert that was surest of its answer; the first of equals. */
+function domainOf({ experts }: RunCompleted['data']): string {
+  const answered = experts.filter(({ status }) => status === 'ok');
+  const surest = Math.max(...answered.map(({ confidence }) => confidence ?? 0));
+  return answered.find(({ confidence }) => (confidence ?? 0) === surest)?.category ?? 'general';
 }

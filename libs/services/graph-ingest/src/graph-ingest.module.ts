@@ -1,9 +1,15 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { CallsModule, type CallerOptions } from '@conclave/service-calls';
 import { GraphIngestHandler } from './graph-ingest.handler.js';
 
 @Module({})
 export class GraphIngestModule {
-  static register(): DynamicModule {
-    return { module: GraphIngestModule, controllers: [GraphIngestHandler] };
+  /** Where nothing is said, the audit keeps nothing of prompts and replies. */
+  static register(options: Pick<CallerOptions, 'storePrompts'> = { storePrompts: 'none' }): DynamicModule {
+    return {
+      module: GraphIngestModule,
+      imports: [CallsModule.register({ service: 'graph-ingest', ...options })],
+      controllers: [GraphIngestHandler],
+    };
   }
 }

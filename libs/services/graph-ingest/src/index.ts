@@ -1,1 +1,2 @@
+export { GraphIngestHandler } from './graph-ingest.handler.js';
 export { GraphIngestModule } from './graph-ingest.module.js';

@@ -1,6 +1,7 @@
 import { Failure } from '@conclave/contracts';
-import { firstSchema } from './schema.js';
+import { graphSchema } from '../graph/graph-schema.js';
 import { vectorSchema } from '../vectors/schema.js';
+import { firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
 /** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
@@ -11,7 +12,9 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { version: 1, sql: firstSchema },
-  { version: 2, sql: vectorSchema },
+  { version: 2, sql: secondSchema },
+  { version: 3, sql: vectorSchema },
+  { version: 4, sql: graphSchema },
 ];
 
 /**

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
-import { normaliseEntity, type KnowledgeGraph, type SynthesisNode, type SynthesisWrite } from '@conclave/ports';
-import type { Store, Tick } from '../database/database.js';
+import {
+  namedEntities, normaliseEntity, retrieveThrough,
+  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisWrite,
+  type TriplesAdded, type TripleWrite,
+} from '@conclave/ports'; // prettier-ignore
+import type { Store } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
-
-interface SynthesisRow {
-  readonly id: string;
-  readonly text: string;
-  readonly insight_type: string;
-  readonly domain: string;
-  readonly confidence: number;
-}
+import { addTriples, decide, putEntities, quarantine, rate, ratingsOf, stats } from './sqlite-knowledge.js';
+import { readingOf, synthesisColumns, synthesisOf, type SynthesisRow } from './sqlite-reading.js';
 
 /** The knowledge graph in the tables of the embedded store; every key begins with the tenant. */
 export class SqliteGraph implements KnowledgeGraph {
@@ -19,31 +17,54 @@ export class SqliteGraph implements KnowledgeGraph {
   constructor(private readonly store: Store) {}
 
   addSynthesis(synthesis: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }> {
-    return this.#guarded(() => this.store.write((tick) => addSynthesis(tick, synthesis)));
+    return this.#write((sql) => addSynthesis(sql, synthesis));
   }
 
-  synthesesAbout(query: {
-    readonly tenant: string;
-    readonly entities: readonly string[];
-    readonly limit: number;
-  }): Promise<readonly SynthesisNode[]> {
+  synthesesAbout(query: Parameters<KnowledgeGraph['synthesesAbout']>[0]): Promise<readonly SynthesisNode[]> {
     const { tenant, limit } = query;
     const entities = JSON.stringify([...new Set(query.entities.map(normaliseEntity))]);
-    return this.#guarded(async () =>
-      this.store.read((sql) =>
-        sql
-          .all<SynthesisRow>(
-            `SELECT id, text, insight_type, domain, confidence FROM graph_synthesis AS s WHERE tenant = ? AND id IN
-               (SELECT synthesis_id FROM graph_related WHERE tenant = ? AND entity IN (SELECT value FROM json_each(?)))
-             ORDER BY at DESC, id LIMIT ?`,
-            tenant,
-            tenant,
-            entities,
-            limit,
-          ) // prettier-ignore
-          .map((row) => nodeOf(sql, tenant, row)),
+    return this.#read((sql) =>
+      sql
+        .all<SynthesisRow>(
+          `SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant = ? AND bad <= good AND id IN
+             (SELECT synthesis_id FROM graph_related WHERE tenant = ? AND entity IN (SELECT value FROM json_each(?)))
+           ORDER BY at DESC, id LIMIT ?`,
+          tenant, tenant, entities, limit,
+        )
+        .map((row): SynthesisNode => {
+          const { trust: _trust, about: _about, ...node } = synthesisOf(sql, tenant, row);
+          return node;
+        }),
+    ); // prettier-ignore
+  }
+
+  addTriples(write: TripleWrite): Promise<TriplesAdded> {
+    return this.#write((sql) => addTriples(sql, write));
+  }
+
+  quarantine({ tenant, limit, state = 'open' }: Parameters<KnowledgeGraph['quarantine']>[0]): Promise<readonly QuarantinedTriple[]> {
+    return this.#read((sql) => quarantine(sql, tenant, state, limit));
+  }
+
+  decideQuarantine(decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): Promise<QuarantinedTriple | null> {
+    return this.#write((sql) => decide(sql, decision));
+  }
+
+  adjustTrust(rating: Parameters<KnowledgeGraph['adjustTrust']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
+    return this.#write((sql) => rate(sql, rating));
+  }
+
+  retrieve(query: GraphQuery): Promise<GraphContext> {
+    return this.#guarded(() =>
+      retrieveThrough(
+        readingOf((work) => this.store.read(work), query.tenant),
+        query,
       ),
     );
+  }
+
+  stats(tenant: string): Promise<GraphStats> {
+    return this.#read((sql) => stats(sql, tenant));
   }
 
   async health(): Promise<string | null> {
@@ -53,6 +74,14 @@ export class SqliteGraph implements KnowledgeGraph {
   close(): Promise<void> {
     this.#closed = true;
     return Promise.resolve();
+  }
+
+  #read<T>(work: (sql: Sql) => T): Promise<T> {
+    return this.#guarded(async () => this.store.read(work));
+  }
+
+  #write<T>(work: (sql: Sql) => T): Promise<T> {
+    return this.#guarded(() => this.store.write(({ sql }) => work(sql)));
   }
 
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
@@ -65,7 +94,10 @@ export class SqliteGraph implements KnowledgeGraph {
   }
 }
 
-function addSynthesis({ sql }: Tick, { tenant, runId, insight, domain, confidence, at }: SynthesisWrite): { id: string; created: boolean } {
+function addSynthesis(
+  sql: Sql,
+  { tenant, runId, insight, domain, confidence, at }: SynthesisWrite,
+): { readonly id: string; readonly created: boolean } {
   const learned = sql.get<{ id: string }>(
     'SELECT synthesis_id AS id FROM graph_synthesis_run WHERE tenant = ? AND run_id = ?',
     tenant,
@@ -73,39 +105,17 @@ function addSynthesis({ sql }: Tick, { tenant, runId, insight, domain, confidenc
   );
   if (learned) return { id: learned.id, created: false };
   const id = createHash('sha256').update(insight.summary).digest('hex').slice(0, 16);
+  const { good, bad } = ratingsOf(sql, tenant, [runId]);
   const added = sql.run(
     'INSERT INTO graph_synthesis (tenant, id, text, insight_type, domain, confidence, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     tenant, id, insight.summary, insight.insight_type, domain, confidence, at,
   ); // prettier-ignore
   sql.run('INSERT INTO graph_synthesis_run (tenant, run_id, synthesis_id) VALUES (?, ?, ?)', tenant, runId, id);
+  sql.run('UPDATE graph_synthesis SET good = good + ?, bad = bad + ? WHERE tenant = ? AND id = ?', good, bad, tenant, id);
   if (added === 0) return { id, created: false };
-  for (const name of insight.entities) {
-    const normal = normaliseEntity(name);
-    if (normal === '') continue;
-    sql.run('INSERT INTO graph_entity (tenant, normal, name) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', tenant, normal, name.trim());
+  const entities = namedEntities(insight.entities);
+  putEntities(sql, tenant, entities);
+  for (const { normal } of entities)
     sql.run('INSERT INTO graph_related (tenant, entity, synthesis_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', tenant, normal, id);
-  }
   return { id, created: true };
-}
-
-function nodeOf(sql: Sql, tenant: string, row: SynthesisRow): SynthesisNode {
-  const entities = sql.all<{ name: string }>(
-    `SELECT name FROM graph_related AS r JOIN graph_entity AS e ON e.tenant = r.tenant AND e.normal = r.entity
-     WHERE r.tenant = ? AND r.synthesis_id = ? ORDER BY e.normal`,
-    tenant, row.id,
-  ); // prettier-ignore
-  const runs = sql.all<{ run_id: string }>(
-    'SELECT run_id FROM graph_synthesis_run WHERE tenant = ? AND synthesis_id = ? ORDER BY run_id',
-    tenant,
-    row.id,
-  );
-  return {
-    id: row.id,
-    text: row.text,
-    insightType: row.insight_type,
-    domain: row.domain,
-    confidence: row.confidence,
-    entities: entities.map(({ name }) => name),
-    runs: runs.map(({ run_id }) => run_id),
-  };
 }

@@ -1,0 +1,42 @@
+import { parseArgs } from 'node:util';
+
+export const usage = `Deterministic tools over the Model Context Protocol.
+
+  node main.js                         serve on stdin and stdout
+  node main.js --http [--port 8091]    serve streamable HTTP at /mcp
+
+  --http             serve HTTP instead of stdio
+  --host HOST        address to listen on (127.0.0.1)
+  --port PORT        port to listen on (8091); 0 takes a free one
+  --allow-host NAME  further name in the Host and Origin header that is let in; may be repeated
+  --law-url URL      base address of the German laws (or CONCLAVE_LAW_URL), such as https://www.gesetze-im-internet.de
+  --help             this text
+`;
+
+export interface Options {
+  help: boolean;
+  http: boolean;
+  host: string;
+  port: number;
+  allowedHosts: readonly string[];
+  lawUrl: string | undefined;
+}
+
+/** Reads the command line and the environment. Throws an Error with a sentence for each mistake. */
+export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', default: false },
+      http: { type: 'boolean', default: false },
+      host: { type: 'string', default: '127.0.0.1' },
+      port: { type: 'string', default: '8091' },
+      'allow-host': { type: 'string', multiple: true, default: [] },
+      'law-url': { type: 'string' },
+    },
+  });
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port takes a number from 0 to 65535, not "${values.port}".`);
+  const lawUrl = values['law-url'] ?? environment.CONCLAVE_LAW_URL;
+  return { help: values.help, http: values.http, host: values.host, port, allowedHosts: values['allow-host'], lawUrl: lawUrl || undefined };
+}

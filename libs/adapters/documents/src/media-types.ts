@@ -1,0 +1,57 @@
+export interface MediaType {
+  /** Media type it is read as, without parameters. */
+  readonly mime: string;
+  readonly kind: 'html' | 'pdf' | 'text';
+  readonly charset: string | null;
+}
+
+const kinds: Readonly<Record<string, MediaType['kind']>> = {
+  'text/html': 'html',
+  'application/xhtml+xml': 'html',
+  'application/pdf': 'pdf',
+  'application/x-pdf': 'pdf',
+  'text/plain': 'text',
+  'text/markdown': 'text',
+  'text/x-markdown': 'text',
+  'text/csv': 'text',
+  'text/tab-separated-values': 'text',
+  'application/json': 'text',
+};
+const standard: Readonly<Record<string, string>> = { 'text/x-markdown': 'text/markdown', 'application/x-pdf': 'application/pdf' };
+const endings: Readonly<Record<string, string>> = {
+  txt: 'text/plain',
+  text: 'text/plain',
+  md: 'text/markdown',
+  markdown: 'text/markdown',
+  html: 'text/html',
+  htm: 'text/html',
+  xhtml: 'application/xhtml+xml',
+  pdf: 'application/pdf',
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  json: 'application/json',
+};
+/** Declarations that say nothing. */
+const silent: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/download']);
+
+/** What something is read as: by its declared media type, else by the ending of its name, else by its first bytes; null where it is not read. */
+export function mediaTypeOf(declared: string, name: string, bytes: Uint8Array): MediaType | null {
+  const mime = declared.split(';')[0]!.trim().toLowerCase();
+  const charset = /;\s*charset\s*=\s*"?([A-Za-z0-9:_.-]{1,40})/i.exec(declared)?.[1]?.toLowerCase() ?? null;
+  const ending = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  const told = silent.has(mime) ? (endings[ending] ?? bySight(bytes)) : mime;
+  // Editors send Markdown as plain text.
+  const meant = told === 'text/plain' && endings[ending] === 'text/markdown' ? 'text/markdown' : told;
+  const isPdf = startsWithPdf(bytes);
+  const type = isPdf && meant !== null && meant in kinds ? 'application/pdf' : meant;
+  const kind = type === null ? undefined : kinds[type];
+  return type === null || kind === undefined ? null : { mime: standard[type] ?? type, kind, charset };
+}
+
+const startsWithPdf = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-';
+
+function bySight(bytes: Uint8Array): string | null {
+  if (startsWithPdf(bytes)) return 'application/pdf';
+  const head = Buffer.from(bytes.subarray(0, 512)).toString('latin1').trimStart().toLowerCase();
+  return /^(?:<!doctype html|<html|<head|<body)/.test(head) ? 'text/html' : null;
+}

@@ -1,0 +1,134 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { Failure } from '@conclave/contracts';
+import { checkReach, redirected, webAddress, type AllowedHosts, type WebAddress } from './addresses.js';
+import { checkedLookup, type Resolve } from './checked-lookup.js';
+
+export interface FetchLimits {
+  /** Largest body, bytes, on the wire and unpacked. */
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+}
+export interface Fetched {
+  readonly url: URL;
+  /** Content-Type as it was sent, empty where none was. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+const headers = {
+  'user-agent': 'conclave',
+  accept: 'text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9,application/pdf;q=0.8,*/*;q=0.1',
+  'accept-encoding': 'gzip, deflate, br',
+};
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** One GET with its redirects, each of them checked. Throws PAGE_REFUSED, PAGE_UNAVAILABLE, PAGE_UNREADABLE, PAGE_TOO_LARGE. */
+export async function fetched(
+  text: string,
+  parts: {
+    readonly allowedHosts: AllowedHosts;
+    readonly limits: FetchLimits;
+    readonly resolve?: Resolve | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<Fetched> {
+  let address = webAddress(text, parts.allowedHosts);
+  for (let hop = 0; ; hop += 1) {
+    const response = await answerOf(address, parts.resolve, parts.signal);
+    try {
+      const status = response.statusCode ?? 0;
+      const { location } = response.headers;
+      if (redirects.has(status) && location !== undefined) {
+        if (hop >= parts.limits.maxRedirects)
+          throw new Failure('PAGE_REFUSED', `It redirects more than ${parts.limits.maxRedirects} times.`);
+        address = redirected(address, location, parts.allowedHosts);
+        continue;
+      }
+      if (status < 200 || status > 299 || status === 204)
+        throw new Failure(
+          status >= 500 || status === 429 ? 'PAGE_UNAVAILABLE' : 'PAGE_UNREADABLE',
+          `Its server answers with status ${status}.`,
+        );
+      return { url: address.url, type: response.headers['content-type'] ?? '', bytes: await bodyOf(response, parts.limits.maxBytes) };
+    } finally {
+      response.destroy();
+    }
+  }
+}
+
+function answerOf({ url, host, port, allowed }: WebAddress, resolve: Resolve | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolvePromise, reject) => {
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
+      protocol: url.protocol,
+      host,
+      port,
+      path: url.pathname + url.search,
+      method: 'GET',
+      headers: { ...headers, host: url.host },
+      lookup: checkedLookup(allowed, resolve),
+      // No connection is shared: each is made to an address that was checked for this page.
+      agent: false,
+      signal,
+      maxHeaderSize: 32_768,
+      ...(url.protocol === 'https:' && !/^[\d.]+$|:/.test(host) ? { servername: host } : {}),
+    });
+    request.on('socket', (socket) =>
+      socket.once('connect', () => {
+        try {
+          checkReach(socket.remoteAddress ?? '', allowed);
+        } catch (error) {
+          request.destroy(error as Error);
+        }
+      }),
+    );
+    request.on('response', (response) => {
+      // Whoever reads the body hears of its errors; nobody does where it is thrown away.
+      response.on('error', () => undefined);
+      resolvePromise(response);
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+/** The body, unpacked, bounded on the wire and unpacked. */
+async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = (): Failure => new Failure('PAGE_TOO_LARGE', `It is larger than ${maxBytes} bytes.`);
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const body = unpacked(response);
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > maxBytes) throw tooLarge();
+      parts.push(part);
+    }
+  } finally {
+    body.destroy();
+  }
+  return Buffer.concat(parts);
+}
+
+function unpacked(response: IncomingMessage): Readable {
+  const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const unpack =
+    encoding === 'gzip' || encoding === 'x-gzip'
+      ? createGunzip()
+      : encoding === 'deflate'
+        ? createInflate()
+        : encoding === 'br'
+          ? createBrotliDecompress()
+          : null;
+  if (unpack) {
+    response.on('error', (error) => unpack.destroy(error));
+    // A body that ends early ends in an error, not in a wait.
+    response.on('aborted', () => unpack.destroy(new Error('The body ended early.')));
+    return response.pipe(unpack);
+  }
+  if (encoding !== 'identity' && encoding !== '') throw new Failure('PAGE_UNREADABLE', 'It is packed in a way that is not read.');
+  return response;
+}

@@ -1,0 +1,229 @@
+import type { RequestListener } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { MemoryTool } from '@conclave/ports';
+import { describeToolServers, sampleTools } from '@conclave/ports/suites';
+import { until } from '@conclave/test-support';
+import { closeOpened, open } from './__fixtures__/opened.js';
+import { LocalAddress, sampleAddress } from './__fixtures__/sample-address.js';
+
+const addresses: LocalAddress[] = [];
+afterEach(async () => {
+  await closeOpened();
+  for (const address of addresses.splice(0)) await address.stop();
+});
+async function serve(listener: RequestListener): Promise<LocalAddress> {
+  const address = await new LocalAddress(listener).start();
+  addresses.push(address);
+  return address;
+}
+async function sample(tools: Record<string, MemoryTool> = { ...sampleTools() }, options: { json?: boolean } = {}) {
+  const server = sampleAddress(() => tools, options);
+  addresses.push(await server.address.start());
+  return { ...server, url: server.address.url, tools };
+}
+const none = { type: 'object', properties: {} };
+
+describeToolServers('addresses', {
+  async open() {
+    const { url } = await sample();
+    return { tools: open({ sample: { url }, away: { url: 'http://127.0.0.1:9/mcp' } }).tools, dispose: closeOpened };
+  },
+});
+
+describe('an address', () => {
+  it('may answer with plain JSON', async () => {
+    const { url } = await sample(undefined, { json: true });
+    const { call, failure } = open({ one: { url } });
+    const replies = await Promise.all(['a', 'b'].map((text) => call('one.echo', { text })));
+    expect(replies.map(({ content }) => content)).toEqual(['a', 'b']);
+    expect((await failure('one.wait', {}, { timeoutMs: 50 })).code).toBe('CALL_TIMEOUT');
+  });
+
+  it('gets the headers whose values the environment holds', async () => {
+    const { url, headers } = await sample();
+    const server = { url, headers_env: { authorization: 'OWN_TOKEN', 'x-team': 'TEAM' } };
+    const { call, log } = open({ one: server }, { environment: { OWN_TOKEN: 'Bearer abc-123-secret', TEAM: 'blue' } });
+    await call('one.echo', { text: 'tea' });
+    expect(headers()).toMatchObject({ authorization: 'Bearer abc-123-secret', 'x-team': 'blue' });
+    expect(JSON.stringify(log)).not.toContain('abc-123');
+  });
+
+  it('is not asked without a header that it needs', async () => {
+    const { url } = await sample();
+    const { failure, tools } = open({ one: { url, headers_env: { authorization: 'OWN_TOKEN' } } }, { environment: {} });
+    expect((await failure('one.echo', { text: 'x' })).detail).toContain('OWN_TOKEN is not set');
+    expect(tools.status()[0]!.error).toContain('OWN_TOKEN');
+  });
+
+  it('that forgot its session gets a new one, and the call is made', async () => {
+    const { url, forget } = await sample();
+    const { call } = open({ one: { url } });
+    expect((await call('one.echo', { text: 'before' })).content).toBe('before');
+    forget();
+    expect((await call('one.refuse')).content).toBe('There is no such account.');
+  });
+
+  it('offers a new tool once it says that its list changed', async () => {
+    const { url, tools: own, toolsChanged } = await sample();
+    const { tools, call } = open({ one: { url } }, { bounds: { listEveryMs: 0 } });
+    await call('one.echo', { text: 'on' });
+    own.grown = { description: 'New.', inputSchema: none, run: async () => 'here' };
+    await until('the new tool', async () => {
+      await toolsChanged();
+      return (await tools.offers()).some(({ name }) => name === 'one.grown');
+    });
+    expect((await call('one.grown')).content).toBe('here');
+  });
+
+  it('is asked for its list again when that is old', async () => {
+    const { url, tools: own } = await sample();
+    const { tools } = open({ one: { url } }, { bounds: { listAgeMs: 0, listEveryMs: 0 } });
+    await tools.offers();
+    own.grown = { description: 'New.', inputSchema: none, run: async () => 'here' };
+    expect(await until('the new tool', async () => (await tools.offers()).some(({ name }) => name === 'one.grown'))).toBe(true);
+  });
+
+  it.each([{ json: false }, { json: true }])(
+    'whose connections are cut during a call fails it soon, and answers the next one ($json)',
+    async (options) => {
+      let asked = 0;
+      const server = await sample(
+        { ...sampleTools(), stuck: { description: '', inputSchema: none, run: () => ((asked += 1), new Promise(() => {})) } },
+        options,
+      );
+      const { call, failure } = open({ one: { url: server.url } });
+      await call('one.echo', { text: 'on' });
+      const from = performance.now();
+      const failing = failure('one.stuck');
+      await until('the call', () => asked === 1);
+      await server.address.stop();
+      const failed = await failing;
+      expect(failed).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', detail: expect.stringContaining('may have run') });
+      expect(performance.now() - from).toBeLessThan(5_000);
+      expect((await failure('one.echo', { text: 'x' })).code).toBe('TOOL_SERVER_UNAVAILABLE');
+      await server.address.start();
+      const reply = await until('its return', () => call('one.echo', { text: 'again' }));
+      expect(reply.content).toBe('again');
+      expect(asked).toBe(1);
+    },
+  );
+
+  it('whose answer breaks off is asked once more where the tool may be repeated', async () => {
+    let asked = 0;
+    const server = await sample({
+      look: {
+        description: '',
+        inputSchema: none,
+        repeatable: true,
+        run: async () => {
+          asked += 1;
+          return asked === 1 ? new Promise(() => {}) : 'found';
+        },
+      },
+    });
+    const { call, tools } = open({ one: { url: server.url } });
+    await tools.offers();
+    const calling = call('one.look');
+    await until('the call', () => asked === 1);
+    await server.address.stop();
+    await server.address.start();
+    expect((await calling).content).toBe('found');
+  });
+
+  it('is told of a cancelled call, and its connection is let go', async () => {
+    let left = false;
+    let asked = 0;
+    const server = await sample({ stuck: { description: '', inputSchema: none, run: (_args, signal) => ((asked += 1), signal.addEventListener('abort', () => (left = true)), new Promise(() => {})) } }); // prettier-ignore
+    const { failure } = open({ one: { url: server.url } });
+    const leaving = new AbortController();
+    const failing = failure('one.stuck', {}, { signal: leaving.signal });
+    await until('the call', () => asked === 1);
+    leaving.abort();
+    expect((await failing).code).toBe('CALL_CANCELLED');
+    expect(await until('the news', () => left)).toBe(true);
+  });
+});
+
+/** Answers of a server that keeps to nothing. `reply` gives the result of a call as bytes of its body. */
+const rude =
+  (
+    reply: RequestListener,
+    list: object = { tools: [{ name: 'tool', inputSchema: none, annotations: { readOnlyHint: true } }] },
+  ): RequestListener =>
+  (request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      if (request.method !== 'POST') return void response.writeHead(405).end();
+      const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params: { protocolVersion: string } };
+      const answer = (result: object): void =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (method === 'initialize')
+        return answer({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'rude', version: '1' } });
+      if (method === 'tools/list') return answer(list);
+      if (method === 'ping') return answer({});
+      if (id === undefined) return void response.writeHead(202).end();
+      return reply(request, response);
+    });
+  };
+
+describe('a hostile address', () => {
+  const endless: (head: string, type: string) => RequestListener = (head, type) => (_request, response) => {
+    response.writeHead(200, { 'content-type': type }).write(head);
+    const more = (): void => void (response.destroyed || response.write('x'.repeat(65_536), () => more()));
+    more();
+  };
+
+  it.each([
+    ['a JSON body', endless('{"jsonrpc":"2.0","x":"', 'application/json')],
+    ['an event', endless('data: {"jsonrpc":"2.0","x":"', 'text/event-stream')],
+    ['an event with an id', endless('id: 1\ndata: {"jsonrpc":"2.0","x":"', 'text/event-stream; charset=utf-8')],
+  ])('that sends %s without end is not read to its end', async (_name, reply) => {
+    const { url } = await serve(rude(reply));
+    const { failure } = open({ one: { url } });
+    const before = process.memoryUsage().rss;
+    expect((await failure('one.tool', {}, { timeoutMs: 10_000 })).code).toBe('TOOL_RESULT_TOO_LARGE');
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it.each<[string, RequestListener, string]>([
+    [
+      'no result',
+      (_q, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":2,"result":7}'),
+      'TOOL_FAILED',
+    ],
+    ['no JSON', (_q, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>'), 'TOOL_FAILED'],
+    ['a page', (_q, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), 'TOOL_SERVER_UNAVAILABLE'],
+    ['status 500', (_q, response) => void response.writeHead(500).end('x'.repeat(1_000)), 'TOOL_SERVER_UNAVAILABLE'],
+    [
+      'an empty stream',
+      (_q, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(),
+      'TOOL_SERVER_UNAVAILABLE',
+    ],
+    [
+      'a stream of comments',
+      (_q, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': on\n\n'),
+      'CALL_TIMEOUT',
+    ],
+    ['nothing', () => undefined, 'CALL_TIMEOUT'],
+    ['a way elsewhere', (_q, response) => void response.writeHead(307, { location: 'http://192.0.2.1/' }).end(), 'TOOL_SERVER_UNAVAILABLE'],
+  ])('that answers with %s fails the call', async (_name, reply, code) => {
+    const { url } = await serve(rude(reply));
+    const { failure, tools } = open({ one: { url } });
+    await tools.offers();
+    expect((await failure('one.tool', {}, { timeoutMs: code === 'CALL_TIMEOUT' ? 100 : 10_000 })).code).toBe(code);
+  });
+
+  it.each<[string, RequestListener, string]>([
+    ['is no tool server', (_q, response) => void response.end('<html>'), 'Check its address'],
+    ['wants another key', (_q, response) => void response.writeHead(401).end(), 'headers_env'],
+    ['says nothing', () => undefined, 'not ready within'],
+    ['lists no tools', rude(() => undefined, { tools: 7 }), 'protocol'],
+  ])('that %s is named so, and nobody waits for it', async (_name, listener, words) => {
+    const { url } = await serve(listener);
+    const { tools, failure } = open({ one: { url } }, { bounds: { connectMs: 300, offersMs: 100 } });
+    expect(await tools.offers()).toEqual([]);
+    expect((await failure('one.tool')).message).toContain(words);
+    expect(tools.status()[0]!.error).toContain(words);
+  });
+});

@@ -1,0 +1,90 @@
+import vm from 'node:vm';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { Failure } from '@conclave/contracts';
+import { isJsonObject, oneLine, type JsonObject } from '@conclave/ports';
+
+const longestProblem = 400;
+
+const script = new vm.Script('run()');
+const context = vm.createContext({ run: null });
+
+/** Runs a function of this process and stops it after `ms`, regular expressions included: Node stops what a script has called with it. */
+function within<T>(run: () => T, ms: number): T {
+  let result: { readonly value: T } | undefined;
+  context.run = () => {
+    result = { value: run() };
+  };
+  try {
+    script.runInContext(context, { timeout: ms });
+  } finally {
+    context.run = null;
+  }
+  return result!.value;
+}
+
+/** One JSON Schema of a server, and values that are held against it. */
+export class SchemaCheck {
+  private validate: JsonSchemaValidator<unknown> | null = null;
+  private unusable: Failure | null = null;
+
+  /** `longestMs`: a schema comes from outside; its patterns may take for ever on the right text, its references may unfold without end. */
+  constructor(
+    private readonly schema: JsonObject,
+    private readonly longestMs: number,
+  ) {}
+
+  /** What is wrong with a value, in one line, or null. Throws TOOL_FAILED for a schema that cannot be read, or takes too long. */
+  problem(value: JsonObject): string | null {
+    if (this.unusable) throw this.unusable;
+    try {
+      return within(() => {
+        // A validator of its own: schemas of two tools may claim the same `$id`.
+        this.validate ??= new AjvJsonSchemaValidator().getValidator(readable(this.schema));
+        const { errorMessage } = this.validate(value);
+        return errorMessage === undefined ? null : this.sentences(errorMessage, value);
+      }, this.longestMs);
+    } catch (error) {
+      const slow = (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+      this.unusable = new Failure('TOOL_FAILED', slow ? 'Its schema takes too long to check.' : 'Its schema cannot be read.', {
+        cause: error,
+      });
+      throw this.unusable;
+    }
+  }
+
+  private sentences(errors: string, value: JsonObject): string {
+    const properties = isJsonObject(this.schema.properties) ? this.schema.properties : {};
+    const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+    const sentences = errors
+      .slice(0, 8 * longestProblem)
+      .split(/, (?=data\b)/)
+      .map((error) => {
+        const missing = /^data(\S*) must have required property '(.+)'$/s.exec(error);
+        if (missing) return `\`${pathOf(`${missing[1]}/${missing[2]}`)}\` is missing.`;
+        if (/^data must NOT have (additional|unevaluated) properties$/.test(error) && unknown.length > 0)
+          return `There is no argument ${unknown.slice(0, 3).map((name) => `\`${oneLine(name, 60)}\``).join(', ')}.`; // prettier-ignore
+        return error.replace(/^data(\/\S*)?/, (_all, path: string | undefined) => (path ? `\`${pathOf(path)}\`` : 'It')) + '.';
+      });
+    return oneLine([...new Set(sentences)].slice(0, 4).join(' '), longestProblem);
+  }
+}
+
+/** A JSON pointer as people write it. */
+const pathOf = (pointer: string): string =>
+  pointer
+    .replace(/^\//, '')
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');
+
+/**
+ * The schema without what names a dialect or an address, which no check needs, and without `$async`: it makes the validator answer
+ * with a promise, which counts as a yes and whose rejection would end this process.
+ */
+function readable(schema: JsonObject): JsonObject {
+  const { $schema, $id, id, ...rest } = JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === '$async' ? undefined : value,
+  ) as JsonObject;
+  return rest;
+}

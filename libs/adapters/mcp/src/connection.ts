@@ -1,0 +1,245 @@
+import { performance } from 'node:perf_hooks';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { CallToolResultSchema, ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { apiVersion, Failure } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import type { JsonObject, ToolReply } from '@conclave/ports';
+import type { Bounds } from './bounds.js';
+import { callFailure, connectFailure, LostReply } from './failures.js';
+import { GuardedFetch } from './guarded-fetch.js';
+import type { Launch } from './launch-plan.js';
+import { ProgramLog } from './program-log.js';
+import { ProgramTransport } from './program-transport.js';
+import { replyOf } from './reply-text.js';
+import { listTools, ToolPage, type ListedTool } from './tool-list.js';
+
+export interface ConnectionParts {
+  readonly name: string;
+  readonly launch: Exclude<Launch, { kind: 'refused' }>;
+  readonly bounds: Bounds;
+  readonly logger: Logger;
+  /** Called once, when it has ended by itself or was dropped. */
+  onEnd(failure: Failure): void;
+}
+
+/** Longer than any call: time is kept here, so that a server cannot pass off an error of its own as ours. */
+const neverMs = 2_147_483_647;
+
+/** One life of the connection to a server: from its first message to its end. */
+export class Connection {
+  tools: ReadonlyMap<string, ListedTool> = new Map();
+  private listedAt = 0;
+  private listing: Promise<void> | null = null;
+  private listAgain: NodeJS.Timeout | null = null;
+  private failure: Failure | null = null;
+  private ready = false;
+  private endedEarly = false;
+  private unasked = { second: 0, messages: 0 };
+  private readonly client = new Client({ name: 'conclave', version: apiVersion });
+  private readonly program: ProgramTransport | null;
+  private readonly address: StreamableHTTPClientTransport | null;
+  private readonly guard: GuardedFetch;
+
+  constructor(private readonly parts: ConnectionParts) {
+    const { launch, bounds, name, logger } = parts;
+    this.guard = new GuardedFetch(bounds, { onLost: (id, failure) => this.lose(id, failure) });
+    this.program = launch.kind === 'program' ? new ProgramTransport(launch, bounds, new ProgramLog(name, logger)) : null;
+    this.address =
+      launch.kind === 'address'
+        ? new StreamableHTTPClientTransport(new URL(launch.url), {
+            fetch: this.guard.fetch,
+            requestInit: { headers: { ...launch.headers } },
+          })
+        : null;
+  }
+
+  /** Connects, and lists the tools; once. Throws TOOL_SERVER_UNAVAILABLE or TOOL_RESULT_TOO_LARGE. */
+  async open(): Promise<void> {
+    const { connectMs } = this.parts.bounds;
+    const late = setTimeout(() => this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${connectMs} ms.`)), connectMs);
+    try {
+      await this.begin();
+      this.ready = true;
+      if (this.endedEarly) throw this.ended();
+    } catch (error) {
+      const failure = this.failure ?? this.program?.failure ?? connectFailure(error);
+      this.drop(failure);
+      throw failure;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  get pid(): number | null {
+    return this.program?.pid ?? null;
+  }
+
+  private async begin(): Promise<void> {
+    const transport: Transport = this.program ?? this.address!;
+    transport.onmessage = (message) => this.count(message);
+    this.client.onclose = () => {
+      // Before it is ready `open` knows better why.
+      if (this.ready) this.drop(this.ended());
+      else this.endedEarly = true;
+    };
+    this.client.onerror = (error) => this.noticed(error);
+    this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.listSoon());
+    await this.client.connect(transport, { timeout: neverMs });
+    await this.list();
+  }
+
+  /** Throws what `ToolServers.call` throws, and LostReply where nobody knows whether the tool has run. */
+  async call(tool: ListedTool, args: JsonObject, signal: AbortSignal, timeoutMs: number): Promise<ToolReply> {
+    if (this.failure) throw new LostReply(this.failure, false);
+    // The client listens to a signal for ever, and would report a call as cancelled that has long been answered.
+    const leaving = new AbortController();
+    const leave = (): void => leaving.abort('cancelled');
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      leaving.abort('out of time');
+    }, timeoutMs);
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    try {
+      const request = { method: 'tools/call', params: { name: tool.name, arguments: { ...args } } };
+      const result = await this.client.request(request, CallToolResultSchema, { signal: leaving.signal, timeout: neverMs });
+      if (tool.output && result.isError !== true) {
+        if (!result.structuredContent) throw new Failure('TOOL_FAILED', 'It promises a structured result and gave none.');
+        const problem = tool.output.problem(result.structuredContent);
+        if (problem) throw new Failure('TOOL_FAILED', `Its structured result does not fit its own schema: ${problem}`);
+      }
+      return replyOf(result);
+    } catch (error) {
+      if (signal.aborted) throw new Failure('CALL_CANCELLED');
+      if (late) {
+        void this.answers();
+        throw new Failure('CALL_TIMEOUT', `The tool did not answer within ${Math.round(timeoutMs)} ms.`);
+      }
+      throw this.failure ? new LostReply(this.failure, true) : callFailure(error);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Whether the server still answers; a connection that does not is dropped, and a program with it. */
+  async answers(): Promise<boolean> {
+    if (this.failure) return false;
+    const { pingMs } = this.parts.bounds;
+    try {
+      await this.client.ping({ timeout: pingMs });
+      return true;
+    } catch (error) {
+      this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It did not answer a ping within ${pingMs} ms.`, { cause: error }));
+      return false;
+    }
+  }
+
+  /** Asks for the tools again where the list is old; what is known stays offered meanwhile. */
+  listIfOld(): void {
+    if (performance.now() - this.listedAt > this.parts.bounds.listAgeMs) this.listSoon();
+  }
+
+  /** Ends it at once. */
+  drop(failure: Failure): void {
+    if (this.failure) return;
+    this.failure = failure;
+    this.end();
+    this.program?.kill(failure);
+    void this.client.close().catch((error: unknown) => this.noticed(error));
+    this.guard.close();
+    this.parts.onEnd(failure);
+  }
+
+  /** Ends it as the protocol wants it. */
+  async close(): Promise<void> {
+    if (this.failure) return this.program?.close();
+    this.failure = new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection was closed.');
+    this.end();
+    if (this.address) {
+      const late = setTimeout(() => this.guard.close(), 1_000);
+      // A server that does not know its session any more has forgotten it, which is what is wanted.
+      await this.address.terminateSession().catch((error: unknown) => this.noticed(error));
+      clearTimeout(late);
+    }
+    await this.client.close();
+    this.guard.close();
+    this.parts.onEnd(this.failure);
+  }
+
+  private ended(): Failure {
+    return this.program?.failure ?? new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection ended.');
+  }
+
+  private end(): void {
+    if (this.listAgain) clearTimeout(this.listAgain);
+    this.listAgain = null;
+  }
+
+  private list(): Promise<void> {
+    this.listing ??= this.listNow().finally(() => (this.listing = null));
+    return this.listing;
+  }
+
+  private async listNow(): Promise<void> {
+    const { bounds, name, logger } = this.parts;
+    this.listedAt = performance.now();
+    if (!this.client.getServerCapabilities()?.tools) {
+      this.tools = new Map();
+      return;
+    }
+    // Not AbortSignal.timeout: the client listens for ever, and would report requests as cancelled that have long been answered.
+    const over = new AbortController();
+    const late = setTimeout(() => over.abort(`not listed within ${bounds.connectMs} ms`), bounds.connectMs);
+    const ask = (cursor: string | undefined) =>
+      this.client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, ToolPage, {
+        signal: over.signal,
+        timeout: neverMs,
+      });
+    const { tools, left } = await listTools(ask, bounds).finally(() => clearTimeout(late));
+    for (const sentence of left) logger.warn(`Tools of ${name} are left out. ${sentence}`);
+    this.tools = tools;
+  }
+
+  /** Lists again, once however often it is called, and not more often than the bound says. */
+  private listSoon(): void {
+    if (this.listAgain || this.failure) return;
+    const wait = Math.max(0, this.listedAt + this.parts.bounds.listEveryMs - performance.now());
+    this.listAgain = setTimeout(() => {
+      this.listAgain = null;
+      const again = async (): Promise<void> => {
+        await this.listing;
+        await this.list();
+      };
+      again().catch((error: unknown) => this.drop(connectFailure(error)));
+    }, wait);
+    this.listAgain.unref();
+  }
+
+  /** A server that talks without being asked costs as much as one likes. */
+  private count(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    const second = Math.floor(performance.now() / 1_000);
+    if (second !== this.unasked.second) this.unasked = { second, messages: 0 };
+    this.unasked.messages += 1;
+    if (this.unasked.messages > this.parts.bounds.unasked)
+      this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It sent more than ${this.parts.bounds.unasked} messages in a second that answer nothing.`)); // prettier-ignore
+  }
+
+  private lose(id: string | number, failure: Failure): void {
+    const error = { code: -32_000, message: failure.message, data: new LostReply(failure, true) };
+    this.address?.onmessage?.({ jsonrpc: '2.0', id, error });
+  }
+
+  private noticed(error: unknown): void {
+    if (error instanceof Error && error.message.startsWith('Maximum reconnection attempts'))
+      return this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its stream could not be taken up again.', { cause: error }));
+    const text = error instanceof Error ? error.message : String(error);
+    // Whoever waits for an answer gets its failure; this is for those who look for the cause.
+    if (!this.failure && !text.startsWith('Received a response for an unknown message'))
+      this.parts.logger.debug(`The tool server ${this.parts.name}: ${text.slice(0, 300)}`);
+  }
+}

@@ -1,0 +1,74 @@
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { Failure } from '@conclave/contracts';
+import { oneLine } from '@conclave/ports';
+
+const longestSentence = 500;
+
+/** The connection went away before the answer. `sent`: the tool may have run. */
+export class LostReply extends Error {
+  constructor(
+    readonly failure: Failure,
+    readonly sent: boolean,
+  ) {
+    super(failure.message);
+    this.name = 'LostReply';
+  }
+}
+
+/** Of a connection that could not be made. */
+export function connectFailure(error: unknown): Failure {
+  const failure = callFailure(error);
+  if (failure instanceof LostReply) return failure.failure;
+  if (failure.code === 'TOOL_SERVER_UNAVAILABLE' || failure.code === 'TOOL_RESULT_TOO_LARGE') return failure;
+  return new Failure('TOOL_SERVER_UNAVAILABLE', `It does not follow the protocol of MCP servers: ${failure.detail ?? ''}`, {
+    cause: error,
+  });
+}
+
+/** Of a request that was not answered as it should. */
+export function callFailure(error: unknown): Failure | LostReply {
+  if (error instanceof Failure || error instanceof LostReply) return error;
+  if (error instanceof McpError) {
+    if (error.data instanceof LostReply) return error.data;
+    return new Failure('TOOL_FAILED', `Its server says: ${oneLine(error.message, longestSentence)}`, { cause: error });
+  }
+  if (error instanceof StreamableHTTPError) return ofStatus(error);
+  const code = networkCode(error);
+  if (code !== null) {
+    const never = neverSent.has(code);
+    return new LostReply(new Failure('TOOL_SERVER_UNAVAILABLE', `Check that it runs at its address (${code}).`, { cause: error }), !never);
+  }
+  return new Failure('TOOL_FAILED', 'What its server sent is not a result of the protocol.', { cause: error });
+}
+
+/** The request did not get as far as the server. */
+const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Code of what `fetch` throws when there is no response, or it breaks off; null for anything else. */
+function networkCode(error: unknown): string | null {
+  // By name: what Node throws itself may be of another realm.
+  const { name, message, cause } = error as { name?: unknown; message?: unknown; cause?: { code?: unknown } };
+  if (name === 'AbortError') return 'closed';
+  if (name !== 'TypeError') return null;
+  if (typeof cause?.code === 'string') return cause.code;
+  return message === 'fetch failed' || message === 'terminated' ? 'no answer' : null;
+}
+
+function ofStatus(error: StreamableHTTPError): Failure | LostReply {
+  const { code } = error;
+  const unavailable = (detail: string): Failure => new Failure('TOOL_SERVER_UNAVAILABLE', detail, { cause: error });
+  switch (code) {
+    case 401:
+    case 403:
+      return unavailable(`It answers with status ${code}. Check what \`headers_env\` sends to it.`);
+    // A server that was started anew does not know the session, and has not looked at the request.
+    case 400:
+    case 404:
+      return new LostReply(unavailable(`It answers with status ${code}. Check its address.`), false);
+    case -1:
+      return unavailable('It does not answer as an MCP server does. Check its address.');
+    default:
+      return unavailable(`It answers with status ${code ?? 'unknown'}.`);
+  }
+}

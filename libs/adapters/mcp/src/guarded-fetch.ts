@@ -1,0 +1,134 @@
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Failure } from '@conclave/contracts';
+import type { Bounds } from './bounds.js';
+
+/** Milliseconds until a message that wants no answer is given up. */
+const noticeMs = 5_000;
+/** Streams that one server may have open. */
+const mostStreams = 128;
+/** After the end of a stream what was in it is on its way to its reader for a moment; milliseconds. */
+const settlingMs = 50;
+
+export interface FetchWatch {
+  /** The response to a request ended before its answer. */
+  onLost(requestId: string | number, failure: Failure): void;
+}
+
+/**
+ * `fetch` for the transport of the SDK, which leaves open what this closes: a cancelled request keeps its connection, a response that
+ * breaks off leaves its request waiting, and nothing bounds what is read.
+ */
+export class GuardedFetch {
+  private readonly open = new Map<AbortController, string | number | null>();
+  private readonly timers = new Set<NodeJS.Timeout>();
+
+  constructor(
+    private readonly bounds: Bounds,
+    private readonly watch: FetchWatch,
+  ) {}
+
+  readonly fetch: FetchLike = async (url, init) => {
+    const message = messageOf(init?.body);
+    const request = message && 'method' in message && message.id !== undefined ? message.id : null;
+    if (this.open.size >= mostStreams) throw new Failure('TOOL_SERVER_UNAVAILABLE', 'It has too many streams open.');
+    const control = new AbortController();
+    this.open.set(control, request);
+    const notice = message !== null && request === null ? setTimeout(() => control.abort(), noticeMs) : undefined;
+    const end = (): void => {
+      clearTimeout(notice);
+      this.open.delete(control);
+    };
+    try {
+      const response = await fetch(url, { ...init, signal: control.signal });
+      if (message?.method === 'notifications/cancelled')
+        this.abort((message.params as { requestId?: string | number } | undefined)?.requestId);
+      return this.guarded(response, request, end);
+    } catch (error) {
+      end();
+      throw error;
+    }
+  };
+
+  close(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    for (const control of [...this.open.keys()]) control.abort();
+  }
+
+  private abort(request: string | number | undefined): void {
+    for (const [control, id] of this.open) if (id !== null && id === request) control.abort();
+  }
+
+  private guarded(response: Response, request: string | number | null, end: () => void): Response {
+    if (!response.body) {
+      end();
+      return response;
+    }
+    const stream = /^\s*text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+    const longest = this.bounds.messageBytes;
+    const event = new EventBytes();
+    let total = 0;
+    const ended = (failure: Failure): void => {
+      end();
+      // A stream whose events have ids is taken up again by the transport.
+      if (!stream || request === null || (event.hasId && failure.code !== 'TOOL_RESULT_TOO_LARGE')) return;
+      const timer = setTimeout(() => {
+        this.timers.delete(timer);
+        this.watch.onLost(request, failure);
+      }, settlingMs);
+      this.timers.add(timer);
+    };
+    const reader = response.body.getReader();
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { value, done } = await reader.read();
+          if (done) {
+            ended(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its answer ended too early.'));
+            return controller.close();
+          }
+          total = stream ? event.after(value) : total + value.length;
+          if (total > longest) {
+            const failure = new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${longest} bytes.`);
+            ended(failure);
+            controller.error(failure);
+            return await reader.cancel();
+          }
+          controller.enqueue(value);
+        } catch (error) {
+          ended(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection broke off.', { cause: error }));
+          controller.error(error);
+        }
+      },
+      async cancel(reason) {
+        end();
+        await reader.cancel(reason);
+      },
+    });
+    return new Response(body, response);
+  }
+}
+
+/** Bytes of the event of a stream that is not complete yet, and whether any event had an id. */
+class EventBytes {
+  hasId = false;
+  private bytes = 0;
+  private tail = '';
+
+  after(chunk: Uint8Array): number {
+    const text = this.tail + Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1');
+    this.hasId ||= /(^|[\r\n])id:/.test(text);
+    const blank = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
+    this.bytes = blank >= 0 ? text.length - blank : this.bytes + chunk.length;
+    this.tail = text.slice(-3);
+    return this.bytes;
+  }
+}
+
+type Message = { readonly method?: string; readonly id?: string | number; readonly params?: unknown };
+
+/** The message of a request body; null for a request without one. */
+function messageOf(body: unknown): Message | null {
+  if (typeof body !== 'string') return null;
+  const message: unknown = JSON.parse(body);
+  return typeof message === 'object' && message !== null && !Array.isArray(message) ? message : null;
+}

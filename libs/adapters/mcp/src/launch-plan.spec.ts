@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { launchOf, type ConfiguredServers } from './launch-plan.js';
+
+const environment = { PATH: '/bin', HOME: '/home/one', SECRET: 'sk-1', OTHER_SECRET: 'sk-2', EMPTY: '' };
+const builtins = { 'precision-tools': { command: 'node', args: ['tools.js'] } };
+const plan = (server: ConfiguredServers[string]) => launchOf('one', server, { environment, builtins, folder: '/srv' });
+
+describe('the plan of a server', () => {
+  it('hands on PATH, HOME and what is named, under the name the program knows', () => {
+    expect(plan({ command: 'files', args: ['./docs'], env: { API_KEY: 'SECRET' }, allow: true })).toEqual({
+      kind: 'program',
+      command: 'files',
+      args: ['./docs'],
+      env: { PATH: '/bin', HOME: '/home/one', API_KEY: 'sk-1' },
+      folder: '/srv',
+    });
+    expect(plan({ builtin: 'precision-tools' })).toMatchObject({
+      command: 'node',
+      args: ['tools.js'],
+      env: { PATH: '/bin', HOME: '/home/one' },
+    });
+    expect(plan({ url: 'https://tools.example/mcp', headers_env: { authorization: 'SECRET' } })).toEqual({
+      kind: 'address',
+      url: 'https://tools.example/mcp',
+      headers: { authorization: 'sk-1' },
+    });
+  });
+
+  it.each<[string, ConfiguredServers[string], string]>([
+    ['is not allowed', { command: 'files' }, 'Add `allow: true`'],
+    ['is forbidden', { command: 'files', allow: false }, 'Add `allow: true`'],
+    ['has no way', { allow: true }, 'nothing says where it is'],
+    ['has two ways', { command: 'files', url: 'http://127.0.0.1/', allow: true }, 'Keep one of'],
+    ['has a name nobody knows', { builtin: 'precison-tools' }, 'Did you mean `precision-tools`?'],
+    ['has the name of something else', { builtin: 'constructor' }, 'no server `constructor`'],
+    ['needs a variable that is not set', { command: 'files', allow: true, env: { KEY: 'MISSING' } }, 'MISSING is not set'],
+    ['needs a variable that is empty', { command: 'files', allow: true, env: { KEY: 'EMPTY' } }, 'EMPTY is not set'],
+    ['needs a header that is not set', { url: 'http://127.0.0.1/', headers_env: { a: 'MISSING' } }, 'MISSING is not set'],
+  ])('that %s is a sentence', (_name, server, words) => {
+    expect(plan(server)).toEqual({ kind: 'refused', reason: expect.stringMatching(/^mcp\.one: .*\.$|^mcp\.one: .*\?$/) });
+    expect(plan(server)).toMatchObject({ reason: expect.stringContaining(words) });
+  });
+});

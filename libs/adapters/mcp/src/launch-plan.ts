@@ -1,0 +1,73 @@
+import { nearest, type Configuration } from '@conclave/contracts';
+
+/** Servers as the configuration names them. */
+export type ConfiguredServers = Configuration['mcp'];
+
+/** How a program that comes with the product is started. */
+export interface BuiltinServer {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export type Launch =
+  | {
+      readonly kind: 'program';
+      readonly command: string;
+      readonly args: readonly string[];
+      /** All that the program gets to see of our environment. */
+      readonly env: Readonly<Record<string, string>>;
+      readonly folder: string | undefined;
+    }
+  | { readonly kind: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export interface LaunchSources {
+  /** Variables of this process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly builtins: Readonly<Record<string, BuiltinServer>>;
+  /** Where programs start, and what relative paths among their arguments refer to. */
+  readonly folder?: string;
+}
+
+/** What a program may not do without: everything else of our environment may hold keys. */
+const passedOn = ['PATH', 'HOME'];
+
+/** How one server is reached, or the sentence why it is not. */
+export function launchOf(name: string, server: ConfiguredServers[string], sources: LaunchSources): Launch {
+  const { builtin, url, command } = server;
+  const ways = [builtin, url, command].filter((way) => way !== undefined);
+  if (ways.length !== 1)
+    return refused(`mcp.${name}: ${ways.length === 0 ? 'nothing says where it is' : 'there are several ways to reach it'}. Keep one of \`builtin\`, \`url\` and \`command\`.`); // prettier-ignore
+  const { missing, values: env } = valuesOf(server.env, sources);
+  if (missing) return refused(`mcp.${name}: the environment variable ${missing} is not set. Set it, or remove it from \`env\`.`);
+  if (url !== undefined) {
+    const headers = valuesOf(server.headers_env, sources);
+    return headers.missing
+      ? refused(`mcp.${name}: the environment variable ${headers.missing} is not set. Set it, or remove it from \`headers_env\`.`)
+      : { kind: 'address', url, headers: headers.values };
+  }
+  const environment = { ...valuesOf(Object.fromEntries(passedOn.map((variable) => [variable, variable])), sources).values, ...env };
+  if (builtin !== undefined) {
+    const known = Object.hasOwn(sources.builtins, builtin) ? sources.builtins[builtin] : undefined;
+    const near = nearest(builtin, Object.keys(sources.builtins));
+    if (!known) return refused(`mcp.${name}: no server \`${builtin}\` comes with the product.${near ? ` Did you mean \`${near}\`?` : ''}`);
+    return { kind: 'program', command: known.command, args: known.args, env: environment, folder: sources.folder };
+  }
+  if (server.allow !== true)
+    return refused(`mcp.${name}: \`${command}\` is not started. Add \`allow: true\` if this program may run on this machine.`);
+  return { kind: 'program', command: command!, args: server.args ?? [], env: environment, folder: sources.folder };
+}
+
+const refused = (reason: string): Launch => ({ kind: 'refused', reason });
+
+/** The values of variables, and the name of the first one that is not set. */
+function valuesOf(
+  names: Readonly<Record<string, string>> | undefined,
+  { environment }: LaunchSources,
+): { readonly values: Readonly<Record<string, string>>; readonly missing: string | undefined } {
+  const pairs = Object.entries(names ?? {}).map(([name, from]) => [name, from, environment[from]] as const);
+  return {
+    values: Object.fromEntries(pairs.flatMap(([name, , value]) => (value === undefined ? [] : [[name, value] as const]))),
+    missing: pairs.find(([, , value]) => value === undefined || value === '')?.[1],
+  };
+}

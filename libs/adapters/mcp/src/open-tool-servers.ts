@@ -1,0 +1,156 @@
+import { performance } from 'node:perf_hooks';
+import { Failure } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import { toolCalled, type ToolDescription, type ToolServers } from '@conclave/ports';
+import { usualBounds, type Bounds } from './bounds.js';
+import { launchOf, type BuiltinServer, type ConfiguredServers } from './launch-plan.js';
+import type { ListedTool } from './tool-list.js';
+import { ToolServer } from './tool-server.js';
+
+export interface ToolServersOptions {
+  /** The section `mcp` of the configuration. */
+  readonly servers: ConfiguredServers;
+  /** Variables of this process; a program gets PATH, HOME and those its `env` names. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Programs that come with the product, by the name that `builtin` gives. */
+  readonly builtins?: Readonly<Record<string, BuiltinServer>>;
+  /** Where programs start; paths among their arguments are relative to it. That of this process where it is absent. */
+  readonly folder?: string;
+  readonly logger: Logger;
+  readonly bounds?: Partial<Bounds>;
+}
+
+interface Found {
+  readonly server: ToolServer;
+  readonly tool: ListedTool;
+}
+
+/**
+ * Tools of MCP servers: programs over standard input and output, addresses over streamable HTTP. Starts nothing by itself: a server is
+ * started or connected to when somebody asks for its tools. What is not allowed or not complete is a warning in the log.
+ */
+export function openToolServers({ servers, environment, builtins = {}, folder, logger, bounds: some }: ToolServersOptions): ToolServers {
+  const bounds: Bounds = { ...usualBounds, ...some };
+  const sources = { environment, builtins, ...(folder === undefined ? {} : { folder }) };
+  const all = Object.entries(servers).map(([name, server]) => {
+    const launch = launchOf(name, server, sources);
+    if (launch.kind === 'refused') logger.warn(launch.reason);
+    return new ToolServer(name, launch, bounds, logger);
+  });
+  let closing: Promise<void> | null = null;
+  // Programs lead groups of their own, so the end of this process would not reach them.
+  const killAll = (): void => all.forEach(({ pid }) => pid !== null && killGroup(pid));
+  process.on('exit', killAll);
+
+  async function listed(): Promise<ReadonlyMap<string, Found>> {
+    const found = new Map<string, Found>();
+    const lists = all.map(async (server) => ({ server, tools: await server.tools() }));
+    for (const list of await Promise.all(lists.map((list) => inTime(list, bounds.offersMs))))
+      for (const tool of list?.tools.values() ?? []) found.set(`${list!.server.name}.${tool.name}`, { server: list!.server, tool });
+    return found;
+  }
+
+  /** The tool a name means. Only servers that the name can belong to are asked, as long as one of them has it. */
+  async function find(name: string): Promise<Found> {
+    let away: Failure | null = null;
+    const candidates = all.filter((server) => name.startsWith(`${server.name}.`)).sort((a, b) => b.name.length - a.name.length);
+    for (const server of candidates) {
+      try {
+        const tool = (await server.tools()).get(name.slice(server.name.length + 1));
+        if (tool) return { server, tool };
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        away ??= error;
+      }
+    }
+    if (away) throw away;
+    const known = await listed();
+    if (known.size === 0 && closing) throw new Failure('TOOL_SERVER_UNAVAILABLE', 'Tool servers are closed.');
+    return known.get(toolCalled(name, [...known.keys()]))!;
+  }
+
+  return {
+    async offers() {
+      const found = [...(await listed()).entries()].sort(([a], [b]) => (a < b ? -1 : 1));
+      return found.map(([name, { tool }]) => ({ name, description: tool.description, signature: tool.signature }));
+    },
+
+    async describe(name): Promise<ToolDescription> {
+      const { server, tool } = await find(name);
+      const { description, signature, inputSchema, repeatable } = tool;
+      return { name: `${server.name}.${tool.name}`, description, signature, inputSchema, repeatable };
+    },
+
+    async call({ tool: name, args, signal, timeoutMs }) {
+      if (signal.aborted) throw new Failure('CALL_CANCELLED');
+      const until = performance.now() + timeoutMs;
+      const { server, tool } = await orEnded(find(name), signal, timeoutMs);
+      const size = sizeOf(args);
+      if (size > bounds.argumentBytes)
+        throw new Failure('TOOL_ARGUMENTS_INVALID', `They are longer than the ${bounds.argumentBytes} bytes that are sent.`);
+      const problem = tool.input.problem(args);
+      if (problem)
+        throw new Failure(
+          'TOOL_ARGUMENTS_INVALID',
+          `\`${server.name}.${tool.name}\`: ${problem} Expected: ${tool.signature || 'no arguments'}`,
+        );
+      return orEnded(server.call(tool, args, signal, until), signal, until - performance.now());
+    },
+
+    status: () => all.map((server) => server.status()),
+
+    close() {
+      closing ??= Promise.all(all.map((server) => server.close())).then(() => void process.off('exit', killAll));
+      return closing;
+    },
+  };
+}
+
+/** The value, or null where it fails or takes longer: whoever waits wants what is there. */
+async function inTime<T>(value: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ms)));
+  try {
+    return await Promise.race([value, late]);
+  } catch (error) {
+    // Its server keeps the reason for `status()`.
+    if (error instanceof Failure) return null;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The value, or the failure of a caller that does not wait any longer: connections are shared and go on. */
+async function orEnded<T>(value: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
+  let end: (failure: Failure) => void = () => undefined;
+  const ended = new Promise<never>((_resolve, reject) => (end = reject));
+  const leave = (): void => end(new Failure('CALL_CANCELLED'));
+  // The connection says so first where the call is on its way.
+  const timer = setTimeout(() => end(new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.')), Math.max(0, ms) + 20);
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([value, ended]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+function sizeOf(args: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(args));
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof TypeError)
+      throw new Failure('TOOL_ARGUMENTS_INVALID', 'They are not JSON.', { cause: error });
+    throw error;
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself, and nobody is left who could be told.
+  }
+}

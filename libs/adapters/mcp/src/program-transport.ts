@@ -1,0 +1,163 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { Failure } from '@conclave/contracts';
+import type { Bounds } from './bounds.js';
+import type { Launch } from './launch-plan.js';
+import type { ProgramLog } from './program-log.js';
+
+/** Lines of its output that may be something else than messages, such as a greeting. */
+const mostStrayLines = 100;
+/** After the end of its input a program has this long to end, and as long again after SIGTERM; milliseconds. */
+const graceMs = 500;
+
+/**
+ * A program that is spoken to over its standard input and output, one JSON message a line. Unlike the transport of the SDK it hands
+ * on nothing of our environment, leads its own process group so that its children end with it, and bounds what it reads and writes.
+ */
+export class ProgramTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Why it ended, where it was not asked to. */
+  failure: Failure | null = null;
+  private child: ChildProcessWithoutNullStreams | null = null;
+  private ended: Promise<void> = Promise.resolve();
+  private pending: Buffer[] = [];
+  private pendingBytes = 0;
+  private strayLines = 0;
+
+  constructor(
+    private readonly launch: Extract<Launch, { kind: 'program' }>,
+    private readonly bounds: Bounds,
+    private readonly log: ProgramLog,
+  ) {}
+
+  /** Process id, which is that of its group too; null where it does not run. */
+  get pid(): number | null {
+    return this.child?.pid ?? null;
+  }
+
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { command, args, env, folder } = this.launch;
+      const child = spawn(command, args, { env: { ...env }, cwd: folder, stdio: 'pipe', detached: true, windowsHide: true });
+      this.child = child;
+      child.once('spawn', resolve);
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        const why = error.code === 'ENOENT' ? `There is no program \`${command}\`.` : `\`${command}\` cannot be started: ${error.code}.`;
+        this.failure ??= new Failure('TOOL_SERVER_UNAVAILABLE', why, { cause: error });
+        reject(this.failure);
+      });
+      child.stdin.on('error', (error) => this.onerror?.(error));
+      child.stdout.on('error', (error) => this.onerror?.(error));
+      child.stdout.on('data', (chunk: Buffer) => this.read(chunk));
+      child.stderr.on('data', (chunk: Buffer) => this.log.write(chunk));
+      let how = 'could not be started';
+      const over = new Promise<void>((settle) => {
+        child.once('exit', (code, signal) => {
+          how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+          // Whatever it started ends with it, and lets go of its output.
+          this.killGroup();
+          // What it wrote before is read first; a process that left the group may hold the output open for ever.
+          const late = setTimeout(settle, graceMs);
+          child.once('close', () => {
+            clearTimeout(late);
+            settle();
+          });
+        });
+        child.once('error', () => settle());
+      });
+      this.ended = over.then(() => {
+        this.log.flush();
+        this.failure ??= new Failure('TOOL_SERVER_UNAVAILABLE', `Its program ${how}.`, { context: { said: this.log.last } });
+        this.child = null;
+        for (const stream of [child.stdout, child.stderr, child.stdin]) stream.destroy();
+        this.onclose?.();
+      });
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.child?.stdin;
+    if (!input?.writable) throw new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not run.');
+    input.write(`${JSON.stringify(message)}\n`);
+    if (input.writableLength > this.bounds.messageBytes) {
+      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its program does not read what it is sent.'));
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.child) return this.ended;
+    this.failure ??= new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection was closed.');
+    this.child.stdin.end();
+    if (await this.endsWithin(graceMs)) return;
+    this.killGroup('SIGTERM');
+    if (await this.endsWithin(graceMs)) return;
+    this.killGroup();
+    await this.endsWithin(2 * graceMs);
+  }
+
+  /** Ends it at once. */
+  kill(why: Failure): void {
+    this.failure ??= why;
+    this.pending = [];
+    this.child?.stdout.removeAllListeners('data');
+    this.killGroup();
+  }
+
+  private killGroup(signal: NodeJS.Signals = 'SIGKILL'): void {
+    const pid = this.child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch (error) {
+      // Nobody of the group is left.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') this.onerror?.(error as Error);
+    }
+  }
+
+  private async endsWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+    const ended = await Promise.race([this.ended.then(() => true), late]);
+    clearTimeout(timer);
+    return ended;
+  }
+
+  private read(chunk: Buffer): void {
+    let rest = chunk;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      const line = Buffer.concat([...this.pending, rest.subarray(0, end)]).toString('utf8');
+      this.pending = [];
+      this.pendingBytes = 0;
+      rest = rest.subarray(end + 1);
+      if (line.trim() !== '') this.take(line);
+    }
+    if (rest.length === 0) return;
+    this.pending.push(rest);
+    this.pendingBytes += rest.length;
+    if (this.pendingBytes > this.bounds.messageBytes)
+      this.kill(new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${this.bounds.messageBytes} bytes.`));
+  }
+
+  private take(line: string): void {
+    if (line.length > this.bounds.messageBytes)
+      return this.kill(new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${this.bounds.messageBytes} bytes.`));
+    const message = messageIn(line);
+    if (message) return this.onmessage?.(message);
+    this.strayLines += 1;
+    if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are no messages of the protocol.'));
+    if (this.strayLines > mostStrayLines)
+      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'What its program writes is not the protocol of MCP servers.'));
+  }
+}
+
+function messageIn(line: string): JSONRPCMessage | null {
+  try {
+    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return null;
+    throw error;
+  }
+}

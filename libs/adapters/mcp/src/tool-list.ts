@@ -1,0 +1,83 @@
+import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
+import { longestToolDescription, oneLine, signatureOf, type JsonObject } from '@conclave/ports';
+import { z } from 'zod';
+import { SchemaCheck } from './argument-check.js';
+import type { Bounds } from './bounds.js';
+
+/** A tool of a server, as far as it is used. */
+export interface ListedTool {
+  /** Its name on its server. */
+  readonly name: string;
+  readonly description: string;
+  readonly signature: string;
+  readonly inputSchema: JsonObject;
+  readonly input: SchemaCheck;
+  readonly output: SchemaCheck | null;
+  readonly repeatable: boolean;
+}
+
+/** Tools are read one by one, so that one that is not valid costs itself alone. */
+export const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+/** What the protocol recommends (SEP-986), and `/`, which servers use all the same. */
+const toolName = /^[A-Za-z0-9._/-]{1,128}$/;
+
+/** All tools of a server, page by page. `left` says in sentences what was left out and why. Throws what `ask` throws. */
+export async function listTools(
+  ask: (cursor: string | undefined) => Promise<z.infer<typeof ToolPage>>,
+  bounds: Bounds,
+): Promise<{ readonly tools: ReadonlyMap<string, ListedTool>; readonly left: readonly string[] }> {
+  const tools = new Map<string, ListedTool>();
+  const left = new Set<string>();
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 1; ; page += 1) {
+    const { tools: listed, nextCursor } = await ask(cursor);
+    for (const one of listed) {
+      if (tools.size >= bounds.tools) {
+        left.add(`It has more than ${bounds.tools} tools.`);
+        return { tools, left: [...left] };
+      }
+      const tool = read(one, bounds);
+      if (typeof tool === 'string') left.add(tool);
+      else if (tools.has(tool.name)) left.add(`Two of its tools are called ${tool.name}; the first one counts.`);
+      else tools.set(tool.name, tool);
+    }
+    if (nextCursor === undefined || nextCursor === '') return { tools, left: [...left] };
+    if (page === bounds.pages || cursors.has(nextCursor)) {
+      left.add(cursors.has(nextCursor) ? 'Its list goes round in a circle.' : `Its list has more than ${bounds.pages} pages.`);
+      return { tools, left: [...left] };
+    }
+    cursors.add(nextCursor);
+    cursor = nextCursor;
+  }
+}
+
+function read(value: unknown, bounds: Bounds): ListedTool | string {
+  const { data: tool } = ToolSchema.safeParse(value);
+  if (!tool) return 'A tool of its list is not valid.';
+  const { name, description, title, inputSchema, outputSchema, annotations, execution } = tool;
+  if (!toolName.test(name)) return `The name ${JSON.stringify(oneLine(name, 40))} of a tool has characters that are not taken.`;
+  if (execution?.taskSupport === 'required') return `${name} runs only as a task of the protocol, which is not supported.`;
+  if (sizeOf(inputSchema) + sizeOf(outputSchema) > bounds.schemaBytes)
+    return `The schema of ${name} is longer than ${bounds.schemaBytes} bytes.`;
+  return {
+    name,
+    description: oneLine(description ?? title ?? annotations?.title ?? '', longestToolDescription),
+    signature: signatureOf(inputSchema),
+    inputSchema,
+    input: new SchemaCheck(inputSchema, bounds.schemaMs),
+    output: outputSchema ? new SchemaCheck(outputSchema, bounds.schemaMs) : null,
+    repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+  };
+}
+
+/** Characters of a value as JSON; too deep to be written counts as endless. */
+function sizeOf(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0;
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}

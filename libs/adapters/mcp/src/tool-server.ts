@@ -1,0 +1,134 @@
+import { performance } from 'node:perf_hooks';
+import { Failure } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import type { JsonObject, ToolReply, ToolServerStatus } from '@conclave/ports';
+import type { Bounds } from './bounds.js';
+import { Connection } from './connection.js';
+import { LostReply } from './failures.js';
+import type { Launch } from './launch-plan.js';
+import type { ListedTool } from './tool-list.js';
+
+/** Pause after the second failure in a row, milliseconds; every further one doubles it. */
+const firstPauseMs = 250;
+
+/** One configured server: connected when it is first needed, and again after it went away, with growing pauses while it keeps failing. */
+export class ToolServer {
+  private current: Connection | null = null;
+  private opening: Connection | null = null;
+  private connecting: Promise<Connection> | null = null;
+  private failure: Failure | null = null;
+  private failuresInARow = 0;
+  private notBefore = 0;
+  private closed = false;
+
+  constructor(
+    readonly name: string,
+    private readonly launch: Launch,
+    private readonly bounds: Bounds,
+    private readonly logger: Logger,
+  ) {
+    if (launch.kind === 'refused') this.failure = new Failure('TOOL_SERVER_UNAVAILABLE', launch.reason);
+  }
+
+  /** Its tools by their own names. Throws TOOL_SERVER_UNAVAILABLE. */
+  async tools(): Promise<ReadonlyMap<string, ListedTool>> {
+    const connection = await this.connected();
+    connection.listIfOld();
+    return connection.tools;
+  }
+
+  /** Throws what `ToolServers.call` throws. `tool` is one of `tools()`. */
+  async call(tool: ListedTool, args: JsonObject, signal: AbortSignal, until: number): Promise<ToolReply> {
+    for (let again = false; ; again = true) {
+      const connection = await this.connected();
+      if (signal.aborted) throw new Failure('CALL_CANCELLED');
+      if (performance.now() >= until) throw new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.');
+      try {
+        const reply = await connection.call(tool, args, signal, until - performance.now());
+        this.failuresInARow = 0;
+        return reply;
+      } catch (error) {
+        if (!(error instanceof LostReply)) throw error;
+        // A new session is a new connection; otherwise the server may be well, and other calls of it on their way.
+        if (error.sent) await connection.answers();
+        else connection.drop(error.failure);
+        const harmless = !error.sent || tool.repeatable;
+        if (again || !harmless || error.failure.code !== 'TOOL_SERVER_UNAVAILABLE') throw this.named(this.lost(error, tool));
+      }
+    }
+  }
+
+  status(): ToolServerStatus {
+    if (this.current) return { name: this.name, ok: true, error: null, tools: this.current.tools.size };
+    // What a program said last is for those who run it, not for those who call its tools.
+    const said = this.failure?.options.context?.said;
+    const error = this.failure && `${this.failure.message}${typeof said === 'string' && said !== '' ? ` It said: ${said}` : ''}`;
+    return { name: this.name, ok: false, error, tools: 0 };
+  }
+
+  /** Process id of its program; null where none runs. */
+  get pid(): number | null {
+    return (this.current ?? this.opening)?.pid ?? null;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await (this.current ?? this.opening)?.close();
+  }
+
+  private connected(): Promise<Connection> {
+    if (this.closed) return Promise.reject(this.unavailable('It is closed.'));
+    if (this.current) return Promise.resolve(this.current);
+    const { launch } = this;
+    if (launch.kind === 'refused') return Promise.reject(this.failure!);
+    this.connecting ??= this.connect(launch).finally(() => (this.connecting = null));
+    return this.connecting;
+  }
+
+  private async connect(launch: Exclude<Launch, { kind: 'refused' }>): Promise<Connection> {
+    const wait = this.notBefore - performance.now();
+    if (wait > 0) {
+      const detail = `${this.failure?.detail ?? ''} It is tried again in ${Math.ceil(wait / 1000)} s.`.trim();
+      throw new Failure('TOOL_SERVER_UNAVAILABLE', detail, { retryAfterMs: wait });
+    }
+    const { name, bounds, logger } = this;
+    const connection = new Connection({ name, launch, bounds, logger, onEnd: (failure) => this.ended(failure) });
+    this.opening = connection;
+    try {
+      await connection.open();
+    } catch (error) {
+      throw error instanceof Failure ? this.named(error) : error;
+    } finally {
+      this.opening = null;
+    }
+    if (this.closed) throw this.unavailable('It is closed.');
+    this.current = connection;
+    this.failure = null;
+    logger.info(`The tool server ${name} offers ${connection.tools.size} tools.`);
+    return connection;
+  }
+
+  private ended(failure: Failure): void {
+    this.current = null;
+    if (this.closed) return;
+    this.failuresInARow += 1;
+    this.failure = this.named(failure);
+    const pause = this.failuresInARow === 1 ? 0 : firstPauseMs * 2 ** (this.failuresInARow - 2);
+    this.notBefore = performance.now() + Math.min(pause, this.bounds.longestPauseMs);
+    this.logger.warn(`The tool server ${this.name} is away. ${failure.message}`);
+  }
+
+  private lost({ failure, sent }: LostReply, tool: ListedTool): Failure {
+    if (!sent || tool.repeatable || failure.code !== 'TOOL_SERVER_UNAVAILABLE') return failure;
+    return new Failure(failure.code, `${failure.detail ?? ''} The tool may have run; it does not say that it may run twice.`.trim(), failure.options); // prettier-ignore
+  }
+
+  private unavailable(detail: string): Failure {
+    return this.named(new Failure('TOOL_SERVER_UNAVAILABLE', detail));
+  }
+
+  private named(failure: Failure): Failure {
+    const detail = failure.detail ?? '';
+    return detail.includes(this.name) ? failure : new Failure(failure.code, `\`${this.name}\`: ${detail}`, failure.options);
+  }
+}

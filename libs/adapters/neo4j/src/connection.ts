@@ -1,0 +1,102 @@
+import { Failure } from '@conclave/contracts';
+import neo4j, { Neo4jError, type Driver, type ManagedTransaction } from 'neo4j-driver';
+import { schema } from './schema.js';
+
+export interface Neo4jGraphOptions {
+  /** bolt:// or neo4j://, with +s for TLS. */
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  /** Absent = the default database. */
+  readonly database?: string;
+  /** Put before every tenant: installations that share a database never see each other. */
+  readonly namespace?: string;
+  /** Bound of the repetitions of one transaction, and of the wait for a connection, milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+/** The driver with its sessions. Opens no connection by itself; constraints are made before the first question, again after a failure. */
+export class Neo4jConnection {
+  readonly #driver: Driver;
+  readonly #database: { readonly database?: string };
+  #schema: Promise<void> | null = null;
+  #closed = false;
+
+  constructor({ url, user, password, database, timeoutMs = 10_000 }: Neo4jGraphOptions) {
+    this.#database = database ? { database } : {};
+    this.#driver = neo4j.driver(url, neo4j.auth.basic(user, password), {
+      disableLosslessIntegers: true,
+      maxTransactionRetryTime: timeoutMs,
+      connectionAcquisitionTimeout: timeoutMs,
+      connectionTimeout: Math.min(5_000, timeoutMs),
+      maxConnectionPoolSize: 20,
+      telemetryDisabled: true,
+      userAgent: 'conclave',
+    });
+  }
+
+  /** A transaction that the driver repeats while that can help: `work` may run several times. Throws Failure GRAPH_UNAVAILABLE. */
+  write<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
+    return this.#guarded(() => this.#inSession((session) => session.executeWrite(work)));
+  }
+
+  /** The same for a transaction that only reads. */
+  read<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
+    return this.#guarded(() => this.#inSession((session) => session.executeRead(work)));
+  }
+
+  verify(): Promise<unknown> {
+    return this.#guarded(() => this.#driver.verifyConnectivity(this.#database));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#driver.close();
+  }
+
+  async #inSession<T>(work: (session: ReturnType<Driver['session']>) => Promise<T>): Promise<T> {
+    const session = this.#driver.session(this.#database);
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
+    try {
+      await (this.#schema ??= this.#prepare());
+      return await work();
+    } catch (error) {
+      throw failureOf(error, this.#closed);
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    try {
+      await this.#inSession(async (session) => {
+        for (const statement of schema) await session.executeWrite((transaction) => transaction.run(statement));
+      });
+    } catch (error) {
+      this.#schema = null;
+      throw error;
+    }
+  }
+}
+
+/** Outages as GRAPH_UNAVAILABLE with what to do; a statement that the server does not understand is a bug and stays itself. */
+function failureOf(error: unknown, closed: boolean): unknown {
+  if (closed) return new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
+  if (!(error instanceof Neo4jError)) return error;
+  const { code } = error;
+  if (/^Neo\.ClientError\.Security/.test(code)) {
+    return new Failure(
+      'GRAPH_UNAVAILABLE',
+      `Neo4j does not accept the user or the password (${code}). Check NEO4J_USER and NEO4J_PASSWORD.`,
+    );
+  }
+  if (/^Neo\.ClientError\.Database/.test(code)) return new Failure('GRAPH_UNAVAILABLE', `Neo4j has no such database (${code}).`);
+  if (/^Neo\.ClientError\./.test(code)) return error;
+  return new Failure('GRAPH_UNAVAILABLE', `Neo4j: ${code}.`, { cause: error });
+}

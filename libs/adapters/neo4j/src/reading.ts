@@ -1,0 +1,36 @@
+import { synthesisTrust, type Candidate, type GraphReading, type LinkedSynthesis } from '@conclave/ports';
+import neo4j from 'neo4j-driver';
+import { relationOf, type TenantTransaction } from './knowledge.js';
+import * as statements from './statements.js';
+
+export interface SynthesisRow {
+  readonly id: string;
+  readonly text: string;
+  readonly insightType: string;
+  readonly domain: string;
+  readonly confidence: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly about: readonly { readonly name: string; readonly normal: string }[];
+  readonly runs: readonly string[];
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export function synthesisOf({ good, bad, about, ...node }: SynthesisRow): LinkedSynthesis {
+  const entities = [...about].sort((a, b) => compare(a.normal, b.normal));
+  return {
+    ...node,
+    entities: entities.map(({ name }) => name),
+    about: entities.map(({ normal }) => normal),
+    trust: synthesisTrust({ confidence: node.confidence, good, bad }),
+  };
+}
+
+export const readingOf = (at: TenantTransaction): GraphReading => ({
+  candidates: ({ exact, words, limit }) => at.run<Candidate>(statements.candidates, { exact, words, limit: neo4j.int(limit) }),
+  around: async (entities, perEntity) =>
+    (await at.run<Parameters<typeof relationOf>[0]>(statements.around, { entities, limit: neo4j.int(perEntity) })).map(relationOf),
+  syntheses: async (entities, perEntity) =>
+    (await at.run<SynthesisRow>(statements.synthesesOfEach, { entities, limit: neo4j.int(perEntity) })).map(synthesisOf),
+});

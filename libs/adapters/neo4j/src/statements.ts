@@ -1,0 +1,144 @@
+import { relationTypes, type RelationType } from '@conclave/contracts';
+
+/*
+ * Every statement of the graph. All of them are constants: values travel as parameters, and a relation type stands in a statement
+ * only because the allow-list of the contracts has it.
+ */
+
+/** Writers of one tenant come one after the other: what they read is what they change. Taken first, so that nobody waits in a circle. */
+export const lock = 'MERGE (t:GraphTenant {tenant: $tenant}) SET t.write = $write';
+
+/** The first write of a run holds for ever: `$write` tells this write's own repetition from another one. */
+export const claimRun = `MERGE (run:LearnedRun {tenant: $tenant, id: $runId})
+ON CREATE SET run.synthesis = $id, run.write = $write
+RETURN run.synthesis AS id, run.write = $write AS mine`;
+
+export const putSynthesis = `MERGE (s:Synthesis {tenant: $tenant, id: $id})
+ON CREATE SET s.text = $text, s.insight_type = $insightType, s.domain = $domain, s.confidence = $confidence, s.at = $at, s.write = $write,
+  s.good = 0, s.bad = 0
+SET s.good = coalesce(s.good, 0) + $good, s.bad = coalesce(s.bad, 0) + $bad
+WITH s
+MATCH (run:LearnedRun {tenant: $tenant, id: $runId})
+MERGE (run)-[:LEARNED]->(s)
+RETURN s.write = $write AS created`;
+
+/** The first name stays; a type is learned once. */
+export const putEntities = `UNWIND $entities AS entity
+MERGE (e:Entity {tenant: $tenant, normal: entity.normal})
+ON CREATE SET e.name = entity.name
+SET e.id = entity.id, e.words = entity.words,
+  e.type = CASE coalesce(e.type, '') WHEN '' THEN entity.type ELSE e.type END
+WITH e, entity
+UNWIND entity.terms AS term
+MERGE (t:Term {tenant: $tenant, text: term.text})
+MERGE (t)-[:NAMES {exact: term.exact}]->(e)`;
+
+export const putAliases = `UNWIND $entities AS entity
+MATCH (e:Entity {tenant: $tenant, normal: entity.normal})
+SET e.aliases = coalesce(e.aliases, []) + [alias IN entity.aliases WHERE NOT alias IN coalesce(e.aliases, [])]`;
+
+export const linkSynthesis = `MATCH (s:Synthesis {tenant: $tenant, id: $id})
+UNWIND $entities AS entity
+MATCH (e:Entity {tenant: $tenant, normal: entity.normal})
+MERGE (s)-[:RELATED_TO]->(e)`;
+
+const synthesis = `s.id AS id, s.text AS text, s.insight_type AS insightType, s.domain AS domain, s.confidence AS confidence,
+  coalesce(s.good, 0) AS good, coalesce(s.bad, 0) AS bad,
+  COLLECT { MATCH (s)-[:RELATED_TO]->(e:Entity {tenant: $tenant}) RETURN {name: e.name, normal: e.normal} } AS about,
+  COLLECT { MATCH (run:LearnedRun {tenant: $tenant})-[:LEARNED]->(s) RETURN run.id ORDER BY run.id } AS runs`;
+const unflagged = 'coalesce(s.bad, 0) <= coalesce(s.good, 0)';
+
+export const synthesesAbout = `MATCH (e:Entity {tenant: $tenant})<-[:RELATED_TO]-(s:Synthesis {tenant: $tenant})
+WHERE e.normal IN $entities AND ${unflagged}
+WITH DISTINCT s ORDER BY s.at DESC, s.id LIMIT $limit
+RETURN ${synthesis} ORDER BY s.at DESC, s.id`;
+
+/** Of each entity the newest ones. */
+export const synthesesOfEach = `UNWIND $entities AS normal
+MATCH (e:Entity {tenant: $tenant, normal: normal})
+WITH e, COLLECT {
+  MATCH (e)<-[:RELATED_TO]-(s:Synthesis {tenant: $tenant}) WHERE ${unflagged} RETURN s ORDER BY s.at DESC, s.id LIMIT $limit
+} AS newest
+UNWIND newest AS s
+WITH DISTINCT s
+RETURN ${synthesis}`;
+
+const types = relationTypes.join('|');
+const relation = `properties(r) AS relation, startNode(r).name AS subjectName, endNode(r).name AS objectName,
+  coalesce(startNode(r).type, '') AS subjectType, coalesce(endNode(r).type, '') AS objectType`;
+
+/** Relations between the entities, and functional ones of each. */
+export const meeting = `MATCH (a:Entity {tenant: $tenant})-[r:${types}]->(b:Entity {tenant: $tenant})
+WHERE a.normal IN $entities AND r.tenant = $tenant AND (b.normal IN $entities OR type(r) IN $functional)
+RETURN ${relation} ORDER BY r.id`;
+
+/**
+ * Unflagged relations from and to each entity, the most trusted of each. Links of syntheses have no flag. The other end has no label,
+ * because a small graph is planned with a scan of the label then.
+ */
+export const around = `UNWIND $entities AS normal
+MATCH (e:Entity {tenant: $tenant, normal: normal})
+WITH e, COLLECT {
+  MATCH (e)-[r:${types}]-(other) WHERE other.tenant = $tenant AND r.tenant = $tenant AND r.flagged = false
+  RETURN r ORDER BY r.trust DESC, r.id LIMIT $limit
+} AS best
+UNWIND best AS r
+WITH DISTINCT r
+RETURN ${relation}`;
+
+/** Entities by whole name, by alias, and by at least half of their words. */
+export const candidates = `CALL () {
+  MATCH (e:Entity {tenant: $tenant}) WHERE e.normal IN $exact RETURN e, 1 AS exact, null AS word
+  UNION ALL
+  MATCH (t:Term {tenant: $tenant})-[:NAMES {exact: true}]->(e:Entity {tenant: $tenant}) WHERE t.text IN $exact RETURN e, 1 AS exact, null AS word
+  UNION ALL
+  MATCH (t:Term {tenant: $tenant})-[:NAMES {exact: false}]->(e:Entity {tenant: $tenant}) WHERE t.text IN $words RETURN e, 0 AS exact, t.text AS word
+}
+WITH e, coalesce(e.words, 0) AS words, max(exact) AS exact, count(DISTINCT word) AS matched
+WHERE exact = 1 OR matched * 2 >= words
+RETURN e.normal AS normal, e.name AS name, coalesce(e.type, '') AS type, words, exact = 1 AS exact, matched
+ORDER BY exact DESC, CASE words WHEN 0 THEN 0.0 ELSE toFloat(matched) / words END DESC, matched DESC, e.id LIMIT $limit`;
+
+/** One statement per type of the allow-list. */
+export const putRelations: Readonly<Record<RelationType, string>> = Object.fromEntries(
+  relationTypes.map((type) => [
+    type,
+    `UNWIND $relations AS relation
+MATCH (a:Entity {tenant: $tenant, normal: relation.subject}), (b:Entity {tenant: $tenant, normal: relation.object})
+MERGE (a)-[r:${type} {tenant: $tenant, id: relation.id}]->(b)
+SET r += relation`,
+  ]),
+) as Record<RelationType, string>;
+
+export const ingested = 'MATCH (n:Ingested {tenant: $tenant, id: $id}) RETURN n.result AS result';
+export const putIngested = 'CREATE (n:Ingested {tenant: $tenant, id: $id, run: $runId, result: $result})';
+
+export const taughtBy = 'MATCH (n:Taught {tenant: $tenant, run: $runId}) RETURN n.relation AS relation';
+export const putTaught = `UNWIND $runs AS run UNWIND $relations AS relation
+MERGE (n:Taught {tenant: $tenant, run: run, relation: relation.id}) SET n.subject = relation.subject, n.object = relation.object`;
+
+/** The relations a run taught; each is found by its ends. */
+export const taughtRelations = `MATCH (n:Taught {tenant: $tenant, run: $runId})
+MATCH (a:Entity {tenant: $tenant, normal: n.subject})-[r:${types}]->(b:Entity {tenant: $tenant, normal: n.object})
+WHERE r.tenant = $tenant AND r.id = n.relation
+RETURN ${relation} ORDER BY r.id`;
+
+export const ratings = `MATCH (n:Rating {tenant: $tenant}) WHERE n.run IN $runs
+RETURN count(CASE WHEN n.positive THEN 1 END) AS good, count(CASE WHEN NOT n.positive THEN 1 END) AS bad`;
+export const putRating = `MERGE (n:Rating {tenant: $tenant, id: $id}) ON CREATE SET n.run = $runId, n.positive = $positive, n.write = $write
+RETURN n.write = $write AS mine`;
+export const rateSyntheses = `MATCH (:LearnedRun {tenant: $tenant, id: $runId})-[:LEARNED]->(s:Synthesis {tenant: $tenant})
+SET s.good = coalesce(s.good, 0) + $good, s.bad = coalesce(s.bad, 0) + $bad
+RETURN count(s) AS syntheses`;
+
+export const quarantined = 'MATCH (n:Quarantined {tenant: $tenant}) WHERE n.id IN $ids RETURN n.entry AS entry';
+export const putQuarantined = `UNWIND $entries AS entry
+MERGE (n:Quarantined {tenant: $tenant, id: entry.id}) SET n.state = entry.state, n.at = entry.at, n.entry = entry.entry`;
+export const listQuarantined = `MATCH (n:Quarantined {tenant: $tenant, state: $state})
+RETURN n.entry AS entry ORDER BY n.at DESC, n.id LIMIT $limit`;
+
+export const stats = `RETURN COUNT { (:Entity {tenant: $tenant}) } AS entities,
+  COUNT { (:Entity {tenant: $tenant})-[r:${types}]->(:Entity {tenant: $tenant}) } AS relations,
+  COUNT { (:Entity {tenant: $tenant})-[r:${types}]->(:Entity {tenant: $tenant}) WHERE r.flagged } AS flagged,
+  COUNT { (:Synthesis {tenant: $tenant}) } AS syntheses,
+  COUNT { (:Quarantined {tenant: $tenant, state: 'open'}) } AS quarantined`;

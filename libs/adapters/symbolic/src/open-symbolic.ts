@@ -1,0 +1,84 @@
+import { Failure } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import type { Symbolic } from '@conclave/ports';
+import { startComputeEngine } from './compute-engine.js';
+import type { Engine } from './engine.js';
+import { readRequest } from './request.js';
+import { pythons, startSympy } from './sympy-engine.js';
+
+export interface SymbolicOptions {
+  /** Python that has SymPy. Absent: the Python of the machine where it has SymPy, else the Compute Engine. */
+  readonly python?: string;
+  /** Memory of each calculating process, megabytes. */
+  readonly memoryMb: number;
+  /** Bound of one calculation, seconds. */
+  readonly seconds: number;
+  readonly logger: Logger;
+  /** Processes that calculate at the same time. */
+  readonly processes?: number;
+  /** `compute-engine` leaves Python out. */
+  readonly prefer?: 'sympy' | 'compute-engine';
+}
+
+/** Exact mathematics in processes of its own. Nothing is started before the first question. */
+export function openSymbolic({ python, memoryMb, seconds, logger, processes = 1, prefer = 'sympy' }: SymbolicOptions): Symbolic {
+  const onReplaced = (how: string): void => logger.warn('The process for mathematics is replaced.', { how });
+  const settings = { memoryMb, seconds, processes, onReplaced };
+  let starting: Promise<Engine> | null = null;
+  let closed = false;
+
+  const engine = (): Promise<Engine> => {
+    if (closed) return Promise.reject(new Failure('MATH_UNAVAILABLE', 'It is closed.'));
+    starting ??= choose().catch((error: unknown) => {
+      // The next question tries again: a package may have been installed in the meantime.
+      starting = null;
+      throw error;
+    });
+    return starting;
+  };
+
+  async function choose(): Promise<Engine> {
+    const begun = performance.now();
+    const chosen = await (prefer === 'compute-engine' ? startComputeEngine(settings) : sympyOrElse());
+    logger.info('Mathematics is ready.', { engine: chosen.name, startMs: Math.round(performance.now() - begun) });
+    return chosen;
+  }
+
+  async function sympyOrElse(): Promise<Engine> {
+    if (python !== undefined) return startSympy({ ...settings, python });
+    for (const candidate of await pythons()) {
+      try {
+        return await startSympy({ ...settings, python: candidate });
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        logger.debug('A Python is not used for mathematics.', { reason: error.detail });
+      }
+    }
+    logger.info('No Python with SymPy was found: the Compute Engine calculates, which knows less.');
+    return startComputeEngine(settings);
+  }
+
+  return {
+    async evaluate({ operation, args, signal, timeoutMs }) {
+      if (signal.aborted) throw new Failure('CALL_CANCELLED');
+      const { job, notes } = readRequest(operation, args);
+      const used = await engine();
+      const calculated = await used.calculate(job, { signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+      return { ...calculated, notes: [...notes, ...calculated.notes], engine: used.name };
+    },
+    engine: async () => (await engine()).name,
+    async health() {
+      try {
+        await engine();
+        return null;
+      } catch (error) {
+        return error instanceof Failure ? error.message : 'No engine for mathematics runs.';
+      }
+    },
+    async close() {
+      closed = true;
+      const used = await starting?.catch(() => null);
+      await used?.close();
+    },
+  };
+}

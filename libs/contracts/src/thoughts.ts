@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** One kind of the thought stream: a stable code, and how it is shown. */
+export interface Thought {
+  readonly emoji: string;
+  readonly title: string;
+  /** What stands in the entry once full detail is allowed; without it stages, tasks, sources, gaps, durations and cost are all there is. */
+  readonly detail: string | null;
+}
+
+/** The 22 kinds (moe-pipeline.md, Visible Events in the Thinking Panel), in its order. A provider stands where the source has a GPU node. */
+export const thoughts = {
+  'skill.resolved': { emoji: '🎯', title: 'Skill', detail: 'name, arguments and the prompt it became' },
+  'planner.prompt': { emoji: '📋', title: 'Planner prompt', detail: 'the whole prompt with role, rules and examples' },
+  'planner.result': { emoji: '📋', title: 'Plan', detail: 'the plan as JSON' },
+  'expert.prompt': { emoji: '📤', title: 'Expert system prompt', detail: 'system prompt of the expert and its task' },
+  'expert.call': { emoji: '🚀', title: 'Expert call', detail: null },
+  'expert.response': { emoji: '✅', title: 'Expert response', detail: 'the reply with GAPS and REFER' },
+  'expert.tier': { emoji: '🪜', title: 'T1/T2 routing', detail: null },
+  'mcp.call': { emoji: '⚙️', title: 'Tool call', detail: 'tool and arguments as JSON' },
+  'mcp.result': { emoji: '⚙️', title: 'Tool result', detail: 'the whole result' },
+  'research.result': { emoji: '🌐', title: 'Web research', detail: 'query and results with their sources' },
+  'graph.context': { emoji: '🔗', title: 'GraphRAG', detail: 'the structured context' },
+  'reasoning.prompt': { emoji: '🧠', title: 'Reasoning prompt', detail: 'the whole prompt of the four steps' },
+  'reasoning.result': { emoji: '🧠', title: 'Reasoning', detail: 'decomposition to conclusion' },
+  'refinement.prompt': { emoji: '🔄', title: 'Refinement prompt', detail: 'the prompt for unsure experts' },
+  'refinement.response': { emoji: '🔄', title: 'Refinement', detail: 'what the judge said, and the change of each score' },
+  'agentic.iteration': { emoji: '🔄', title: 'Agentic Loop', detail: null },
+  'merger.prompt': { emoji: '🔀', title: 'Merger prompt', detail: 'the whole prompt with the results of all experts' },
+  'merger.response': { emoji: '🔀', title: 'Merger response', detail: 'the text before the critic' },
+  'critic.prompt': { emoji: '🔎', title: 'Critic prompt', detail: 'the whole prompt' },
+  'critic.response': { emoji: '🔎', title: 'Critic', detail: 'the verdict with its reasons' },
+  'expert.unsure': { emoji: '⚠️', title: 'Low confidence', detail: null },
+  'fast.path': { emoji: '💨', title: 'Fast path', detail: null },
+} as const satisfies Record<string, Thought>;
+
+export type ThoughtCode = keyof typeof thoughts;
+export const ThoughtCode = z.enum(Object.keys(thoughts) as [ThoughtCode, ...ThoughtCode[]]);
+
+/** Longest prompt or reply that an entry carries, in characters; what is longer is cut and says so. */
+export const longestDetail = 32_000;
+
+export const boundedDetail = (text: string): string =>
+  text.length <= longestDetail ? text : `${text.slice(0, longestDetail)}\n[${text.length - longestDetail} more characters]`;

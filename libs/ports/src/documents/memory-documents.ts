@@ -1,0 +1,26 @@
+import { Failure } from '@conclave/contracts';
+import { noticesAbout, visibleText } from '../pages/visible-text.js';
+import type { DocumentReader, DocumentRequest, ReadDocument } from './documents.js';
+
+/** Reads plain text and Markdown alone, for tests and simulations. */
+export class MemoryDocuments implements DocumentReader {
+  async read({ bytes, mime, name, signal }: DocumentRequest): Promise<ReadDocument> {
+    if (signal?.aborted) throw new Failure('CALL_CANCELLED');
+    const type = textTypeOf(mime, name);
+    if (!type) throw new Failure('DOCUMENT_UNSUPPORTED', `It is ${mime || 'of no media type'}.`);
+    const { text, removed } = visibleText(new TextDecoder().decode(bytes));
+    if (text.trim() === '') throw new Failure('DOCUMENT_UNREADABLE', 'There is no text in it.');
+    const heading = type === 'text/markdown' ? /^#{1,6}\s+(.+)$/m.exec(text)?.[1]?.trim() : undefined;
+    return { title: heading ?? name, text: text.trim(), mime: type, notices: noticesAbout(text, removed) };
+  }
+  async close(): Promise<void> {}
+}
+
+/** Media type of a text by what was declared, else by the ending of its name; null for everything else. */
+function textTypeOf(mime: string, name: string): string | null {
+  const declared = mime.split(';')[0]!.trim().toLowerCase();
+  if (declared === 'text/markdown' || declared === 'text/x-markdown') return 'text/markdown';
+  if (declared !== '' && declared !== 'application/octet-stream' && declared !== 'text/plain') return null;
+  if (/\.(?:md|markdown)$/i.test(name)) return 'text/markdown';
+  return declared === 'text/plain' || /\.(?:txt|text)$/i.test(name) ? 'text/plain' : null;
+}

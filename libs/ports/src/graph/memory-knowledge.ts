@@ -1,0 +1,193 @@
+import type { LinkedSynthesis, NamedRelation, GraphReading } from './graph-context.js';
+import type { GraphStats, KnowledgeGraph, QuarantinedTriple, SynthesisWrite, TriplesAdded, TripleWrite } from './graph.js';
+import { functionalTypes, namedEntities, planDecision, planTriples, rated, touchedBy, type EntityWrite, type Ratings, type StoredRelation } from './triple-policy.js'; // prettier-ignore
+import { isFlagged, synthesisTrust } from './trust.js';
+
+interface KeptSynthesis {
+  readonly write: SynthesisWrite;
+  readonly about: readonly string[];
+  readonly runs: Set<string>;
+  good: number;
+  bad: number;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byTrust = (a: StoredRelation, b: StoredRelation): number => b.trust - a.trust || compare(a.id, b.id);
+
+/** What one tenant knows. */
+export class MemoryKnowledge {
+  readonly #entities = new Map<string, EntityWrite>();
+  readonly #relations = new Map<string, StoredRelation>();
+  readonly #syntheses = new Map<string, KeptSynthesis>();
+  readonly #quarantine = new Map<string, QuarantinedTriple>();
+  readonly #events = new Map<string, TriplesAdded>();
+  readonly #taught = new Map<string, Set<string>>();
+  /** Event id -> rating. */
+  readonly #ratings = new Map<string, { readonly runId: string; readonly positive: boolean }>();
+
+  addSynthesis(id: string, write: SynthesisWrite): boolean {
+    const kept = this.#syntheses.get(id);
+    const { good, bad } = this.#ratingsOf([write.runId]);
+    if (kept) {
+      kept.runs.add(write.runId);
+      kept.good += good;
+      kept.bad += bad;
+      return false;
+    }
+    const entities = namedEntities(write.insight.entities);
+    entities.forEach((entity) => this.#put(entity));
+    const about = entities.map(({ normal }) => normal);
+    this.#syntheses.set(id, { write: structuredClone(write), about, runs: new Set([write.runId]), good, bad });
+    return true;
+  }
+
+  addTriples(write: TripleWrite): TriplesAdded {
+    const before = this.#events.get(write.eventId);
+    if (before) return before;
+    const { normals, ids } = touchedBy(write.triples);
+    const plan = planTriples(write, {
+      relations: this.#meeting(normals),
+      quarantined: ids.flatMap((id) => this.#quarantine.get(id) ?? []),
+      taught: this.#taught.get(write.runId) ?? new Set(),
+      ratings: this.#ratingsOf([write.runId]),
+    });
+    this.#store(plan, [write.runId]);
+    for (const entry of plan.quarantine) this.#quarantine.set(entry.id, entry);
+    this.#events.set(write.eventId, plan.result);
+    return plan.result;
+  }
+
+  quarantine(state: QuarantinedTriple['state']): readonly QuarantinedTriple[] {
+    return [...this.#quarantine.values()].filter((entry) => entry.state === state).sort((a, b) => b.at - a.at || compare(a.id, b.id));
+  }
+
+  decide(decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): QuarantinedTriple | null {
+    const entry = this.#quarantine.get(decision.id);
+    if (!entry || entry.state !== 'open') return entry ?? null;
+    const { normals } = touchedBy([entry]);
+    const plan = planDecision(entry, decision, { relations: this.#meeting(normals), ratings: this.#ratingsOf(entry.runs) });
+    this.#store(plan, entry.runs);
+    this.#quarantine.set(entry.id, plan.entry);
+    return plan.entry;
+  }
+
+  rate({ runId, eventId, positive }: Parameters<KnowledgeGraph['adjustTrust']>[0]): { relations: number; syntheses: number } {
+    const taught = [...(this.#taught.get(runId) ?? [])];
+    const learned = [...this.#syntheses.values()].filter(({ runs }) => runs.has(runId));
+    if (!this.#ratings.has(eventId)) {
+      this.#ratings.set(eventId, { runId, positive });
+      const rating = { good: positive ? 1 : 0, bad: positive ? 0 : 1 };
+      for (const id of taught) this.#relations.set(id, rated(this.#relations.get(id)!, rating));
+      for (const synthesis of learned) {
+        synthesis.good += rating.good;
+        synthesis.bad += rating.bad;
+      }
+    }
+    return { relations: taught.length, syntheses: learned.length };
+  }
+
+  stats(): GraphStats {
+    return {
+      entities: this.#entities.size,
+      relations: this.#relations.size,
+      flagged: [...this.#relations.values()].filter(({ flagged }) => flagged).length,
+      syntheses: this.#syntheses.size,
+      quarantined: this.quarantine('open').length,
+    };
+  }
+
+  reading(): GraphReading {
+    return {
+      candidates: ({ exact, words, limit }) => {
+        const names = new Set(exact);
+        const given = new Set(words);
+        return [...this.#entities.values()]
+          .map((entity) => ({
+            ...entity,
+            exact: names.has(entity.normal) || entity.aliases.some((alias) => names.has(alias)),
+            matched: entity.terms.filter((term) => !term.exact && given.has(term.text)).length,
+          }))
+          .filter(({ exact, matched, words }) => exact || (matched > 0 && matched * 2 >= words))
+          .sort((a, b) => Number(b.exact) - Number(a.exact) || share(b) - share(a) || b.matched - a.matched || compare(a.id, b.id))
+          .slice(0, limit);
+      },
+      around: (entities, perEntity) => entities.flatMap((entity) => this.#around(entity).slice(0, perEntity)),
+      syntheses: (entities, perEntity) => entities.flatMap((entity) => this.linked((normal) => normal === entity).slice(0, perEntity)),
+    };
+  }
+
+  /** Unflagged syntheses about an entity, newest first. */
+  linked(about: (normal: string) => boolean): readonly LinkedSynthesis[] {
+    return [...this.#syntheses]
+      .filter(([, kept]) => !isFlagged(kept) && kept.about.some(about))
+      .sort(([a, one], [b, other]) => other.write.at - one.write.at || compare(a, b))
+      .map(([id, { write, about: normals, runs, good, bad }]) => ({
+        id,
+        text: write.insight.summary,
+        insightType: write.insight.insight_type,
+        domain: write.domain,
+        confidence: write.confidence,
+        entities: normals.map((normal) => this.#entities.get(normal)!.name),
+        runs: [...runs].sort(),
+        trust: synthesisTrust({ confidence: write.confidence, good, bad }),
+        about: normals,
+      }));
+  }
+
+  #around(entity: string): readonly NamedRelation[] {
+    return [...this.#relations.values()]
+      .filter(({ subject, object, flagged }) => !flagged && (subject === entity || object === entity))
+      .sort(byTrust)
+      .map((relation) => {
+        const subject = this.#entities.get(relation.subject)!;
+        const object = this.#entities.get(relation.object)!;
+        return { ...relation, subjectName: subject.name, objectName: object.name, subjectType: subject.type, objectType: object.type };
+      });
+  }
+
+  #meeting(normals: readonly string[]): readonly StoredRelation[] {
+    const touched = new Set(normals);
+    return [...this.#relations.values()].filter(
+      ({ subject, object, relation }) => touched.has(subject) && (touched.has(object) || functionalTypes.includes(relation)),
+    );
+  }
+
+  #ratingsOf(runs: readonly string[]): Ratings {
+    const of = [...this.#ratings.values()].filter(({ runId }) => runs.includes(runId));
+    const good = of.filter(({ positive }) => positive).length;
+    return { good, bad: of.length - good };
+  }
+
+  #store(
+    plan: {
+      readonly entities: readonly EntityWrite[];
+      readonly relations: readonly StoredRelation[];
+      readonly taught: readonly StoredRelation[];
+    },
+    runs: readonly string[],
+  ): void {
+    plan.entities.forEach((entity) => this.#put(entity));
+    for (const relation of plan.relations) this.#relations.set(relation.id, relation);
+    for (const run of runs) {
+      const taught = this.#taught.get(run) ?? new Set();
+      plan.taught.forEach(({ id }) => taught.add(id));
+      this.#taught.set(run, taught);
+    }
+  }
+
+  /** The first name stays; a type is learned once, aliases are added. */
+  #put(entity: EntityWrite): void {
+    const first = this.#entities.get(entity.normal);
+    const terms = new Map([...(first?.terms ?? []), ...entity.terms].map((term) => [`${term.exact} ${term.text}`, term]));
+    const aliases = [...new Set([...(first?.aliases ?? []), ...entity.aliases])];
+    this.#entities.set(entity.normal, {
+      ...entity,
+      name: first?.name ?? entity.name,
+      type: first?.type || entity.type,
+      aliases,
+      terms: [...terms.values()],
+    });
+  }
+}
+
+const share = ({ matched, words }: { matched: number; words: number }): number => (words === 0 ? 0 : matched / words);

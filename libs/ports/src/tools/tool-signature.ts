@@ -1,0 +1,93 @@
+import { oneLine } from './tool-text.js';
+import type { JsonObject } from './tools.js';
+
+/** Longest signature, in characters. */
+const longestSignature = 600;
+const longestName = 64;
+/** Values of an enumeration, and members of a union, that are named. */
+const namedChoices = 8;
+/** Objects inside objects that are written out. */
+const deepest = 2;
+/** Parts of a schema that are looked at: a small schema of references can unfold to a very large one. */
+const mostParts = 1_000;
+
+/** The arguments of a tool in one line, from its JSON Schema: `expression: string, digits?: integer`. Bounded, whatever the schema is. */
+export function signatureOf(schema: JsonObject): string {
+  const parts = fieldsOf(schema, { root: schema, depth: 0, left: { parts: mostParts } });
+  let line = '';
+  for (const [i, part] of parts.entries()) {
+    const next = line === '' ? part : `${line}, ${part}`;
+    if (next.length > longestSignature) return `${line === '' ? part.slice(0, longestSignature) : line}, … (${parts.length - i} more)`;
+    line = next;
+  }
+  return line;
+}
+
+interface At {
+  readonly root: JsonObject;
+  readonly depth: number;
+  readonly left: { parts: number };
+}
+
+export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function fieldsOf(schema: JsonObject, at: At): readonly string[] {
+  if (!isJsonObject(schema.properties)) return [];
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const fields = Object.entries(schema.properties).slice(0, 100);
+  // What must be given comes first; the order of the schema is kept otherwise.
+  const ordered = [...fields.filter(([name]) => required.has(name)), ...fields.filter(([name]) => !required.has(name))];
+  return ordered.map(([name, value]) => `${named(name)}${required.has(name) ? '' : '?'}: ${typeOf(value, at)}`);
+}
+
+const named = (name: string): string => (/^[A-Za-z_$][\w$-]{0,63}$/.test(name) ? name : JSON.stringify(oneLine(name, longestName)));
+
+function typeOf(value: unknown, at: At): string {
+  at.left.parts -= 1;
+  const schema = at.left.parts > 0 ? resolved(value, at.root) : null;
+  if (!schema) return 'any';
+  if ('const' in schema) return literal(schema.const);
+  if (Array.isArray(schema.enum)) return union(schema.enum, literal);
+  for (const choices of [schema.anyOf, schema.oneOf]) {
+    if (!Array.isArray(choices)) continue;
+    return at.depth > deepest ? 'any' : union(choices, (choice) => typeOf(choice, { ...at, depth: at.depth + 1 }));
+  }
+  if (Array.isArray(schema.type)) return union(schema.type, (type) => (typeof type === 'string' ? oneLine(type, 20) : 'any'));
+  if (schema.type === 'array') {
+    const item = at.depth > deepest || schema.items === undefined ? 'any' : typeOf(schema.items, { ...at, depth: at.depth + 1 });
+    return item.includes(' | ') ? `(${item})[]` : `${item}[]`;
+  }
+  if (schema.type === 'object' || schema.properties !== undefined) {
+    const fields = at.depth >= deepest ? [] : fieldsOf(schema, { ...at, depth: at.depth + 1 });
+    return fields.length === 0 ? 'object' : oneLine(`{${fields.join(', ')}}`, 300);
+  }
+  return typeof schema.type === 'string' ? oneLine(schema.type, 20) : 'any';
+}
+
+function union(choices: readonly unknown[], show: (choice: unknown) => string): string {
+  const shown = [...new Set(choices.slice(0, namedChoices).map(show))];
+  return [...shown, ...(choices.length > namedChoices ? ['…'] : [])].join(' | ') || 'any';
+}
+
+const literal = (value: unknown): string =>
+  typeof value === 'string'
+    ? JSON.stringify(oneLine(value, 40))
+    : typeof value === 'object' && value !== null
+      ? 'object'
+      : oneLine(String(value), 40);
+
+/** What a `$ref` inside the same schema points at; null for one that leads out, nowhere or in a circle. */
+export function resolved(value: unknown, root: JsonObject): JsonObject | null {
+  let schema = value;
+  for (let steps = 0; steps < 8; steps += 1) {
+    if (!isJsonObject(schema)) return null;
+    if (typeof schema.$ref !== 'string') return schema;
+    if (!schema.$ref.startsWith('#/')) return null;
+    schema = schema.$ref
+      .slice(2)
+      .split('/')
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .reduce<unknown>((at, part) => (isJsonObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), root);
+  }
+  return null;
+}

@@ -1,0 +1,3 @@
+import { serveJobs } from '../running/worker.js';
+
+serveJobs();

@@ -1,0 +1,52 @@
+import { Temporal } from '@js-temporal/polyfill';
+import { invalid, quoted } from '../refusal.js';
+
+const iso = /^(\d{4})-(\d{2})-(\d{2})$/;
+const compact = /^(\d{4})(\d{2})(\d{2})$/;
+const pointed = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/;
+
+/**
+ * Reads 2024-02-29, 20240229 or 29.02.2024, proleptic Gregorian, years 1 to 9999. Throws INVALID_ARGUMENT for a day that does
+ * not exist and for dates with a slash, whose order nobody can know.
+ */
+export function readDate(text: string, name: string): Temporal.PlainDate {
+  const written = text.trim();
+  const parts = iso.exec(written)?.slice(1) ?? compact.exec(written)?.slice(1) ?? pointed.exec(written)?.slice(1).reverse();
+  if (!parts) {
+    const hint = /^\d{1,4}\/\d{1,2}\/\d{1,4}$/.test(written)
+      ? 'A date with slashes has two readings: write it as YYYY-MM-DD.'
+      : /^(today|now|tomorrow|yesterday|heute|jetzt|morgen|gestern)$/i.test(written)
+        ? 'The tool has no clock: write the date as YYYY-MM-DD.'
+        : /^\d{4}-\d{2}-\d{2}[T ]/.test(written)
+          ? 'Give the date without the time.'
+          : 'Write it as YYYY-MM-DD.';
+    throw invalid(`${name}: ${quoted(text)} is no date. ${hint}`);
+  }
+  const [year, month, day] = parts.map(Number) as [number, number, number];
+  if (year < 1) throw invalid(`${name}: years go from 0001 to 9999.`);
+  try {
+    return Temporal.PlainDate.from({ year, month, day }, { overflow: 'reject' });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalid(`${name}: ${quoted(text)} does not exist in the calendar.`);
+  }
+}
+
+export const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
+export const weekdayOf = (date: Temporal.PlainDate): (typeof weekdays)[number] => weekdays[date.dayOfWeek - 1]!;
+
+/** A result that left the years 1 to 9999. */
+export function withinYears(date: Temporal.PlainDate): Temporal.PlainDate {
+  if (date.year < 1 || date.year > 9999) throw invalid('The result lies outside the years 0001 to 9999.');
+  return date;
+}
+
+/** Runs a calendar calculation; what leaves the range that any calendar has is told as such. */
+export function reckoned(calculate: () => Temporal.PlainDate): Temporal.PlainDate {
+  try {
+    return withinYears(calculate());
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalid('The result lies outside the years 0001 to 9999.');
+  }
+}

@@ -1,0 +1,189 @@
+import { Worker } from 'node:worker_threads';
+import { Refusal } from '../refusal.js';
+import type { Job, Reply } from './messages.js';
+
+export interface PoolOptions {
+  /** A file that calls `serveJobs` when it runs in a worker thread. */
+  workerFile: URL | string;
+  /** Most threads at once. */
+  threads: number;
+  /** Heap of one thread, in MiB; a thread that needs more is ended. */
+  heapMb: number;
+  /** Most jobs that wait for a thread, and the longest wait in milliseconds; beyond either a job is refused as BUSY. */
+  waiting: { jobs: number; ms: number };
+  /** Longest start of a thread, in milliseconds. It is not part of the time limit of a job. */
+  startMs: number;
+  /** What a thread writes to stdout or stderr, and why one was replaced. */
+  log(line: string): void;
+}
+
+interface Waiting {
+  job: Omit<Job, 'id'>;
+  timeoutMs: number;
+  resolve(output: unknown): void;
+  reject(error: Refusal): void;
+  deadline: NodeJS.Timeout;
+}
+
+interface Thread {
+  worker: Worker;
+  ready: boolean;
+  /** The job in hand; `limit` ends the thread. */
+  running?: { id: number; waiting: Waiting; limit: NodeJS.Timeout };
+}
+
+const seconds = (ms: number): string => `${ms / 1_000} s`;
+
+/**
+ * Runs jobs in threads that can be ended in the middle of anything: an endless loop, a backtracking pattern, a huge number. A
+ * thread has one job at a time, and a job that waits takes the next free thread, so a slow one holds up at most its own thread.
+ */
+export class WorkerPool {
+  private readonly threads = new Set<Thread>();
+  private readonly queue: Waiting[] = [];
+  private nextId = 1;
+  private failedStarts = 0;
+  private closed = false;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /** Starts one thread ahead of the first job. */
+  warm(): void {
+    this.keepSpare();
+  }
+
+  /** One thread is free or starting beyond those that jobs need, so that nobody waits for the start that a slow job made necessary. */
+  private keepSpare(): void {
+    const free = [...this.threads].filter(({ running }) => !running).length;
+    const wanted = Math.min(this.queue.length + 1 - free, this.options.threads - this.threads.size);
+    for (let i = 0; i < wanted; i += 1) this.start();
+  }
+
+  /** The job's output. Throws the job's own refusal, TIMEOUT, OUT_OF_MEMORY, BUSY, or UNAVAILABLE after `close`. */
+  run(name: string, args: unknown, timeoutMs: number): Promise<unknown> {
+    if (this.closed) return Promise.reject(new Refusal('UNAVAILABLE', 'The tools are closing.'));
+    if (this.queue.length >= this.options.waiting.jobs) return Promise.reject(this.busy());
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        job: { name, args },
+        timeoutMs,
+        resolve,
+        reject,
+        deadline: setTimeout(() => this.giveUp(waiting), this.options.waiting.ms),
+      };
+      this.queue.push(waiting);
+      this.assign();
+    });
+  }
+
+  /** Ends every thread; what still runs or waits is refused. */
+  async close(): Promise<void> {
+    this.closed = true;
+    const refusal = new Refusal('UNAVAILABLE', 'The tools are closing.');
+    for (const waiting of this.queue.splice(0)) this.settle(waiting, () => waiting.reject(refusal));
+    await Promise.all([...this.threads].map((thread) => this.end(thread, refusal)));
+  }
+
+  private busy(): Refusal {
+    return new Refusal('BUSY', `Too many calls wait for a thread. Try again in ${seconds(this.options.waiting.ms)}.`);
+  }
+
+  private giveUp(waiting: Waiting): void {
+    const index = this.queue.indexOf(waiting);
+    if (index < 0) return;
+    this.queue.splice(index, 1);
+    waiting.reject(this.busy());
+  }
+
+  private settle(waiting: Waiting, settle: () => void): void {
+    clearTimeout(waiting.deadline);
+    settle();
+  }
+
+  private assign(): void {
+    for (const thread of this.threads) {
+      if (this.queue.length === 0) break;
+      if (thread.ready && !thread.running) this.give(thread, this.queue.shift()!);
+    }
+    this.keepSpare();
+  }
+
+  private give(thread: Thread, waiting: Waiting): void {
+    clearTimeout(waiting.deadline);
+    const id = this.nextId++;
+    const limit = setTimeout(() => {
+      this.options.log(`A thread was ended: ${waiting.job.name} ran for ${waiting.timeoutMs} ms.`);
+      const message = `${waiting.job.name} was ended after ${seconds(waiting.timeoutMs)}: the question takes too long. Make it smaller or simpler.`;
+      void this.end(thread, new Refusal('TIMEOUT', message));
+    }, waiting.timeoutMs);
+    thread.running = { id, waiting, limit };
+    thread.worker.postMessage({ id, ...waiting.job } satisfies Job);
+  }
+
+  private start(): void {
+    const { workerFile, heapMb, startMs, log } = this.options;
+    const worker = new Worker(workerFile, {
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 },
+      // A tool needs no environment, and stdout may belong to a protocol.
+      env: {},
+      execArgv: [],
+      argv: [],
+      stdout: true,
+      stderr: true,
+    });
+    const thread: Thread = { worker, ready: false };
+    this.threads.add(thread);
+    for (const stream of [worker.stdout, worker.stderr]) stream.setEncoding('utf8').on('data', (text: string) => log(text.trimEnd()));
+    const startLimit = setTimeout(() => void this.end(thread, new Refusal('UNAVAILABLE', 'A thread did not start.')), startMs);
+    worker.on('message', (reply: Reply) => {
+      if ('ready' in reply) {
+        clearTimeout(startLimit);
+        this.failedStarts = 0;
+        thread.ready = true;
+      } else this.answer(thread, reply);
+      this.assign();
+    });
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      const memory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      log(`A thread ended: ${error.message}`);
+      const refusal = memory
+        ? new Refusal('OUT_OF_MEMORY', `The question needs more than ${heapMb} MB. Make it smaller.`)
+        : new Refusal('INTERNAL', 'The thread of the tool ended unexpectedly.', { cause: error });
+      void this.end(thread, refusal);
+    });
+    worker.on('exit', () => {
+      clearTimeout(startLimit);
+      void this.end(thread, new Refusal('INTERNAL', 'The thread of the tool ended unexpectedly.'));
+    });
+  }
+
+  private answer(thread: Thread, reply: Exclude<Reply, { ready: true }>): void {
+    const { running } = thread;
+    if (!running || running.id !== reply.id) return;
+    clearTimeout(running.limit);
+    delete thread.running;
+    if ('output' in reply) running.waiting.resolve(reply.output);
+    else running.waiting.reject(new Refusal(reply.refused.code, reply.refused.message));
+  }
+
+  /** The caller hears at once; the thread may need some milliseconds to stop. */
+  private async end(thread: Thread, refusal: Refusal): Promise<void> {
+    if (!this.threads.delete(thread)) return;
+    if (thread.running) {
+      clearTimeout(thread.running.limit);
+      thread.running.waiting.reject(refusal);
+      delete thread.running;
+    } else if (!thread.ready) this.failToStart();
+    await thread.worker.terminate();
+    if (!this.closed) this.assign();
+  }
+
+  /** A worker file that cannot run would otherwise be started for ever. */
+  private failToStart(): void {
+    this.failedStarts += 1;
+    if (this.failedStarts < 3) return;
+    this.failedStarts = 0;
+    const refusal = new Refusal('UNAVAILABLE', 'The threads of the tools do not start; the log says why.');
+    for (const waiting of this.queue.splice(0)) this.settle(waiting, () => waiting.reject(refusal));
+  }
+}

@@ -1,0 +1,96 @@
+import { lawBase, lawFiles } from '../law/law-files.js';
+import { LawLibrary } from '../law/law-library.js';
+import { lawTools, type LawTool } from '../law/law-tools.js';
+import type { Law, LawEntry } from '../law/read-law.js';
+import { Refusal, type RefusalCode } from '../refusal.js';
+import type { ToolDeclaration } from '../tool.js';
+import { computingTools } from '../tools.js';
+import { checkedArguments, unknownTool } from './arguments.js';
+import { readingJobs } from './jobs.js';
+import { WorkerPool } from './pool.js';
+
+export interface ToolboxOptions {
+  /** A file that calls `serveJobs` when it runs in a worker thread. */
+  workerFile: URL | string;
+  /** Base address of the German laws, such as https://www.gesetze-im-internet.de; without it the law tools say what to set. */
+  lawUrl?: string | undefined;
+  /** Most worker threads at once; 4 when absent. */
+  threads?: number;
+  /** Lines for an operator; they never hold arguments. */
+  log?(line: string): void;
+}
+
+export type Outcome = { ok: true; output: Record<string, unknown> } | { ok: false; code: RefusalCode; message: string };
+
+export interface Toolbox {
+  readonly tools: readonly ToolDeclaration[];
+  /** Starts a thread ahead of the first call. */
+  warm(): void;
+  /** Never throws: what goes wrong is an outcome with a sentence for the caller. */
+  call(name: string, args: unknown): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** Heap of one thread, in MiB: the largest law that is read takes about 100. */
+const heapMb = 192;
+/** Longest reading of a fetched document, in milliseconds. */
+const readingMs = 5_000;
+
+const notConfigured = (): Refusal =>
+  new Refusal(
+    'NOT_CONFIGURED',
+    'The law tools have no source: the operator sets CONCLAVE_LAW_URL, or starts the tools with --law-url, to the address of a law server such as https://www.gesetze-im-internet.de.',
+  );
+
+/** All tools behind one call. Computing tools run in threads; law tools wait for their server here and read in a thread. */
+export function openToolbox({ workerFile, lawUrl, threads = 4, log = () => {} }: ToolboxOptions): Toolbox {
+  const pool = new WorkerPool({ workerFile, threads, heapMb, waiting: { jobs: 200, ms: 10_000 }, startMs: 10_000, log });
+  const library = lawUrl ? openLibrary(lawUrl, pool) : undefined;
+  const byName = new Map<string, ToolDeclaration>([...computingTools, ...lawTools].map((tool) => [tool.name, tool]));
+
+  async function answer(name: string, args: unknown): Promise<Record<string, unknown>> {
+    const tool = byName.get(name);
+    if (!tool) throw unknownTool(name, [...byName.keys()]);
+    const checked = checkedArguments(tool, args);
+    if ('run' in tool) return (await pool.run(name, checked, tool.limits.timeoutMs)) as Record<string, unknown>;
+    if (!library) throw notConfigured();
+    const signal = AbortSignal.timeout(tool.limits.timeoutMs);
+    return tool.output.parse(await within((tool as LawTool).ask(checked, library, signal), signal, name));
+  }
+
+  return {
+    tools: [...byName.values()],
+    warm: () => pool.warm(),
+    async call(name, args) {
+      try {
+        return { ok: true, output: await answer(name, args) };
+      } catch (error) {
+        if (error instanceof Refusal) return { ok: false, code: error.code, message: error.message };
+        log(`${name} failed: ${error instanceof Error ? error.name : 'unknown error'}`);
+        return { ok: false, code: 'INTERNAL', message: 'The tool failed. Try another way of asking.' };
+      }
+    },
+    close: () => pool.close(),
+  };
+}
+
+function openLibrary(lawUrl: string, pool: WorkerPool): LawLibrary {
+  return new LawLibrary(lawFiles(lawBase(lawUrl)), {
+    contents: (bytes) => pool.run(readingJobs.contents, bytes, readingMs) as Promise<LawEntry[]>,
+    law: (bytes) => pool.run(readingJobs.law, bytes, readingMs) as Promise<Law>,
+  });
+}
+
+/** The answer, or a refusal once the signal fires: a shared fetch goes on for the others who wait for it. */
+async function within<Value>(answer: Promise<Value>, signal: AbortSignal, name: string): Promise<Value> {
+  let onAbort = (): void => {};
+  const late = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new Refusal('TIMEOUT', `${name} had no answer from the law server in time. Try again later.`));
+    signal.addEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,93 @@
+// Programs that compile this file as part of another project do not see the declaration otherwise.
+// eslint-disable-next-line @typescript-eslint/triple-slash-reference
+/// <reference path="./jmespath.d.ts" />
+import jmespath, { type Node } from 'jmespath';
+import { z } from 'zod';
+import { invalid, tooLarge } from '../refusal.js';
+import { defineTool, longTextChars } from '../tool.js';
+import { readJson } from './read-json.js';
+
+const longestPath = 1_000;
+/** Bound of what an expression may build, in characters of the JSON text times how often it may copy them. */
+const mostWork = 20_000_000;
+const largestResult = { values: 50_000, chars: 200_000 };
+
+/**
+ * How often an expression may copy its input: a multi-select of n parts does n times, and stages multiply. Without a bound
+ * `[@,@]|[@,@]|…` doubles at each step.
+ */
+function growthOf(node: unknown): number {
+  if (Array.isArray(node)) return node.reduce((product: number, inner) => product * growthOf(inner), 1);
+  if (typeof node !== 'object' || node === null) return 1;
+  const { type, name, value, children = [] } = node as Node;
+  if (type === 'Literal') return 1;
+  if (type === 'Function' && name === 'join' && (children[0] ?? undefined)?.type !== 'Literal')
+    throw invalid('join takes a literal separator, such as join(`", "`, @).');
+  const parts = [...children, ...(type === 'KeyValuePair' ? [value] : [])].map(growthOf);
+  if (type.startsWith('MultiSelect')) return parts.reduce((sum, part) => sum + part, 0);
+  return parts.reduce((product, part) => product * part, 1);
+}
+
+function compile(path: string): Node {
+  if (path.length > longestPath) throw tooLarge(`The path may have ${longestPath} characters.`);
+  try {
+    return jmespath.compile(path);
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+const unreadable = (error: unknown): Error => {
+  if (error instanceof RangeError) return tooLarge('The path is nested too deeply, or its result is too large.');
+  const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+  return invalid(`The JMESPath expression fails: ${reason}. Examples: items[0].name, items[?price > \`10\`].name, length(items), keys(@).`);
+};
+
+/** Refuses a result that is too large to hand back; what is shared is counted as often as it would be written. */
+function checkResult(result: unknown): void {
+  let [values, chars] = [0, 0];
+  const open: { value: unknown; depth: number }[] = [{ value: result, depth: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, depth } = next;
+    values += 1;
+    if (typeof value === 'string') chars += value.length;
+    if (values > largestResult.values || chars > largestResult.chars || depth > 500)
+      throw tooLarge('The result is too large to return: ask for a part of it, or for length(…).');
+    if (typeof value === 'object' && value !== null)
+      for (const [key, inner] of Object.entries(value)) {
+        chars += Array.isArray(value) ? 0 : key.length;
+        open.push({ value: inner, depth: depth + 1 });
+      }
+  }
+}
+
+export const jsonQuery = defineTool({
+  name: 'json_query',
+  title: 'JSON query',
+  description:
+    'Reads values out of a JSON text with a JMESPath expression: paths, filters, projections, length, sum, sort_by. Use it instead of reading long JSON yourself.',
+  input: {
+    json_str: z.string().describe('a JSON text'),
+    path: z.string().min(1).describe('JMESPath, such as "items[0].name", "items[?price > `10`].name", "length(items)"'),
+  },
+  output: {
+    found: z.boolean().describe('false when the expression gave null'),
+    result: z.unknown().describe('any JSON value'),
+    inexact_numbers: z.array(z.string()).describe('numbers of the text with more digits than a double keeps; in `result` they are rounded'),
+  },
+  limits: { argumentChars: longTextChars },
+  run({ json_str, path }) {
+    const expression = compile(path);
+    if (growthOf(expression) * json_str.length > mostWork)
+      throw tooLarge('The expression would copy this JSON too often: use fewer multi-selects or a shorter text.');
+    const { value, inexactNumbers } = readJson(json_str);
+    let result: unknown;
+    try {
+      result = jmespath.search(value, path);
+    } catch (error) {
+      throw unreadable(error);
+    }
+    checkResult(result);
+    return { found: result !== null && result !== undefined, result: result ?? null, inexact_numbers: inexactNumbers };
+  },
+});

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { boundedDetail, type Fact, type TaskInput } from '@conclave/contracts';
+import { documentsCollection, type Embedder, type Vectors } from '@conclave/ports';
+import { failedStatus, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+
+const Chunks = z.object({
+  chunks: z.array(z.object({ collection: z.string(), text: z.string(), title: z.string(), document: z.string(), distance: z.number() })),
+  unknownKeys: z.array(z.string()),
+  missing: z.array(z.string()),
+});
+
+/** Chunks farther away than this have nothing to do with the query. Cosine distance. */
+const farthest = 0.85;
+
+/** `collections`: the chunks of uploaded documents that are nearest to a query. */
+export const collectionsCapability =
+  (maker: Calls, stream: ShownIn, vectors: Vectors, embedder: Embedder): Capability =>
+  async ({ task, signal, deadline }) => {
+    const { data } = task;
+    const input = data.input as Extract<TaskInput, { kind: 'collections' }>;
+    const end = await maker.tool(
+      {
+        runId: task.runId,
+        owner: data.taskId,
+        index: 0,
+        purpose: data.capability,
+        name: 'collections.search',
+        request: { query: input.query, collections: input.collections, filters: input.filters, limit: input.limit },
+        deadline,
+        signal,
+        onBegun: (attempt) =>
+          stream
+            .append(task.runId, [
+              {
+                kind: 'progress',
+                taskId: data.taskId,
+                attempt,
+                n: 0,
+                code: 'research.query',
+                text: `searches ${input.collections.join(', ')} for: ${input.query}`,
+              },
+            ])
+            .then(() => undefined),
+      },
+      async (running) => JSON.stringify(await search(vectors, embedder, data.tenant, input, running)),
+    );
+    if (end.kind === 'busy') return { deferMs: end.retryInMs };
+    const { attempt } = end;
+    const records = end.record ? [end.record] : [];
+    if (end.kind === 'cancelled')
+      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
+    if (end.kind === 'failed') return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
+    const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(end.reply.content));
+    await thinkAloud(stream, task, attempt, [
+      {
+        n: 1,
+        code: 'research.result',
+        text: `${chunks.length} passages of documents`,
+        detail: boundedDetail(chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n')),
+      },
+    ]);
+    const facts = chunks.map(({ text, title }): Fact => ({
+      text,
+      source: { kind: 'collection', title, url: null },
+      taskId: data.taskId,
+      epoch: data.epoch,
+      confidence: null,
+    }));
+    const notes = [
+      ...unknownKeys.map((key) => `No document carries the filter "${key}".`),
+      ...missing.map((name) => `There is no collection "${name}".`),
+    ];
+    return {
+      result: { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source), attempt },
+      records,
+    };
+  };
+
+async function search(
+  vectors: Vectors,
+  embedder: Embedder,
+  tenant: string,
+  { query, collections, filters, limit }: Extract<TaskInput, { kind: 'collections' }>,
+  signal: AbortSignal,
+): Promise<z.infer<typeof Chunks>> {
+  const [vector] = await embedder.embed([query], { signal });
+  const known = new Set((await vectors.list(tenant)).map(({ name }) => name));
+  const chunks: z.infer<typeof Chunks>['chunks'] = [];
+  const unknown = new Set<string>();
+  const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
+  for (const collection of there) {
+    const scope = { tenant, collection: documentsCollection(collection, embedder) };
+    const found = await vectors.query(scope, { vector: vector!, limit, where: filters, signal });
+    found.unknownKeys.forEach((key) => unknown.add(key));
+    for (const { text, metadata, distance } of found.hits)
+      if (distance <= farthest)
+        chunks.push({
+          collection,
+          text,
+          distance,
+          title: String(metadata['title'] ?? metadata['document'] ?? collection),
+          document: String(metadata['document'] ?? ''),
+        });
+  }
+  chunks.sort((a, b) => a.distance - b.distance);
+  return {
+    chunks: chunks.slice(0, limit * Math.max(1, there.length)),
+    unknownKeys: [...unknown],
+    missing: collections.filter((name) => !there.includes(name)),
+  };
+}

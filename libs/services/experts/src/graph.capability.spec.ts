@@ -1,0 +1,291 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure, makeEvent, TaskDispatched, type Event, type Fact, type ResultReady, type WorkerEntry } from '@conclave/contracts';
+import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
+import { CallMaker, workOn } from '@conclave/service-calls';
+import { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';
+
+const runId = 'run_00000001';
+const taskId = `${runId}/0/g1`;
+
+interface Asked {
+  readonly question?: string;
+  readonly tenant?: string;
+  readonly categories?: readonly string[];
+  readonly filters?: Readonly<Record<string, string>>;
+  readonly maxCharacters?: number;
+  readonly detail?: 'redacted' | 'full';
+  readonly taskId?: string;
+}
+
+const dispatched = (asked: Asked): TaskDispatched => {
+  const {
+    question = 'What is the Aurora Bridge made of?',
+    tenant = 'acme',
+    categories = [],
+    filters = {},
+    maxCharacters = 4_000,
+    detail = 'redacted',
+  } = asked;
+  return makeEvent(
+    TaskDispatched,
+    { id: asked.taskId ?? taskId, runId, source: 'merger', time: 1, key: taskId, taskClass: 'evidence' },
+    {
+      taskId: asked.taskId ?? taskId, epoch: 0, capability: 'graph', input: { kind: 'graph', question, categories: [...categories], filters: { ...filters }, maxCharacters },
+      models: [], prices: {}, contexts: {}, strategy: 'agentic', tenant, startBy: Date.now() + 10_000, timeoutS: 10, allowance: { calls: 1, tokens: 1, cost: null }, stream: 'held', detail,
+    },
+  ); // prettier-ignore
+};
+
+interface World {
+  readonly graph?: KnowledgeGraph;
+  readonly facts?: FactLookup;
+  readonly cache?: ContextCache;
+  readonly stores?: MemoryStores;
+}
+
+function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores() }: World = {}) {
+  const { state, stream } = stores.connect('one');
+  const shown: WorkerEntry[] = [];
+  const watched: Parameters<typeof graphCapability>[1] = {
+    append: (id, entries) => (shown.push(...(entries as readonly WorkerEntry[])), stream.append(id, entries)),
+  };
+  const maker = new CallMaker({
+    state, stream, models: {} as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }), processId: 'one', service: 'experts', storePrompts: 'full',
+  }); // prettier-ignore
+  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null);
+  const ask = async (asked: Asked = {}) => {
+    const signal = new AbortController().signal;
+    const outcome = await workOn(dispatched(asked), { state, cancels: maker.cancels, source: 'experts', signal, capability });
+    const [result, ...records] = outcome as readonly [ResultReady, ...Event[]];
+    const output = result.data.output as { kind: 'evidence'; facts: readonly Fact[]; notes: readonly string[] };
+    return {
+      data: result.data,
+      facts: output?.facts ?? [],
+      texts: output?.facts.map(({ text }) => text) ?? [],
+      notes: output?.notes ?? [],
+      records,
+    };
+  };
+  return { graph, ask, shown, stores };
+}
+
+const triple = (subject: string, relation: Triple['relation'], object: string): Triple => ({
+  subject,
+  subjectType: '',
+  relation,
+  object,
+  objectType: '',
+  confidence: 0.9,
+});
+const learn = (graph: KnowledgeGraph, triples: readonly Triple[], more: { tenant?: string; domain?: string } = {}) =>
+  graph.addTriples({
+    tenant: 'acme',
+    eventId: `e ${JSON.stringify(triples)}`,
+    runId: 'run_00000009',
+    source: 'answer',
+    triples,
+    domain: 'general',
+    at: 1,
+    ...more,
+  });
+const insight = (graph: KnowledgeGraph, summary: string, entities: readonly string[], tenant = 'acme') =>
+  graph.addSynthesis({
+    tenant,
+    runId: `run ${summary}`,
+    insight: { summary, entities: [...entities], insight_type: 'synthesis' },
+    domain: 'general',
+    confidence: 0.9,
+    at: 1,
+  });
+
+const memoryCache = () => {
+  const kept = new Map<string, string>();
+  const ttls: number[] = [];
+  const cache: ContextCache = {
+    read: (key) => Promise.resolve(kept.get(key) ?? null),
+    write: (key, value, ttlMs) => (kept.set(key, value), ttls.push(ttlMs), Promise.resolve()),
+  };
+  return { cache, kept, ttls };
+};
+
+describe('the graph capability', () => {
+  it('gives relations and insights as facts whose sources are the graph, and shows how many', async () => {
+    const { graph, ask, shown } = worker();
+    await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
+    await insight(graph, 'Steel bridges in Corin rust early.', ['Steel', 'Corin']);
+    const { data, facts, notes, records } = await ask();
+    expect(data).toMatchObject({ status: 'ok', taskId, failure: null });
+    expect(facts).toEqual([
+      {
+        text: 'Steel bridges in Corin rust early.', source: { kind: 'graph', title: 'Earlier insight: Steel bridges in Corin rust early.', url: null },
+        taskId, epoch: 0, confidence: 0.9,
+      },
+      { text: 'Aurora Bridge uses Steel.', source: { kind: 'graph', title: 'Aurora Bridge USES Steel', url: null }, taskId, epoch: 0, confidence: 0.54 },
+    ]); // prettier-ignore
+    expect(data.sources).toEqual(facts.map(({ source }) => source));
+    expect(notes).toEqual([]);
+    expect(records).toMatchObject([{ type: 'CallRecorded', data: { model: 'graph.retrieve', purpose: 'graph', status: 'ok' } }]);
+    expect(shown).toEqual([{ kind: 'progress', taskId, attempt: 1, n: 0, code: 'graph.context', text: '1 relation, 1 insight' }]);
+  });
+
+  it('shows the context itself only where the run asked for full detail', async () => {
+    const { graph, ask, shown } = worker();
+    await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
+    await ask({ detail: 'full' });
+    expect(shown).toMatchObject([{ code: 'graph.context', detail: '- Aurora Bridge uses Steel. (trust 0.54)' }]);
+  });
+
+  it('knows in the second answer what the first one taught, and without it does not', async () => {
+    const first = 'The Aurora Bridge and the Corin Tower share one architect.';
+    const question = { question: 'What do the Aurora Bridge and other buildings of Corin have in common?' };
+    const taught = worker();
+    await insight(taught.graph, first, ['Aurora Bridge', 'Corin Tower']);
+    const control = worker();
+    await insight(control.graph, first, ['Aurora Bridge', 'Corin Tower'], 'another tenant');
+    expect((await taught.ask(question)).facts).toMatchObject([{ text: first, source: { title: `Earlier insight: ${first}` } }]);
+    expect((await control.ask(question)).facts).toEqual([]);
+  });
+
+  it('goes on without the graph when it is away, and says so', async () => {
+    const store = new MemoryGraphStore();
+    const graph = store.connect();
+    await graph.close();
+    const { ask, shown } = worker({ graph });
+    const { data, facts, notes, records } = await ask();
+    expect(data.status).toBe('ok');
+    expect(facts).toEqual([]);
+    expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
+    expect(records).toMatchObject([{ data: { status: 'error', failure: { code: 'GRAPH_UNAVAILABLE' } } }]);
+    expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer: retrieval was skipped.' }]);
+  });
+
+  it('asks the graph once, however often the task comes', async () => {
+    const inner = new MemoryGraphStore().connect();
+    await learn(inner, [triple('Aurora Bridge', 'USES', 'Steel')]);
+    let asked = 0;
+    const graph: KnowledgeGraph = { ...inner, retrieve: (query) => ((asked += 1), inner.retrieve(query)) };
+    const stores = new MemoryStores();
+    const one = await worker({ graph, stores }).ask();
+    await learn(inner, [triple('Aurora Bridge', 'LOCATED_IN', 'Corin')]);
+    expect((await worker({ graph, stores }).ask()).facts).toEqual(one.facts);
+    expect(asked).toBe(1);
+  });
+
+  it('leaves errors that are no outage to the log', async () => {
+    const graph = { retrieve: () => Promise.reject(new TypeError('a bug')) } as unknown as KnowledgeGraph;
+    await expect(worker({ graph }).ask()).rejects.toThrow('a bug');
+  });
+
+  it('keeps to its bound of characters, facts by filter included', async () => {
+    const facts: FactLookup = () =>
+      Promise.resolve({ facts: Array.from({ length: 50 }, (_, n) => fact(`filtered fact ${n} ${'y'.repeat(50)}`)), unknownKeys: [] });
+    const { graph, ask } = worker({ facts });
+    for (let n = 0; n < 50; n += 1) await learn(graph, [triple('Aurora Bridge', 'USES', `Part ${n} ${'x'.repeat(50)}`)]);
+    const { texts } = await ask({ maxCharacters: 1_000, filters: { expert_domain: 'law' } });
+    const length = texts.join('').length;
+    expect(length).toBeGreaterThan(800);
+    // A full stop per sentence comes on top.
+    expect(length).toBeLessThanOrEqual(1_000 + texts.length);
+    expect(texts.filter((text) => text.startsWith('[Domain-Filtered Memory]')).length).toBeGreaterThan(1);
+  });
+
+  describe('with facts that filters select', () => {
+    it('marks them, names unknown keys, and asks for the tenant and the question', async () => {
+      const asked: unknown[] = [];
+      const facts: FactLookup = (...query) => {
+        asked.push(query.slice(0, 3));
+        return Promise.resolve({ facts: [fact('§ 242 is about good faith.')], unknownKeys: ['colour'] });
+      };
+      const { ask, shown } = worker({ facts });
+      const { facts: found, notes, records } = await ask({ filters: { expert_domain: 'law', colour: 'red' } });
+      expect(asked).toEqual([['acme', 'What is the Aurora Bridge made of?', { expert_domain: 'law', colour: 'red' }]]);
+      expect(found).toMatchObject([{ text: '[Domain-Filtered Memory] § 242 is about good faith.', taskId, source: { kind: 'memory' } }]);
+      expect(notes).toEqual(['No fact carries these filters: colour.']);
+      expect(records).toMatchObject([{ data: { model: 'graph.retrieve' } }, { data: { model: 'facts.lookup' } }]);
+      expect(shown).toMatchObject([{ text: '0 relations, 0 insights, 1 fact by filter' }]);
+    });
+
+    it('asks for none without filters', async () => {
+      const { ask } = worker({ facts: () => Promise.reject(new Error('Nobody asked.')) });
+      expect((await ask()).facts).toEqual([]);
+    });
+
+    it('goes on without them, and without the graph, when they are away', async () => {
+      const graph = new MemoryGraphStore().connect();
+      await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
+      const facts: FactLookup = () => Promise.reject(new Failure('GRAPH_UNAVAILABLE'));
+      const { texts, notes } = await worker({ graph, facts }).ask({ filters: { expert_domain: 'law' } });
+      expect(texts).toEqual(['Aurora Bridge uses Steel.']);
+      expect(notes).toEqual(['The facts that the filters ask for could not be read: they were left out.']);
+      const away = new MemoryGraphStore().connect();
+      await away.close();
+      const there: FactLookup = () => Promise.resolve({ facts: [fact('still there')], unknownKeys: [] });
+      expect((await worker({ graph: away, facts: there }).ask({ filters: { a: 'b' } })).texts).toEqual([
+        '[Domain-Filtered Memory] still there',
+      ]);
+    });
+
+    it('weighs the domain of a filter like a category', async () => {
+      const { graph, ask } = worker();
+      await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel'), triple('Aurora Bridge', 'USES', 'Stone')]);
+      await learn(graph, [triple('Aurora Bridge', 'USES', 'Permit')], { domain: 'law' });
+      expect((await ask({ filters: { expert_domain: 'law' } })).texts[0]).toBe('Aurora Bridge uses Permit.');
+      expect((await ask({ categories: ['law'], taskId: `${runId}/0/g2` })).texts[0]).toBe('Aurora Bridge uses Permit.');
+    });
+  });
+
+  describe('with a cache', () => {
+    it('keeps a context for an hour and says where it came from', async () => {
+      const { cache, ttls } = memoryCache();
+      const { graph, ask, shown } = worker({ cache });
+      await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
+      const first = await ask();
+      await learn(graph, [triple('Aurora Bridge', 'USES', 'Stone')]);
+      const again = await ask({ taskId: `${runId}/0/g2`, question: '  what is the AURORA bridge made of? ' });
+      expect(again.texts).toEqual(first.texts);
+      expect([first.notes, again.notes]).toEqual([[], ['The context of the knowledge graph came from its cache.']]);
+      expect(shown.at(-1)).toMatchObject({ text: '1 relation, 0 insights, from the cache' });
+      expect(ttls).toEqual([3_600_000]);
+    });
+
+    it.each([
+      ['tenant', { tenant: 'zeta' }],
+      ['question', { question: 'What is the Aurora Bridge not made of?' }],
+      ['categories', { categories: ['law'] }],
+      ['filters', { filters: { expert_domain: 'law' } }],
+    ])('has an entry of its own for another %s', async (_what, other) => {
+      const { cache, kept } = memoryCache();
+      const { ask } = worker({ cache });
+      await ask();
+      await ask({ ...other, taskId: `${runId}/0/g2` });
+      expect(kept.size).toBe(2);
+    });
+
+    it('keeps nothing while the graph is away', async () => {
+      const { cache, kept } = memoryCache();
+      const graph = new MemoryGraphStore().connect();
+      await graph.close();
+      await worker({ cache, graph }).ask();
+      expect(kept.size).toBe(0);
+    });
+  });
+
+  it('takes hostile questions as questions', async () => {
+    const { graph, ask } = worker();
+    await learn(graph, [triple('Aurora Bridge', 'USES', 'Steel')]);
+    for (const question of [
+      "'} ) DETACH DELETE n //",
+      '+ - && || ! ( ) { } [ ] ^ " ~ * ? : \\ /',
+      'A'.repeat(10_240),
+      '“'.repeat(5_000),
+      '\u0000',
+    ])
+      expect((await ask({ question, taskId: `${runId}/0/${question.length}` })).data.status).toBe('ok');
+    expect((await ask()).texts).toEqual(['Aurora Bridge uses Steel.']);
+  });
+});
+
+function fact(text: string): Fact {
+  return { text, source: { kind: 'memory', title: 'fact', url: null }, taskId: 'elsewhere', epoch: 7, confidence: 0.8 };
+}

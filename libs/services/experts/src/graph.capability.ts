@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { boundedDetail, type Event, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
+import type { GraphContext, KnowledgeGraph } from '@conclave/ports';
+import { failedStatus, note, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { contextText, filteredFacts, graphFacts, questionTerms } from '@conclave/strategies';
+
+/** Facts that the `metadata_filters` of a plan select; keys that no fact carries are named, not silently empty. */
+export type FactLookup = (
+  tenant: string,
+  question: string,
+  filters: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<{ readonly facts: readonly Fact[]; readonly unknownKeys: readonly string[] }>;
+
+/** Where contexts are kept between runs. A value that is not there or has expired reads as null. */
+export interface ContextCache {
+  read(key: string): Promise<string | null>;
+  write(key: string, value: string, ttlMs: number): Promise<void>;
+}
+
+type Input = Extract<TaskInput, { kind: 'graph' }>;
+
+const cacheMs = 60 * 60 * 1_000;
+/** Relations, and insights, of one context. */
+const mostItems = 24;
+/** Share of the context that facts found by filters may have. */
+const filteredShare = 0.25;
+
+const skipped = 'The knowledge graph did not answer: retrieval was skipped.';
+
+interface Retrieved {
+  readonly context: GraphContext;
+  readonly cached: boolean;
+}
+interface Looked {
+  readonly facts: readonly Fact[];
+  readonly unknownKeys: readonly string[];
+}
+
+/** Tenant, question, categories and filters; the order of the last two does not matter. */
+const keyOf = (tenant: string, { question, categories, filters, maxCharacters }: Input): string => {
+  const asked = question.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
+  const about = [tenant, asked, [...categories].sort(), Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)), maxCharacters];
+  return `graph-context:1:${createHash('sha256').update(JSON.stringify(about)).digest('hex')}`;
+};
+
+/**
+ * `graph`: what the knowledge graph says about the entities of the question, two hops far, with the insights of earlier answers;
+ * and the facts that the plan's filters select. A graph or a collection that is away costs the run nothing but that context: the
+ * result is ok without it and says so. Contexts are kept for an hour; a rating may take that long to show.
+ */
+export const graphCapability =
+  (maker: Calls, stream: ShownIn, graph: KnowledgeGraph, lookUp: FactLookup | null, cache: ContextCache | null = null): Capability =>
+  async ({ task, signal, deadline }) => {
+    const { data } = task;
+    const input = data.input as Input;
+    const filtered = lookUp !== null && Object.keys(input.filters).length > 0;
+    const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
+      maker.tool(
+        { runId: task.runId, owner: data.taskId, index, purpose: data.capability, name, request, deadline, signal },
+        async (running) => JSON.stringify(await perform(running)),
+      );
+
+    const terms = questionTerms(input.question);
+    const query = {
+      tenant: data.tenant,
+      terms,
+      categories: [...new Set([...input.categories, ...domainsOf(input.filters)])],
+      limit: mostItems,
+      maxCharacters: Math.floor(input.maxCharacters * (filtered ? 1 - filteredShare : 1)),
+    };
+    const { tenant: _tenant, ...request } = query;
+    const ends = [await call(0, 'graph.retrieve', request, () => retrieve(graph, cache, keyOf(data.tenant, input), query))];
+    if (filtered && ends[0]!.kind !== 'busy' && ends[0]!.kind !== 'cancelled')
+      ends.push(
+        await call(1, 'facts.lookup', { filters: input.filters }, (running) => lookUp(data.tenant, input.question, input.filters, running)),
+      );
+    const busy = ends.find((end) => end.kind === 'busy');
+    if (busy?.kind === 'busy') return { deferMs: busy.retryInMs };
+    const records = ends.flatMap((end): readonly Event[] => (end.kind !== 'busy' && end.record ? [end.record] : []));
+    const attempt = Math.max(1, ...ends.map((end) => (end.kind === 'busy' ? 0 : end.attempt)));
+    if (ends.some((end) => end.kind === 'cancelled'))
+      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
+
+    const [first, second] = ends;
+    const fault = faultOf(first!);
+    if (fault) return { result: { status: failedStatus(fault), failure: fault, attempt }, records };
+    const found = contentOf<Retrieved>(first!);
+    const looked = second ? contentOf<Looked>(second) : null;
+    const at = { taskId: data.taskId, epoch: data.epoch };
+    const ofGraph = found ? graphFacts(found.context, at) : [];
+    const used = ofGraph.reduce((sum, { text }) => sum + text.length, 0);
+    const ofFilters = looked ? filteredFacts(looked.facts, Math.max(0, input.maxCharacters - used), at) : [];
+    const facts = [...ofGraph, ...ofFilters];
+    await show(stream, task, attempt, { found, facts, insights: found?.context.syntheses.length ?? 0, filtered: ofFilters.length });
+    const notes = [
+      ...(found ? [] : [skipped]),
+      ...(found?.cached ? ['The context of the knowledge graph came from its cache.'] : []),
+      ...(second && !looked ? ['The facts that the filters ask for could not be read: they were left out.'] : []),
+      ...(looked && looked.unknownKeys.length > 0 ? [`No fact carries these filters: ${looked.unknownKeys.join(', ')}.`] : []),
+    ];
+    return {
+      result: { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source), attempt },
+      records,
+    };
+  };
+
+/** The domain a filter names weighs like a category of the plan. */
+const domainsOf = (filters: Input['filters']): readonly string[] => (filters['expert_domain'] ? [filters['expert_domain']] : []);
+
+async function retrieve(
+  graph: KnowledgeGraph,
+  cache: ContextCache | null,
+  key: string,
+  query: Parameters<KnowledgeGraph['retrieve']>[0],
+): Promise<Retrieved> {
+  const kept = await cache?.read(key);
+  if (kept) return { context: JSON.parse(kept) as GraphContext, cached: true };
+  const context = await graph.retrieve(query);
+  await cache?.write(key, JSON.stringify(context), cacheMs);
+  return { context, cached: false };
+}
+
+/** Why the task fails; null where the call gave something, or its failure only means that there is nothing to give. */
+const faultOf = (end: CallEnd): FailureNote | null =>
+  end.kind === 'failed' && end.failure.code !== 'GRAPH_UNAVAILABLE' && end.failure.code !== 'CALL_TIMEOUT' ? end.failure : null;
+
+const contentOf = <T>(end: CallEnd): T | null => (end.kind === 'reply' ? (JSON.parse(end.reply.content) as T) : null);
+
+async function show(
+  stream: ShownIn,
+  task: TaskDispatched,
+  attempt: number,
+  { found, facts, insights, filtered }: { found: Retrieved | null; facts: readonly Fact[]; insights: number; filtered: number },
+): Promise<void> {
+  const { taskId, detail } = task.data;
+  const parts = found
+    ? [
+        counted(found.context.relations.length, 'relation'),
+        counted(insights, 'insight'),
+        ...(filtered > 0 ? [counted(filtered, 'fact', ' by filter')] : []),
+        ...(found.cached ? ['from the cache'] : []),
+      ]
+    : [skipped];
+  await stream.append(task.runId, [
+    {
+      kind: 'progress',
+      taskId,
+      attempt,
+      n: 0,
+      code: 'graph.context',
+      text: parts.join(', '),
+      ...(detail === 'full' ? { detail: boundedDetail(contextText(facts)) } : {}),
+    },
+  ]);
+}
+
+const counted = (n: number, what: string, after = ''): string => `${n} ${what}${n === 1 ? '' : 's'}${after}`;

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { boundedDetail, Failure, type Fact, type TaskInput } from '@conclave/contracts';
+import { symbolicOperationOf, symbolicOperations, type Symbolic, type SymbolicArgs, type SymbolicOperation } from '@conclave/ports';
+import { failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { readMathTask } from '@conclave/strategies';
+
+const Calculated = z.object({ result: z.string(), decimal: z.string().nullable(), engine: z.string(), notes: z.array(z.string()) });
+
+interface Asked {
+  readonly operation: SymbolicOperation;
+  readonly args: SymbolicArgs;
+}
+
+/** `math`: one exact calculation; its result becomes a fact that names the engine. */
+export const mathCapability =
+  (maker: Calls, stream: ShownIn, symbolic: Symbolic): Capability =>
+  async ({ task, signal, deadline }) => {
+    const { data } = task;
+    const asked = askedFor(data.input as Extract<TaskInput, { kind: 'math' }>);
+    if (asked instanceof Failure)
+      return { result: { status: 'error', failure: note(asked.code, asked.message, asked.retriable) }, records: [] };
+    const name = `math.${asked.operation}`;
+    const show = (attempt: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: unknown) =>
+      stream.append(task.runId, [
+        {
+          ...{ kind: 'progress', taskId: data.taskId, attempt, n, code, text },
+          ...(data.detail === 'full' ? { detail: boundedDetail(JSON.stringify(detail)) } : {}),
+        },
+      ]);
+    const end = await maker.tool(
+      {
+        runId: task.runId,
+        owner: data.taskId,
+        index: 0,
+        purpose: data.capability,
+        name,
+        request: asked,
+        deadline,
+        signal,
+        onBegun: async (attempt) => {
+          await show(attempt, 0, 'mcp.call', `calculates with ${name}`, asked);
+        },
+      },
+      async (running) => JSON.stringify(await symbolic.evaluate({ ...asked, signal: running })),
+    );
+    if (end.kind === 'busy') return { deferMs: end.retryInMs };
+    const { attempt } = end;
+    const records = end.record ? [end.record] : [];
+    if (end.kind === 'cancelled')
+      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
+    if (end.kind === 'failed') {
+      await show(attempt, 1, 'mcp.result', `${name} gave no result (${end.failure.code})`, end.failure);
+      return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
+    }
+    const calculated = Calculated.parse(JSON.parse(end.reply.content));
+    const title = engineTitle(calculated.engine);
+    await show(attempt, 1, 'mcp.result', `${name} has a result of ${title}`, JSON.parse(end.reply.content));
+    const fact: Fact = {
+      text: sentenceOf(asked, calculated),
+      source: { kind: 'tool', title, url: null },
+      taskId: data.taskId,
+      epoch: data.epoch,
+      confidence: 1,
+    };
+    const notes = [`Calculated by ${title}.`, ...calculated.notes];
+    return { result: { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source], attempt }, records };
+  };
+
+const needed = ['expression', 'equations', 'matrix'] as const;
+
+/** What the planner named; where it named nothing, or nothing to calculate with, what the task says in words. */
+function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }>): Asked | Failure {
+  const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  const named = operation === null ? null : symbolicOperationOf(operation);
+  if (named && needed.some((name) => name in given)) return { operation: named, args: given };
+  const read = readMathTask(task);
+  if (read.kind === 'read') {
+    const told = symbolicOperationOf(read.operation);
+    // `x^2` with the operation `integrate` says in two places what is meant.
+    const meant = named && told === 'evaluate' ? named : told;
+    if (meant) return { operation: meant, args: { ...read.args, ...given } };
+  }
+  if (operation !== null && !named)
+    return new Failure('MATH_INPUT_INVALID', `There is no operation ${JSON.stringify(operation.slice(0, 40))}. Operations: ${symbolicOperations.join(', ')}.`);
+  return new Failure('MATH_INPUT_INVALID', read.kind === 'unread' ? read.sentence : undefined);
+} // prettier-ignore
+
+const titles: Readonly<Record<string, string>> = { sympy: 'SymPy', 'compute-engine': 'Compute Engine' };
+
+/** `sympy 1.11.1` as people write it: `SymPy 1.11.1`. */
+function engineTitle(engine: string): string {
+  const [name = '', ...version] = engine.split(' ');
+  return [Object.hasOwn(titles, name) ? titles[name] : name, ...version].join(' ');
+}
+
+/** Longest argument that is repeated in a fact, characters. */
+const longestShown = 300;
+
+const writtenOut = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : Array.isArray(value) && value.every((one) => typeof one === 'string')
+      ? value.join('; ')
+      : JSON.stringify(value);
+
+/** The question with its result, so that a number of the answer is found in its source. */
+function sentenceOf({ operation, args }: Asked, { result, decimal }: z.infer<typeof Calculated>): string {
+  const shown = Object.entries(args)
+    .map(([name, value]) => [name, writtenOut(value)] as const)
+    .map(([name, value]) => (needed.some((one) => one === name) ? value : `${name} ${value}`))
+    .map((text) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text));
+  return `${operation} ${shown.join(', ')}: ${result}${decimal !== null && decimal !== result ? ` (decimal: ${decimal})` : ''}`;
+}

@@ -1,0 +1,95 @@
+import { boundedDetail, type Fact, type FailureNote, type TaskDispatched } from '@conclave/contracts';
+import { hostOf, noticesOfHits, type FoundHits, type ReadPage } from './research-sources.js';
+
+/** A page that was to be read, and what became of it. */
+export interface PageOutcome {
+  readonly url: string;
+  readonly page: ReadPage | null;
+  readonly failure: FailureNote | null;
+}
+
+/** Everything one research task found. */
+export interface Findings {
+  readonly query: string;
+  readonly kind: 'web' | 'corpus';
+  readonly found: FoundHits;
+  readonly pages: readonly PageOutcome[];
+  /** Milliseconds since 1970, for ages. */
+  readonly now: number;
+}
+
+const flat = (text: string): string =>
+  text
+    .replace(/[\s#*_`|>-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+
+/** Each hit as a sourced fact, followed by the passages of its page; what a passage holds anyway is not said twice. */
+export function factsOf({ found, pages, kind }: Findings, { taskId, epoch }: Pick<TaskDispatched['data'], 'taskId' | 'epoch'>): Fact[] {
+  const read = new Map(pages.map((outcome) => [outcome.url, outcome.page]));
+  return found.hits.flatMap((hit) => {
+    const page = hit.url === null ? null : (read.get(hit.url) ?? null);
+    const source = { kind, title: hit.title || page?.title || 'Untitled', url: page?.url ?? hit.url };
+    const passages = page?.passages ?? [];
+    const snippet = flat(hit.snippet);
+    const said = snippet === '' || passages.some((passage) => flat(passage).includes(snippet));
+    return [...(said ? [] : [hit.snippet]), ...passages].map((text): Fact => ({ text, source, taskId, epoch, confidence: null }));
+  });
+}
+
+/** What whoever reads the facts must know. Quotes nothing from outside but host names: notes stand outside of the fence. */
+export function notesOf({ found, pages, now }: Findings): string[] {
+  const notes: string[] = [];
+  if (found.hits.length === 0) notes.push('The search found nothing.');
+  const origin = originOf(found, now);
+  if (origin) notes.push(`The results come ${origin}.`);
+  const hostile = noticesOfHits(found.hits);
+  notes.push(...hostile.map((notice) => `Results: ${notice}`));
+  for (const { url, page, failure } of pages) {
+    const host = hostOf(url);
+    if (failure) notes.push(`A page of ${host} was not read, its snippet is used: ${failure.message}`);
+    const kept = page ? originOf(page, now) : null;
+    if (kept) notes.push(`The page of ${host} comes ${kept}.`);
+    if (page) notes.push(...page.notices.map((notice) => `Page of ${host}: ${notice}`));
+  }
+  return notes;
+}
+
+/** `from the cache, 12 min old`, null for what was asked just now. */
+function originOf({ origin, at }: Pick<FoundHits, 'origin' | 'at'>, now: number): string | null {
+  if (origin === 'run') return 'from earlier in this run';
+  return origin === 'cache' ? `from the cache, ${Math.max(0, Math.round((now - at) / 60_000))} min old` : null;
+}
+
+const phrase = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
+
+/** One line for people: how many results, from where, their sources by number. */
+export function resultLine({ found, pages, now }: Findings): string {
+  const { hits } = found;
+  const count = `${hits.length} ${hits.length === 1 ? 'result' : 'results'}`;
+  const origin = originOf(found, now);
+  const read = pages.filter(({ page }) => page !== null).length;
+  const unread = pages.length - read;
+  const kept = pages.filter(({ page }) => page?.origin === 'cache').length;
+  const ofCache = kept > 0 ? `, ${kept} of them from the cache` : '';
+  const aside = [
+    origin,
+    read > 0 ? `${read} ${read === 1 ? 'page' : 'pages'} read${ofCache}` : null,
+    unread > 0 ? `${unread} not readable` : null,
+  ];
+  const said = aside.filter((part) => part !== null).join(', ');
+  const sources = hits.map(({ title, url }, index) => `[${index + 1}] ${phrase(title || 'Untitled', 80)}${url ? ` (${hostOf(url)})` : ''}`);
+  return `${count}${said === '' ? '' : ` (${said})`}${sources.length === 0 ? '' : `: ${sources.join('; ')}`}`;
+}
+
+/** Query, results and what was read of pages, as they are; for runs that may show everything. */
+export function resultDetail({ query, found, pages }: Findings): string {
+  const read = new Map(pages.map((outcome) => [outcome.url, outcome]));
+  const results = found.hits.map(({ title, url, snippet }, index) => {
+    const outcome = url === null ? undefined : read.get(url);
+    const passages = outcome?.page?.passages.map((passage) => `  > ${passage}`) ?? [];
+    const failed = outcome?.failure ? [`  ! ${outcome.failure.code}: ${outcome.failure.message}`] : [];
+    return [`[${index + 1}] ${title} <${url ?? '-'}>`, `  ${snippet}`, ...passages, ...failed].join('\n');
+  });
+  return boundedDetail([`Query: ${query}`, ...results].join('\n\n'));
+}

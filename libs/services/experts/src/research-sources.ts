@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { Failure, isOutage, type TaskDispatched } from '@conclave/contracts';
+import { firstCharacters, noticesAbout, visibleText, type PageReader, type Search, type SearchHit } from '@conclave/ports';
+import { bestPassages, freshness, freshnessOf, normalisedQuery } from '@conclave/strategies';
+import { cacheKey, SharedWork, type SearchCache } from './research-memory.js';
+
+const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
+const Origin = z.enum(['asked', 'cache', 'run']);
+const KeptHits = z.object({ at: z.number(), hits: Hits });
+const KeptPage = z.object({ at: z.number(), url: z.string(), title: z.string(), text: z.string(), notices: z.array(z.string()) });
+
+/**
+ * What the journal keeps of a search: its hits, where they came from, and the pages that are read of them, so that a repeat reads the
+ * same ones; the hits alone in runs of earlier versions.
+ */
+export const FoundHits = z.union([
+  z.object({ origin: Origin, at: z.number(), hits: Hits, read: z.array(z.string()) }),
+  Hits.transform((hits) => ({ origin: 'asked' as const, at: 0, hits, read: [] as string[] })),
+]);
+export type FoundHits = z.infer<typeof FoundHits>;
+
+/** What the journal keeps of a page: the passages for the query. */
+export const ReadPage = z.object({
+  origin: Origin,
+  at: z.number(),
+  url: z.string(),
+  title: z.string(),
+  passages: z.array(z.string()),
+  notices: z.array(z.string()),
+});
+export type ReadPage = z.infer<typeof ReadPage>;
+
+/** Characters that are read and kept of one page; its passages are chosen from them. */
+const keptOfPage = 60_000;
+const longestTitle = 300;
+
+/** What a re-plan takes out of the cache: what it asks again, an earlier answer did not settle. */
+const oldestForReplan = freshness.current.ttlMs;
+
+export interface ResearchOptions {
+  /** Reads the best hits; null or absent: snippets alone are used. */
+  readonly pages?: PageReader | null;
+  /** Pages that are read per search. */
+  readonly readPages?: number;
+  /** Cache of the task's tenant; null where the template or the request wants none. */
+  readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;
+  /** Changes when what is searched changes, so that kept results end. */
+  readonly corpusVersion?: string;
+  /** Told of each look into the cache, for metrics. */
+  readonly onCache?: (what: 'search' | 'page', outcome: 'hit' | 'miss') => void;
+  readonly now?: () => number;
+}
+
+/** Searches and reads pages: once inside a run, from the cache where it may. */
+export class ResearchSources {
+  private readonly shared: SharedWork;
+  private readonly now: () => number;
+
+  constructor(
+    private readonly search: Search,
+    private readonly options: ResearchOptions,
+  ) {
+    this.now = options.now ?? Date.now;
+    this.shared = new SharedWork(this.now);
+  }
+
+  /** Pages to read per search. */
+  private get pagesWanted(): number {
+    return this.options.pages ? Math.max(0, this.options.readPages ?? 0) : 0;
+  }
+
+  /** Throws SEARCH_UNAVAILABLE, CALL_CANCELLED. */
+  async find(task: TaskDispatched, query: string, limit: number, signal: AbortSignal): Promise<FoundHits> {
+    const { tenant } = task.data;
+    const key = cacheKey('search', tenant, 'research', this.search.kind, this.search.description, this.options.corpusVersion ?? '', normalisedQuery(query), limit); // prettier-ignore
+    const found = await this.kept(task, { what: 'search', key }, signal, KeptHits, {
+      ttlMs: ({ hits }) => (hits.length === 0 ? freshness.current.ttlMs : freshnessOf(query).ttlMs),
+      make: async () => ({ at: this.now(), hits: clean(await this.search.query({ query, limit, signal })) }),
+    });
+    return { origin: found.origin, ...found.value, read: pagesToRead(found.value.hits, this.pagesWanted) };
+  }
+
+  /** Throws a failure of pages, or CALL_CANCELLED. */
+  async page(task: TaskDispatched, query: string, url: string, signal: AbortSignal): Promise<ReadPage> {
+    const { pages } = this.options;
+    if (!pages) throw new Failure('PAGE_REFUSED', 'No reader of pages is there.');
+    const found = await this.kept(task, { what: 'page', key: cacheKey('page', task.data.tenant, url) }, signal, KeptPage, {
+      ttlMs: () => freshnessOf(query).ttlMs,
+      make: async () => {
+        const page = await pages.read({ url, maxCharacters: keptOfPage, signal });
+        return { at: page.fetchedAt, url: page.url, title: page.title, text: page.text, notices: [...page.notices] };
+      },
+    });
+    const { text, at, ...about } = found.value;
+    return { origin: found.origin, at, ...about, passages: [...bestPassages(query, text)] };
+  }
+
+  /** From this run, from the cache, or made; what is made is written to the cache. A cache that fails is one without entries. */
+  private async kept<T extends { readonly at: number }>(
+    task: TaskDispatched,
+    { what, key }: { readonly what: 'search' | 'page'; readonly key: string },
+    signal: AbortSignal,
+    shape: z.ZodType<T>,
+    { ttlMs, make }: { readonly ttlMs: (value: T) => number; readonly make: () => Promise<T> },
+  ): Promise<{ readonly origin: z.infer<typeof Origin>; readonly value: T }> {
+    const work = await this.shared.share(`${task.runId} ${key}`, signal, async () => {
+      // A local folder is searched faster than a cache, and changes under it.
+      const cache = this.search.kind === 'web' || this.options.corpusVersion ? ((await this.options.cacheOf?.(task)) ?? null) : null;
+      const cached = cache ? await this.cached(cache, key, shape, task.data.epoch) : null;
+      if (cache) this.options.onCache?.(what, cached ? 'hit' : 'miss');
+      if (cached) return { origin: 'cache' as const, value: cached };
+      const value = await make();
+      await cache?.write(key, JSON.stringify(value), ttlMs(value)).catch(unlessOutage);
+      return { origin: 'asked' as const, value };
+    });
+    return { origin: work.shared ? 'run' : work.value.origin, value: work.value.value };
+  }
+
+  private async cached<T extends { readonly at: number }>(
+    cache: SearchCache,
+    key: string,
+    shape: z.ZodType<T>,
+    epoch: number,
+  ): Promise<T | null> {
+    const text = await cache.read(key).catch(unlessOutage);
+    if (typeof text !== 'string') return null;
+    const { data } = shape.safeParse(jsonIn(text));
+    if (!data) return null;
+    return epoch > 0 && this.now() - data.at > oldestForReplan ? null : data;
+  }
+}
+
+/** Best hits first, one page of a host before a second one of it. */
+function pagesToRead(hits: FoundHits['hits'], wanted: number): string[] {
+  const urls = [...new Set(hits.flatMap(({ url }) => (url !== null && /^https?:/i.test(url) ? [url] : [])))];
+  const isFirst = (url: string, place: number): boolean => urls.findIndex((other) => hostOf(other) === hostOf(url)) === place;
+  return [...urls.filter(isFirst), ...urls.filter((url, place) => !isFirst(url, place))].slice(0, wanted);
+}
+
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
+
+/** An outage of the cache costs its use alone: the search itself says whether the task fails. Bugs are thrown on. */
+function unlessOutage(error: unknown): null {
+  if (error instanceof Failure && (isOutage(error) || error.retriable)) return null;
+  throw error;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const line = (text: string): string => visibleText(text).text.replace(/\s+/g, ' ').trim();
+
+function clean(hits: readonly SearchHit[]): z.infer<typeof Hits> {
+  return hits.map(({ title, url, snippet }) => ({ title: firstCharacters(line(title), longestTitle), url, snippet: line(snippet) }));
+}
+
+/** What is to be said about texts of hits: nothing where they are plain. */
+export const noticesOfHits = (hits: FoundHits['hits']): readonly string[] =>
+  noticesAbout(hits.map(({ title, snippet }) => `${title}\n${snippet}`).join('\n\n'), 0);

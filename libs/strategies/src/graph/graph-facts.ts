@@ -1,0 +1,58 @@
+import { relationSentence, type Fact, type RelationType } from '@conclave/contracts';
+import { bounded, oneLine } from '../prompts/quoting.js';
+
+/** What a retrieval of the knowledge graph found, as far as a prompt shows it. */
+export interface FoundKnowledge {
+  readonly relations: readonly {
+    readonly subject: string;
+    readonly relation: RelationType;
+    readonly object: string;
+    readonly trust: number;
+  }[];
+  readonly syntheses: readonly { readonly text: string; readonly trust: number }[];
+}
+
+const longestTitle = 120;
+
+/** Facts of a context: what was learned from earlier answers first, then relations as sentences, each with its trust as confidence. */
+export function graphFacts(
+  { relations, syntheses }: FoundKnowledge,
+  at: { readonly taskId: string; readonly epoch: number },
+): readonly Fact[] {
+  const fact = (text: string, title: string, trust: number): Fact => ({
+    text: oneLine(text),
+    source: { kind: 'graph', title: bounded(oneLine(title), longestTitle), url: null },
+    ...at,
+    confidence: Math.min(1, Math.max(0, trust)),
+  });
+  return [
+    ...syntheses.map(({ text, trust }) => fact(text, `Earlier insight: ${text}`, trust)),
+    ...relations.map((relation) =>
+      fact(`${relationSentence(relation)}.`, `${relation.subject} ${relation.relation} ${relation.object}`, relation.trust),
+    ),
+  ];
+}
+
+/** Head of facts that were found by the `metadata_filters` of a plan. */
+export const filteredMemory = '[Domain-Filtered Memory]';
+
+/** The same facts, marked, until their texts come to `maxCharacters`. */
+export function filteredFacts(
+  facts: readonly Fact[],
+  maxCharacters: number,
+  at: { readonly taskId: string; readonly epoch: number },
+): readonly Fact[] {
+  const kept: Fact[] = [];
+  let left = maxCharacters;
+  for (const fact of facts) {
+    const text = `${filteredMemory} ${oneLine(fact.text)}`;
+    if (text.length > left) continue;
+    left -= text.length;
+    kept.push({ ...fact, text, ...at });
+  }
+  return kept;
+}
+
+/** The context as people read it in the thought stream. */
+export const contextText = (facts: readonly Fact[]): string =>
+  facts.map(({ text, confidence }) => `- ${text}${confidence === null ? '' : ` (trust ${confidence})`}`).join('\n');

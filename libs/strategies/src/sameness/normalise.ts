@@ -1,0 +1,62 @@
+/** Quoted text and code, which are taken as they stand: "…", „…“, “…”, «…», `…` and ``` … ```. Apostrophes quote nothing. */
+export const literalPattern =
+  /```[\s\S]*?```|`[^`\n]+`|"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|»[^«\n]{1,2000}«/gu;
+
+/** Questions about letters themselves, where another case is another question. */
+const aboutLetters = /(?<!\p{L})(?:hash|md5|sha|crc|base64|(?:en|de)code|(?:en|de)crypt|(?:en|de)kodier|verschlüssel|entschlüssel|regex|regular expression|regulär|password|passwort|upper-?case|lower-?case|capital letter|großbuchstab|kleinbuchstab|case[- ]sensitiv|groß-? ?und kleinschreib|anagram)/iu; // prettier-ignore
+
+const superscripts: Readonly<Record<string, string>> = { '⁺': '+', '⁻': '-', '⁽': '(', '⁾': ')', ⁿ: 'n', ⁱ: 'i' };
+
+/**
+ * Compatibility forms as plain characters, without making another number of them: 10² becomes 10^2 (not 102), 1½ becomes 1 1⁄2 (not
+ * 11⁄2), and every minus sign becomes "-".
+ */
+export const plainCharacters = (text: string): string =>
+  text
+    .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ]+/gu, (run) => `^${[...run].map((char) => superscripts[char] ?? char.normalize('NFKC')).join('')}`)
+    .replace(/(?<=\d)(?=[¼½¾⅐-⅞])/gu, ' ')
+    .normalize('NFKC')
+    .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/gu, '')
+    .replace(/[\u2212\ufe63\uff0d]/gu, '-')
+    .replace(/[\u2018\u2019\u02bc]/gu, "'");
+
+/** Words whose capitals may be part of their meaning: mixed case inside (getUser), letters with digits, units behind a number (5 MW). */
+const keepsCase = (word: string): boolean => /^[^\p{Ll}]*\p{Ll}[^\p{Lu}]*\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/u.test(word));
+const lowered = (text: string): string =>
+  text.replace(/(?<=\d\s?)[\p{L}µ°/]{1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}_]+/gu, (word, offset: number) =>
+    keepsCase(word) || /\d\s?$/u.test(text.slice(Math.max(0, offset - 2), offset)) ? word : word.toLowerCase(),
+  );
+
+/**
+ * The key of the exact cache: two texts with the same result are the same question, letter by letter but for case, blanks and the
+ * closing punctuation. What is quoted or code stays as it is, and so does everything where such a change is another question: `5!`,
+ * a regular expression's last `?`, indented code, a word to be hashed.
+ */
+export function normaliseQuestion(text: string): string {
+  const caseMatters = aboutLetters.test(text);
+  const isIndented = /\n[ \t]{2,}\S|\n\t/u.test(text);
+  let result = '';
+  let at = 0;
+  const prose = (part: string): string => {
+    const plain = plainCharacters(part);
+    const folded = isIndented ? plain.replace(/\r\n/gu, '\n') : plain.replace(/\s+/gu, ' ');
+    return caseMatters ? folded : lowered(folded);
+  };
+  for (const match of text.matchAll(literalPattern)) {
+    result += prose(text.slice(at, match.index)) + match[0];
+    at = match.index + match[0].length;
+  }
+  result += prose(text.slice(at));
+  return withoutClosing(result.trim());
+}
+
+/** Without closing ?!.,; where they can only be punctuation: the last word is a plain word or a number, and "!" no factorial. */
+function withoutClosing(text: string): string {
+  const end = /[?!.,;\s]+$/u.exec(text.slice(-40));
+  if (!end) return text;
+  const kept = text.slice(0, text.length - end[0].length);
+  const last = /\S{1,80}$/u.exec(kept.slice(-80))?.[0] ?? '';
+  const isPlain = /^[\p{L}\p{N}\p{M}'’.,:%€$£°-]+$/u.test(last) || /["“”»«`]$/u.test(last);
+  const mayBeFactorial = end[0].includes('!') && (/\d$/u.test(last) || /^\p{L}$/u.test(last));
+  return isPlain && !mayBeFactorial ? kept.trimEnd() : text;
+}

@@ -1,0 +1,63 @@
+import type { Reading, Token } from './reading.js';
+
+/** Words of both texts that are the same: positions in the first and in the second. */
+export interface Match {
+  readonly first: number;
+  readonly second: number;
+}
+
+const sources = new Set(['from', 'von', 'vom', 'aus', 'ab']);
+const targets = new Set(['to', 'into', 'onto', 'nach', 'zu', 'zum', 'zur', 'ins', 'in', 'auf', 'toward', 'towards']);
+const certainTargets = new Set(['to', 'into', 'onto', 'nach', 'zum', 'zur', 'ins']);
+const coordinators = new Set(['and', 'or', 'und', 'oder', 'vs', 'versus', 'sowie']);
+const fillers = new Set('a an the der die das den dem des ein eine einen einem einer eines between zwischen both'.split(' '));
+const passive = new Set(['by', 'durch', 'von']);
+
+/** Whether the way leads to what it came from in the other text. */
+const turnsAround = (a: Token, b: Token): boolean =>
+  (sources.has(a.role) && certainTargets.has(b.role)) || (certainTargets.has(a.role) && sources.has(b.role));
+
+/**
+ * Whether the same words stand in another order that says something else: "A beats B" and "B beats A", "from X to Y" and "from Y to X".
+ * A phrase that only moved ("In 2020, who won …?"), a list in another order and a passive are the same.
+ */
+export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], isReworded: boolean): boolean {
+  if (matches.some(({ first, second }) => turnsAround(a.tokens[first]!, b.tokens[second]!))) return true;
+  const hasPassive = (reading: Reading): boolean => reading.tokens.some(({ value }) => passive.has(value));
+  const oneIsPassive = hasPassive(a) !== hasPassive(b);
+  const inOrder = [...matches].sort((left, right) => left.first - right.first);
+  for (const [position, left] of inOrder.entries()) {
+    for (const right of inOrder.slice(position + 1)) {
+      if (left.second < right.second) continue;
+      if (keepsRole(left, a, b) || keepsRole(right, a, b)) continue;
+      if (isList(a, left.first, right.first) && isList(b, right.second, left.second)) continue;
+      const weight = weightOf(left, a, b) + weightOf(right, a, b);
+      if (weight === 2 && !oneIsPassive) return true;
+      const between = inOrder.some(({ first, second }) => first > left.first && first < right.first && second > right.second && second < left.second); // prettier-ignore
+      const areNeighbours = right.first - left.first === 1 && left.second - right.second === 1;
+      if (!isReworded && !oneIsPassive && (between || areNeighbours)) return true;
+    }
+  }
+  return false;
+}
+
+/** The same preposition before it in both: it may stand anywhere. */
+const keepsRole = ({ first, second }: Match, a: Reading, b: Reading): boolean => {
+  const role = a.tokens[first]!.role;
+  return prepositions.has(role) && role === b.tokens[second]!.role;
+};
+const prepositions = new Set([...sources, ...targets, ...'at on for with during since until before after about under over between within against against gegen für mit bei im am um seit bis vor während über unter zwischen innerhalb of'.split(' ')]); // prettier-ignore
+
+const isList = ({ tokens }: Reading, from: number, to: number): boolean => {
+  const between = tokens.slice(from + 1, to);
+  return between.some(({ value }) => coordinators.has(value)) && between.every(({ value, kind }) => coordinators.has(value) || fillers.has(value) || kind === 'operator'); // prettier-ignore
+};
+
+/** 1 for names and other words whose place says who does what to whom. */
+const weightOf = ({ first, second }: Match, a: Reading, b: Reading): 0 | 1 => {
+  const [left, right] = [a.tokens[first]!, b.tokens[second]!];
+  return left.kind === 'identifier' ||
+    (a.language === 'de' || b.language === 'de' ? left.isCapital && right.isCapital : left.isCapital || right.isCapital)
+    ? 1
+    : 0;
+};

@@ -1,0 +1,167 @@
+import { grammarOf, isGrammar } from './lexicon.js';
+import { literalPattern, plainCharacters } from './normalise.js';
+import { canonicalDigits, monthOf, scaleOf, unitOf, valueOfWord } from './numbers.js';
+
+export type Language = 'en' | 'de';
+
+export interface Token {
+  readonly kind: 'word' | 'number' | 'date' | 'identifier' | 'operator';
+  /** As written. */
+  readonly text: string;
+  /** What is compared: lower case for words, one spelling for numbers, `y-m-d` with blanks for dates. */
+  readonly value: string;
+  /** Capitalised where the language does not ask for it: a name, or in German any noun. */
+  readonly isCapital: boolean;
+  /** The nearest word of grammar before it, articles apart: its role. */
+  readonly role: string;
+  /** An article or a possessive stands right before it. */
+  readonly hasDeterminer: boolean;
+}
+
+/** One text, taken apart for the comparison. */
+export interface Reading {
+  readonly language: Language | null;
+  /** Contents of quotes and code, as written but for blanks at their ends. */
+  readonly literals: readonly string[];
+  readonly tokens: readonly Token[];
+  /** The text without its literals, lower case, blanks folded. */
+  readonly prose: string;
+}
+
+const tokenPattern =
+  /(?<link>https?:\/\/\S+|[\w.+-]+@[\w-]+\.[\w.-]+)|(?<iso>\d{4}-\d{1,2}-\d{1,2}(?!\d))|(?<dotted>\d{1,2}\.\d{1,2}\.\d{4}(?!\d))|(?<clock>\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m(?![\p{L}])\.?)|(?<identifier>(?=[\w./-]*\d)(?=[\w./-]*\p{L})[\p{L}\d_]+(?:[./_-][\p{L}\d_]+)*|\p{L}+[_/\\][\w/\\.]+|\d+(?:[./]\d+){2,}|\p{Ll}+\p{Lu}\p{L}*|[\p{L}]+\.\p{L}{2,}|(?<![\p{L}\d])\p{Lu}(?:\+\+|#)|[$@#]\p{L}[\w-]*)|(?<number>(?<![\p{L}\d)])-?\d[\d.,]*(?:(?<=\d)[ _']\d{3}(?!\d))*)|(?<word>[\p{L}\p{M}]+(?:['’]\p{L}+)?)|(?<operator>[-+*/^=<>%‰$€£¥°!&|~§])/gu;
+
+/** "5km" and "20k" are a number and a word. */
+const glued = /^(\d[\d.,]*)([\p{L}°]{1,4})$/u;
+
+export function languageOf(words: readonly string[]): Language | null {
+  let en = 0;
+  let de = 0;
+  for (const word of words) {
+    if (grammarOf.en.has(word) && !grammarOf.de.has(word)) en += 1;
+    if (grammarOf.de.has(word) && !grammarOf.en.has(word)) de += 1;
+  }
+  return en === de ? null : en > de ? 'en' : 'de';
+}
+
+const articles = new Set('a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' ')); // prettier-ignore
+
+export function readQuestion(text: string): Reading {
+  const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
+  const plain = plainCharacters(text.replace(literalPattern, ' ⌀ ')).replace(/\s+/gu, ' ').trim();
+  const language = languageOf((plain.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, 200));
+  const isShouted = !/\p{Ll}/u.test(plain);
+  const tokens: Token[] = [];
+  let role = '';
+  let startsSentence = true;
+  let end = 0;
+  const push = (kind: Token['kind'], written: string, value: string, isCapital = false): void => {
+    tokens.push({ kind, text: written, value, isCapital, role, hasDeterminer: articles.has(tokens.at(-1)?.value ?? '') });
+    if (kind !== 'operator') role = '';
+  };
+  for (const match of plain.matchAll(tokenPattern)) {
+    const [written] = match;
+    const groups = match.groups!;
+    if (/[.!?:]\s/u.test(plain.slice(end, match.index + 1))) startsSentence = true;
+    end = match.index + written.length;
+    const split = groups['identifier'] === undefined ? null : glued.exec(written);
+    if (groups['iso'] !== undefined) push('date', written, dateOf(...(written.split('-').map(Number) as [number, number, number])));
+    else if (groups['dotted'] !== undefined)
+      push('date', written, dateOf(...(written.split('.').map(Number).reverse() as [number, number, number])));
+    else if (groups['clock'] !== undefined) push('number', written, clockOf(written));
+    else if (split) {
+      push('number', split[1]!, canonicalDigits(split[1]!, language));
+      pushWord(split[2]!);
+    } else if (groups['link'] !== undefined) push('identifier', written, written.replace(/[?!.,;]+$/u, ''));
+    else if (groups['identifier'] !== undefined) push('identifier', written, written.toLowerCase());
+    else if (groups['number'] !== undefined) push('number', written, canonicalDigits(written, language));
+    else if (groups['operator'] !== undefined) push('operator', written, written);
+    else pushWord(written);
+    startsSentence = false;
+  }
+  return { language, literals, tokens: withDates(withQuantities(withGenitives(tokens)), language), prose: plain.toLowerCase() };
+
+  function pushWord(written: string): void {
+    const contracted = /^(.*?)(n't|'(?:s|re|ve|ll|d|m))$/iu.exec(written);
+    const [stem, ending] = contracted ? [contracted[1]!, contracted[2]!.toLowerCase()] : [written, ''];
+    const word = stem.toLowerCase() === 'ca' && ending === "n't" ? 'can' : stem.toLowerCase() === 'wo' && ending === "n't" ? 'will' : stem.toLowerCase(); // prettier-ignore
+    const numeral = romanNumerals.indexOf(written);
+    if (numeral > 1) return push('number', written, String(numeral));
+    const isCapital = !startsSentence && !isShouted && /^\p{Lu}/u.test(written) && word !== 'i';
+    push('word', written, word, isCapital);
+    if (isGrammar(word, language) && !articles.has(word)) role = word;
+    else if (articles.has(word)) role = tokens.at(-1)?.role ?? '';
+    if (ending !== '') tokens.push({ kind: 'word', text: ending, value: ending, isCapital: false, role: '', hasDeterminer: false });
+    if (ending !== '' && isGrammar(word, language)) role = word;
+  }
+}
+
+const romanNumerals = '- - II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
+
+/** "Brazil's president" as "president of Brazil". */
+const withGenitives = (tokens: readonly Token[]): readonly Token[] =>
+  tokens.map((token, index) => (tokens[index + 1]?.value === "'s" && token.kind !== 'number' ? { ...token, role: 'of' } : token));
+
+const dateOf = (year: number | '', month: number, day: number | ''): string => `${year}-${month}-${day}`;
+
+function clockOf(written: string): string {
+  const [, hour, minute = '00'] = /^(\d{1,2})(?::(\d{2}))?/u.exec(written)!;
+  const isAfternoon = /p\.?m/iu.test(written);
+  const hours = (Number(hour) % (/[ap]\.?m/iu.test(written) ? 12 : 24)) + (isAfternoon ? 12 : 0);
+  return `${hours}:${minute}`;
+}
+
+/** Number words and scales become numbers, unit words and signs one name. */
+function withQuantities(tokens: readonly Token[]): readonly Token[] {
+  const result: Token[] = [];
+  for (const token of tokens) {
+    const before = result.at(-1);
+    const value = token.kind === 'word' ? valueOfWord(token.value) : undefined;
+    const scale = token.kind === 'word' ? scaleOf(token.value) : undefined;
+    const number = before?.kind === 'number' && !before.value.includes(':') ? Number(before.value) : Number.NaN;
+    if (scale !== undefined && Number.isFinite(number)) result[result.length - 1] = { ...before!, value: String(number * scale) };
+    else if (scale !== undefined && scale > 1_000 && token.value !== 'k') result.push({ ...token, kind: 'number', value: String(scale) });
+    else if (value !== undefined && isTens(before) && value < 10 && value > 0) result[result.length - 1] = { ...before!, value: String(number + value) };
+    else if (value !== undefined && !(token.value === 'second' && before?.value === 'per')) result.push({ ...token, kind: 'number', value: String(value), isCapital: false });
+    else result.push(token);
+  } // prettier-ignore
+  return result.map((token, index) => {
+    const before = result[index - 1];
+    // Short ones are words too ("gib", "bar"): a number or a preposition has to stand before them.
+    const isShort = /^\p{L}{1,4}$/u.test(token.value) && before?.kind !== 'number' && !besideUnit.has(before?.value ?? '');
+    const degrees = before?.value === '°' ? unitOf.get(`°${token.value}`) : undefined;
+    const unit = degrees ?? (token.kind === 'number' || token.kind === 'date' || isShort ? undefined : unitOf.get(token.value));
+    if (before?.kind === 'number' && /^[kmgt]b$/iu.test(token.text))
+      return { ...token, value: /^[A-Z]b$/u.test(token.text) ? `unit:${token.text}` : `unit:${token.value}`, isCapital: false };
+    if (before?.kind === 'number' && unit === undefined && /^\p{L}{1,2}$/u.test(token.text) && token.kind === 'word' && /\p{Lu}/u.test(token.text)) return { ...token, value: `unit:${token.text}`, isCapital: false }; // prettier-ignore
+    return unit === undefined ? token : { ...token, value: `unit:${unit}`, isCapital: false };
+  });
+}
+const besideUnit = new Set('in to into per pro nach zu many viele viel much und and or oder'.split(' '));
+const isTens = (token: Token | undefined): boolean => token?.kind === 'number' && /^[2-9]0$/u.test(token.value) && /^\p{L}/u.test(token.text); // prettier-ignore
+
+/** "9 November 1989", "November 9th, 1989", "im März": dates; the year only where it stands beside the month. */
+function withDates(tokens: readonly Token[], language: Language | null): readonly Token[] {
+  const result: Token[] = [];
+  const isDay = (token: Token | undefined): boolean => token !== undefined && /^(?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/u.test(token.value);
+  const isYear = (token: Token | undefined): boolean => token?.kind === 'number' && /^[12]\d{3}$/u.test(token.value);
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index]!;
+    const month = token.kind === 'word' ? monthOf.get(token.value) : undefined;
+    const before = result.at(-1);
+    const isMonth = month !== undefined && (token.isCapital || isDay(before) || isDay(tokens[index + 1]) || (language === 'de' && token.value.length > 3) || ['in', 'im', 'of', 'since', 'until', 'by'].includes(token.role)); // prettier-ignore
+    if (!isMonth) {
+      result.push(token);
+      continue;
+    }
+    let day: number | '' = '';
+    if (isDay(before)) day = Number.parseInt(result.pop()!.value, 10);
+    else if (before?.value === 'of' && isDay(result.at(-2))) {
+      result.pop();
+      day = Number.parseInt(result.pop()!.value, 10);
+    } else if (isDay(tokens[index + 1])) day = Number.parseInt(tokens[(index += 1)]!.value, 10);
+    const year = isYear(tokens[index + 1]) ? Number(tokens[(index += 1)]!.value) : '';
+    result.push({ ...token, kind: 'date', value: dateOf(year, month, day), isCapital: false });
+  }
+  return result;
+}

@@ -1,0 +1,242 @@
+import { isFraming, isGrammar, oppositeFamilies } from './lexicon.js';
+import { literalPattern, normaliseQuestion } from './normalise.js';
+import { ordersDiffer, type Match } from './order.js';
+import { isDress, questionTypeOf, typesConflict } from './question-type.js';
+import { readQuestion, type Reading, type Token } from './reading.js';
+import { isCompoundOf, matches, separated } from './stems.js';
+
+export interface Sameness {
+  readonly same: boolean;
+  /**
+   * What differs, as `kind` or `kind: first / second`; empty when nothing does. Kinds: language, length, quote, number, date, unit,
+   * operator, negation, opposite, question, tense, name, word, scope, order. The values are words of the texts: not for logs.
+   */
+  readonly differences: readonly string[];
+}
+
+/** Beyond these an embedding says little about single words, and neither does this comparison. */
+const longestText = 2_000;
+const mostWords = 200;
+const mostUnmatched = 4;
+
+/**
+ * Whether two questions that lie close in an embedding ask the same (moe.md, Caches): it looks at what embeddings blur: numbers, units,
+ * dates, names, negation, opposites, the kind of question, who does what to whom, the language of the answer. Made to err on the side
+ * of "not the same": a miss costs a model call, a false hit is a wrong answer. Symmetric. English and German; in other languages two
+ * questions are the same when their words are.
+ */
+export function sameQuestion(a: string, b: string): Sameness {
+  if (normaliseQuestion(a) === normaliseQuestion(b)) return { same: true, differences: [] };
+  if (a.length > longestText || b.length > longestText) return { same: false, differences: ['length'] };
+  const first = readQuestion(a);
+  const second = readQuestion(b);
+  if (first.tokens.length > mostWords || second.tokens.length > mostWords) return { same: false, differences: ['length'] };
+  const differences = [...new Set([...compareParts(a, b, first, second), ...compareWords(first, second)])];
+  return { same: differences.length === 0, differences };
+}
+
+const pair = (kind: string, left: readonly string[], right: readonly string[]): string => `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`; // prettier-ignore
+
+function compareParts(a: string, b: string, first: Reading, second: Reading): readonly string[] {
+  const differences: string[] = [];
+  if (first.language !== null && second.language !== null && first.language !== second.language) differences.push(pair('language', [first.language], [second.language])); // prettier-ignore
+  if (!sameLiterals(a, b, first, second)) differences.push('quote');
+
+  for (const kind of ['number', 'date'] as const) {
+    const [left, right] = [quantities(first, kind), quantities(second, kind)];
+    if (left.join('|') !== right.join('|')) differences.push(pair(kind, left, right));
+  }
+  const [leftUnits, rightUnits] = [unitsOf(first), unitsOf(second)];
+  const isPart = (part: readonly string[], whole: readonly string[]): boolean => part.every((unit) => whole.includes(unit));
+  if (!isPart(leftUnits, rightUnits) || !isPart(rightUnits, leftUnits)) differences.push(pair('unit', leftUnits, rightUnits));
+  const [leftOperators, rightOperators] = [operatorsOf(first), operatorsOf(second)];
+  if (leftOperators !== rightOperators) differences.push(pair('operator', [leftOperators], [rightOperators]));
+  const [leftNegations, rightNegations] = [negationsOf(first), negationsOf(second)];
+  if (leftNegations !== rightNegations) differences.push(pair('negation', [leftNegations], [rightNegations]));
+  return differences;
+}
+
+/** Quotes must be the same texts; a quote may stand in the other text without its marks. */
+function sameLiterals(a: string, b: string, first: Reading, second: Reading): boolean {
+  const left = [...first.literals].sort();
+  const right = [...second.literals].sort();
+  if (left.length === right.length) return left.every((literal, index) => literal === right[index]);
+  const flat = (text: string): string => text.replace(literalPattern, (literal) => literal.slice(1, -1)).replace(/\s+/gu, ' ').toLowerCase(); // prettier-ignore
+  const holds = (text: string, literals: readonly string[]): boolean => literals.every((literal) => flat(text).includes(flat(literal)));
+  return holds(b, left) && holds(a, right);
+}
+
+/** Numbers in their order with their units, dates in any order. */
+function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly string[] {
+  const found: string[] = [];
+  tokens.forEach((token, index) => {
+    if (token.kind !== kind) return;
+    const unit = [tokens[index + 1], tokens[index - 1], tokens[index + 2]].find((near) => near?.value.startsWith('unit:') && (near === tokens[index + 1] || /^[$€£¥]$/u.test(near.text) || /^(?:°|degrees?|grad)$/u.test(tokens[index + 1]?.value ?? ''))); // prettier-ignore
+    found.push(kind === 'number' && unit ? `${token.value} ${unit.value.slice(5)}` : token.value);
+  });
+  return kind === 'date' ? found.sort() : found;
+}
+
+const asksUnit = new Set(['which', 'what', 'many', 'viele', 'welchem', 'welcher', 'welches', 'welchen', 'in']);
+const timeUnits = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year'].map((unit) => `unit:${unit}`));
+const unitsOf = ({ tokens }: Reading): readonly string[] => [
+  ...new Set(tokens.filter((token, index) => token.value.startsWith('unit:') && !(timeUnits.has(token.value) && asksUnit.has(tokens[index - 1]?.value ?? ''))).map(({ value }) => value.slice(5))), // prettier-ignore
+];
+
+/** Signs of arithmetic, also where they are spoken. */
+const spokenOperators: Readonly<Record<string, string>> = { plus: '+', minus: '-', times: '*', multiplied: '*', mal: '*', divided: '/', geteilt: '/', hoch: '^', squared: '^', cubed: '^' }; // prettier-ignore
+function operatorsOf({ tokens }: Reading): string {
+  return tokens
+    .map((token, index) => {
+      const isBeside = tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number';
+      const isSign = token.kind === 'operator' && /[-+*/^=<>!&|~§]/u.test(token.value);
+      return isSign ? token.value : isBeside && token.kind === 'word' && !(token.value === 'hoch' && tokens[index + 1]?.kind !== 'number') ? (spokenOperators[token.value] ?? '') : ''; // prettier-ignore
+    })
+    .join('');
+}
+
+const negations = new Set("not n't no never without neither nor none nobody nothing nowhere cannot lacking nicht kein keine keinen keinem keiner keines nie niemals ohne weder niemand nichts nirgends".split(' ')); // prettier-ignore
+const exceptions = new Set('except excluding besides unless außer ausgenommen ausschließlich bis'.split(' ').slice(0, -1));
+/** How many negations and how many exceptions. "not only" is none. */
+function negationsOf({ tokens }: Reading): string {
+  const counted = tokens.filter(({ value }, index) => negations.has(value) && !['only', 'nur'].includes(tokens[index + 1]?.value ?? '') && tokens[index - 1]?.value !== 'why' && !isTag(tokens, index)); // prettier-ignore
+  const excepted = tokens.filter(({ value }) => exceptions.has(value)).length;
+  return `${counted.length > 0 ? '¬'.repeat(counted.length) : ''}${'∖'.repeat(excepted)}`;
+}
+/** "…, isn't it?" */
+const isTag = (tokens: readonly Token[], index: number): boolean => tokens[index]!.value === "n't" && tokens.length - index === 2;
+
+const isSpokenOperator = ({ tokens }: Reading, index: number): boolean =>
+  spokenOperators[tokens[index]!.value] !== undefined && (tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number');
+const isContent = (reading: Reading, index: number): boolean => {
+  const { kind, value } = reading.tokens[index]!;
+  if (kind === 'identifier') return true;
+  return (
+    kind === 'word' &&
+    !value.startsWith('unit:') &&
+    !negations.has(value) &&
+    !isGrammar(value, reading.language) &&
+    !isSpokenOperator(reading, index)
+  );
+};
+const contentOf = (reading: Reading): number[] => reading.tokens.flatMap((_, index) => (isContent(reading, index) ? [index] : []));
+
+function compareWords(first: Reading, second: Reading): readonly string[] {
+  const language = first.language ?? second.language;
+  let left = contentOf(first);
+  let right = contentOf(second);
+  const matched: Match[] = [];
+  const take = (isMatch: (a: Token, b: Token) => boolean): void => {
+    left = left.filter((index) => {
+      const at = right.findIndex((other) => isMatch(first.tokens[index]!, second.tokens[other]!));
+      if (at < 0) return true;
+      matched.push({ first: index, second: right[at]! });
+      right = right.filter((_, position) => position !== at);
+      return false;
+    });
+  };
+  take((a, b) => a.value === b.value);
+  take((a, b) => a.kind === 'word' && b.kind === 'word' && matches(a.value, b.value, language));
+  take((a, b) => isCompoundOf(a.value, b.value, language) || isCompoundOf(b.value, a.value, language));
+  left = withoutSeparated(left, first, second, right, (rest) => (right = rest));
+  right = withoutSeparated(right, second, first, left, (rest) => (left = rest));
+
+  const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
+  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean => (isFraming(value) && (!isCapital || reading.language === 'de')) || (leftType === rightType && isDress(leftType, value)); // prettier-ignore
+  const bare = (reading: Reading, rest: readonly number[]): Token[] => rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading)); // prettier-ignore
+  const leftRest = bare(first, left);
+  const rightRest = bare(second, right);
+  const differences: string[] = [];
+  const isReworded = leftRest.length > 0 || rightRest.length > 0 || matched.some(({ first: at, second: other }) => first.tokens[at]!.value !== second.tokens[other]!.value); // prettier-ignore
+
+  differences.push(
+    ...oppositesBetween(first, second, new Set(matched.map(({ first: at }) => at)), new Set(matched.map(({ second: at }) => at))),
+  );
+  const changedForms = matched.flatMap(({ first: at, second: other }) => (first.tokens[at]!.value === second.tokens[other]!.value ? [] : [first.tokens[at]!.value, second.tokens[other]!.value])); // prettier-ignore
+  const loose = new Set([
+    ...left.map((index) => first.tokens[index]!.value),
+    ...right.map((index) => second.tokens[index]!.value),
+    ...changedForms,
+  ]);
+  if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
+  const [leftTense, rightTense] = [tenseOf(first), tenseOf(second)];
+  if (!isReworded && leftTense !== rightTense && leftTense !== '' && rightTense !== '')
+    differences.push(pair('tense', [leftTense], [rightTense]));
+
+  const names = (rest: readonly Token[], reading: Reading): string[] => rest.filter((token) => token.kind === 'identifier' || (token.isCapital && (reading.language !== 'de' || isNameInGerman(token)))).map(({ value }) => value); // prettier-ignore
+  const [leftNames, rightNames] = [names(leftRest, first), names(rightRest, second)];
+  if (leftNames.length > 0 || rightNames.length > 0) differences.push(pair('name', leftNames, rightNames));
+
+  const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
+  const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
+  const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
+  if (rolesOfAsked(first) !== rolesOfAsked(second) && rolesOfAsked(first) !== '' && rolesOfAsked(second) !== '') differences.push('order');
+  const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
+  if (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne))
+    differences.push(pair('word', values(leftRest), values(rightRest)));
+  for (const index of left) {
+    const other = right.find((at) => sameSlot(first, second, first.tokens[index]!, second.tokens[at]!, language));
+    if (other !== undefined) differences.push(pair('word', [first.tokens[index]!.value], [second.tokens[other]!.value]));
+  }
+  if (leftRest.length > 0 !== rightRest.length > 0) differences.push(pair('scope', values(leftRest), values(rightRest)));
+  if (ordersDiffer(first, second, matched, isReworded)) differences.push('order');
+  return differences;
+}
+
+/** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
+const rolesOfAsked = ({ prose }: Reading): string =>
+  /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose) ? 'object' : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose) ? 'subject' : ''; // prettier-ignore
+
+/** "setze … zurück" and "zurücksetzen": the verb of one text in the two parts of the other. */
+function withoutSeparated(whole: readonly number[], of: Reading, other: Reading, rest: readonly number[], keep: (rest: number[]) => void): number[] {
+  return whole.filter((index) => {
+    const parts = separated(of.tokens[index]!.value);
+    if (parts === null || !other.tokens.some(({ value }) => value === parts[0])) return true;
+    const verb = rest.find((at) => matches(other.tokens[at]!.value, parts[1], 'de'));
+    if (verb === undefined) return true;
+    keep(rest.filter((at) => at !== verb && other.tokens[at]!.value !== parts[0]));
+    return false;
+  });
+} // prettier-ignore
+
+function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<number>, inSecond: ReadonlySet<number>): readonly string[] {
+  const found: string[] = [];
+  const loose = ({ tokens }: Reading, taken: ReadonlySet<number>): readonly string[] => tokens.filter((token, index) => !taken.has(index) && token.kind !== 'operator').map(({ value, text }) => value.startsWith('unit:') || /^\d/u.test(value) ? text.toLowerCase() : value); // prettier-ignore
+  const [left, right] = [loose(first, inFirst), loose(second, inSecond)];
+  for (const family of oppositeFamilies) {
+    const members = (words: readonly string[]): Set<number> => new Set(words.flatMap((word) => family.get(word) ?? []));
+    const [a, b] = [members(left), members(right)];
+    const only = (of: Set<number>, not: Set<number>): boolean => [...of].some((member) => !not.has(member));
+    if (only(a, b) && only(b, a)) found.push(pair('opposite', left.filter((word) => family.has(word)), right.filter((word) => family.has(word)))); // prettier-ignore
+  }
+  return found;
+}
+
+const presents = new Set("is are am 's ist sind".split(' '));
+const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
+const futures = new Set("will 'll shall".split(' '));
+function tenseOf({ language, tokens }: Reading): string {
+  const values = tokens.filter(({ kind }) => kind === 'word').map(({ value }) => value);
+  // "was" is "what" in German.
+  if (values.some((value) => pasts.has(value) && !(value === 'was' && language !== 'en'))) return 'past';
+  if (values.some((value) => futures.has(value) && language === 'en')) return 'future';
+  return values.some((value) => presents.has(value)) ? 'present' : '';
+}
+
+const determiners = new Set('der die das den dem des ein eine einen einem einer eines mein meine meinen dein deine sein seine unser unsere kein keine keinen viele einige alle welche welcher welches welchen im am zum zur beim vom'.split(' ')); // prettier-ignore
+/** Every noun is capitalised in German; a name has no determiner, so its role is a bare preposition or nothing. */
+const isNameInGerman = ({ role, hasDeterminer }: Token): boolean => !hasDeterminer && !determiners.has(role);
+
+/** The two stand at the same place: the words before and after them are the same. */
+function sameSlot(first: Reading, second: Reading, token: Token, other: Token, language: Reading['language']): boolean {
+  const around = ({ tokens }: Reading, of: Token, step: -1 | 1): string => {
+    let at = tokens.indexOf(of) + step;
+    while (tokens[at]?.kind === 'operator') at += step;
+    return tokens[at]?.value ?? '';
+  };
+  const isSame = (step: -1 | 1): boolean => {
+    const [left, right] = [around(first, token, step), around(second, other, step)];
+    return left === right || (left !== '' && right !== '' && matches(left, right, language));
+  };
+  return isSame(-1) && isSame(1);
+}

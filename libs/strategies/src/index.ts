@@ -1,3 +1,4 @@
+export * from './documents/chunks.js';
 export * from './complexity/complexity.js';
 export * from './graph/graph-facts.js';
 export * from './graph/question-terms.js';

@@ -71,7 +71,7 @@ describe('the built-in embedder', () => {
   it('has the vectors of its id: whoever changes them raises the version', async () => {
     const [vector] = await embedder.embed(['The ferry to Öland leaves at 9; die Fähre fährt um neun.'], { signal });
     const rounded = [0, 40, 99, 150, 200, 255].map((at) => Number(vector![at]!.toFixed(4)));
-    expect(rounded).toEqual([-0.1197, -0.0464, -0.0545, 0, 0.0126, 0.3612]);
+    expect(rounded).toEqual([-0.1085, -0.042, -0.0494, 0, 0.0114, 0.5345]);
   });
 
   it('loads in less than 150 ms and reads more than 2,000 short texts a second, of processor time', async () => {

@@ -11,13 +11,15 @@ const german = list(
     'mir mich mit muss nach nicht noch nur ob oder ohne sehr sein seine sich sie sind über um und uns unser unsere unter vom von vor wann warum was ' +
     'weil welche wenn wer werden wie wieder wir wird wo zu zum zur gibt',
 );
-/** Words that carry no subject in either language, besides those above. */
+/** Words that carry no subject in either language, besides those above; the frames of questions and requests among them. */
 const others = list(
   'above again against also am because before being below between both cannot doing down during each few further having here hers herself him ' +
     'himself his itself just most myself nor off once only other ours over own same such theirs through under until up upon us very while whom ' +
     'yours ll re ve s t m don didn doesn isn aren wasn weren won wouldn shouldn couldn get gets got getting daß deren dessen dort euch euer ihnen ' +
     'in kannst könnte meinem meinen meiner müssen seinem seinen seiner seit so soll sollen sollte sollten war waren welchem welchen welcher ' +
-    'welches worden wurde wurden wem wen dafür dabei daran welch an',
+    'welches worden wurde wurden wem wen dafür dabei daran welch an ' +
+    'please tell give explain describe happen happens bitte gib gebt sag sage sagt erkläre erklär beschreibe nenne zeige heißt heißen darf dürfen ' +
+    'macht machen tut tun möglich wodurch womit wofür worin',
 );
 
 const longestText = 100_000;

@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { chunksOf, textWithHeadings, type Chunk } from './chunks.js';
+
+const sentence = (n: number): string => `Sentence ${n} tells about harbours and the ice in them.`;
+const prose = (sentences: number): string => Array.from({ length: sentences }, (_, n) => sentence(n)).join(' ');
+
+/** Each place of the text that is in a chunk. */
+const covered = (text: string, chunks: readonly Chunk[]): readonly boolean[] => {
+  const seen = new Array<boolean>(text.length).fill(false);
+  for (const { offset, text: part } of chunks) seen.fill(true, offset, offset + part.length);
+  return seen;
+};
+
+describe('a chunk', () => {
+  it('is a short text as it is', () => {
+    expect(chunksOf('doc', '  One line.\n\nAnother.  ')).toEqual([{ id: 'doc#0', headings: [], text: 'One line.\n\nAnother.', offset: 2 }]);
+    expect(chunksOf('doc', ' \n\t ')).toEqual([]);
+    expect(chunksOf('doc', '')).toEqual([]);
+  });
+
+  it('knows the headings it stands under, and begins where a section does', () => {
+    const text = `# Harbours\nIntro.\n## Ice\nIt freezes.\n### Thickness\nA metre.\n## Ships\nThey wait.\n`;
+    expect(chunksOf('d', text).map(({ headings, text: part }) => [headings, part])).toEqual([
+      [['Harbours'], '# Harbours\nIntro.'],
+      [['Harbours', 'Ice'], '## Ice\nIt freezes.'],
+      [['Harbours', 'Ice', 'Thickness'], '### Thickness\nA metre.'],
+      [['Harbours', 'Ships'], '## Ships\nThey wait.'],
+    ]);
+  });
+
+  it('reads underlined headings, and leaves a heading without text to the next section', () => {
+    const text = 'Harbours\n========\n\nIce\n---\nIt freezes.\n\nA list\n- one\n- two\n\n---\n';
+    expect(chunksOf('d', text).map(({ headings, text: part }) => [headings, part])).toEqual([
+      [['Harbours', 'Ice'], 'Harbours\n========\n\nIce\n---\nIt freezes.\n\nA list\n- one\n- two\n\n---'],
+    ]);
+  });
+
+  it('takes no line of code for a heading', () => {
+    const text = '# Use\n```sh\n# a remark\n\n~~~\n## another\n```\n## Next\ntext\n';
+    expect(chunksOf('d', text).map(({ headings }) => headings)).toEqual([['Use'], ['Use', 'Next']]);
+    expect(chunksOf('d', '```\n# never closed\n\n# at all')).toHaveLength(1);
+  });
+
+  it('ends with a sentence and repeats whole sentences of the one before', () => {
+    const chunks = chunksOf('d', prose(60));
+    expect(chunks.length).toBeGreaterThan(3);
+    for (const [n, { text }] of chunks.entries()) {
+      expect(text).toMatch(/^Sentence \d+ tells/);
+      expect(text).toMatch(/them\.$/);
+      if (n === 0) continue;
+      const before = chunks[n - 1]!;
+      const shared = before.offset + before.text.length - chunks[n]!.offset;
+      expect(shared).toBeGreaterThan(0);
+      expect(shared).toBeLessThanOrEqual(150);
+    }
+  });
+
+  it('repeats nothing where no overlap is wanted, nor across headings', () => {
+    expect(chunksOf('d', prose(60), { overlap: 0 }).map(({ text }) => text).join(' ')).toBe(prose(60)); // prettier-ignore
+    const [first, second] = chunksOf('d', `# A\n${sentence(1)}\n# B\n${sentence(2)}`);
+    expect(second!.offset).toBeGreaterThan(first!.offset + first!.text.length);
+  });
+
+  it('is what is embedded together with the headings it does not hold', () => {
+    expect(textWithHeadings({ headings: ['Harbours', 'Ice'], text: '## Ice\nIt freezes.' })).toBe('Harbours\n## Ice\nIt freezes.');
+    expect(textWithHeadings({ headings: ['A', 'B'], text: 'text' })).toBe('A / B\ntext');
+    expect(textWithHeadings({ headings: [], text: 'text' })).toBe('text');
+  });
+
+  it('tears no character in two, whatever it is made of', () => {
+    const family = '👩‍👩‍👧‍👦';
+    for (const unit of ['😀', family, 'e\u0301', 'नि', '🇩🇪']) {
+      const text = unit.repeat(2_000);
+      const whole = chunksOf('d', text, { size: 100, overlap: 20 });
+      expect(whole.map((chunk) => chunk.text).join('')).toBe(text);
+      for (const { text: part } of whole) expect(part).not.toMatch(/^(?:[\udc00-\udfff]|\u200d|\u0301)|(?:[\ud800-\udbff]|\u200d)$/);
+    }
+  });
+
+  it('bounds a hostile heading and a run of marks without end', () => {
+    const [chunk] = chunksOf('d', `# ${'😀'.repeat(5_000)}\ntext`);
+    expect(chunk!.headings[0]!.length).toBeLessThanOrEqual(200);
+    expect(chunk!.headings[0]).not.toMatch(/[\ud800-\udbff]$/);
+    const marks = chunksOf('d', `a${'\u0301'.repeat(10_000)}`);
+    expect(Math.max(...marks.map(({ text }) => text.length))).toBeLessThanOrEqual(1_000);
+  });
+
+  it('is made of megabytes in good time', () => {
+    const before = process.cpuUsage();
+    const text = `${'# h\n\n'.repeat(1_000)}${prose(10_000)}\n\n${'x'.repeat(500_000)}\n${'word '.repeat(200_000)}${'\n#\n`\n~~~\n'.repeat(20_000)}`;
+    expect(chunksOf('d', text).length).toBeGreaterThan(2_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(3_000);
+  });
+});
+
+describe('any text', () => {
+  const bit = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.lorem({ maxCount: 12, mode: 'sentences' }),
+    fc.constantFrom('\n', '\n\n', '\r\n', '# H\n', '## Two\n', '#\n', '```\n', '~~~\n', '===\n', '---\n', '. ', '\u2028', '\ufeff', '😀', '\ud800', 'x'.repeat(90)),
+  ); // prettier-ignore
+  const text = fc.array(bit, { maxLength: 60 }).map((bits) => bits.join(''));
+  const options = fc.record({ size: fc.integer({ min: 40, max: 400 }), overlap: fc.integer({ min: 0, max: 100 }) });
+
+  it('is in the chunks as a whole, each of them in bounds, in order and as it stands there', () => {
+    fc.assert(
+      fc.property(text, options, (source, { size, overlap }) => {
+        const chunks = chunksOf('doc', source, { size, overlap });
+        const seen = covered(source, chunks);
+        for (let at = 0; at < source.length; at += 1) if (source[at]!.trim() !== '' && !seen[at]) throw new Error(`Lost at ${at}.`);
+        const wrong = chunks.filter(({ id, offset, text: part }, n) => {
+          const end = offset + part.length;
+          const { offset: start = -1, text: before = '' } = chunks[n - 1] ?? {};
+          const follows = n === 0 || (offset > start && end > start + before.length && start + before.length - offset <= overlap);
+          const stands = part === source.slice(offset, end) && part === part.trim() && part.length > 0 && part.length <= size;
+          return id !== `doc#${n}` || !follows || !stands;
+        });
+        expect(wrong).toEqual([]);
+        expect(chunksOf('doc', source, { size, overlap })).toEqual(chunks);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('of prose gives chunks that are chunks themselves', () => {
+    fc.assert(
+      fc.property(fc.lorem({ maxCount: 60, mode: 'sentences' }), options, (source, bounds) => {
+        for (const { text: part } of chunksOf('doc', source, bounds))
+          expect(chunksOf('doc', part, bounds).map((again) => again.text)).toEqual([part]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import { sectionsOf, type Span } from './sections.js';
+
+/** A part of a document that is embedded and found as one. */
+export interface Chunk {
+  /** `<document id>#<n>`, n from 0: the same document gives the same ids. */
+  readonly id: string;
+  /** Headings it stands under, outermost first. */
+  readonly headings: readonly string[];
+  /** As it stands in the document, without white space around it. */
+  readonly text: string;
+  /** Where it begins in the document, in UTF-16 units. */
+  readonly offset: number;
+}
+
+export interface ChunkOptions {
+  /** Characters of a chunk at most, at least 40; default 1,000. */
+  readonly size?: number;
+  /** Characters at most that a chunk repeats of the one before it, whole sentences only, up to a fifth of `size`; default 150. */
+  readonly overlap?: number;
+}
+
+const smallestSize = 40;
+
+/**
+ * Chunks of Markdown or plain text. Cuts come at headings first, then between paragraphs, lines and sentences, then between words, and
+ * inside a word only where it alone is too long, never within a character. Every character but white space is in at least one chunk.
+ */
+export function chunksOf(documentId: string, text: string, options: ChunkOptions = {}): readonly Chunk[] {
+  const size = Math.max(smallestSize, Math.floor(options.size ?? 1_000));
+  const overlap = Math.max(0, Math.min(Math.floor(options.overlap ?? 150), Math.floor(size / 5)));
+  const chunks: Chunk[] = [];
+  for (const { headings, paragraphs } of sectionsOf(text)) {
+    const pieces = paragraphs.flatMap((paragraph) => piecesOf(text, paragraph, size - overlap));
+    for (const span of packed(pieces, size, overlap)) {
+      const { start, end } = trimmed(text, span);
+      if (start < end) chunks.push({ id: `${documentId}#${chunks.length}`, headings, text: text.slice(start, end), offset: start });
+    }
+  }
+  return chunks;
+}
+
+/** What to embed of a chunk: its words and, where it does not hold them itself, the headings it stands under. */
+export function textWithHeadings({ headings, text }: Pick<Chunk, 'headings' | 'text'>): string {
+  const above = headings.filter((heading) => !text.includes(heading));
+  return above.length > 0 ? `${above.join(' / ')}\n${text}` : text;
+}
+
+/** Behind the end of a sentence or a line. */
+const sentenceEnd = /[.!?…]["'”’»)\]]*\s+|[。！？]["'”’»)\]]*\s*|\n+/g;
+const wordEnd = /\s+/g;
+
+/** Spans of at most `limit` characters that cover the whole one. */
+function piecesOf(text: string, whole: Span, limit: number): readonly Span[] {
+  if (whole.end - whole.start <= limit) return [whole];
+  return divided(text, whole, sentenceEnd).flatMap(
+    (sentence) =>
+    sentence.end - sentence.start <= limit
+      ? [sentence]
+      : packed(divided(text, sentence, wordEnd).flatMap((word) => slicesOf(text, word, limit)), limit, 0), // prettier-ignore
+  );
+}
+
+function divided(text: string, { start, end }: Span, border: RegExp): readonly Span[] {
+  const parts: Span[] = [];
+  let from = start;
+  for (const found of text.slice(start, end).matchAll(border)) {
+    const to = start + found.index + found[0].length;
+    parts.push({ start: from, end: to });
+    from = to;
+  }
+  return from < end ? [...parts, { start: from, end }] : parts;
+}
+
+function slicesOf(text: string, { start, end }: Span, limit: number): readonly Span[] {
+  const slices: Span[] = [];
+  let from = start;
+  while (end - from > limit) {
+    const to = characterBorder(text, from, from + limit);
+    slices.push({ start: from, end: to });
+    from = to;
+  }
+  return [...slices, { start: from, end }];
+}
+
+/** What belongs to the character before it: marks, joiners, low halves of surrogate pairs. */
+const continues = /\p{M}|\u200d|[\udc00-\udfff]/u;
+/** Longer runs of marks are no character of any script; they are cut between code points. */
+const longestCharacter = 32;
+
+/** The last place at most at `to` where no character is torn. */
+function characterBorder(text: string, from: number, to: number): number {
+  const least = Math.max(from + 1, to - longestCharacter);
+  for (let at = to; at > least; at -= 1) if (!continues.test(text[at]!) && text[at - 1] !== '\u200d') return at;
+  return /[\udc00-\udfff]/.test(text[to]!) && /[\ud800-\udbff]/.test(text[to - 1]!) ? to - 1 : to;
+}
+
+/** Neighbouring spans joined while they stay within `size`; each begins with whole spans of the one before, `overlap` characters at most. */
+function packed(pieces: readonly Span[], size: number, overlap: number): readonly Span[] {
+  const joined: Span[] = [];
+  let first = 0;
+  for (let next = 0; next <= pieces.length; next += 1) {
+    const piece = pieces[next];
+    if (next === first || (piece && piece.end - pieces[first]!.start <= size)) continue;
+    const end = pieces[next - 1]!.end;
+    joined.push({ start: pieces[first]!.start, end });
+    if (!piece) break;
+    first = next;
+    while (first > 0 && end - pieces[first - 1]!.start <= overlap && piece.end - pieces[first - 1]!.start <= size) first -= 1;
+  }
+  return joined;
+}
+
+function trimmed(text: string, { start, end }: Span): Span {
+  const inside = text.slice(start, end);
+  const from = start + inside.length - inside.trimStart().length;
+  return { start: from, end: Math.max(from, start + inside.trimEnd().length) };
+}

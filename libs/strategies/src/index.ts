@@ -24,3 +24,4 @@ export * from './research/freshness.js';
 export * from './research/passages.js';
 export { normaliseQuestion } from './sameness/normalise.js';
 export * from './sameness/sameness.js';
+export { repairArguments, type RepairedArguments } from './tools/repair-arguments.js';

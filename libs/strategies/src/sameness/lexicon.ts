@@ -1,5 +1,7 @@
 import { englishOpposites, englishSynonyms, englishWords } from './english-words.js';
 import { germanOpposites, germanSynonyms, germanWords } from './german-words.js';
+import { stemOf } from './stem.js';
+import { verbForms } from './verb-forms.js';
 
 /** The words of one language that the comparison has to know; everything else is content. */
 export interface LanguageWords {
@@ -17,7 +19,9 @@ const framing = setOf(`${englishWords.framing} ${germanWords.framing}`);
 /** "man" and "die" are grammar in one language and content in the other. */
 export const isGrammar = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null ? grammarOf.en.has(word) || grammarOf.de.has(word) : grammarOf[language].has(word);
-export const isFraming = (word: string): boolean => framing.has(word);
+const framingStems = { en: new Set([...framing].map((word) => stemOf(word, 'en'))), de: new Set([...framing].map((word) => stemOf(word, 'de'))) } as const; // prettier-ignore
+export const isFraming = (word: string, language: 'en' | 'de' | null): boolean =>
+  framing.has(word) || (language !== null && word.length > 4 && framingStems[language].has(stemOf(word, language)));
 
 const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number[]> => {
   const index = new Map<string, number[]>();
@@ -26,7 +30,7 @@ const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number
   });
   return index;
 };
-const synonyms = indexed([...englishSynonyms, ...germanSynonyms]);
+const synonyms = indexed([...englishSynonyms, ...germanSynonyms, ...verbForms]);
 export const areSynonyms = (a: string, b: string): boolean => {
   const others = synonyms.get(b);
   return others !== undefined && (synonyms.get(a)?.some((group) => others.includes(group)) ?? false);

@@ -44,11 +44,23 @@ export function languageOf(words: readonly string[]): Language | null {
   return en === de ? null : en > de ? 'en' : 'de';
 }
 
+/** Places that go by several names as often as not. */
+const withOneName = (text: string): string =>
+  text
+    .replace(
+      /(?<!\p{L})(?:(?:the )?united states(?: of america)?|U\.S\.(?:A\.)?|USA|US|(?:die )?vereinigten? staaten(?: von amerika)?)(?!\p{L})/giu,
+      (name) => (name === 'us' ? name : 'USA'),
+    )
+    .replace(/(?<!\p{L})(?:(?:the )?united kingdom|great britain|UK|U\.K\.)(?!\p{L})/giu, 'UK')
+    .replace(/(?<!\p{L})(?:(?:the )?european union|(?:die )?europäischen? union|EU)(?!\p{L})/giu, 'EU');
+
 const articles = new Set('a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' ')); // prettier-ignore
 
 export function readQuestion(text: string): Reading {
   const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
-  const plain = plainCharacters(text.replace(literalPattern, ' ⌀ ')).replace(/\s+/gu, ' ').trim();
+  const plain = withOneName(plainCharacters(text.replace(literalPattern, ' ⌀ ')))
+    .replace(/\s+/gu, ' ')
+    .trim();
   const language = languageOf((plain.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, 200));
   const isShouted = !/\p{Ll}/u.test(plain);
   const tokens: Token[] = [];
@@ -133,7 +145,7 @@ function withQuantities(tokens: readonly Token[]): readonly Token[] {
     const unit = degrees ?? (token.kind === 'number' || token.kind === 'date' || isShort ? undefined : unitOf.get(token.value));
     if (before?.kind === 'number' && /^[kmgt]b$/iu.test(token.text))
       return { ...token, value: /^[A-Z]b$/u.test(token.text) ? `unit:${token.text}` : `unit:${token.value}`, isCapital: false };
-    if (before?.kind === 'number' && unit === undefined && /^\p{L}{1,2}$/u.test(token.text) && token.kind === 'word' && /\p{Lu}/u.test(token.text)) return { ...token, value: `unit:${token.text}`, isCapital: false }; // prettier-ignore
+    if (before?.kind === 'number' && /^\d/u.test(before.text) && unit === undefined && /^\p{L}{1,2}$/u.test(token.text) && token.kind === 'word' && /\p{Lu}/u.test(token.text)) return { ...token, value: `unit:${token.text}`, isCapital: false }; // prettier-ignore
     return unit === undefined ? token : { ...token, value: `unit:${unit}`, isCapital: false };
   });
 }

@@ -104,7 +104,10 @@ function negationsOf({ tokens }: Reading): string {
   return `${counted.length > 0 ? '¬'.repeat(counted.length) : ''}${'∖'.repeat(excepted)}`;
 }
 /** "…, isn't it?" */
-const isTag = (tokens: readonly Token[], index: number): boolean => tokens[index]!.value === "n't" && tokens.length - index === 2;
+const isTag = (tokens: readonly Token[], index: number): boolean =>
+  tokens[index]!.value === "n't" &&
+  tokens.length - index === 2 &&
+  ['it', 'he', 'she', 'they', 'we', 'you', 'i', 'there'].includes(tokens[index + 1]!.value);
 
 const isSpokenOperator = ({ tokens }: Reading, index: number): boolean =>
   spokenOperators[tokens[index]!.value] !== undefined && (tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number');
@@ -142,7 +145,9 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   right = withoutSeparated(right, second, first, left, (rest) => (left = rest));
 
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
-  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean => (isFraming(value) && (!isCapital || reading.language === 'de')) || (leftType === rightType && isDress(leftType, value)); // prettier-ignore
+  const isAboutAmount = [...first.tokens, ...second.tokens].some(({ value }) => amountNouns.test(value));
+  const isAboutDoing = asksForDoing(first) || asksForDoing(second);
+  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean => (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) || (leftType === rightType && isDress(leftType, value)) || (isAboutDoing && activities.has(value)) || (isAboutAmount && amounts.has(value)); // prettier-ignore
   const bare = (reading: Reading, rest: readonly number[]): Token[] => rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading)); // prettier-ignore
   const leftRest = bare(first, left);
   const rightRest = bare(second, right);
@@ -159,6 +164,14 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
     ...changedForms,
   ]);
   if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
+  if (
+    leftType === 'yes-no' &&
+    rightType === 'yes-no' &&
+    modalsOf(first).includes('x') &&
+    modalsOf(second).includes('x') &&
+    modalsOf(first) !== modalsOf(second)
+  )
+    differences.push(pair('opposite', [modalsOf(first)], [modalsOf(second)]));
   const [leftTense, rightTense] = [tenseOf(first), tenseOf(second)];
   if (!isReworded && leftTense !== rightTense && leftTense !== '' && rightTense !== '')
     differences.push(pair('tense', [leftTense], [rightTense]));
@@ -182,6 +195,27 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   if (ordersDiffer(first, second, matched, isReworded)) differences.push('order');
   return differences;
 }
+
+/** "How high is the wage?" and "What is the wage?": the noun itself has an amount. */
+const amountNouns =
+  /(?:wage|salary|price|tax|rate|density|temperature|cost|rent|share|percentage|lohn|gehalt|preis|steuer|dichte|temperatur|kosten|zinsen|zins|miete|quote|anteil)s?$/u;
+const amounts = new Set(['high', 'hoch', 'groß', 'big', 'large']);
+
+/** Must, may and should ask three things where the answer is yes or no. */
+const modals: readonly ReadonlySet<string>[] = [
+  new Set('must muss müssen'.split(' ')),
+  new Set('can could may might kann können darf dürfen'.split(' ')),
+  new Set('should ought soll sollte sollten sollen'.split(' ')),
+];
+const modalsOf = ({ tokens }: Reading): string =>
+  modals.map((modal) => (tokens.some(({ value }) => modal.has(value)) ? 'x' : '-')).join('');
+
+/** "What does X do?" asks for the tasks of X. */
+const asksForDoing = ({ prose }: Reading): boolean =>
+  /^what (?:do|does|did) .{1,80} do\s?[?.!]*$|^was (?:macht|tut|machen|tun) /u.test(prose);
+const activities = new Set(
+  'task tasks job jobs role duty duties responsibilities aufgabe aufgaben tätigkeit tätigkeiten pflichten beruf'.split(' '),
+);
 
 /** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
 const rolesOfAsked = ({ prose }: Reading): string =>

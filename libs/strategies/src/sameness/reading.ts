@@ -81,6 +81,7 @@ export function readQuestion(text: string): Reading {
     else if (groups['dotted'] !== undefined)
       push('date', written, dateOf(...(written.split('.').map(Number).reverse() as [number, number, number])));
     else if (groups['clock'] !== undefined) push('number', written, clockOf(written));
+    else if (split && /^(?:st|nd|rd|th)$/u.test(split[2]!)) push('number', written, canonicalDigits(split[1]!, language));
     else if (split) {
       push('number', split[1]!, canonicalDigits(split[1]!, language));
       pushWord(split[2]!);

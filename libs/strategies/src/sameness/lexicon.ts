@@ -15,13 +15,17 @@ const split = (words: string): readonly string[] => words.split(/\s+/).filter(Bo
 const setOf = (words: string): ReadonlySet<string> => new Set(split(words));
 
 export const grammarOf = { en: setOf(englishWords.grammar), de: setOf(germanWords.grammar) } as const;
-const framing = setOf(`${englishWords.framing} ${germanWords.framing}`);
+const framing = { en: setOf(englishWords.framing), de: setOf(germanWords.framing) } as const;
 /** "man" and "die" are grammar in one language and content in the other. */
 export const isGrammar = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null ? grammarOf.en.has(word) || grammarOf.de.has(word) : grammarOf[language].has(word);
-const framingStems = { en: new Set([...framing].map((word) => stemOf(word, 'en'))), de: new Set([...framing].map((word) => stemOf(word, 'de'))) } as const; // prettier-ignore
+const stemsOf = (language: 'en' | 'de'): ReadonlySet<string> => new Set([...framing[language]].map((word) => stemOf(word, language)));
+const framingStems = { en: stemsOf('en'), de: stemsOf('de') } as const;
+/** "kind" frames in English and is a child in German. */
 export const isFraming = (word: string, language: 'en' | 'de' | null): boolean =>
-  framing.has(word) || (language !== null && word.length > 4 && framingStems[language].has(stemOf(word, language)));
+  language === null
+    ? framing.en.has(word) || framing.de.has(word)
+    : framing[language].has(word) || (word.length > 4 && framingStems[language].has(stemOf(word, language)));
 
 const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number[]> => {
   const index = new Map<string, number[]>();

@@ -44,6 +44,9 @@ export function languageOf(words: readonly string[]): Language | null {
   return en === de ? null : en > de ? 'en' : 'de';
 }
 
+/** No grammar, and yet the role of what follows. */
+const governs = new Set(['without', 'except', 'neither', 'ohne', 'außer', 'weder', 'gegen', 'against']);
+
 /** Places that go by several names as often as not. */
 const withOneName = (text: string): string =>
   text
@@ -100,9 +103,11 @@ export function readQuestion(text: string): Reading {
     const word = stem.toLowerCase() === 'ca' && ending === "n't" ? 'can' : stem.toLowerCase() === 'wo' && ending === "n't" ? 'will' : stem.toLowerCase(); // prettier-ignore
     const numeral = romanNumerals.indexOf(written);
     if (numeral > 1) return push('number', written, String(numeral));
+    // "A beats B": a letter that stands for something, not an article.
+    if (/^\p{Lu}$/u.test(written) && written !== 'I' && (written !== 'A' || !startsSentence || /^\s+(?:is|are|was|has|beats|and|or|to|vs|than)\s|^\s*[^\s\p{L}]/u.test(plain.slice(end, end + 20)))) return push('identifier', written, written.toLowerCase(), true); // prettier-ignore
     const isCapital = !startsSentence && !isShouted && /^\p{Lu}/u.test(written) && word !== 'i';
     push('word', written, word, isCapital);
-    if (isGrammar(word, language) && !articles.has(word)) role = word;
+    if ((isGrammar(word, language) || governs.has(word)) && !articles.has(word)) role = word;
     else if (articles.has(word)) role = tokens.at(-1)?.role ?? '';
     if (ending !== '') tokens.push({ kind: 'word', text: ending, value: ending, isCapital: false, role: '', hasDeterminer: false });
     if (ending !== '' && isGrammar(word, language)) role = word;

@@ -3,6 +3,7 @@ import { literalPattern, normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
 import { isDress, questionTypeOf, typesConflict } from './question-type.js';
 import { readQuestion, type Reading, type Token } from './reading.js';
+import { pair, smallWordDifferences } from './small-words.js';
 import { isCompoundOf, matches, separated } from './stems.js';
 
 export interface Sameness {
@@ -34,8 +35,6 @@ export function sameQuestion(a: string, b: string): Sameness {
   const differences = [...new Set([...compareParts(a, b, first, second), ...compareWords(first, second)])];
   return { same: differences.length === 0, differences };
 }
-
-const pair = (kind: string, left: readonly string[], right: readonly string[]): string => `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`; // prettier-ignore
 
 function compareParts(a: string, b: string, first: Reading, second: Reading): readonly string[] {
   const differences: string[] = [];
@@ -164,18 +163,6 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
     ...changedForms,
   ]);
   if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
-  if (
-    leftType === 'yes-no' &&
-    rightType === 'yes-no' &&
-    modalsOf(first).includes('x') &&
-    modalsOf(second).includes('x') &&
-    modalsOf(first) !== modalsOf(second)
-  )
-    differences.push(pair('opposite', [modalsOf(first)], [modalsOf(second)]));
-  const [leftTense, rightTense] = [tenseOf(first), tenseOf(second)];
-  if (!isReworded && leftTense !== rightTense && leftTense !== '' && rightTense !== '')
-    differences.push(pair('tense', [leftTense], [rightTense]));
-
   const names = (rest: readonly Token[], reading: Reading): string[] => rest.filter((token) => token.kind === 'identifier' || (token.isCapital && (reading.language !== 'de' || isNameInGerman(token)))).map(({ value }) => value); // prettier-ignore
   const [leftNames, rightNames] = [names(leftRest, first), names(rightRest, second)];
   if (leftNames.length > 0 || rightNames.length > 0) differences.push(pair('name', leftNames, rightNames));
@@ -183,15 +170,29 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
   const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
   const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
-  if (rolesOfAsked(first) !== rolesOfAsked(second) && rolesOfAsked(first) !== '' && rolesOfAsked(second) !== '') differences.push('order');
   const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
   if (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne))
     differences.push(pair('word', values(leftRest), values(rightRest)));
-  for (const index of left) {
-    const other = right.find((at) => sameSlot(first, second, first.tokens[index]!, second.tokens[at]!, language));
-    if (other !== undefined) differences.push(pair('word', [first.tokens[index]!.value], [second.tokens[other]!.value]));
+  for (const run of runsOf(left)) {
+    const other = runsOf(right).find((candidate) => sameSlot(first, second, run, candidate, language));
+    if (other)
+      differences.push(
+        pair(
+          'word',
+          run.map((at) => first.tokens[at]!.value),
+          other.map((at) => second.tokens[at]!.value),
+        ),
+      );
   }
   if (leftRest.length > 0 !== rightRest.length > 0) differences.push(pair('scope', values(leftRest), values(rightRest)));
+  differences.push(
+    ...smallWordDifferences(first, second, matched, {
+      isPolar: leftType === 'yes-no' && rightType === 'yes-no',
+      isReworded,
+      isCovered: leftRest.length + rightRest.length === 0,
+      isExact: left.length + right.length === 0,
+    }),
+  );
   if (ordersDiffer(first, second, matched, isReworded)) differences.push('order');
   return differences;
 }
@@ -201,25 +202,12 @@ const amountNouns =
   /(?:wage|salary|price|tax|rate|density|temperature|cost|rent|share|percentage|lohn|gehalt|preis|steuer|dichte|temperatur|kosten|zinsen|zins|miete|quote|anteil)s?$/u;
 const amounts = new Set(['high', 'hoch', 'groß', 'big', 'large']);
 
-/** Must, may and should ask three things where the answer is yes or no. */
-const modals: readonly ReadonlySet<string>[] = [
-  new Set('must muss müssen'.split(' ')),
-  new Set('can could may might kann können darf dürfen'.split(' ')),
-  new Set('should ought soll sollte sollten sollen'.split(' ')),
-];
-const modalsOf = ({ tokens }: Reading): string =>
-  modals.map((modal) => (tokens.some(({ value }) => modal.has(value)) ? 'x' : '-')).join('');
-
 /** "What does X do?" asks for the tasks of X. */
 const asksForDoing = ({ prose }: Reading): boolean =>
   /^what (?:do|does|did) .{1,80} do\s?[?.!]*$|^was (?:macht|tut|machen|tun) /u.test(prose);
 const activities = new Set(
   'task tasks job jobs role duty duties responsibilities aufgabe aufgaben tätigkeit tätigkeiten pflichten beruf'.split(' '),
 );
-
-/** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
-const rolesOfAsked = ({ prose }: Reading): string =>
-  /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose) ? 'object' : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose) ? 'subject' : ''; // prettier-ignore
 
 /** "setze … zurück" and "zurücksetzen": the verb of one text in the two parts of the other. */
 function withoutSeparated(whole: readonly number[], of: Reading, other: Reading, rest: readonly number[], keep: (rest: number[]) => void): number[] {
@@ -246,31 +234,37 @@ function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<
   return found;
 }
 
-const presents = new Set("is are am 's ist sind".split(' '));
-const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
-const futures = new Set("will 'll shall".split(' '));
-function tenseOf({ language, tokens }: Reading): string {
-  const values = tokens.filter(({ kind }) => kind === 'word').map(({ value }) => value);
-  // "was" is "what" in German.
-  if (values.some((value) => pasts.has(value) && !(value === 'was' && language !== 'en'))) return 'past';
-  if (values.some((value) => futures.has(value) && language === 'en')) return 'future';
-  return values.some((value) => presents.has(value)) ? 'present' : '';
-}
-
 const determiners = new Set('der die das den dem des ein eine einen einem einer eines mein meine meinen dein deine sein seine unser unsere kein keine keinen viele einige alle welche welcher welches welchen im am zum zur beim vom'.split(' ')); // prettier-ignore
 /** Every noun is capitalised in German; a name has no determiner, so its role is a bare preposition or nothing. */
 const isNameInGerman = ({ role, hasDeterminer }: Token): boolean => !hasDeterminer && !determiners.has(role);
 
-/** The two stand at the same place: the words before and after them are the same. */
-function sameSlot(first: Reading, second: Reading, token: Token, other: Token, language: Reading['language']): boolean {
-  const around = ({ tokens }: Reading, of: Token, step: -1 | 1): string => {
-    let at = tokens.indexOf(of) + step;
+/** Positions without a gap between them, together. */
+const runsOf = (positions: readonly number[]): readonly number[][] =>
+  [...positions]
+    .sort((a, b) => a - b)
+    .reduce<number[][]>((runs, position) => {
+      if (runs.at(-1)?.at(-1) === position - 1) runs.at(-1)!.push(position);
+      else runs.push([position]);
+      return runs;
+    }, []);
+
+/** The two runs stand at the same place: the words before and after them are the same. */
+function sameSlot(
+  first: Reading,
+  second: Reading,
+  run: readonly number[],
+  other: readonly number[],
+  language: Reading['language'],
+): boolean {
+  const around = ({ tokens }: Reading, from: number, step: -1 | 1): string => {
+    let at = from + step;
     while (tokens[at]?.kind === 'operator') at += step;
     return tokens[at]?.value ?? '';
   };
-  const isSame = (step: -1 | 1): boolean => {
-    const [left, right] = [around(first, token, step), around(second, other, step)];
-    return left === right || (left !== '' && right !== '' && matches(left, right, language));
-  };
-  return isSame(-1) && isSame(1);
+  const isSame = (left: string, right: string): boolean =>
+    left === right || (left !== '' && right !== '' && matches(left, right, language));
+  return (
+    isSame(around(first, run[0]!, -1), around(second, other[0]!, -1)) &&
+    isSame(around(first, run.at(-1)!, 1), around(second, other.at(-1)!, 1))
+  );
 }

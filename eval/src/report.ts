@@ -1,3 +1,5 @@
+import { isMet, type EvaluationReport, type Finding } from './evaluation.js';
+
 /** 0 to 1 as `12.3 %`. */
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
@@ -12,3 +14,17 @@ export function table(columns: readonly string[], rows: readonly (readonly strin
       .trimEnd(),
   );
 }
+
+const bound = ({ atLeast, atMost }: Finding['target']): string =>
+  [...(atLeast === undefined ? [] : [`>= ${atLeast}`]), ...(atMost === undefined ? [] : [`<= ${atMost}`])].join(', ');
+const digits = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(3));
+
+export const printReport = ({ definition, sections, findings, notes }: EvaluationReport): string =>
+  [
+    ...definition.map((sentence) => `  ${sentence}`),
+    ...sections.flatMap(({ title, lines }) => ['', title, ...lines.map((line) => `  ${line}`)]),
+    '',
+    'Findings',
+    ...findings.map((finding) => `  ${finding.what}: ${digits(finding.value)}; target ${bound(finding.target)}: ${isMet(finding) ? 'met' : 'NOT MET'}`),
+    ...notes.flatMap((note) => ['', `Note: ${note}`]),
+  ].join('\n'); // prettier-ignore

@@ -1,5 +1,7 @@
 import { englishOpposites, englishSynonyms, englishWords } from './english-words.js';
 import { germanOpposites, germanSynonyms, germanWords } from './german-words.js';
+import { stemOf } from './stem.js';
+import { verbForms } from './verb-forms.js';
 
 /** The words of one language that the comparison has to know; everything else is content. */
 export interface LanguageWords {
@@ -13,11 +15,17 @@ const split = (words: string): readonly string[] => words.split(/\s+/).filter(Bo
 const setOf = (words: string): ReadonlySet<string> => new Set(split(words));
 
 export const grammarOf = { en: setOf(englishWords.grammar), de: setOf(germanWords.grammar) } as const;
-const framing = setOf(`${englishWords.framing} ${germanWords.framing}`);
+const framing = { en: setOf(englishWords.framing), de: setOf(germanWords.framing) } as const;
 /** "man" and "die" are grammar in one language and content in the other. */
 export const isGrammar = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null ? grammarOf.en.has(word) || grammarOf.de.has(word) : grammarOf[language].has(word);
-export const isFraming = (word: string): boolean => framing.has(word);
+const stemsOf = (language: 'en' | 'de'): ReadonlySet<string> => new Set([...framing[language]].map((word) => stemOf(word, language)));
+const framingStems = { en: stemsOf('en'), de: stemsOf('de') } as const;
+/** "kind" frames in English and is a child in German. */
+export const isFraming = (word: string, language: 'en' | 'de' | null): boolean =>
+  language === null
+    ? framing.en.has(word) || framing.de.has(word)
+    : framing[language].has(word) || (word.length > 4 && framingStems[language].has(stemOf(word, language)));
 
 const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number[]> => {
   const index = new Map<string, number[]>();
@@ -26,7 +34,7 @@ const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number
   });
   return index;
 };
-const synonyms = indexed([...englishSynonyms, ...germanSynonyms]);
+const synonyms = indexed([...englishSynonyms, ...germanSynonyms, ...verbForms]);
 export const areSynonyms = (a: string, b: string): boolean => {
   const others = synonyms.get(b);
   return others !== undefined && (synonyms.get(a)?.some((group) => others.includes(group)) ?? false);

@@ -27,12 +27,15 @@ const lowered = (text: string): string =>
     keepsCase(word) || /\d\s?$/u.test(text.slice(Math.max(0, offset - 2), offset)) ? word : word.toLowerCase(),
   );
 
+const longestFolded = 20_000;
+
 /**
  * The key of the exact cache: two texts with the same result are the same question, letter by letter but for case, blanks and the
  * closing punctuation. What is quoted or code stays as it is, and so does everything where such a change is another question: `5!`,
- * a regular expression's last `?`, indented code, a word to be hashed.
+ * a regular expression's last `?`, indented code, a word to be hashed. Nobody types 20,000 characters twice: such a text is its own key.
  */
 export function normaliseQuestion(text: string): string {
+  if (text.length > longestFolded) return text.trim();
   const caseMatters = aboutLetters.test(text);
   const isIndented = /\n[ \t]{2,}\S|\n\t/u.test(text);
   let result = '';

@@ -35,7 +35,10 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
       if (weight === 2 && !oneIsPassive) return true;
       const between = inOrder.some(({ first, second }) => first > left.first && first < right.first && second > right.second && second < left.second); // prettier-ignore
       const areNeighbours = right.first - left.first === 1 && left.second - right.second === 1;
-      if (!isReworded && !oneIsPassive && (between || areNeighbours)) return true;
+      const isBound = [left, right].some(({ first, second }) => prepositions.has(a.tokens[first]!.role) || prepositions.has(b.tokens[second]!.role)); // prettier-ignore
+      // A German verb stands before or behind its nouns for the sake of the clause.
+      const isGerman = a.language === 'de' || b.language === 'de';
+      if (!isReworded && !isGerman && !oneIsPassive && !isBound && (between || areNeighbours)) return true;
     }
   }
   return false;

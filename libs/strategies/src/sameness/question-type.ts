@@ -12,13 +12,13 @@ const wasIst = '(?:was|wie|welche[rmns]?) (?:ist|war|sind|waren|hat|hatte)(?: de
 const types: readonly (readonly [QuestionType, RegExp])[] = [
   ['thing', phrases('how do (?:you|i|we) say', 'wie (?:heißt|heißen|hieß|lautet|lauten|nennt|sagt)')],
   ['duration', phrases('how long (?:does|do|did|should|must|will|can)', 'how many (?:seconds|minutes|hours|days|weeks|months)', 'wie lange', 'wie viele (?:sekunden|minuten|stunden|tage|wochen|monate)', `${wasIst} dauer`)],
-  ['count', phrases('how many', `${whatIs} (?:number|count|population)`, 'wie ?viele', `${wasIst} (?:anzahl|einwohnerzahl|bevölkerung)`)],
+  ['count', phrases('how many', `${whatIs} (?:number|count|population(?! density))`, 'wie ?viele', `${wasIst} (?:anzahl|einwohnerzahl|bevölkerung)`)],
   ['amount', phrases('how much', `${whatIs} (?:price|cost)`, 'wie ?viel', 'was kostet', 'was kosten', `${wasIst} preis`, 'wie teuer')],
   ['measure', phrases('how (?:tall|high|old|far|big|large|deep|wide|heavy|fast|hot|cold|long|often)', `${whatIs} (?:height|age|distance|size|depth|width|weight|speed|length|temperature|frequency)`, 'wie (?:hoch|alt|weit|groß|tief|breit|schwer|schnell|heiß|warm|kalt|lang|oft)', `(?:${wasIst}|welche[smr]?) (?:höhe|größe|tiefe|breite|geschwindigkeit|länge|entfernung|alter|gewicht|temperatur)`)],
   ['reason', phrases('why', 'how come', 'for what reason', `${whatIs} (?:main )?(?:reasons?|causes?)`, 'what causes?', 'what caused', 'what makes', 'warum', 'wieso', 'weshalb', 'wodurch', 'woran liegt', `${wasIst} (?:ursachen?|gründe|grund)`, 'aus welchem grund')],
-  ['time', phrases('when', '(?:what|which) (?:year|date|day|month|time|century)', `${whatIs} (?:.{1,40} )?(?:date|year|day)`, 'wann', 'welche[smnr]? (?:jahr|datum|tag|monat|uhrzeit|jahrhundert)', 'seit wann', `${wasIst} (?:geburtsdatum|geburtsjahr|geburtstag|todesdatum|datum|jahr)`)],
-  ['place', phrases('where', '(?:what|which) (?:city|country|town|place|state|location|continent)', `${whatIs} (?:location|place|birthplace)`, 'wo', 'woher', 'wohin', 'welche[rmns]? (?:stadt|land|ort|staat|kontinent)', `${wasIst} (?:geburtsort|ort)`)],
-  ['person', phrases('who', 'whom', 'whose', '(?:what|which) (?:person|people|author|president|scientist)', 'wer', 'wen', 'wem', 'wessen')],
+  ['time', phrases('when', '(?:what|which) (?:year|date|day|month|time|century)', `${whatIs} (?:.{1,40} )?(?:date|year|day|time)`, 'wann', 'welche[smnr]? (?:jahr|datum|tag|monat|uhrzeit|jahrhundert)', 'seit wann', `${wasIst} .{0,30}zeit`, `${wasIst} (?:geburtsdatum|geburtsjahr|geburtstag|todesdatum|datum|jahr)`)],
+  ['place', phrases('where', '(?:what|which) (?:city|cities|country|countries|towns?|places?|states?|regions?|location|continents?)', `${whatIs} (?:location|place|birthplace)`, 'wo', 'woher', 'wohin', 'welche[rmns]? (?:stadt|städten?|land|ländern?|länder|orte?n?|staate?n?|regione?n?|kontinente?n?)', `${wasIst} (?:geburtsort|ort)`)],
+  ['person', phrases('who', 'whom', 'whose', '(?:what|which) (?:person|people|man|woman|author|president|scientist|actor|actress|singer|player|writer|king|queen|politician)', 'wer', 'wen', 'wem', 'wessen', 'welche[rns]? (?:person|mensch|schauspieler(?:in)?|sänger(?:in)?|spieler(?:in)?|autor(?:in)?|könig|politiker(?:in)?)')],
   ['manner', phrases(`${whatIs} (?:best |easiest |fastest |right )?(?:way|steps|method|procedure|process|recipe)`, 'what should i do', `${whatIs} .{1,60} like`, 'auf welche weise', 'how', 'wie')],
   ['thing', phrases('what', 'which', 'was', 'welche[rmns]?', 'wofür', 'worin', 'worauf', 'womit')],
 ]; // prettier-ignore
@@ -48,8 +48,8 @@ const dress: Readonly<Partial<Record<QuestionType, ReadonlySet<string>>>> = {
   time: new Set('year date day month jahr datum tag'.split(' ')),
   duration: new Set('long time take takes duration lange dauer dauert zeit minutes hours days minuten stunden tage'.split(' ')),
   amount: new Set('price cost costs preis kosten kostet teuer'.split(' ')),
-  place: new Set('located location situated lie lies place liegt befindet gelegen ort'.split(' ')),
-  person: new Set('person name people'.split(' ')),
+  place: new Set('country countries city cities town place places region land länder ländern stadt städte städten region steht located location situated lie lies place liegt befindet gelegen ort'.split(' ')),
+  person: new Set('person name people man woman actor actress singer player writer schauspieler schauspielerin sänger spieler'.split(' ')),
 }; // prettier-ignore
 export const isDress = (type: QuestionType, word: string): boolean => dress[type]?.has(word) ?? false;
 

@@ -44,11 +44,26 @@ export function languageOf(words: readonly string[]): Language | null {
   return en === de ? null : en > de ? 'en' : 'de';
 }
 
+/** No grammar, and yet the role of what follows. */
+const governs = new Set(['without', 'except', 'neither', 'ohne', 'außer', 'weder', 'gegen', 'against']);
+
+/** Places that go by several names as often as not. */
+const withOneName = (text: string): string =>
+  text
+    .replace(
+      /(?<!\p{L})(?:(?:the )?united states(?: of america)?|U\.S\.(?:A\.)?|USA|US|(?:die )?vereinigten? staaten(?: von amerika)?)(?!\p{L})/giu,
+      (name) => (name === 'us' ? name : 'USA'),
+    )
+    .replace(/(?<!\p{L})(?:(?:the )?united kingdom|great britain|UK|U\.K\.)(?!\p{L})/giu, 'UK')
+    .replace(/(?<!\p{L})(?:(?:the )?european union|(?:die )?europäischen? union|EU)(?!\p{L})/giu, 'EU');
+
 const articles = new Set('a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' ')); // prettier-ignore
 
 export function readQuestion(text: string): Reading {
   const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
-  const plain = plainCharacters(text.replace(literalPattern, ' ⌀ ')).replace(/\s+/gu, ' ').trim();
+  const plain = withOneName(plainCharacters(text.replace(literalPattern, ' ⌀ ')))
+    .replace(/\s+/gu, ' ')
+    .trim();
   const language = languageOf((plain.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, 200));
   const isShouted = !/\p{Ll}/u.test(plain);
   const tokens: Token[] = [];
@@ -69,6 +84,7 @@ export function readQuestion(text: string): Reading {
     else if (groups['dotted'] !== undefined)
       push('date', written, dateOf(...(written.split('.').map(Number).reverse() as [number, number, number])));
     else if (groups['clock'] !== undefined) push('number', written, clockOf(written));
+    else if (split && /^(?:st|nd|rd|th)$/u.test(split[2]!)) push('number', written, canonicalDigits(split[1]!, language));
     else if (split) {
       push('number', split[1]!, canonicalDigits(split[1]!, language));
       pushWord(split[2]!);
@@ -87,9 +103,11 @@ export function readQuestion(text: string): Reading {
     const word = stem.toLowerCase() === 'ca' && ending === "n't" ? 'can' : stem.toLowerCase() === 'wo' && ending === "n't" ? 'will' : stem.toLowerCase(); // prettier-ignore
     const numeral = romanNumerals.indexOf(written);
     if (numeral > 1) return push('number', written, String(numeral));
+    // "A beats B": a letter that stands for something, not an article.
+    if (/^\p{Lu}$/u.test(written) && written !== 'I' && (written !== 'A' || !startsSentence || /^\s+(?:is|are|was|has|beats|and|or|to|vs|than)\s|^\s*[^\s\p{L}]/u.test(plain.slice(end, end + 20)))) return push('identifier', written, written.toLowerCase(), true); // prettier-ignore
     const isCapital = !startsSentence && !isShouted && /^\p{Lu}/u.test(written) && word !== 'i';
     push('word', written, word, isCapital);
-    if (isGrammar(word, language) && !articles.has(word)) role = word;
+    if ((isGrammar(word, language) || governs.has(word)) && !articles.has(word)) role = word;
     else if (articles.has(word)) role = tokens.at(-1)?.role ?? '';
     if (ending !== '') tokens.push({ kind: 'word', text: ending, value: ending, isCapital: false, role: '', hasDeterminer: false });
     if (ending !== '' && isGrammar(word, language)) role = word;
@@ -133,7 +151,7 @@ function withQuantities(tokens: readonly Token[]): readonly Token[] {
     const unit = degrees ?? (token.kind === 'number' || token.kind === 'date' || isShort ? undefined : unitOf.get(token.value));
     if (before?.kind === 'number' && /^[kmgt]b$/iu.test(token.text))
       return { ...token, value: /^[A-Z]b$/u.test(token.text) ? `unit:${token.text}` : `unit:${token.value}`, isCapital: false };
-    if (before?.kind === 'number' && unit === undefined && /^\p{L}{1,2}$/u.test(token.text) && token.kind === 'word' && /\p{Lu}/u.test(token.text)) return { ...token, value: `unit:${token.text}`, isCapital: false }; // prettier-ignore
+    if (before?.kind === 'number' && /^\d/u.test(before.text) && unit === undefined && /^\p{L}{1,2}$/u.test(token.text) && token.kind === 'word' && /\p{Lu}/u.test(token.text)) return { ...token, value: `unit:${token.text}`, isCapital: false }; // prettier-ignore
     return unit === undefined ? token : { ...token, value: `unit:${unit}`, isCapital: false };
   });
 }

@@ -3,6 +3,7 @@ import { literalPattern, normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
 import { isDress, questionTypeOf, typesConflict } from './question-type.js';
 import { readQuestion, type Reading, type Token } from './reading.js';
+import { pair, smallWordDifferences } from './small-words.js';
 import { isCompoundOf, matches, separated } from './stems.js';
 
 export interface Sameness {
@@ -34,8 +35,6 @@ export function sameQuestion(a: string, b: string): Sameness {
   const differences = [...new Set([...compareParts(a, b, first, second), ...compareWords(first, second)])];
   return { same: differences.length === 0, differences };
 }
-
-const pair = (kind: string, left: readonly string[], right: readonly string[]): string => `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`; // prettier-ignore
 
 function compareParts(a: string, b: string, first: Reading, second: Reading): readonly string[] {
   const differences: string[] = [];
@@ -104,7 +103,10 @@ function negationsOf({ tokens }: Reading): string {
   return `${counted.length > 0 ? '¬'.repeat(counted.length) : ''}${'∖'.repeat(excepted)}`;
 }
 /** "…, isn't it?" */
-const isTag = (tokens: readonly Token[], index: number): boolean => tokens[index]!.value === "n't" && tokens.length - index === 2;
+const isTag = (tokens: readonly Token[], index: number): boolean =>
+  tokens[index]!.value === "n't" &&
+  tokens.length - index === 2 &&
+  ['it', 'he', 'she', 'they', 'we', 'you', 'i', 'there'].includes(tokens[index + 1]!.value);
 
 const isSpokenOperator = ({ tokens }: Reading, index: number): boolean =>
   spokenOperators[tokens[index]!.value] !== undefined && (tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number');
@@ -142,7 +144,9 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   right = withoutSeparated(right, second, first, left, (rest) => (left = rest));
 
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
-  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean => (isFraming(value) && (!isCapital || reading.language === 'de')) || (leftType === rightType && isDress(leftType, value)); // prettier-ignore
+  const isAboutAmount = [...first.tokens, ...second.tokens].some(({ value }) => amountNouns.test(value));
+  const isAboutDoing = asksForDoing(first) || asksForDoing(second);
+  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean => (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) || (leftType === rightType && isDress(leftType, value)) || (isAboutDoing && activities.has(value)) || (isAboutAmount && amounts.has(value)); // prettier-ignore
   const bare = (reading: Reading, rest: readonly number[]): Token[] => rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading)); // prettier-ignore
   const leftRest = bare(first, left);
   const rightRest = bare(second, right);
@@ -159,10 +163,6 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
     ...changedForms,
   ]);
   if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
-  const [leftTense, rightTense] = [tenseOf(first), tenseOf(second)];
-  if (!isReworded && leftTense !== rightTense && leftTense !== '' && rightTense !== '')
-    differences.push(pair('tense', [leftTense], [rightTense]));
-
   const names = (rest: readonly Token[], reading: Reading): string[] => rest.filter((token) => token.kind === 'identifier' || (token.isCapital && (reading.language !== 'de' || isNameInGerman(token)))).map(({ value }) => value); // prettier-ignore
   const [leftNames, rightNames] = [names(leftRest, first), names(rightRest, second)];
   if (leftNames.length > 0 || rightNames.length > 0) differences.push(pair('name', leftNames, rightNames));
@@ -170,22 +170,44 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
   const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
   const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
-  if (rolesOfAsked(first) !== rolesOfAsked(second) && rolesOfAsked(first) !== '' && rolesOfAsked(second) !== '') differences.push('order');
   const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
   if (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne))
     differences.push(pair('word', values(leftRest), values(rightRest)));
-  for (const index of left) {
-    const other = right.find((at) => sameSlot(first, second, first.tokens[index]!, second.tokens[at]!, language));
-    if (other !== undefined) differences.push(pair('word', [first.tokens[index]!.value], [second.tokens[other]!.value]));
+  for (const run of runsOf(left)) {
+    const other = runsOf(right).find((candidate) => sameSlot(first, second, run, candidate, language));
+    if (other)
+      differences.push(
+        pair(
+          'word',
+          run.map((at) => first.tokens[at]!.value),
+          other.map((at) => second.tokens[at]!.value),
+        ),
+      );
   }
   if (leftRest.length > 0 !== rightRest.length > 0) differences.push(pair('scope', values(leftRest), values(rightRest)));
+  differences.push(
+    ...smallWordDifferences(first, second, matched, {
+      isPolar: leftType === 'yes-no' && rightType === 'yes-no',
+      isReworded,
+      isCovered: leftRest.length + rightRest.length === 0,
+      isExact: left.length + right.length === 0,
+    }),
+  );
   if (ordersDiffer(first, second, matched, isReworded)) differences.push('order');
   return differences;
 }
 
-/** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
-const rolesOfAsked = ({ prose }: Reading): string =>
-  /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose) ? 'object' : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose) ? 'subject' : ''; // prettier-ignore
+/** "How high is the wage?" and "What is the wage?": the noun itself has an amount. */
+const amountNouns =
+  /(?:wage|salary|price|tax|rate|density|temperature|cost|rent|share|percentage|lohn|gehalt|preis|steuer|dichte|temperatur|kosten|zinsen|zins|miete|quote|anteil)s?$/u;
+const amounts = new Set(['high', 'hoch', 'groß', 'big', 'large']);
+
+/** "What does X do?" asks for the tasks of X. */
+const asksForDoing = ({ prose }: Reading): boolean =>
+  /^what (?:do|does|did) .{1,80} do\s?[?.!]*$|^was (?:macht|tut|machen|tun) /u.test(prose);
+const activities = new Set(
+  'task tasks job jobs role duty duties responsibilities aufgabe aufgaben tätigkeit tätigkeiten pflichten beruf'.split(' '),
+);
 
 /** "setze … zurück" and "zurücksetzen": the verb of one text in the two parts of the other. */
 function withoutSeparated(whole: readonly number[], of: Reading, other: Reading, rest: readonly number[], keep: (rest: number[]) => void): number[] {
@@ -212,31 +234,37 @@ function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<
   return found;
 }
 
-const presents = new Set("is are am 's ist sind".split(' '));
-const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
-const futures = new Set("will 'll shall".split(' '));
-function tenseOf({ language, tokens }: Reading): string {
-  const values = tokens.filter(({ kind }) => kind === 'word').map(({ value }) => value);
-  // "was" is "what" in German.
-  if (values.some((value) => pasts.has(value) && !(value === 'was' && language !== 'en'))) return 'past';
-  if (values.some((value) => futures.has(value) && language === 'en')) return 'future';
-  return values.some((value) => presents.has(value)) ? 'present' : '';
-}
-
 const determiners = new Set('der die das den dem des ein eine einen einem einer eines mein meine meinen dein deine sein seine unser unsere kein keine keinen viele einige alle welche welcher welches welchen im am zum zur beim vom'.split(' ')); // prettier-ignore
 /** Every noun is capitalised in German; a name has no determiner, so its role is a bare preposition or nothing. */
 const isNameInGerman = ({ role, hasDeterminer }: Token): boolean => !hasDeterminer && !determiners.has(role);
 
-/** The two stand at the same place: the words before and after them are the same. */
-function sameSlot(first: Reading, second: Reading, token: Token, other: Token, language: Reading['language']): boolean {
-  const around = ({ tokens }: Reading, of: Token, step: -1 | 1): string => {
-    let at = tokens.indexOf(of) + step;
+/** Positions without a gap between them, together. */
+const runsOf = (positions: readonly number[]): readonly number[][] =>
+  [...positions]
+    .sort((a, b) => a - b)
+    .reduce<number[][]>((runs, position) => {
+      if (runs.at(-1)?.at(-1) === position - 1) runs.at(-1)!.push(position);
+      else runs.push([position]);
+      return runs;
+    }, []);
+
+/** The two runs stand at the same place: the words before and after them are the same. */
+function sameSlot(
+  first: Reading,
+  second: Reading,
+  run: readonly number[],
+  other: readonly number[],
+  language: Reading['language'],
+): boolean {
+  const around = ({ tokens }: Reading, from: number, step: -1 | 1): string => {
+    let at = from + step;
     while (tokens[at]?.kind === 'operator') at += step;
     return tokens[at]?.value ?? '';
   };
-  const isSame = (step: -1 | 1): boolean => {
-    const [left, right] = [around(first, token, step), around(second, other, step)];
-    return left === right || (left !== '' && right !== '' && matches(left, right, language));
-  };
-  return isSame(-1) && isSame(1);
+  const isSame = (left: string, right: string): boolean =>
+    left === right || (left !== '' && right !== '' && matches(left, right, language));
+  return (
+    isSame(around(first, run[0]!, -1), around(second, other[0]!, -1)) &&
+    isSame(around(first, run.at(-1)!, 1), around(second, other.at(-1)!, 1))
+  );
 }

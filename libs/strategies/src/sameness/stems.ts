@@ -1,26 +1,6 @@
 import { areSynonyms, isFraming, isGrammar } from './lexicon.js';
 import type { Language } from './reading.js';
-
-function englishStem(word: string): string {
-  let stem = word.replace(/ies$/u, 'y').replace(/(?<=s|x|z|ch|sh)es$/u, '');
-  if (/[^sui]s$/u.test(stem)) stem = stem.slice(0, -1);
-  if (stem.length > 5) stem = stem.replace(/(?:ing|ed)$/u, '').replace(/([b-df-hj-np-rtv-z])\1$/u, '$1');
-  else if (stem.length > 4) stem = stem.replace(/ed$/u, '');
-  return stem.length > 3 ? stem.replace(/e$/u, '') : stem;
-}
-
-function germanStem(word: string): string {
-  let stem = word.replace(/ß/gu, 'ss');
-  if (stem.length > 6) stem = stem.replace(/^ge(?=\p{L}{3,}(?:t|en)$)/u, '');
-  if (stem.length > 5) stem = stem.replace(/(?:ten|tes|test|tet)$/u, 't').replace(/(?:ern|en|em|es)$/u, '');
-  else if (stem.length > 4) stem = stem.replace(/(?:en|es)$/u, '');
-  if (stem.length > 3) stem = stem.replace(/[ens]$/u, '');
-  return stem.length > 4 ? stem.replace(/t[e]?$/u, '') : stem;
-}
-
-/** Coarse: what only ends differently is one word. Comparatives and superlatives keep their endings, for they ask something else. */
-export const stemOf = (word: string, language: Language | null): string =>
-  word.length < 4 || /\d/u.test(word) ? word : language === 'de' ? germanStem(word) : englishStem(word);
+import { stemOf } from './stem.js';
 
 const prefixes = 'zurück|zusammen|heraus|hinaus|herunter|hinunter|weiter|wieder|nach|über|unter|ein|aus|auf|an|ab|um|vor|zu|mit|weg|los|fest|frei|hoch|bei|dar|her|hin'; // prettier-ignore
 const separable = new RegExp(`^(${prefixes})(?:zu|ge)?(\\p{L}{3,})$`, 'u');
@@ -36,12 +16,20 @@ const joined = (word: string): string => {
   return parts ? parts.join('') : word;
 };
 
+/** Without the endings that make a noun or a verb of it: "summary" and "summarise", "impfen" and "Impfung". Comparatives are no such. */
+const rootOf = (word: string, language: Language | null): string =>
+  language === 'de'
+    ? word.replace(/(?:ungen|ung|en|heit|keit|st|t|e)$/u, '')
+    : word.replace(/(?:[iy][sz]ation|[iy][sz]ed?|[iy][sz]ing|ar(?:y|ies)|ations?|ions?|ments?|ing|ed|es?|y|s)$/u, '');
+
 const spelledOut = (word: string): string => word.replace(/ä/gu, 'ae').replace(/ö/gu, 'oe').replace(/ü/gu, 'ue').replace(/ß/gu, 'ss');
 
 /** The same word in another form or another spelling, or one that may stand for it. */
 export function matches(a: string, b: string, language: Language | null): boolean {
   if (a === b || areSynonyms(a, b)) return true;
   if (language === 'de' && joined(a) === joined(b)) return true;
+  const [rootA, rootB] = [rootOf(a, language), rootOf(b, language)];
+  if (rootA.length >= 4 && rootA === rootB) return true;
   const [stemA, stemB] = [stemOf(a, language), stemOf(b, language)];
   return stemA === stemB || areSynonyms(stemA, stemB) || areSynonyms(a, stemB) || areSynonyms(stemA, b) || spelledOut(a) === spelledOut(b);
 }
@@ -52,6 +40,6 @@ export function isCompoundOf(compound: string, part: string, language: Language 
   const rest = compound.startsWith(part) ? compound.slice(part.length).replace(/^s(?=\p{L}{3})/u, '') : compound.endsWith(part) ? compound.slice(0, -part.length) : ''; // prettier-ignore
   return (
     rest !== '' &&
-    (isFraming(rest) || isGrammar(rest, language) || ['verbindung', 'name', 'namen', 'wert', 'zahl', 'anzahl'].includes(rest))
+    (isFraming(rest, language) || isGrammar(rest, language) || ['verbindung', 'name', 'namen', 'wert', 'zahl', 'anzahl'].includes(rest))
   );
 }

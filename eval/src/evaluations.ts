@@ -1,0 +1,6 @@
+import { cache } from './cache/cache.js';
+import type { Evaluation } from './evaluation.js';
+import { routing } from './routing/routing.js';
+
+/** The list is the registry, the usage text and the table of the command at once. */
+export const evaluations: readonly Evaluation[] = [routing, cache];

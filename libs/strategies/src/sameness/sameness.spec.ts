@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { normaliseQuestion } from './normalise.js';
+import { readQuestion } from './reading.js';
+import { sameQuestion } from './sameness.js';
+
+const kinds = (a: string, b: string) => sameQuestion(a, b).differences.map((difference) => difference.split(':')[0]);
+
+describe('two questions', () => {
+  it.each([
+    ['How long is 5 km?', 'How long is 5 miles?', 'number'],
+    ['Convert it to km', 'Convert it to miles', 'unit'],
+    ['What is 2 + 2?', 'What is 2 - 2?', 'operator'],
+    ['How much is 5 mW?', 'How much is 5 MW?', 'number'],
+    ['What is 1,000 times 2?', 'What is 10,000 times 2?', 'number'],
+    ['Was sind zwei Drittel von neun?', 'Was sind zwei Drittel von zwölf?', 'number'],
+    ['What happened on 3 May 1999?', 'What happened on 5 March 1999?', 'date'],
+    ['Is it open at 9 am?', 'Is it open at 9 pm?', 'number'],
+    ['Wer war Johann Strauss?', 'Wer war Richard Strauss?', 'name'],
+    ['How do I call useState here?', 'How do I call useEffect here?', 'name'],
+    ['What does "affect" mean?', 'What does "effect" mean?', 'quote'],
+    ['What does `a == b` do?', 'What does `a === b` do?', 'quote'],
+    ['Which birds can fly?', "Which birds can't fly?", 'negation'],
+    ['Brot mit Hefe?', 'Brot ohne Hefe?', 'negation'],
+    ['All states except Texas', 'All states including Texas', 'negation'],
+    ['Increase the volume', 'Decrease the volume', 'opposite'],
+    ['Was kommt vor Dienstag?', 'Was kommt nach Dienstag?', 'opposite'],
+    ['Where was Mozart born?', 'When was Mozart born?', 'question'],
+    ['Trains from Rome to Bari?', 'Trains from Bari to Rome?', 'order'],
+    ['Liebt Anna Tom?', 'Liebt Tom Anna?', 'order'],
+    ['Does stress cause insomnia?', 'Does insomnia cause stress?', 'order'],
+    ['Wer schlug Napoleon?', 'Wen schlug Napoleon?', 'order'],
+    ['Not red but blue?', 'Not blue but red?', 'negation'],
+    ['Mit Zucker ohne Milch?', 'Ohne Zucker mit Milch?', 'negation'],
+    ['Is A taller than B?', 'Is B taller than A?', 'order'],
+    ['ist gold schwerer als blei', 'ist blei schwerer als gold', 'order'],
+    ['Who owns it?', 'Who owned it?', 'tense'],
+    ['Who won?', 'Who will win?', 'tense'],
+    ['Who wrote Hamlet?', 'Who wrote about Hamlet?', 'word'],
+    ['Where is my order?', 'Where is her order?', 'word'],
+    ['Is it safe for children?', 'Is it safe for pregnant women?', 'word'],
+    ['Is it allowed?', 'Is it required?', 'word'],
+    ['Who is the pope?', 'Who was the pope?', 'tense'],
+    ['What is the boiling point?', 'What is the boiling point at high altitude?', 'scope'],
+    ['Was ist Liebe?', 'What is love?', 'language'],
+    ['What do cats eat?', 'What do goats eat?', 'word'],
+  ])('"%s" and "%s" differ by their %s', (a, b, kind) => {
+    expect(kinds(a, b)).toContain(kind);
+    expect(kinds(b, a)).toContain(kind);
+  });
+
+  it.each([
+    ['How many hosts are in 2,340 nets?', 'how many hosts are in 2340 nets'],
+    ['What happened on 9 November 1989?', 'What happened on November 9th, 1989?'],
+    ['Was geschah am 9. November 1989?', 'Was geschah am 09.11.1989?'],
+    ['Who won World War II?', 'Who won World War 2?'],
+    ['Is it open at 9 pm?', 'Is it open at 21:00?'],
+    ['What is 15 % of 80?', 'How much is fifteen percent of 80?'],
+    ['In 2014, who won the cup?', 'Who won the cup in 2014?'],
+    ["Who is Brazil's president?", 'Who is the president of Brazil?'],
+    ['Compare Rome and Bari', 'Compare Bari and Rome'],
+    ['Wie setze ich es zurück?', 'Wie kann ich es zurücksetzen?'],
+  ])('"%s" and "%s" are the same', (a, b) => {
+    expect(sameQuestion(a, b)).toEqual({ same: true, differences: [] });
+    expect(sameQuestion(b, a).same).toBe(true);
+  });
+
+  it('are compared in either order with the same outcome, and each is the same as itself', () => {
+    const text = fc.oneof(fc.string({ maxLength: 60 }), fc.array(fc.constantFrom('what', 'is', 'not', '5', 'km', 'Rome', 'to', 'from', '"x"', 'der', 'Hund', '?', 'May'), { maxLength: 12 }).map((words) => words.join(' '))); // prettier-ignore
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(sameQuestion(a, a)).toEqual({ same: true, differences: [] });
+        expect(sameQuestion(a, b).same).toBe(sameQuestion(b, a).same);
+      }),
+    );
+  });
+
+  it('with another number anywhere are never the same', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 9_999 }), fc.integer({ min: 2, max: 9_999 }), fc.constantFrom('What is # % of 50?', 'Nenne # Seen.', 'Who ruled in #?', 'Summarise chapter #'), (a, b, text) => {
+        fc.pre(a !== b);
+        expect(sameQuestion(text.replace('#', String(a)), text.replace('#', String(b))).same).toBe(false);
+      }),
+    ); // prettier-ignore
+  });
+
+  it('that are long or odd are compared at once', () => {
+    for (const part of ['a', 'a ', '1 ', '"', '`', '- ', "x'", 'ä.', '1.', 'A.b', '@a.', '⁵', '\n', 'zu', '['] as const) {
+      const began = performance.now();
+      sameQuestion(part.repeat(1_000_000 / part.length), `${part.repeat(1_000_000 / part.length)}x`);
+      sameQuestion(part.repeat(1_900 / part.length), `${part.repeat(1_900 / part.length)}x`);
+      expect(performance.now() - began).toBeLessThan(2_000);
+    }
+  });
+});
+
+describe('reading a question', () => {
+  const values = (text: string) => readQuestion(text).tokens.map(({ value }) => value);
+
+  it('keeps versions, addresses and identifiers whole', () => {
+    expect(values('Is 10.0.0.1/8 in Node 20.19.1?')).toContain('10.0.0.1/8');
+    expect(values('C++ or C#?')).toEqual(expect.arrayContaining(['c++', 'c#']));
+    expect(values('Python 3.10')).toContain('3.10');
+  });
+
+  it('knows which words are numbers, units and dates', () => {
+    expect(values('twenty five kilometres')).toEqual(['25', 'unit:km']);
+    expect(values('am 3. Mai 2024')).toContain('2024-5-3');
+    expect(values('20 °C')).toContain('unit:°c');
+    expect(values('fünfundzwanzig')).toEqual(['25']);
+    expect(values('may I go')).toContain('may');
+  });
+});
+
+describe('the key of a question', () => {
+  it.each([
+    ['What is LOVE?', 'what is love'],
+    ['  what \n is   love ?! ', 'what is love'],
+    ['Ｗｈａｔ is love…', 'what is love'],
+  ])('is the same for "%s" and "%s"', (a, b) => expect(normaliseQuestion(a)).toBe(normaliseQuestion(b)));
+
+  it.each([
+    ['10²', '102'],
+    ['1½ cups', '11⁄2 cups'],
+    ['5!', '5'],
+    ['-5 + 3', '5 + 3'],
+    ['Say "Hello"', 'Say "hello"'],
+    ['Run `ls  -l`', 'Run `ls -l`'],
+    ['Match a(b)?', 'Match a(b)'],
+    ['5 mW', '5 MW'],
+    ['Decode aGVsbG8', 'Decode aGVSBG8'],
+    ['SHA-256 of Word', 'SHA-256 of word'],
+    ['if x:\n  a\n  b', 'if x:\n  a\nb'],
+    ['Does it hurt?', "Doesn't it hurt?"],
+    ['What is getUser?', 'What is getuser?'],
+  ])('differs for "%s" and "%s"', (a, b) => expect(normaliseQuestion(a)).not.toBe(normaliseQuestion(b)));
+
+  it('is a key of itself', () => {
+    fc.assert(fc.property(fc.string({ maxLength: 80 }), (text) => {
+      expect(normaliseQuestion(text)).toBe(normaliseQuestion(`  ${text}  `));
+    })); // prettier-ignore
+  });
+});

@@ -1,0 +1,98 @@
+import type { Match } from './order.js';
+import type { Reading, Token } from './reading.js';
+
+/** A difference as `kind: first / second`. */
+export const pair = (kind: string, left: readonly string[], right: readonly string[]): string => `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`; // prettier-ignore
+
+/** Must, may and should ask three things where the answer is yes or no. */
+const modals: readonly ReadonlySet<string>[] = [
+  new Set('must muss müssen'.split(' ')),
+  new Set('can could may might kann können darf dürfen'.split(' ')),
+  new Set('should ought soll sollte sollten sollen'.split(' ')),
+];
+const modalsOf = ({ tokens }: Reading): string =>
+  modals.map((modal) => (tokens.some(({ value }) => modal.has(value)) ? 'x' : '-')).join('');
+
+/** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
+const rolesOfAsked = ({ prose }: Reading): string =>
+  /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose) ? 'object' : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose) ? 'subject' : ''; // prettier-ignore
+
+const presents = new Set("is are am 's ist sind".split(' '));
+const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
+const futures = new Set("will 'll shall".split(' '));
+function tenseOf({ language, tokens }: Reading): string {
+  const values = tokens.filter(({ kind }) => kind === 'word').map(({ value }) => value);
+  // "was" is "what" in German.
+  if (values.some((value) => pasts.has(value) && !(value === 'was' && language !== 'en'))) return 'past';
+  if (values.some((value) => futures.has(value) && language === 'en')) return 'future';
+  return values.some((value) => presents.has(value)) ? 'present' : '';
+}
+
+const possessors: readonly ReadonlySet<string>[] = ['my mein meine meinen meinem meiner', 'your dein deine deinen deinem deiner', 'his', 'her', 'their', 'our unser unsere unseren'].map((words) => new Set(words.split(' '))); // prettier-ignore
+const possessorsOf = ({ tokens }: Reading): string =>
+  possessors.map((words) => (tokens.some(({ value }) => words.has(value)) ? 'x' : '-')).join('');
+
+/** Small words that turn a question even where all others are the same: "wrote" and "wrote about". */
+const turning = new Set('about against during over under per like only even through among behind beyond über gegen während pro nur sogar durch hinter jenseits'.split(' ')); // prettier-ignore
+const turningOf = ({ tokens }: Reading): string => tokens.map(({ value }) => value).filter((value) => turning.has(value)).sort().join(' '); // prettier-ignore
+
+const auxiliaries = new Set(
+  "is are am was were be been do does did has have had will would can could should may might must 's 're 've 'd 'll".split(' '),
+);
+/** "Who owns it?" and "Who owned it?": the verb itself carries the time where no other word does. */
+function verbTenseDiffers(first: Reading, second: Reading, matched: readonly Match[]): boolean {
+  if (first.language === 'de' || second.language === 'de') return false;
+  if ([first, second].some(({ tokens }) => tokens.some(({ value }) => auxiliaries.has(value)))) return false;
+  const isPast = (word: string): boolean => word.endsWith('ed');
+  return matched.some(({ first: at, second: other }) => isPast(first.tokens[at]!.value) !== isPast(second.tokens[other]!.value));
+}
+
+const negating = new Set("not n't no never without except neither nicht kein keine keinen keinem keiner nie ohne außer weder".split(' '));
+const comparing = new Set(['than', 'als']);
+/** "Not red but blue" and "not blue but red": as many negations, before other words. */
+function negationMoves(first: Reading, second: Reading, matched: readonly Match[]): boolean {
+  const isNegated = (token: Token): boolean => negating.has(token.role);
+  const only = (here: (match: Match) => boolean, there: (match: Match) => boolean): readonly Match[] =>
+    matched.filter((match) => here(match) && !there(match));
+  const inFirst = (match: Match): boolean => isNegated(first.tokens[match.first]!);
+  const inSecond = (match: Match): boolean => isNegated(second.tokens[match.second]!);
+  // "do not contain gluten" and "contain no gluten": the words stand side by side, and the negation covers both.
+  return only(inFirst, inSecond).some((left) =>
+    only(inSecond, inFirst).some((right) => Math.abs(left.first - right.first) > 1 && Math.abs(left.second - right.second) > 1),
+  );
+}
+const comparisonTurns = (first: Reading, second: Reading, matched: readonly Match[]): boolean =>
+  [first, second].every(({ tokens }) => tokens.some(({ value }) => comparing.has(value))) &&
+  matched.some(({ first: at, second: other }) => comparing.has(first.tokens[at]!.role) !== comparing.has(second.tokens[other]!.role));
+
+export interface WordComparison {
+  /** Both are answered by yes or no. */
+  readonly isPolar: boolean;
+  /** Other words are used, or other forms of them. */
+  readonly isReworded: boolean;
+  /** No word of weight stands on one side alone. */
+  readonly isCovered: boolean;
+  /** Not even a word of framing does. */
+  readonly isExact: boolean;
+}
+
+/** What the words of grammar tell apart, for texts whose other words were matched. */
+export function smallWordDifferences(first: Reading, second: Reading, matched: readonly Match[], words: WordComparison): readonly string[] {
+  const differences: string[] = [];
+  const compare = (kind: string, of: (reading: Reading) => string, isSaid: (value: string) => boolean): void => {
+    const [left, right] = [of(first), of(second)];
+    if (left !== right && isSaid(left) && isSaid(right)) differences.push(pair(kind, [left], [right]));
+  };
+  const isMarked = (value: string): boolean => value.includes('x');
+  if (words.isPolar) compare('opposite', modalsOf, isMarked);
+  compare('word', possessorsOf, isMarked);
+  compare('order', rolesOfAsked, (value) => value !== '');
+  if (!words.isReworded) compare('tense', tenseOf, (value) => value !== '');
+  const willBe = (reading: Reading): string => (tenseOf(reading) === 'future' ? 'future' : 'other');
+  if (words.isCovered) compare('tense', willBe, () => true);
+  if (words.isExact) compare('word', turningOf, () => true);
+  if (words.isExact && verbTenseDiffers(first, second, matched)) differences.push('tense');
+  if (negationMoves(first, second, matched)) differences.push('negation');
+  if (comparisonTurns(first, second, matched)) differences.push('order');
+  return differences;
+}

@@ -17,7 +17,7 @@ const romanOf = (value: number): string => {
 function numberOf(roman: string): number {
   let [value, at] = [0, 0];
   for (const [sign, worth] of signs) for (; roman.startsWith(sign, at); at += sign.length) value += worth;
-  if (at !== roman.length || romanOf(value) !== roman)
+  if (at !== roman.length || value > 3_999 || romanOf(value) !== roman)
     throw invalid(
       `${quoted(roman)} is no Roman numeral in the usual spelling${value > 0 && value < 4_000 && at === roman.length ? `; ${value} is ${romanOf(value)}` : ''}.`,
     );

@@ -96,7 +96,8 @@ export function readLaw(bytes: Uint8Array): Law {
       if (name === 'gliederungseinheit') heading = { key: '', name: '', title: '' };
       if (name === 'text' && path.at(-2) === 'textdaten') content += 1;
       if (silent.has(name)) muted += 1;
-      if (content > 0 && (blocks.has(name) || name === 'DT')) norm.text += '\n';
+      // The number of a list item and its text share a line.
+      if (content > 0 && name !== 'DD' && (blocks.has(name) || name === 'DT')) norm.text += '\n';
     },
     close(name) {
       path.pop();

@@ -39,10 +39,10 @@ export function fileInZip(archive: Uint8Array, ending: string, longest: number):
     }
     throw broken(`it holds no file that ends in ${ending}`);
   } catch (error) {
-    if (error instanceof RangeError && (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge('The file in the archive is too large.');
-    if (error instanceof RangeError) throw broken('it is cut off');
-    if (error instanceof Error && (error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw broken('a file is damaged');
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge('The file in the archive is too large.');
+    if (code === 'ERR_OUT_OF_RANGE' || code === 'ERR_BUFFER_OUT_OF_BOUNDS') throw broken('it is cut off');
+    if (code.startsWith('Z_')) throw broken('a file is damaged');
     throw error;
   }
 }

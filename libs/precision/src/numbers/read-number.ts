@@ -11,7 +11,7 @@ const groupedOtherwise = /^\d{1,3}(?:([_'’\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:
  * Reads an unsigned decimal literal exactly. Thousands may be grouped where only one reading is possible: 1,234.5 and 1.234,5
  * and 1_234. Throws INVALID_ARGUMENT for what could mean two numbers, such as 3,5.
  */
-export function readDecimal(literal: string): Rational {
+export function readDecimal(literal: string, name?: string): Rational {
   if (literal.length > longestDigits + 20) throw tooLarge(`A number may have ${longestDigits.toLocaleString('en')} digits.`);
   let text = literal;
   if (groupedByComma.test(text)) text = text.replaceAll(',', '');
@@ -22,7 +22,7 @@ export function readDecimal(literal: string): Rational {
     const hint = /^\d+,\d+$/.test(text)
       ? 'Write a decimal point (3.5); a comma may only separate groups of three digits (12,345).'
       : 'Write it with digits and one decimal point, such as 1234.5.';
-    throw invalid(`${quoted(literal)} is not a number that has one reading. ${hint}`);
+    throw invalid(`${name ? `${name}: ` : ''}${quoted(literal)} is not a number that has one reading. ${hint}`);
   }
   const [, whole = '0', fraction = '', exponent, bare, bareExponent] = found;
   const decimals = bare ?? fraction;
@@ -49,8 +49,8 @@ export function readNumber(value: string | number, name: string): Rational {
   if (body === '') throw invalid(`${name} is empty: give a number.`);
   const [above = '', below, ...more] = body.split('/');
   if (more.length > 0) throw invalid(`${name} must be one number or one fraction such as 3/4.`);
-  let read = readDecimal(above.trim());
-  if (below !== undefined) read = read.divide(readDecimal(below.trim()));
+  let read = readDecimal(above.trim(), name);
+  if (below !== undefined) read = read.divide(readDecimal(below.trim(), name));
   if (percent) read = read.divide(Rational.of(100));
   return sign === '-' ? read.negate() : read;
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { invalid } from '../refusal.js';
 import { defineTool, longTextChars } from '../tool.js';
@@ -40,15 +41,7 @@ export const base64Codec = defineTool({
       return { result: bytes.toString(encoding), encoding, bytes: bytes.length };
     }
     const bytes = decoded(text);
-    try {
-      return {
-        result: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes),
-        encoding: 'utf-8' as const,
-        bytes: bytes.length,
-      };
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      return { result: bytes.toString('hex'), encoding: 'hex' as const, bytes: bytes.length };
-    }
+    if (!isUtf8(bytes)) return { result: bytes.toString('hex'), encoding: 'hex' as const, bytes: bytes.length };
+    return { result: bytes.toString('utf8'), encoding: 'utf-8' as const, bytes: bytes.length };
   },
 });

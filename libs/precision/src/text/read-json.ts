@@ -2,17 +2,21 @@ import { invalid, tooLarge } from '../refusal.js';
 
 const deepest = 200;
 
-/** Nesting and numbers of a JSON text, found without parsing it: a text of brackets must not reach a recursive parser. */
-export function surveyJson(text: string): { depth: number; inexactNumbers: string[] } {
-  let [depth, most] = [0, 0];
+/**
+ * Numbers of a JSON text that a double rounds. Throws LIMIT_EXCEEDED for deep nesting: a text of brackets must not reach what
+ * walks a value recursively.
+ */
+function inexactNumbersOf(text: string): string[] {
+  let depth = 0;
   const inexactNumbers: string[] = [];
   const token = /"(?:[^"\\]|\\.)*"?|[[{]|[\]}]|-?\d[\d.eE+-]*/gs;
   for (const [found] of text.matchAll(token)) {
-    if (found === '[' || found === '{') most = Math.max(most, (depth += 1));
-    else if (found === ']' || found === '}') depth -= 1;
+    if (found === '[' || found === '{') {
+      if ((depth += 1) > deepest) throw tooLarge(`The JSON is nested more than ${deepest} levels deep.`);
+    } else if (found === ']' || found === '}') depth -= 1;
     else if (!found.startsWith('"') && losesDigits(found) && inexactNumbers.length < 20) inexactNumbers.push(found.slice(0, 60));
   }
-  return { depth: most, inexactNumbers };
+  return inexactNumbers;
 }
 
 /** True for a number with more digits than a double keeps. */
@@ -33,8 +37,7 @@ function losesDigits(literal: string): boolean {
 
 /** Objects without a prototype, so that a path such as `constructor` finds nothing that is not in the text. */
 export function readJson(text: string): { value: unknown; inexactNumbers: string[] } {
-  const { depth, inexactNumbers } = surveyJson(text);
-  if (depth > deepest) throw tooLarge(`The JSON is nested ${depth.toLocaleString('en')} levels deep; the limit is ${deepest}.`);
+  const inexactNumbers = inexactNumbersOf(text);
   try {
     const value: unknown = JSON.parse(text, (_key, inner: unknown) =>
       typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? Object.assign(Object.create(null) as object, inner) : inner,

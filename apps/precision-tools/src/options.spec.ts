@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { readOptions } from './options.js';
+
+describe('the options', () => {
+  it('serve stdio unless HTTP is asked for', () => {
+    expect(readOptions([], {})).toMatchObject({ http: false, lawUrl: undefined });
+    expect(readOptions(['--http', '--port', '0', '--host', '::1', '--allow-host', 'a', '--allow-host', 'b'], {})).toMatchObject({
+      http: true,
+      port: 0,
+      host: '::1',
+      allowedHosts: ['a', 'b'],
+    });
+  });
+
+  it('take the law server from the command line before the environment', () => {
+    const environment = { CONCLAVE_LAW_URL: 'http://environment' };
+    expect(readOptions([], environment).lawUrl).toBe('http://environment');
+    expect(readOptions(['--law-url', 'http://line'], environment).lawUrl).toBe('http://line');
+    expect(readOptions([], { CONCLAVE_LAW_URL: '' }).lawUrl).toBeUndefined();
+  });
+
+  it('name what is wrong', () => {
+    expect(() => readOptions(['--port', 'x'], {})).toThrow('from 0 to 65535');
+    expect(() => readOptions(['--prot', '1'], {})).toThrow('--prot');
+  });
+});

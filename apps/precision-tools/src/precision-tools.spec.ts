@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { request } from 'node:http';
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
+import { openToolbox } from '@conclave/precision';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { bundledProgram } from './__fixtures__/bundled-program.js';
+import { serveHttp } from './http.js';
+
+jest.setTimeout(60_000);
+const program = bundledProgram();
+afterAll(() => program.remove());
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function connected(transport: Parameters<Client['connect']>[0]): Promise<Client> {
+  const client = new Client({ name: 'spec', version: '1' });
+  await client.connect(transport);
+  closing.push(() => client.close());
+  return client;
+}
+
+async function overStdio(): Promise<Client> {
+  return connected(new StdioClientTransport({ command: process.execPath, args: [program.file], stderr: 'ignore' }));
+}
+
+async function served(allowedHosts: string[] = []): Promise<string> {
+  const toolbox = openToolbox({ workerFile: program.file });
+  closing.push(() => toolbox.close());
+  const service = await serveHttp(toolbox, { host: '127.0.0.1', port: 0, allowedHosts, log: () => {} });
+  closing.push(() => service.close());
+  return service.url;
+}
+const overHttp = async (): Promise<Client> => connected(new StreamableHTTPClientTransport(new URL(await served())) as Parameters<Client['connect']>[0]); // prettier-ignore
+
+interface ToolResult {
+  isError?: boolean;
+  structuredContent?: Record<string, unknown>;
+  content: { type: string; text: string }[];
+}
+const call = async (client: Client, name: string, args?: Record<string, unknown>): Promise<ToolResult> =>
+  (await client.callTool({ name, ...(args && { arguments: args }) }, undefined, { timeout: 30_000 })) as unknown as ToolResult;
+
+describe.each([
+  ['stdio', overStdio],
+  ['HTTP', overHttp],
+])('the tools over %s', (_transport, open) => {
+  it('are listed, answer, refuse and survive whatever they are asked', async () => {
+    const client = await open();
+    const { tools } = await client.listTools();
+    expect(tools).toHaveLength(24);
+    for (const { inputSchema, outputSchema, description } of tools) {
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(outputSchema).toMatchObject({ type: 'object' });
+      expect(description).toMatch(/\.$/);
+    }
+    const calculate = tools.find(({ name }) => name === 'calculate')!;
+    expect(calculate.inputSchema).toMatchObject({ required: ['expression'], properties: { expression: { type: 'string' } } });
+
+    const answer = await call(client, 'calculate', { expression: '17.5% of 2,340' });
+    expect(answer.structuredContent).toMatchObject({ result: '409.5', exact: true });
+    expect(JSON.parse(answer.content[0]!.text)).toEqual(answer.structuredContent);
+
+    const hostile: [string, Record<string, unknown> | undefined, RegExp][] = [
+      ['regex_extract', { pattern: '(a+)+$', text: `${'a'.repeat(40)}b` }, /^TIMEOUT: .*simpler/],
+      ['calculate', { expression: '9**9**9' }, /^LIMIT_EXCEEDED: .*369,693,100 digits/],
+      ['calculate', { expression: "__import__('os')" }, /^INVALID_ARGUMENT: /],
+      ['subnet_calc', { cidr: '2001:db8::/64', list_hosts: true }, /^LIMIT_EXCEEDED: /],
+      ['text_analyze', { text: 'x'.repeat(2_000_000) }, /^LIMIT_EXCEEDED: /],
+      ['calculate', { expr: '1' }, /^INVALID_ARGUMENT: .*known are expression/],
+      ['calculate', undefined, /^INVALID_ARGUMENT: /],
+      ['nosuch', {}, /^UNKNOWN_TOOL: .*calculate/],
+      ['legal_get_paragraph', { law: 'BGB', paragraph: '433' }, /^NOT_CONFIGURED: .*--law-url/],
+    ];
+    const refused = await Promise.all(hostile.map(([name, args]) => call(client, name, args)));
+    refused.forEach((result, i) => {
+      expect(result.isError).toBe(true);
+      expect(result.content[0]!.text).toMatch(hostile[i]![2]);
+    });
+
+    const many = await Promise.all(Array.from({ length: 20 }, (_, i) => call(client, 'calculate', { expression: `${i}^20` })));
+    expect(many.map(({ structuredContent }) => structuredContent?.result)).toEqual(
+      Array.from({ length: 20 }, (_, i) => `${BigInt(i) ** 20n}`),
+    );
+  });
+});
+
+describe('the program over stdio', () => {
+  /** Sends lines and gives what comes back until the program ends; its input is closed once `replies` lines came. */
+  async function talk(lines: readonly string[], replies: number): Promise<{ out: string[]; code: number | null }> {
+    const child = spawn(process.execPath, [program.file], { stdio: ['pipe', 'pipe', 'ignore'] });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+      if (text.split('\n').length > replies) child.stdin.end();
+    });
+    child.stdin.write(lines.map((line) => `${line}\n`).join(''));
+    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+    return { out: text.trimEnd().split('\n'), code };
+  }
+
+  it('answers a message of more than 32 MiB with an error, goes on, and ends with its input', async () => {
+    const huge = JSON.stringify({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'hash_text', arguments: { text: 'x'.repeat(34 * 1024 * 1024) } }, id: 7 }); // prettier-ignore
+    const { out, code } = await talk([huge, '{"jsonrpc":"2.0","id":8,"method":"ping"}', 'this is no JSON', '{"jsonrpc":"2.0","id":9,"method":"ping"}'], 3); // prettier-ignore
+    expect(out.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { jsonrpc: '2.0', id: 7, error: expect.objectContaining({ message: expect.stringContaining('longer than') }) },
+      { jsonrpc: '2.0', id: 8, result: {} },
+      { jsonrpc: '2.0', id: 9, result: {} },
+    ]);
+    expect(code).toBe(0);
+  });
+});
+
+describe('the HTTP service', () => {
+  /** `fetch` does not let a caller choose the Host. */
+  const send = (url: string, { method = 'POST', headers = {}, body = '' }: { method?: string; headers?: Record<string, string>; body?: string }): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { method, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.once('error', reject).end(body);
+    }); // prettier-ignore
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+  it('lets in this machine alone, by Host and by Origin', async () => {
+    const url = await served(['tools.example']);
+    expect(await send(url, { body: ping })).toBe(200);
+    expect(await send(url, { body: ping, headers: { host: 'localhost:1', origin: 'http://localhost:3000' } })).toBe(200);
+    expect(await send(url, { body: ping, headers: { host: 'tools.example' } })).toBe(200);
+    const strangers: Record<string, string>[] = [{ host: 'evil.example' }, { host: '127.0.0.1.evil.example' }, { origin: 'https://evil.example' }, { origin: 'null' }]; // prettier-ignore
+    for (const headers of strangers) {
+      expect(await send(url, { body: ping, headers })).toBe(403);
+    }
+  });
+
+  it('answers only posts of bounded size at its path', async () => {
+    const url = await served();
+    expect(await send(url, { method: 'GET' })).toBe(405);
+    expect(await send(url, { method: 'DELETE' })).toBe(405);
+    expect(await send(url.replace('/mcp', '/other'), { body: ping })).toBe(404);
+    expect(await send(url, { body: 'no JSON' })).toBe(400);
+    expect(await send(url, { body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${'x'.repeat(5 * 1024 * 1024)}"}}` })).toBe(413);
+    expect(await send(url, { body: ping })).toBe(200);
+  });
+});

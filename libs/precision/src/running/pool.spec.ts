@@ -1,0 +1,62 @@
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
+import { bundledThread } from '../__fixtures__/bundled-thread.js';
+import { WorkerPool, type PoolOptions } from './pool.js';
+
+jest.setTimeout(30_000);
+const thread = bundledThread();
+afterAll(() => thread.remove());
+
+const pools: WorkerPool[] = [];
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.close();
+});
+const open = (options: Partial<PoolOptions> = {}): WorkerPool => {
+  const pool = new WorkerPool({ workerFile: thread.file, threads: 2, heapMb: 64, waiting: { jobs: 50, ms: 20_000 }, startMs: 20_000, log: () => {}, ...options }); // prettier-ignore
+  pools.push(pool);
+  return pool;
+};
+const sum = (pool: WorkerPool): Promise<unknown> => pool.run('calculate', { expression: '6 * 7' }, 10_000);
+/** Backtracks for ever. */
+const stuck = (pool: WorkerPool, ms = 100): Promise<unknown> => pool.run('regex_extract', { pattern: '(a+)+$', text: `${'a'.repeat(40)}b`, flags: '' }, ms); // prettier-ignore
+
+describe('a pool of threads', () => {
+  it('answers again after every thread was held by a job without end', async () => {
+    const pool = open();
+    const held = await Promise.allSettled(Array.from({ length: 5 }, () => stuck(pool)));
+    expect(held).toEqual(Array.from({ length: 5 }, () => ({ status: 'rejected', reason: expect.objectContaining({ code: 'TIMEOUT' }) })));
+    expect(await sum(pool)).toMatchObject({ result: '42' });
+  });
+
+  it('gives a job that waits the thread that comes free, not the one that is stuck', async () => {
+    const pool = open();
+    await sum(pool);
+    const slow = stuck(pool, 20_000).catch((error: unknown) => error);
+    expect(await Promise.all(Array.from({ length: 10 }, () => sum(pool)))).toHaveLength(10);
+    await pool.close();
+    expect(await slow).toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('refuses what would wait too long, and what is one too many', async () => {
+    const pool = open({ threads: 1, waiting: { jobs: 2, ms: 20 } });
+    const refused = await Promise.allSettled(Array.from({ length: 4 }, () => stuck(pool)));
+    // The thread is still starting when the first three are refused for their number or their wait.
+    expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(refused.at(-1)).toMatchObject({ reason: { code: 'BUSY', message: expect.stringContaining('Try again') } });
+  });
+
+  it('ends a thread that needs too much memory, and goes on', async () => {
+    const pool = open({ heapMb: 16 });
+    const large = JSON.stringify(Array.from({ length: 200_000 }, (_, i) => ({ i })));
+    await expect(pool.run('json_query', { json_str: large, path: 'length(@)' }, 20_000)).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
+    expect(await sum(pool)).toMatchObject({ result: '42' });
+  });
+
+  it('refuses what runs and what comes after it was closed', async () => {
+    const pool = open();
+    const running = stuck(pool);
+    const refused = expect(running).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await pool.close();
+    await refused;
+    await expect(sum(pool)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});

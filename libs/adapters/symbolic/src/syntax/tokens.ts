@@ -32,7 +32,7 @@ export function plainNotation(text: string): string {
     .replace(/[⁺⁻]?[⁰¹²³⁴-⁹]+/gu, (digits) => `^(${[...digits].map((digit) => (digit === '⁻' ? '-' : digit === '⁺' ? '' : raised.indexOf(digit))).join('')})`)
     .replace(/[₀-₉]/gu, (digit) => String(lowered.indexOf(digit)))
     .replace(/[\u0370-\u03ff]/gu, (letter) => (Object.hasOwn(greek, letter) ? ` ${greek[letter]!} ` : letter))
-    .replace(/[^\u0000-\u007f]/gu, (sign) => (Object.hasOwn(plainSigns, sign) ? plainSigns[sign]! : sign)); // prettier-ignore
+    .replace(/\P{ASCII}/gu, (sign) => (Object.hasOwn(plainSigns, sign) ? plainSigns[sign]! : sign)); // prettier-ignore
 }
 
 /** Digits in groups of three, split by a sign that can mean nothing else there. */

@@ -1,0 +1,8 @@
+import { silentLogger } from '@conclave/platform';
+import { describeSymbolic } from '@conclave/ports/suites';
+import { openSymbolic } from './open-symbolic.js';
+
+describeSymbolic('The Compute Engine', {
+  open: async () => openSymbolic({ memoryMb: 512, seconds: 10, logger: silentLogger, prefer: 'compute-engine' }),
+  engine: 'compute-engine ',
+});

@@ -51,9 +51,9 @@ export interface Tokenized {
 
 /**
  * Splits a text. A comma between digits belongs to the number where nothing else can be meant: outside of the brackets of lists and
- * functions. Throws MATH_INPUT_INVALID on any other sign than those of the notation.
+ * functions; with `commaSeparates` nowhere. Throws MATH_INPUT_INVALID on any other sign than those of the notation.
  */
-export function tokenize(text: string): Tokenized {
+export function tokenize(text: string, commaSeparates = false): Tokenized {
   if (text.length > bounds.text) throw unreadable(`It has ${text.length} characters; ${bounds.text} are read.`);
   const source = plainNotation(text.normalize('NFC'));
   const tokens: Token[] = [];
@@ -75,7 +75,7 @@ export function tokenize(text: string): Tokenized {
       spaced = true;
       continue;
     }
-    const number = numberAt(rest, open.includes(true));
+    const number = numberAt(rest, commaSeparates || open.includes(true));
     if (number) {
       if (number.note) notes.add(number.note);
       add('number', number.length, number.value);

@@ -16,9 +16,10 @@ const constants = { pi: 'Pi', e: 'ExponentialE', i: 'ImaginaryUnit', infinity: '
 const inverted = (table) => new Map(Object.entries(table).map(([ours, theirs]) => [theirs, ours]));
 const functionOf = inverted(functions);
 const constantOf = inverted(constants);
-const prefix = 'v_';
+/** In front of every name, so that none is a name of the engine, and none is known from an earlier question. */
+let prefix = 'v0_';
 
-/** MathJSON of a tree. Names get a prefix, so that none is a name of the engine. */
+/** MathJSON of a tree. */
 function toEngine(tree) {
   switch (tree.kind) {
     case 'number':
@@ -203,22 +204,30 @@ function missing() {
   throw new Unsupported('Not every name has one value.');
 }
 
+const questionsPerEngine = 500;
+let engine = new ComputeEngine();
+let asked = 0;
+
 function reply({ job, seconds }) {
+  asked += 1;
+  // What an engine has worked out about functions is kept, because a new one takes half a second to do so again.
+  if (asked % questionsPerEngine === 0) engine = new ComputeEngine();
+  prefix = `v${asked}_`;
+  engine.precision = job.precision + 10;
+  engine.timeLimit = seconds * 1_000;
+  engine.pushScope();
   try {
-    // A new engine for each question: nothing of one is left for the next.
-    const ce = new ComputeEngine();
-    ce.precision = job.precision + 10;
-    ce.timeLimit = seconds * 1_000;
-    return { ok: true, ...calculate(ce, job) };
+    return { ok: true, ...calculate(engine, job) };
   } catch (error) {
     if (error instanceof Unsupported) return { ok: false, detail: error.message };
     // The engine throws errors of every kind for what it cannot do.
     return { ok: false, detail: `It gave up (${error?.name ?? 'without a reason'}).` };
+  } finally {
+    engine.popScope();
   }
 }
 
 const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
-reply({ job: { operation: 'simplify', precision: 15, expression: { kind: 'number', value: '1' } }, seconds: 10 });
 say({ ready: version });
 for await (const line of createInterface({ input: process.stdin })) {
   const question = JSON.parse(line);

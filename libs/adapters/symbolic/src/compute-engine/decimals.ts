@@ -11,7 +11,7 @@ export function decimalOf(tree: Tree, parts: Parts | null, precision: number): s
   const exact = fractionOf(tree);
   const whole = exact && finite(exact, Math.max(precision, 30));
   if (whole) return whole;
-  if (parts?.re == null || parts.im == null) return null;
+  if (!parts || parts.re === null || parts.im === null) return null;
   const [re, im] = [rounded(parts.re, precision), rounded(parts.im, precision)];
   if (re === null || im === null) return null;
   if (im === '0') return re;

@@ -1,7 +1,7 @@
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { Failure } from '@conclave/contracts';
 import { z } from 'zod';
+import { script } from '../assets.js';
 import type { Calculated, Engine } from '../engine.js';
 import { LineProcess, ProcessEnded, type LineProgram } from '../process/line-process.js';
 import { ProcessPool } from '../process/process-pool.js';
@@ -13,8 +13,7 @@ import { decimalOf } from './decimals.js';
 import { notationOf } from './notation.js';
 import { known as treeIsKnown } from './trees.js';
 
-// The build copies the assets beside the code, so the same path works in a checkout and in an image without sources.
-const script = fileURLToPath(new URL('../assets/symbolic/compute-engine-worker.mjs', import.meta.url));
+const worker = script('compute-engine-worker.mjs');
 
 export interface ComputeEngineOptions {
   readonly memoryMb: number;
@@ -53,7 +52,7 @@ export async function startComputeEngine({ memoryMb, seconds, processes, onRepla
     // No writing, no programs, no threads, and no text that becomes code.
     args: [
       ...['--no-warnings', permission, '--allow-fs-read=*', '--disallow-code-generation-from-strings'],
-      ...[`--max-old-space-size=${memoryMb}`, script],
+      ...[`--max-old-space-size=${memoryMb}`, worker],
     ],
     readyWithinMs: 30_000,
   };

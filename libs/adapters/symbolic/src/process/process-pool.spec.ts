@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Failure } from '@conclave/contracts';
+import type { Failure } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { LineProcess, type Reply } from './line-process.js';
 import { ProcessPool } from './process-pool.js';

@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { Symbolic } from '@conclave/ports';
-import { startComputeEngine } from './compute-engine.js';
+import { startComputeEngine } from './compute-engine/open-compute-engine.js';
 import type { Engine } from './engine.js';
 import { readRequest } from './request.js';
 import { pythons, startSympy } from './sympy-engine.js';

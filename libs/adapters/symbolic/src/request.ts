@@ -1,6 +1,7 @@
 import type { SymbolicArgs, SymbolicOperation } from '@conclave/ports';
 import { parseExpression, parseRelations, parseRows, type Parsed } from './syntax/parse.js';
 import { bounds, symbolsOf, type Related, type Tree } from './syntax/tree.js';
+import { checkSizes } from './syntax/sizes.js';
 import { unreadable } from './syntax/unreadable.js';
 
 export type Rows = readonly (readonly Tree[])[];
@@ -205,6 +206,7 @@ class Reader {
   } // prettier-ignore
 
   private kept<T>({ value, notes }: Parsed<T>): T {
+    for (const tree of treesOf(value)) checkSizes(tree);
     for (const note of notes) this.notes.add(note);
     return value;
   }
@@ -218,4 +220,11 @@ function separated(text: string): readonly string[] {
     const pieces = part.split(',');
     return pieces.length > 1 && pieces.every((piece) => /[=<>≤≥≠]/.test(piece)) ? pieces : [part];
   });
+}
+
+/** Trees in what was parsed: one, the sides of relations, or the entries of rows. */
+function treesOf(value: unknown): readonly Tree[] {
+  if (Array.isArray(value)) return value.flatMap(treesOf);
+  if (typeof value !== 'object' || value === null) return [];
+  return 'left' in value && 'right' in value ? [value.left as Tree, value.right as Tree] : [value as Tree];
 }

@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { FailureCode } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import { z } from 'zod';
+import { script } from './assets.js';
 import type { Calculated, Engine } from './engine.js';
 import { LineProcess, ProcessEnded, type LineProgram } from './process/line-process.js';
 import { ProcessPool } from './process/process-pool.js';
 
-// The build copies the assets beside the code, so the same path works in a checkout and in an image without sources.
-const script = fileURLToPath(new URL('./assets/symbolic/sympy-worker.py', import.meta.url));
+const worker = script('sympy-worker.py');
 
 const Answer = z.discriminatedUnion('ok', [
   z.object({
@@ -48,7 +47,7 @@ export async function pythons(): Promise<readonly string[]> {
 /** SymPy in processes of its own. Throws Failure MATH_UNAVAILABLE, whose detail says what is missing. */
 export async function startSympy({ python, memoryMb, seconds, processes, onReplaced }: SympyOptions): Promise<Engine> {
   // -I: neither variables nor packages of the user; -B: writes nothing beside our script.
-  const program: LineProgram = { file: python, args: ['-I', '-B', script, String(memoryMb)], readyWithinMs: 30_000 };
+  const program: LineProgram = { file: python, args: ['-I', '-B', worker, String(memoryMb)], readyWithinMs: 30_000 };
   const { process, first } = await started(program);
   const { ready } = first;
   if (typeof ready !== 'string') {

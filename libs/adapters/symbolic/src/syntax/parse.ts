@@ -19,10 +19,10 @@ export const parseRelations = (text: string, declared: ReadonlySet<string>): Par
 
 /** Rows of a matrix as `[[1, 2], [3, 4]]`, `[1, 2; 3, 4]` or with round or curly brackets. Throws MATH_INPUT_INVALID. */
 export const parseRows = (text: string, declared: ReadonlySet<string>): Parsed<readonly (readonly Tree[])[]> =>
-  parsed(text, declared, (parser) => parser.rows());
+  parsed(text, declared, (parser) => parser.rows(), true);
 
-function parsed<T>(text: string, declared: ReadonlySet<string>, read: (parser: Parser) => T): Parsed<T> {
-  const { tokens, notes } = tokenize(text);
+function parsed<T>(text: string, declared: ReadonlySet<string>, read: (parser: Parser) => T, commaSeparates = false): Parsed<T> {
+  const { tokens, notes } = tokenize(text, commaSeparates);
   if (tokens.length === 0) throw unreadable('The expression is empty.');
   const parser = new Parser(splitNames(tokens, declared), declared);
   const value = read(parser);
@@ -38,6 +38,8 @@ class Parser {
   private at = 0;
   private depth = 0;
   private nodes = 0;
+  /** Bars of |x| that are open. */
+  private bars = 0;
 
   constructor(
     private readonly tokens: readonly Token[],
@@ -164,7 +166,9 @@ class Parser {
     if (token.kind === 'name') return this.named(token);
     if (token.text === '|') {
       this.at += 1;
+      this.bars += 1;
       const inside = this.sum();
+      this.bars -= 1;
       this.expect('|');
       return this.made({ kind: 'call', name: 'abs', args: [inside] });
     }
@@ -193,7 +197,7 @@ class Parser {
     throw unreadable(
       called
         ? `The function ${shown(token.text)} is not known. Functions: ${Object.keys(functions).join(', ')}.`
-        : `The name ${shown(token.text)} is not known. Names are single letters; list longer ones in \`variables\`. Write a product with *.`,
+        : `The name ${shown(token.text)} is not known. Names are single letters; list longer ones in \`variables\`. Write a product with *, and no words.`,
     );
   }
 
@@ -257,7 +261,7 @@ class Parser {
       if (number) return true;
       throw unreadable(`The number ${token.text} stands behind a value without a sign. Write * or ^ between them.`);
     }
-    return token.kind === 'name' || token.text === '(';
+    return token.kind === 'name' || ['(', '[', '{'].includes(token.text) || (token.text === '|' && this.bars === 0);
   }
 
   private checkSideBySide(): void {

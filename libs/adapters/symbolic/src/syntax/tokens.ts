@@ -32,7 +32,7 @@ export function plainNotation(text: string): string {
     .replace(/[⁺⁻]?[⁰¹²³⁴-⁹]+/gu, (digits) => `^(${[...digits].map((digit) => (digit === '⁻' ? '-' : digit === '⁺' ? '' : raised.indexOf(digit))).join('')})`)
     .replace(/[₀-₉]/gu, (digit) => String(lowered.indexOf(digit)))
     .replace(/[\u0370-\u03ff]/gu, (letter) => (Object.hasOwn(greek, letter) ? ` ${greek[letter]!} ` : letter))
-    .replace(/[^\u0000-\u007f]/gu, (sign) => (Object.hasOwn(plainSigns, sign) ? plainSigns[sign]! : sign)); // prettier-ignore
+    .replace(/\P{ASCII}/gu, (sign) => (Object.hasOwn(plainSigns, sign) ? plainSigns[sign]! : sign)); // prettier-ignore
 }
 
 /** Digits in groups of three, split by a sign that can mean nothing else there. */
@@ -51,9 +51,9 @@ export interface Tokenized {
 
 /**
  * Splits a text. A comma between digits belongs to the number where nothing else can be meant: outside of the brackets of lists and
- * functions. Throws MATH_INPUT_INVALID on any other sign than those of the notation.
+ * functions; with `commaSeparates` nowhere. Throws MATH_INPUT_INVALID on any other sign than those of the notation.
  */
-export function tokenize(text: string): Tokenized {
+export function tokenize(text: string, commaSeparates = false): Tokenized {
   if (text.length > bounds.text) throw unreadable(`It has ${text.length} characters; ${bounds.text} are read.`);
   const source = plainNotation(text.normalize('NFC'));
   const tokens: Token[] = [];
@@ -75,7 +75,7 @@ export function tokenize(text: string): Tokenized {
       spaced = true;
       continue;
     }
-    const number = numberAt(rest, open.includes(true));
+    const number = numberAt(rest, commaSeparates || open.includes(true));
     if (number) {
       if (number.note) notes.add(number.note);
       add('number', number.length, number.value);

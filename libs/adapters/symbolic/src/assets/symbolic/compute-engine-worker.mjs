@@ -1,0 +1,235 @@
+// Calculates jobs with the Compute Engine: one line of JSON in, one line of JSON out. Says {"ready": version} first; ends with its input.
+import { createInterface } from 'node:readline';
+import { ComputeEngine, version } from '@cortex-js/compute-engine';
+
+/** What the job asks for is not known here, or the engine gave something that is not exact. */
+class Unsupported extends Error {}
+
+const functions = {
+  sqrt: 'Sqrt', root: 'Root', exp: 'Exp', ln: 'Ln', log: 'Log', abs: 'Abs', sign: 'Sign',
+  sin: 'Sin', cos: 'Cos', tan: 'Tan', cot: 'Cot', sec: 'Sec', csc: 'Csc', asin: 'Arcsin', acos: 'Arccos', atan: 'Arctan', atan2: 'Arctan2',
+  sinh: 'Sinh', cosh: 'Cosh', tanh: 'Tanh', asinh: 'Arsinh', acosh: 'Arcosh', atanh: 'Artanh',
+  factorial: 'Factorial', binomial: 'Binomial', gamma: 'Gamma', erf: 'Erf', floor: 'Floor', ceiling: 'Ceil', mod: 'Mod', gcd: 'GCD', lcm: 'LCM',
+  max: 'Max', min: 'Min', re: 'Real', im: 'Imaginary', conjugate: 'Conjugate',
+}; // prettier-ignore
+const constants = { pi: 'Pi', e: 'ExponentialE', i: 'ImaginaryUnit', infinity: 'PositiveInfinity' };
+const inverted = (table) => new Map(Object.entries(table).map(([ours, theirs]) => [theirs, ours]));
+const functionOf = inverted(functions);
+const constantOf = inverted(constants);
+/** In front of every name, so that none is a name of the engine, and none is known from an earlier question. */
+let prefix = 'v0_';
+
+/** MathJSON of a tree. */
+function toEngine(tree) {
+  switch (tree.kind) {
+    case 'number':
+      return toNumber(tree.value);
+    case 'symbol':
+      return prefix + tree.name;
+    case 'constant':
+      return constants[tree.name];
+    case 'sum':
+      return ['Add', ...tree.terms.map(toEngine)];
+    case 'product':
+      return ['Multiply', ...tree.factors.map(toEngine)];
+    case 'negative':
+      return ['Negate', toEngine(tree.of)];
+    case 'quotient':
+      return ['Divide', toEngine(tree.over), toEngine(tree.under)];
+    case 'power':
+      return ['Power', toEngine(tree.base), toEngine(tree.exponent)];
+    case 'call':
+      if (tree.name === 'cbrt') return ['Root', toEngine(tree.args[0]), 3];
+      return [functions[tree.name], ...tree.args.map(toEngine)];
+    default:
+      throw new Unsupported('A part of the expression is of an unknown kind.');
+  }
+}
+
+/** Decimals are exact fractions. */
+function toNumber(digits) {
+  const [whole, part = ''] = digits.split('.');
+  const numerator = { num: BigInt(whole + part).toString() };
+  return part === '' ? numerator : ['Rational', numerator, { num: (10n ** BigInt(part.length)).toString() }];
+}
+
+/** A tree of MathJSON. Throws Unsupported for every kind that is not known here, floating point among them. */
+function toTree(json) {
+  if (typeof json === 'number') return integer(String(json));
+  if (typeof json === 'string') return named(json);
+  if (!Array.isArray(json)) {
+    if (typeof json?.num === 'string') return integer(json.num);
+    throw new Unsupported('The Compute Engine gave something that is not known here.');
+  }
+  const [head, ...args] = json;
+  const trees = () => args.map(toTree);
+  switch (head) {
+    case 'Rational':
+    case 'Divide':
+      return { kind: 'quotient', over: toTree(args[0]), under: toTree(args[1]) };
+    case 'Complex':
+      return complex(args[0], args[1]);
+    case 'Add':
+      return { kind: 'sum', terms: trees() };
+    case 'Subtract':
+      return { kind: 'sum', terms: [toTree(args[0]), ...args.slice(1).map((arg) => ({ kind: 'negative', of: toTree(arg) }))] };
+    case 'Multiply':
+      return { kind: 'product', factors: trees() };
+    case 'Negate':
+      return { kind: 'negative', of: toTree(args[0]) };
+    case 'Power':
+      return { kind: 'power', base: toTree(args[0]), exponent: toTree(args[1]) };
+    case 'Square':
+      return { kind: 'power', base: toTree(args[0]), exponent: { kind: 'number', value: '2' } };
+    case 'Delimiter':
+      return toTree(args[0]);
+    default: {
+      const name = functionOf.get(head);
+      if (!name) throw new Unsupported(`It was not solved in closed form.`);
+      return { kind: 'call', name: name === 'log' && args.length === 1 ? 'log' : name, args: trees() };
+    }
+  }
+}
+
+function named(name) {
+  if (name.startsWith(prefix)) return { kind: 'symbol', name: name.slice(prefix.length) };
+  if (name === 'NegativeInfinity') return { kind: 'negative', of: { kind: 'constant', name: 'infinity' } };
+  if (name === 'Half') return { kind: 'quotient', over: integer('1'), under: integer('2') };
+  const constant = constantOf.get(name);
+  if (!constant) throw new Unsupported('It has no value, or none in closed form.');
+  return { kind: 'constant', name: constant };
+}
+
+function complex(re, im) {
+  const [left, right] = [toTree(re), toTree(im)];
+  const turned = { kind: 'product', factors: [right, { kind: 'constant', name: 'i' }] };
+  return left.kind === 'number' && left.value === '0' ? turned : { kind: 'sum', terms: [left, turned] };
+}
+
+/** A whole number as a tree; anything with a part after the point is rounded and therefore refused. */
+function integer(text) {
+  const [, sign, whole, part = '', exponent = '0'] = /^([-+]?)(\d+)(?:\.(\d+))?(?:e\+?(-?\d+))?$/i.exec(text) ?? [];
+  const places = Number(exponent) - part.length;
+  if (whole === undefined || places < 0) throw new Unsupported('It was found only as a rounded number.');
+  const number = { kind: 'number', value: BigInt(whole + part + '0'.repeat(places)).toString() };
+  return sign === '-' ? { kind: 'negative', of: number } : number;
+}
+
+/** Real and imaginary part as decimals; null where there is no number. */
+function decimalOf(expression) {
+  const value = expression.N();
+  const { json } = value;
+  const digits = (part) => (typeof part === 'number' ? String(part) : typeof part?.num === 'string' ? part.num : null);
+  if (Array.isArray(json)) return json[0] === 'Complex' ? { re: digits(json[1]), im: digits(json[2]) } : null;
+  const re = digits(json);
+  return re === null ? null : { re, im: '0' };
+}
+
+const shown = (expression) => ({ tree: toTree(expression.json), decimal: decimalOf(expression) });
+
+function entries(expression) {
+  const { json } = expression;
+  if (!Array.isArray(json) || json[0] !== 'List') throw new Unsupported('It was not solved in closed form.');
+  return json.slice(1);
+}
+
+function calculate(ce, job) {
+  const box = (json) => ce.box(json);
+  const one = (expression) => ({ values: [shown(expression)] });
+  const variable = prefix + job.variable;
+  const ranged = (head) =>
+    one(box([head, toEngine(job.expression), ['Limits', variable, toEngine(job.lower), toEngine(job.upper)]]).evaluate());
+  const matrix = (rows) => ['List', ...rows.map((row) => ['List', ...row.map(toEngine)])];
+  const rowsOf = (expression) => ({ rows: entries(expression).map((row) => entries(box(row)).map((entry) => shown(box(entry)))) });
+  switch (job.operation) {
+    case 'evaluate': {
+      const values = Object.fromEntries(job.values.map(([name, value]) => [prefix + name, box(toEngine(value))]));
+      const value = box(toEngine(job.expression)).subs(values).evaluate();
+      return one(value);
+    }
+    case 'simplify':
+      return one(box(toEngine(job.expression)).simplify());
+    case 'expand':
+      return one(box(['ExpandAll', toEngine(job.expression)]).evaluate());
+    case 'factor':
+      return one(box(['Factor', toEngine(job.expression)]).evaluate());
+    case 'differentiate': {
+      const steps = [];
+      let derivative = box(toEngine(job.expression));
+      for (let n = 0; n < job.order; n += 1) {
+        derivative = box(['D', derivative.json, variable]).evaluate();
+        steps.push(toTree(derivative.json));
+      }
+      const value = job.point === null ? derivative : derivative.subs({ [variable]: box(toEngine(job.point)) }).evaluate();
+      return { ...one(value), steps };
+    }
+    case 'integrate':
+      return job.lower === null ? one(box(['Integrate', toEngine(job.expression), variable]).evaluate()) : ranged('Integrate');
+    case 'limit':
+      return one(box(['Limit', ['Function', toEngine(job.expression), variable], toEngine(job.point)]).evaluate());
+    case 'sum':
+      return ranged('Sum');
+    case 'product':
+      return ranged('Product');
+    case 'determinant':
+      return one(box(['Determinant', matrix(job.matrix)]).evaluate());
+    case 'inverse':
+      return rowsOf(box(['Inverse', matrix(job.matrix)]).evaluate());
+    case 'multiply':
+      return rowsOf(box(['MatrixMultiply', matrix(job.matrix), matrix(job.other)]).evaluate());
+    case 'eigenvalues':
+      return { values: entries(box(['Eigenvalues', matrix(job.matrix)]).evaluate()).map((value) => shown(box(value))) };
+    case 'solve':
+      return { solutions: solve(ce, job) };
+    default:
+      throw new Unsupported(`It does not know ${job.operation}.`);
+  }
+}
+
+function solve(ce, { relations, variables }) {
+  const equations = relations.map(({ left, right }) => ['Equal', toEngine(left), toEngine(right)]);
+  const names = variables.map((name) => prefix + name);
+  if (equations.length === 1 && names.length === 1) {
+    const found = ce.box(equations[0]).solve(names[0]);
+    if (!Array.isArray(found)) throw new Unsupported('It was not solved in closed form.');
+    return found.map((value) => ({ [variables[0]]: shown(value) }));
+  }
+  const found = ce.box(['List', ...equations]).solve(names);
+  const all = Array.isArray(found) ? found : found ? [found] : [];
+  if (all.length === 0) throw new Unsupported('It was not solved in closed form.');
+  return all.map((one) => Object.fromEntries(variables.map((name, n) => [name, shown(one[names[n]] ?? missing())])));
+}
+
+function missing() {
+  throw new Unsupported('Not every name has one value.');
+}
+
+const questionsPerEngine = 500;
+let engine = new ComputeEngine();
+let asked = 0;
+
+function reply({ job, seconds }) {
+  asked += 1;
+  // What an engine has worked out about functions is kept, because a new one takes half a second to do so again.
+  if (asked % questionsPerEngine === 0) engine = new ComputeEngine();
+  prefix = `v${asked}_`;
+  engine.precision = job.precision + 10;
+  engine.timeLimit = seconds * 1_000;
+  engine.pushScope();
+  try {
+    return { ok: true, ...calculate(engine, job) };
+  } catch (error) {
+    if (error instanceof Unsupported) return { ok: false, detail: error.message };
+    // The engine throws errors of every kind for what it cannot do.
+    return { ok: false, detail: `It gave up (${error?.name ?? 'without a reason'}).` };
+  } finally {
+    engine.popScope();
+  }
+}
+
+const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+say({ ready: version });
+for await (const line of createInterface({ input: process.stdin })) {
+  const question = JSON.parse(line);
+  say({ id: question.id, ...reply(question) });
+}

@@ -1,0 +1,77 @@
+import type { Tree } from '../syntax/tree.js';
+
+/** How tightly a notation binds; what binds less is put in brackets. */
+const binding = { sum: 1, negative: 2, product: 2, power: 4, atom: 5 } as const;
+
+/** The expression in the notation that is read again: `x^2/2`, `2*sqrt(2)`. */
+export const notationOf = (tree: Tree): string => written(tree).text;
+
+interface Written {
+  readonly text: string;
+  readonly binds: number;
+}
+
+const atom = (text: string): Written => ({ text, binds: binding.atom });
+const bracketed = (tree: Tree, least: number): string => {
+  const { text, binds } = written(tree);
+  return binds < least ? `(${text})` : text;
+};
+
+function written(tree: Tree): Written {
+  switch (tree.kind) {
+    case 'number':
+      return atom(tree.value);
+    case 'symbol':
+    case 'constant':
+      return atom(tree.name);
+    case 'call':
+      return called(tree.name, tree.args);
+    case 'power':
+      return { text: `${bracketed(tree.base, binding.atom)}^${bracketed(tree.exponent, binding.atom)}`, binds: binding.power };
+    case 'negative':
+      return { text: `-${bracketed(tree.of, binding.product)}`, binds: binding.negative };
+    case 'quotient':
+      return quotient(tree.over, tree.under);
+    case 'product':
+      return product(tree.factors);
+    case 'sum':
+      return { text: tree.terms.map(term).join(''), binds: binding.sum };
+  }
+}
+
+function called(name: string, args: readonly Tree[]): Written {
+  if (name === 'log' && args.length === 1) return atom(`ln(${notationOf(args[0]!)})`);
+  return atom(`${name}(${args.map(notationOf).join(', ')})`);
+}
+
+function quotient(over: Tree, under: Tree): Written {
+  if (over.kind === 'negative') return { text: `-${quotient(over.of, under).text}`, binds: binding.negative };
+  if (under.kind === 'number' && under.value === '1') return written(over);
+  return { text: `${bracketed(over, binding.product)}/${bracketed(under, binding.power)}`, binds: binding.product };
+}
+
+function product(factors: readonly Tree[]): Written {
+  // (1/3)*x^3 is x^3/3.
+  const [first, ...rest] = factors;
+  const negative = first!.kind === 'negative' || (first!.kind === 'quotient' && first!.over.kind === 'negative');
+  if (negative) {
+    const positive: Tree = first!.kind === 'negative' ? first!.of : { ...(first as Extract<Tree, { kind: 'quotient' }>), over: (first as Extract<Tree, { kind: 'quotient' }>).over as never };
+    const plain = positive.kind === 'quotient' && positive.over.kind === 'negative' ? { ...positive, over: positive.over.of } : positive;
+    return { text: `-${product([plain, ...rest]).text}`, binds: binding.negative };
+  }
+  if (first!.kind === 'number' && first!.value === '1' && rest.length > 0) return product(rest);
+  if (first!.kind === 'quotient' && rest.length > 0)
+    return quotient(isOne(first!.over) ? together(rest) : together([first!.over, ...rest]), first!.under);
+  if (rest.length === 0) return written(first!);
+  return { text: factors.map((factor, n) => bracketed(factor, n === 0 ? binding.product : binding.power)).join('*'), binds: binding.product };
+} // prettier-ignore
+
+const isOne = (tree: Tree): boolean => tree.kind === 'number' && tree.value === '1';
+const together = (factors: readonly Tree[]): Tree => (factors.length === 1 ? factors[0]! : { kind: 'product', factors });
+
+function term(tree: Tree, position: number): string {
+  const { text, binds } = written(tree);
+  const plain = binds <= binding.sum ? `(${text})` : text;
+  if (position === 0) return plain;
+  return plain.startsWith('-') ? ` - ${plain.slice(1)}` : ` + ${plain}`;
+}

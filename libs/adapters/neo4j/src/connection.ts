@@ -75,9 +75,11 @@ export class Neo4jConnection {
 
   async #prepare(): Promise<void> {
     try {
-      await this.#inSession(async (session) => {
-        for (const statement of schema) await session.executeWrite((transaction) => transaction.run(statement));
-      });
+      await this.#inSession((session) =>
+        session.executeWrite(async (transaction) => {
+          for (const statement of schema) await transaction.run(statement);
+        }),
+      );
     } catch (error) {
       this.#schema = null;
       throw error;

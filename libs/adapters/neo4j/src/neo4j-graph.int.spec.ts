@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { relationTypes } from '@conclave/contracts';
 import type { SynthesisWrite } from '@conclave/ports';
 import { describeKnowledgeGraph } from '@conclave/ports/suites';
 import { TcpProxy } from '@conclave/test-support';
@@ -7,6 +8,7 @@ import neo4j, { type Driver } from 'neo4j-driver';
 import { realServer } from './__fixtures__/server.js';
 import type { Neo4jGraphOptions } from './connection.js';
 import { Neo4jGraph } from './neo4j-graph.js';
+import * as statements from './statements.js';
 
 jest.setTimeout(60_000);
 
@@ -80,6 +82,49 @@ describe('a graph in Neo4j', () => {
     ]);
   });
 
+  it('keeps relations as relationships of their type, between entities of their tenant, with all that is known about them', async () => {
+    const triple = {
+      subject: 'Aspirin (ASS)',
+      subjectType: 'drug',
+      relation: 'TREATS',
+      object: 'Pain',
+      objectType: '',
+      confidence: 0.5,
+    } as const;
+    await opened().addTriples({
+      tenant: 'shape',
+      eventId: 'e',
+      runId: 'run_1',
+      source: 'tool',
+      triples: [triple],
+      domain: 'medicine',
+      at: 5,
+    });
+    const { records } = await driver.executeQuery(
+      'MATCH (a:Entity {tenant: $tenant})-[r]->(b:Entity) RETURN type(r) AS type, properties(r) AS r, properties(a) AS a, b.tenant AS tenant',
+      { tenant: `${namespace}shape` },
+    );
+    const tenant = `${namespace}shape`;
+    expect(records.map((record) => record.toObject())).toEqual([
+      {
+        type: 'TREATS',
+        r: {
+          tenant, id: expect.stringMatching(/^[0-9a-f]{24}$/), subject: 'aspirin', relation: 'TREATS', object: 'pain', confidence: 0.5, doubt: 0.55, trust: 0.45,
+          good: 0, bad: 0, flagged: false, verified: false, accepted: false, superseded: false, source: 'tool', domain: 'medicine', runId: 'run_1', version: 1, at: 5,
+        },
+        a: { tenant, id: expect.any(String), name: 'Aspirin', normal: 'aspirin', type: 'drug', aliases: ['ass'], words: 1 },
+        tenant,
+      },
+    ]); // prettier-ignore
+  });
+
+  it('has one statement per relation type of the list, and a value in none of them', () => {
+    expect(Object.keys(statements.putRelations)).toEqual(relationTypes);
+    for (const [type, text] of Object.entries(statements.putRelations))
+      expect(text).toContain(`-[r:${type} {tenant: $tenant, id: relation.id}]->`);
+    for (const type of relationTypes) expect(type).toMatch(/^[A-Z_]+$/);
+  });
+
   it('has the constraints that keep nodes single, and finds by index', async () => {
     await opened().synthesesAbout({ tenant: 'acme', entities: ['x'], limit: 1 });
     const { records } = await driver.executeQuery(
@@ -120,6 +165,30 @@ describe('a graph in Neo4j', () => {
       expect((await writing).id).toMatch(/^[0-9a-f]{16}$/);
     }
     expect(await graph.synthesesAbout({ tenant: 'acme', entities: ['Bismuth'], limit: 50 })).toHaveLength(6);
+    for (let n = 0; n < 4; n += 1) {
+      const triple = {
+        subject: 'Bismuth',
+        subjectType: '',
+        relation: 'PART_OF',
+        object: 'Alloy',
+        objectType: '',
+        confidence: 0.5,
+      } as const;
+      const writing = graph.addTriples({
+        tenant: 'cut',
+        eventId: `e${n}`,
+        runId: `run_${n}`,
+        source: 'answer',
+        triples: [triple],
+        domain: 'd',
+        at: n,
+      });
+      proxy.cut();
+      expect(await writing).toMatchObject(n === 0 ? { added: 1 } : { added: 0, confirmed: 1 });
+    }
+    expect(
+      (await graph.retrieve({ tenant: 'cut', terms: ['alloy'], categories: [], limit: 5, maxCharacters: 99 })).relations,
+    ).toMatchObject([{ trust: 0.7599 }]);
   });
 
   it('says GRAPH_UNAVAILABLE with a bound where nothing listens, and what to check where the password is wrong', async () => {

@@ -63,23 +63,22 @@ UNWIND newest AS s
 WITH DISTINCT s
 RETURN ${synthesis}`;
 
-const types = relationTypes.join('|');
 const relation = `properties(r) AS relation, startNode(r).name AS subjectName, endNode(r).name AS objectName,
   coalesce(startNode(r).type, '') AS subjectType, coalesce(endNode(r).type, '') AS objectType`;
 
 /** Relations between the entities, and functional ones of each. */
-export const meeting = `MATCH (a:Entity {tenant: $tenant})-[r:${types}]->(b:Entity {tenant: $tenant})
+export const meeting = `MATCH (a:Entity {tenant: $tenant})-[r]->(b:Entity {tenant: $tenant})
 WHERE a.normal IN $entities AND r.tenant = $tenant AND (b.normal IN $entities OR type(r) IN $functional)
 RETURN ${relation} ORDER BY r.id`;
 
 /**
  * Unflagged relations from and to each entity, the most trusted of each. Links of syntheses have no flag. The other end has no label,
- * because a small graph is planned with a scan of the label then.
+ * because a small graph is planned with a scan of the label then; types are not named, because each one makes planning slower.
  */
 export const around = `UNWIND $entities AS normal
 MATCH (e:Entity {tenant: $tenant, normal: normal})
 WITH e, COLLECT {
-  MATCH (e)-[r:${types}]-(other) WHERE other.tenant = $tenant AND r.tenant = $tenant AND r.flagged = false
+  MATCH (e)-[r]-(other) WHERE other.tenant = $tenant AND r.tenant = $tenant AND r.flagged = false
   RETURN r ORDER BY r.trust DESC, r.id LIMIT $limit
 } AS best
 UNWIND best AS r
@@ -119,7 +118,7 @@ MERGE (n:Taught {tenant: $tenant, run: run, relation: relation.id}) SET n.subjec
 
 /** The relations a run taught; each is found by its ends. */
 export const taughtRelations = `MATCH (n:Taught {tenant: $tenant, run: $runId})
-MATCH (a:Entity {tenant: $tenant, normal: n.subject})-[r:${types}]->(b:Entity {tenant: $tenant, normal: n.object})
+MATCH (a:Entity {tenant: $tenant, normal: n.subject})-[r]->(b:Entity {tenant: $tenant, normal: n.object})
 WHERE r.tenant = $tenant AND r.id = n.relation
 RETURN ${relation} ORDER BY r.id`;
 
@@ -138,7 +137,7 @@ export const listQuarantined = `MATCH (n:Quarantined {tenant: $tenant, state: $s
 RETURN n.entry AS entry ORDER BY n.at DESC, n.id LIMIT $limit`;
 
 export const stats = `RETURN COUNT { (:Entity {tenant: $tenant}) } AS entities,
-  COUNT { (:Entity {tenant: $tenant})-[r:${types}]->(:Entity {tenant: $tenant}) } AS relations,
-  COUNT { (:Entity {tenant: $tenant})-[r:${types}]->(:Entity {tenant: $tenant}) WHERE r.flagged } AS flagged,
+  COUNT { (:Entity {tenant: $tenant})-[r]->(:Entity {tenant: $tenant}) } AS relations,
+  COUNT { (:Entity {tenant: $tenant})-[r]->(:Entity {tenant: $tenant}) WHERE r.flagged } AS flagged,
   COUNT { (:Synthesis {tenant: $tenant}) } AS syntheses,
   COUNT { (:Quarantined {tenant: $tenant, state: 'open'}) } AS quarantined`;

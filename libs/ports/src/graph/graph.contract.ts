@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { KnowledgeGraph, SynthesisWrite } from './graph.js';
 import { describeRetrieval } from './retrieval.contract.js';
+import { describeSameAnswers } from './same-answers.contract.js';
 import { describeTriples } from './triples.contract.js';
 
 export interface GraphWorld {
@@ -161,4 +162,5 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
     describeTriples({ open });
     describeRetrieval({ open });
   });
+  describe(`${name} as a knowledge graph`, () => describeSameAnswers({ open }));
 }

@@ -76,9 +76,19 @@ export function openToolbox({ workerFile, lawUrl, threads = 4, log = () => {} }:
 
 function openLibrary(lawUrl: string, pool: WorkerPool): LawLibrary {
   return new LawLibrary(lawFiles(lawBase(lawUrl)), {
-    contents: (bytes) => pool.run(readingJobs.contents, bytes, readingMs) as Promise<LawEntry[]>,
-    law: (bytes) => pool.run(readingJobs.law, bytes, readingMs) as Promise<Law>,
+    contents: (bytes) => fromServer(pool.run(readingJobs.contents, bytes, readingMs)) as Promise<LawEntry[]>,
+    law: (bytes) => fromServer(pool.run(readingJobs.law, bytes, readingMs)) as Promise<Law>,
   });
+}
+
+/** What a document of the server lacks is no mistake of the caller. */
+async function fromServer<Value>(reading: Promise<Value>): Promise<Value> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === 'BUSY' || error.code === 'UNAVAILABLE') throw error;
+    throw new Refusal('UNAVAILABLE', `The law server sent a file that cannot be used. ${error.message}`, { cause: error });
+  }
 }
 
 /** The answer, or a refusal once the signal fires: a shared fetch goes on for the others who wait for it. */

@@ -14,7 +14,7 @@ export interface ToolboxOptions {
   workerFile: URL | string;
   /** Base address of the German laws, such as https://www.gesetze-im-internet.de; without it the law tools say what to set. */
   lawUrl?: string | undefined;
-  /** Most worker threads at once; 4 when absent. */
+  /** Most worker threads at once; 6 when absent. */
   threads?: number;
   /** Lines for an operator; they never hold arguments. */
   log?(line: string): void;
@@ -43,7 +43,7 @@ const notConfigured = (): Refusal =>
   );
 
 /** All tools behind one call. Computing tools run in threads; law tools wait for their server here and read in a thread. */
-export function openToolbox({ workerFile, lawUrl, threads = 4, log = () => {} }: ToolboxOptions): Toolbox {
+export function openToolbox({ workerFile, lawUrl, threads = 6, log = () => {} }: ToolboxOptions): Toolbox {
   const pool = new WorkerPool({ workerFile, threads, heapMb, waiting: { jobs: 200, ms: 10_000 }, startMs: 10_000, log });
   const library = lawUrl ? openLibrary(lawUrl, pool) : undefined;
   const byName = new Map<string, ToolDeclaration>([...computingTools, ...lawTools].map((tool) => [tool.name, tool]));

@@ -163,6 +163,13 @@ export const failures = {
     message: 'A stored body does not match its hash.',
   },
   BLOB_MISSING: { status: 500, type: 'server_error', retriable: true, errorType: 'own_store', message: 'A stored body is missing.' },
+  CACHE_VALUE_TOO_LARGE: {
+    status: 500,
+    type: 'server_error',
+    retriable: false,
+    errorType: 'own_store',
+    message: 'A value is larger than a cache entry may be. Keep its body as a blob and cache the reference.',
+  },
   EVENT_UNDECODABLE: {
     status: 500,
     type: 'server_error',

@@ -9,6 +9,10 @@ export const promptMarks = {
     expert: (category: string): string => `You are an expert of the committee: ${category}.`,
     assessor: 'You assess whether a question is answered.',
     composer: 'You are the composer of the final answer.',
+    thinker: 'You think a question through before its answer is written.',
+    adviser: 'You advise experts that were unsure.',
+    scorer: 'You compare answers of experts.',
+    critic: 'You are the critic of answers on safety-critical topics.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
@@ -19,6 +23,12 @@ export const promptMarks = {
   /** Head of the numbered facts the composer gets, each `[n] text — title <url or ->`. */
   facts: 'FACTS:',
   expertAnswers: 'EXPERT ANSWERS:',
+  /** Result of the thinking step, for the composer. */
+  thinking: 'THINKING:',
+  /** The answer that the critic has in hand. */
+  reviewed: 'ANSWER TO REVIEW:',
+  /** `TASK-ID: <id>` of judge calls about experts; what an expert is shown when it is asked again. */
+  refinement: { task: 'TASK-ID:', previous: 'YOUR EARLIER ANSWER:', hints: 'HINTS OF THE JUDGE:' },
   /** `STILL OPEN: <gap>`, only when a gap stays open. */
   stillOpen: 'STILL OPEN:',
   failedTasks: 'FAILED TASKS:',

@@ -25,7 +25,8 @@ describe('an event recorded earlier', () => {
       expect(spec).toBeDefined();
       const parsed = spec!.schema.safeParse(JSON.parse(body));
       expect(parsed.error).toBeUndefined();
-      expect(JSON.parse(JSON.stringify(parsed.data))).toEqual(JSON.parse(body));
+      // What later versions added gets its default; nothing that was there is lost.
+      expect(parsed.data).toMatchObject(JSON.parse(body) as object);
     },
   );
 

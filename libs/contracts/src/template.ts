@@ -21,8 +21,11 @@ export type RunLimits = z.infer<typeof RunLimits>;
 
 export const ExpertProfile = z.object({
   t1: z.array(ModelRef).min(1).describe('models tried first, in this order'),
-  t2: z.array(ModelRef).default([]).describe('models asked when the answer of the first tier is unsure'),
-  always: z.array(ModelRef).default([]).describe('models that always answer beside the first tier; their answers are never dropped as duplicates'),
+  t2: z.array(ModelRef).optional().describe('models asked when the answer of the first tier is unsure'),
+  always: z
+    .array(ModelRef)
+    .optional()
+    .describe('models that always answer beside the first tier; their answers are never dropped as duplicates'),
   prompt: z.string().describe('system prompt of this category'),
 });
 export type ExpertProfile = z.infer<typeof ExpertProfile>;
@@ -38,7 +41,10 @@ export type ToolOffer = z.infer<typeof ToolOffer>;
 export const CollectionOffer = z.object({ name: z.string(), description: z.string() });
 export type CollectionOffer = z.infer<typeof CollectionOffer>;
 
-/** A template with every default filled in: what a run carries from its first event to its last. */
+/**
+ * A template with every default filled in: what a run carries from its first event to its last. What is optional came later than the first
+ * recorded runs; a template that is resolved today has all of it.
+ */
 export const Template = z.object({
   id: z.string().describe('what a client sends as `model`'),
   version: z.string().describe('hash of the resolved content'),
@@ -50,23 +56,27 @@ export const Template = z.object({
   judge: z.object({ models: z.array(ModelRef).min(1) }),
   experts: z.record(z.string(), ExpertProfile).describe('category -> profile; `general` always exists'),
   capabilities: z.array(z.string()).describe('evidence capabilities offered to the planner, such as `research`'),
-  tools: z.array(ToolOffer).default([]).describe('tools that `mcp` tasks may name'),
-  collections: z.array(CollectionOffer).default([]).describe('document collections that may be searched'),
-  complexity: z.enum(['auto', 'trivial', 'moderate', 'complex']).default('moderate').describe('level that is forced, or `auto`'),
-  thinking: z.boolean().default(false).describe('a thinking step before the synthesis of complex questions'),
-  refine_rounds: z.int().min(0).max(2).default(0).describe('times an unsure expert is asked again with hints of the judge'),
+  tools: z.array(ToolOffer).optional().describe('tools that `mcp` tasks may name'),
+  collections: z.array(CollectionOffer).optional().describe('document collections that may be searched'),
+  complexity: z
+    .enum(['auto', 'trivial', 'moderate', 'complex'])
+    .optional()
+    .describe('level that is forced, or `auto`; moderate where absent'),
+  thinking: z.boolean().optional().describe('a thinking step before the synthesis of complex questions'),
+  refine_rounds: z.int().min(0).max(2).optional().describe('times an unsure expert is asked again with hints of the judge'),
   critic: z
     .object({ categories: z.array(z.string()) })
-    .default({ categories: [] })
+    .optional()
     .describe('categories whose answers are reviewed before anybody sees them'),
   caches: z
     .object({ answer: z.boolean(), semantic: z.boolean(), plan: z.boolean(), search: z.boolean() })
-    .default({ answer: false, semantic: false, plan: false, search: false }),
+    .optional()
+    .describe('which caches may be used; none where absent'),
   learn: z
     .enum(['off', 'insights', 'triples'])
-    .default('insights')
+    .optional()
     .describe('what a finished run adds to the knowledge graph; `triples` costs one model call after the answer'),
-  prompts: z.record(z.string(), z.string()).default({}).describe('prompt name -> text that replaces the shipped one'),
+  prompts: z.record(z.string(), z.string()).optional().describe('prompt name -> text that replaces the shipped one'),
   classes: z.record(z.string(), z.string()).describe('capability (or its first word) -> task class'),
   limits: RunLimits,
   task_timeout_s: z.number().positive().describe('seconds a task may run once started'),

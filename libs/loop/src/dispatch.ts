@@ -1,11 +1,13 @@
-import type { PlannedTask, TaskDispatched as TaskDispatchedEvent } from '@conclave/contracts';
+import type { PlannedTask, TaskInputDraft } from '@conclave/contracts';
 import { judgeTaskId, makeEvent, noUsage, taskId, TaskDispatched } from '@conclave/contracts';
 import { allowanceFor, tokensFor } from './budget.js';
 import { settle } from './evolve.js';
 import { repeatOf } from './memory.js';
 import type { Moves } from './moves.js';
 import { argumentOf, classOf, isExpert } from './plan-rules.js';
+import { categoryOf, expertModels, hasSecondTier, membersOf } from './tiers.js';
 import { isJudge, tasksOf, type TaskState } from './state.js';
+import { optionsOf } from './template-options.js';
 import type { Strategy } from './strategy.js';
 
 /** Milliseconds a worker gets beyond its deadline to report by itself before the engine settles the task. */
@@ -59,6 +61,7 @@ export function admitTasks(moves: Moves, tasks: readonly PlannedTask[]): readonl
     if (early && task.status === 'blocked') settle(run, id, task, early, moves.now);
     delete run.earlyResults[id];
     if (task.status === 'settled') noteSettled(moves, id, task);
+    else for (const member of membersOf(run, task)) run.tasks[taskId(run.runId, run.epoch, member.spec.id)] = member;
   }
   return ids;
 }
@@ -102,18 +105,35 @@ function dispatchOnce(moves: Moves, strategy: Strategy): boolean {
   ready.forEach(([id, task], index) =>
     dispatch(moves, id, task, {
       sharers: ready.length - index,
-      input: strategy.taskInput(run, task.spec),
-      stream: 'held',
+      input: strategy.taskInput(run, task),
+      stream: isShownLive(run, task) ? 'live' : 'held',
       fromReserve: false,
     }),
   );
   return ready.some(([, task]) => task.status === 'settled');
 }
 
+/** The one expert of a trivial question writes the answer itself: its text is shown unless something may still change it. */
+function isShownLive(run: Moves['run'], task: TaskState): boolean {
+  if (run.complexity !== 'trivial' || task.origin !== undefined || !isExpert(task.spec.capability)) return false;
+  const category = categoryOf(task);
+  return !hasSecondTier(run, category) && !optionsOf(run.template).reviewed.includes(category);
+}
+
+/** What the judge is asked for. */
+const judgeTasks = {
+  gap: 'Assess what is missing',
+  synthesis: 'Write the answer',
+  thinking: 'Think before the answer is written',
+  hints: 'Say how unsure experts may do better',
+  score: 'Compare the answers of experts that were asked again',
+  critic: 'Review the answer',
+} as const;
+
 export function dispatchJudge(
   moves: Moves,
-  name: 'gap' | 'synthesis',
-  input: TaskDispatchedEvent['data']['input'],
+  name: keyof typeof judgeTasks,
+  input: TaskInputDraft,
   options: { stream: 'live' | 'held'; fromReserve: boolean },
 ): boolean {
   const { run } = moves;
@@ -123,7 +143,7 @@ export function dispatchJudge(
   const spec: PlannedTask = {
     id: id.split('/')[2]!,
     capability: `judge.${name}`,
-    task: name === 'gap' ? 'Assess what is missing' : 'Write the answer',
+    task: judgeTasks[name],
     query: null,
     needs: [],
     metadata_filters: null,
@@ -136,14 +156,14 @@ export function dispatchJudge(
 
 interface DispatchOptions {
   readonly sharers: number;
-  readonly input: TaskDispatchedEvent['data']['input'];
+  readonly input: TaskInputDraft;
   readonly stream: 'live' | 'held';
   readonly fromReserve: boolean;
 }
 
 function dispatch(moves: Moves, id: string, task: TaskState, options: DispatchOptions): void {
   const { run, now } = moves;
-  const models = modelsFor(moves, task.spec.capability);
+  const models = modelsFor(moves, task);
   const wanted = { calls: models.length === 0 ? 0 : callsPerTask, tokens: tokensFor(options.input) };
   const allowance = allowanceFor(run, options.sharers, wanted, options.fromReserve);
   if (models.length > 0 && allowance.calls === 0) {
@@ -160,6 +180,7 @@ function dispatch(moves: Moves, id: string, task: TaskState, options: DispatchOp
   const about = { id, taskClass: task.taskClass };
   moves.arm(startTimer(id), startBy + graceMs, about);
   moves.arm(taskTimer(id), startBy + timeoutS * 1000 + graceMs, about);
+  if (options.stream === 'live' && isExpert(task.spec.capability)) moves.entries.push({ kind: 'composing', taskId: id, stream: 'live' });
   moves.entries.push({ kind: 'task.dispatched', taskId: id, capability: task.spec.capability, taskClass: task.taskClass });
   moves.outputs.push(
     makeEvent(
@@ -179,6 +200,9 @@ function dispatch(moves: Moves, id: string, task: TaskState, options: DispatchOp
         timeoutS,
         allowance,
         stream: options.stream,
+        tier: task.tier ?? 't1',
+        detail: run.detail ?? 'redacted',
+        prompts: run.template.prompts ?? {},
       },
     ),
   );
@@ -187,11 +211,9 @@ function dispatch(moves: Moves, id: string, task: TaskState, options: DispatchOp
 const pick = <V>(table: Readonly<Record<string, V>>, keys: readonly string[]): Record<string, V> =>
   Object.fromEntries(keys.flatMap((key) => (table[key] === undefined ? [] : [[key, table[key]]])));
 
-function modelsFor(moves: Moves, capability: string): readonly string[] {
-  const { template } = moves.run;
-  if (capability.startsWith('judge.')) return template.judge.models;
-  if (isExpert(capability)) return (template.experts[capability.slice('expert.'.length)] ?? template.experts['general'])?.t1 ?? [];
-  return [];
+function modelsFor({ run }: Moves, task: TaskState): readonly string[] {
+  if (isJudge(task)) return run.template.judge.models;
+  return isExpert(task.spec.capability) ? expertModels(run, task) : [];
 }
 
 /** Settles every task of the round that was not dispatched yet: the budget has nothing left for it. */

@@ -1,10 +1,12 @@
 import { noteSettled, settleUnanswered, startTimer, taskTimer } from './dispatch.js';
 import { evolve, type EngineInput } from './evolve.js';
-import { complete, finish, finishCancelled, interrupt } from './finish.js';
+import { hinted, refineBarrier, scored, thought, type Write } from './compose.js';
+import { answerFromCache, complete, endReview, finish, finishCancelled, interrupt, reviewEnded, write } from './finish.js';
 import { Moves, type Decision } from './moves.js';
-import { advance, assess, assessed, draftFailed, noteDecision, planMissing, takePlan } from './rounds.js';
-import { isBorn, isJudge, type RunState } from './state.js';
+import { advance, assess, assessed, draftFailed, noteDecision, planMissing, takePlan, writeDraft } from './rounds.js';
+import { isBorn, isJudge, type RunState, type TaskState } from './state.js';
 import type { Strategy } from './strategy.js';
+import { escalate } from './tiers.js';
 
 /**
  * One step of a run: what is now true (`evolve`), then what follows (`decide`). Pure; `now` is the store's clock.
@@ -59,6 +61,8 @@ function begin(moves: Moves, strategy: Strategy): void {
     maxRounds: strategy.maxRounds(run.template),
     question: run.goal,
   });
+  if (run.skill) moves.think('skill.resolved', `/${run.skill.name} ${run.skill.arguments}`.trim(), null, run.goal);
+  if (run.cached && run.earlyCommands.length === 0) return answerFromCache(moves);
   moves.entries.push({ kind: 'planning', epoch: 0, iteration: 0, max: run.template.max_agentic_rounds });
   moves.arm('wall.reserve', run.startedAt + run.limits.wall_time_s * 850);
   moves.arm('wall', end);
@@ -80,12 +84,36 @@ function takeResult(moves: Moves, strategy: Strategy, id: string): void {
   noteSettled(moves, id, task);
   // The engine settles what it cancels itself, so the worker found the flag of the run: its command may be late or lost.
   if (task.result.status === 'cancelled') return finishCancelled(moves, 'cancel', 'its flag was set');
-  if (!isJudge(task)) return advance(moves, strategy);
+  taskEnded(moves, strategy, id, task);
+}
+
+/** What follows when a task has its outcome, by itself or by its clock. */
+function taskEnded(moves: Moves, strategy: Strategy, id: string, task: TaskState): void {
+  const { run } = moves;
+  const result = task.result!;
+  const next: Write = run.composing?.purpose === 'draft' ? writeDraft : write;
+  if (!isJudge(task)) {
+    if (run.phase === 'refining') return refineBarrier(moves, strategy, next);
+    if (run.phase === 'collecting') escalate(moves, id, task);
+    return advance(moves, strategy);
+  }
   if (task.epoch !== run.epoch) return;
-  if (task.spec.capability === 'judge.gap') return assessed(moves, strategy, task.result.status === 'ok');
-  if (run.phase === 'composing') complete(moves, strategy, task.result.status === 'ok', task.result.failure);
-  else if (task.result.status === 'ok') assess(moves, strategy);
-  else draftFailed(moves, strategy);
+  const ok = result.status === 'ok';
+  switch (task.spec.capability) {
+    case 'judge.gap':
+      return assessed(moves, strategy, ok);
+    case 'judge.hints':
+      return hinted(moves, strategy, task, next);
+    case 'judge.score':
+      return scored(moves, strategy, task, next);
+    case 'judge.thinking':
+      return thought(moves, strategy, task, next);
+    case 'judge.critic':
+      return reviewEnded(moves, task);
+    default:
+      if (run.phase === 'composing') return complete(moves, strategy, ok, result.failure);
+      return ok ? assess(moves, strategy) : draftFailed(moves, strategy);
+  }
 }
 
 function takeTimer(
@@ -111,17 +139,15 @@ function takeTimer(
       dead ? `No live worker serves the class ${task.taskClass}.` : 'No worker took the task before its start deadline.',
     );
   } else settleUnanswered(moves, id, task, 'timeout', 'The task did not end before its deadline.');
-  if (!isJudge(task)) return advance(moves, strategy);
-  if (task.spec.capability === 'judge.gap') return assessed(moves, strategy, false);
-  if (run.phase === 'composing') return complete(moves, strategy, false, task.result!.failure);
-  draftFailed(moves, strategy);
+  taskEnded(moves, strategy, id, task);
 }
 
 function takeWall(moves: Moves, strategy: Strategy, over: boolean): void {
   const { run, now } = moves;
-  if (!over && run.phase === 'composing') return;
+  if (!over && (run.phase === 'composing' || run.phase === 'reviewing')) return;
   const used = Math.round((now - run.startedAt) / 1000);
   const sentence = `The wall time is ${over ? '' : 'nearly '}used up: ${used} s of ${run.limits.wall_time_s} s.`;
+  if (run.phase === 'reviewing') return endReview(moves);
   if (run.phase === 'composing') return interrupt(moves, strategy, sentence);
   noteDecision(moves, 'D2', sentence);
   finish(moves, strategy, { outcome: 'limit_reached', rule: 'D2', reason: sentence, reasonCode: 'budget_wall_time_s' }, over);

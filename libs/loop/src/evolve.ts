@@ -1,4 +1,4 @@
-import type { AnyEvent, ResultReady } from '@conclave/contracts';
+import type { AnyEvent, Fact, ResultReady } from '@conclave/contracts';
 import { addUsage } from '@conclave/contracts';
 import { addFacts } from './memory.js';
 import { argumentOf } from './plan-rules.js';
@@ -24,6 +24,12 @@ export function evolve(current: RunState | null, event: EngineInput): RunState {
         run.caller = data.caller;
         run.parameters = data.answer;
         run.origin = data.origin;
+        // What an older request does not say stays unsaid, so that its recorded run has the state it had.
+        if (data.attachments) run.attachments = data.attachments;
+        if (data.cached) run.cached = data.cached;
+        if (data.caching) run.caching = data.caching;
+        if (data.detail) run.detail = data.detail;
+        if (data.skill) run.skill = data.skill;
         run.startedAt = data.requestedAt;
       }
       return run;
@@ -63,17 +69,10 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
   const before = run.memory.facts.length;
   const output = data.status === 'ok' ? data.output : null;
   if (output?.kind === 'evidence') run.memory = addFacts(run.memory, output.facts);
-  if (output?.kind === 'answer' && output.finding.trim() !== '') {
+  // An expert that was asked again is heard only once its answer was scored better.
+  if (output?.kind === 'answer' && output.finding.trim() !== '' && task.standing !== 'candidate') {
     const category = task.spec.capability.slice('expert.'.length);
-    run.memory = addFacts(run.memory, [
-      {
-        text: output.finding,
-        source: { kind: 'expert', title: category, url: null },
-        taskId: id,
-        epoch: task.epoch,
-        confidence: data.confidence,
-      },
-    ]);
+    run.memory = addFacts(run.memory, [findingOf(category, id, task.epoch, output.finding, data.confidence)]);
   }
   task.status = 'settled';
   task.allowance = null;
@@ -90,24 +89,51 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
     attempt: data.attempt,
     durationMs: data.durationMs,
     settledAt: at,
+    ...(output?.kind === 'answer' && task.standing ? { finding: output.finding } : {}),
+    ...(output?.kind === 'evidence' && output.notes?.length ? { notes: output.notes } : {}),
+    ...(output?.kind === 'hints' ? { hints: output.hints } : {}),
+    ...(output?.kind === 'scores' ? { scores: output.scores } : {}),
+    ...(output?.kind === 'critique' ? { critique: output } : {}),
   };
   run.spent = addUsage(run.spent, data.usage);
-  if (!isJudge(task)) noteTried(run, task, data.status, output !== null && run.memory.facts.length > before);
+  if (!isJudge(task) && task.origin === undefined) noteTried(run, task, data.status, output !== null && run.memory.facts.length > before);
   if (output?.kind === 'assessment') run.assessment = output.assessment;
   if (output?.kind === 'synthesis')
-    run.draft = { text: output.text, sources: data.sources, insight: output.insight, cutShort: output.cutShort, epoch: task.epoch };
+    run.draft = {
+      text: output.text,
+      sources: data.sources,
+      insight: output.insight,
+      cutShort: output.cutShort,
+      epoch: task.epoch,
+      ...(output.unsupported?.length ? { unsupported: output.unsupported } : {}),
+    };
 }
+
+export const findingOf = (category: string, taskId: string, epoch: number, text: string, confidence: number | null): Fact => ({
+  text,
+  source: { kind: 'expert', title: category, url: null },
+  taskId,
+  epoch,
+  confidence,
+});
 
 function textOf(output: ResultReady['data']['output']): string {
   if (output === null) return '';
   switch (output.kind) {
     case 'answer':
     case 'synthesis':
+    case 'thinking':
       return output.text;
     case 'evidence':
       return output.facts.map((fact) => fact.text).join('\n');
     case 'assessment':
       return output.assessment.gap;
+    case 'critique':
+      return output.reasons.join('; ');
+    case 'hints':
+      return Object.values(output.hints).join('\n');
+    case 'scores':
+      return output.scores.map(({ before, after }) => `${before} -> ${after}`).join('; ');
   }
 }
 

@@ -1,9 +1,13 @@
 import type { FailureNote } from '@conclave/contracts';
 import { completedId, makeEvent, RunCompleted } from '@conclave/contracts';
 import { readBudget } from './budget.js';
+import { compose, fastAnswer } from './compose.js';
 import { dispatchJudge, settleUnanswered } from './dispatch.js';
 import type { Moves } from './moves.js';
-import type { Draft, Ending } from './state.js';
+import type { BornRun, Draft, Ending, TaskState } from './state.js';
+import { isExpert } from './plan-rules.js';
+import { isHeld, review, reviewed, unreviewed } from './review.js';
+import { categoryOf } from './tiers.js';
 import type { Strategy } from './strategy.js';
 
 /**
@@ -14,30 +18,79 @@ export function finish(moves: Moves, strategy: Strategy, ending: Ending, without
   const { run } = moves;
   cancelOpen(moves, 'The run is finishing.');
   run.ending = ending;
-  if (run.draft !== null && run.draft.epoch === run.epoch && run.phase !== 'composing') return end(moves, run.draft);
+  if (run.draft !== null && run.draft.epoch === run.epoch && run.phase !== 'composing') return deliver(moves, strategy, run.draft);
   const knows = run.memory.facts.length > 0;
   if (!knows) return fail(moves, run.failure ?? lastFailure(moves));
   if (withoutCall || readBudget(run, moves.now).level === 'spent') return end(moves, strategy.ledgerAnswer(run, ending.reason));
-  run.phase = 'composing';
   run.draft = null;
+  // A run that is forced to its end has no time for better answers.
+  if (run.composing?.purpose === 'final') return write(moves, strategy);
+  compose(moves, strategy, 'final', write);
+}
+
+/** Writes the answer: the one sure expert's, or a synthesis. */
+export function write(moves: Moves, strategy: Strategy): void {
+  const { run } = moves;
+  const ending = run.ending!;
+  delete run.composing;
+  const fast = fastAnswer(run);
+  if (fast) {
+    moves.think(
+      'fast.path',
+      run.complexity === 'trivial' ? 'A trivial question: one expert answers' : 'One sure expert and no evidence: no merger',
+    );
+    return deliver(moves, strategy, fast);
+  }
+  run.phase = 'composing';
   const openGap = ending.outcome === 'completed' ? null : run.gap || null;
-  if (!dispatchJudge(moves, 'synthesis', strategy.synthesisInput(run, openGap), { stream: 'live', fromReserve: true }))
-    return end(moves, strategy.ledgerAnswer(run, ending.reason));
+  const stream = isHeld(run) ? 'held' : 'live';
+  if (!dispatchJudge(moves, 'synthesis', strategy.synthesisInput(run, openGap), { stream, fromReserve: true }))
+    return deliver(moves, strategy, strategy.ledgerAnswer(run, ending.reason));
   const composer = Object.keys(run.tasks).at(-1)!;
-  moves.entries.push({ kind: 'composing', taskId: composer, stream: 'live' });
+  moves.entries.push({ kind: 'composing', taskId: composer, stream });
+}
+
+/** An answer that is ready: reviewed where its topic asks for it, then committed. */
+function deliver(moves: Moves, strategy: Strategy, answer: Draft | null): void {
+  if (answer !== null && review(moves, strategy, answer)) return;
+  end(moves, answer);
+}
+
+/** The critic has its outcome. */
+export function reviewEnded(moves: Moves, critic: TaskState): void {
+  const { run } = moves;
+  if (run.phase === 'reviewing') conclude(moves, reviewed(run, critic));
+}
+
+/** The time is over while an answer is reviewed: it goes out and says that it was not. */
+export function endReview(moves: Moves): void {
+  const { run } = moves;
+  const answer = run.reviewing!;
+  cancelOpen(moves, 'The time of the run is over.');
+  conclude(moves, unreviewed(run, answer));
+}
+
+/** An answer of a cache is a run like any other, of one step. */
+export function answerFromCache(moves: Moves): void {
+  const { run } = moves;
+  const { origin, runId, answer, sources, distance } = run.cached!;
+  const how =
+    origin === 'exact' ? 'The same question' : `A question of the same meaning (distance ${Math.round((distance ?? 0) * 1000) / 1000})`;
+  run.ending = { outcome: 'completed', rule: null, reason: `${how} was answered before, by ${runId}.`, reasonCode: `cache_${origin}` };
+  conclude(moves, { text: answer, sources, insight: null, cutShort: false, epoch: 0 });
 }
 
 /** The synthesis has its outcome: its text, or the ledger's answer with the reason `composer_failed` and the outcome unchanged. */
 export function complete(moves: Moves, strategy: Strategy, ok: boolean, failure: FailureNote | null): void {
   const { run } = moves;
-  if (ok && run.draft !== null) return end(moves, run.draft);
+  if (ok && run.draft !== null) return deliver(moves, strategy, run.draft);
   const ending = run.ending!;
   run.ending = {
     ...ending,
     reasonCode: 'composer_failed',
     reason: `${ending.reason} The answer could not be written by a model (${failure?.message ?? 'no reply'}); it was put together from the findings.`,
   };
-  end(moves, strategy.ledgerAnswer(run, run.ending.reason));
+  deliver(moves, strategy, strategy.ledgerAnswer(run, run.ending.reason));
 }
 
 /** The time is over while the answer is being written: the ledger's answer; a run that ends for its time anyway keeps its reason. */
@@ -86,7 +139,7 @@ function lastFailure(moves: Moves): FailureNote | null {
 
 function end(moves: Moves, answer: Draft | null): void {
   if (answer === null) return fail(moves, lastFailure(moves));
-  conclude(moves, answer);
+  conclude(moves, unreviewed(moves.run, answer));
 }
 
 function cancelOpen(moves: Moves, why: string): void {
@@ -95,6 +148,33 @@ function cancelOpen(moves: Moves, why: string): void {
     else if (task.status === 'blocked') task.status = 'settled';
   }
 }
+
+const learningOf = ({ template }: BornRun) => ({
+  graph: template.learn ?? ('insights' as const),
+  models: template.judge.models,
+  prices: template.prices,
+  contexts: template.contexts,
+});
+
+/** Most facts that go along for whoever learns from the run. */
+const factsToLearnFrom = 12;
+
+const expertOutcomes = (run: BornRun) =>
+  Object.entries(run.tasks).flatMap(([taskId, task]) =>
+    isExpert(task.spec.capability) && task.result && task.result.status !== 'repeated'
+      ? [
+          {
+            taskId,
+            category: categoryOf(task),
+            model: task.result.model,
+            tier: task.tier ?? ('t1' as const),
+            confidence: task.result.confidence,
+            gaps: [...task.result.gaps],
+            status: task.result.status,
+          },
+        ]
+      : [],
+  );
 
 /** Exactly one terminal event; nothing after it has outputs. */
 function conclude(moves: Moves, answer: Draft | null): void {
@@ -128,6 +208,13 @@ function conclude(moves: Moves, answer: Draft | null): void {
         history: run.history,
         caller: run.caller,
         template: { id: run.template.id, version: run.template.version, strategy: run.template.strategy },
+        complexity: run.complexity ?? 'moderate',
+        cached: run.cached ? { origin: run.cached.origin, runId: run.cached.runId, distance: run.cached.distance } : null,
+        caching: run.caching ?? null,
+        experts: expertOutcomes(run),
+        review: run.review ?? 'none',
+        evidence: run.memory.facts.filter((fact) => fact.source.kind !== 'expert').slice(-factsToLearnFrom),
+        ...(answer === null ? {} : { learning: learningOf(run) }),
         startedAt: run.startedAt,
         completedAt: now,
       },

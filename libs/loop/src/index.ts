@@ -4,6 +4,8 @@ export * from './describe-run.js';
 export * from './engine.js';
 export * from './evolve.js';
 export * from './memory.js';
+export { optionsOf } from './template-options.js';
+export { categoryOf, heard, sureFrom } from './tiers.js';
 export * from './moves.js';
 export * from './plan-rules.js';
 export * from './replay.js';

@@ -1,4 +1,4 @@
-import type { EngineEntry, Event, RuleId } from '@conclave/contracts';
+import type { EngineEntry, Event, RuleId, ThoughtCode } from '@conclave/contracts';
 import { timerId } from '@conclave/contracts';
 import type { BornRun, RunState } from './state.js';
 
@@ -37,6 +37,11 @@ export class Moves {
     readonly run: BornRun,
     readonly now: number,
   ) {}
+
+  /** A line of the thought stream. `detail` (a prompt, raw content) is kept only where the run asked for full detail. */
+  think(code: ThoughtCode, text: string, taskId: string | null = null, detail: string | null = null): void {
+    this.entries.push({ kind: 'thought', code, taskId, text, detail: this.run.detail === 'full' ? detail : null });
+  }
 
   arm(name: string, dueAt: number, task?: ArmedTimer['task']): void {
     const arm = (this.run.timers[name]?.arm ?? 0) + 1;

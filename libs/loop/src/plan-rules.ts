@@ -1,9 +1,13 @@
-import type { PlannedTask, Template } from '@conclave/contracts';
+import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { normalise } from './memory.js';
 
 /** Most expert and evidence tasks of one moderate plan (moe.md, Planner). */
 export const maxExpertTasks = 4;
 export const maxEvidenceTasks = 4;
+
+/** A complex question may ask every category of its template. */
+export const mostExperts = (template: Template, complexity: Complexity): number =>
+  complexity === 'trivial' ? 1 : complexity === 'complex' ? Math.max(maxExpertTasks, Object.keys(template.experts).length) : maxExpertTasks;
 
 export const isExpert = (capability: string): boolean => capability.startsWith('expert.');
 
@@ -20,7 +24,7 @@ export function classOf(template: Template, capability: string): string {
 }
 
 /** Everything that is wrong with a plan, as sentences a model can act on; empty for a plan that may run. */
-export function planFaults(tasks: readonly PlannedTask[], template: Template): readonly string[] {
+export function planFaults(tasks: readonly PlannedTask[], template: Template, complexity: Complexity = 'moderate'): readonly string[] {
   const faults: string[] = [];
   if (tasks.length === 0) faults.push('The plan has no task. Give at least one.');
   const allowed = new Set(capabilitiesOf(template));
@@ -31,15 +35,24 @@ export function planFaults(tasks: readonly PlannedTask[], template: Template): r
     if (!allowed.has(task.capability))
       faults.push(`Task "${task.id}" names the unknown capability "${task.capability}". Use one of: ${[...allowed].join(', ')}.`);
     if (task.capability === 'research' && !task.query) faults.push(`Research task "${task.id}" has no search_query.`);
+    if (task.capability === 'mcp') faults.push(...toolFaults(task, template));
   }
   for (const task of tasks)
     for (const need of task.needs) if (!ids.has(need)) faults.push(`Task "${task.id}" needs "${need}", which is not in the plan.`);
   const experts = tasks.filter((task) => isExpert(task.capability)).length;
-  if (experts > maxExpertTasks) faults.push(`The plan has ${experts} expert tasks; at most ${maxExpertTasks} are allowed.`);
+  const most = mostExperts(template, complexity);
+  if (experts > most) faults.push(`The plan has ${experts} expert tasks; at most ${most} are allowed.`);
   if (tasks.length - experts > maxEvidenceTasks)
     faults.push(`The plan has ${tasks.length - experts} evidence tasks; at most ${maxEvidenceTasks} are allowed.`);
   if (faults.length === 0 && hasCycle(tasks)) faults.push('The needs of the tasks form a circle. Remove one of them.');
   return faults;
+}
+
+function toolFaults(task: PlannedTask, template: Template): readonly string[] {
+  if (!task.tool) return [`Task "${task.id}" names no mcp_tool.`];
+  const offered = (template.tools ?? []).map(({ name }) => name);
+  if (offered.includes(task.tool)) return [];
+  return [`Task "${task.id}" names the unknown tool "${task.tool}". Use one of: ${offered.join(', ') || 'none is offered'}.`];
 }
 
 function hasCycle(tasks: readonly PlannedTask[]): boolean {
@@ -80,6 +93,7 @@ export const fallbackTasks = (goal: string): readonly PlannedTask[] => [
 /** What an action is compared by: the query, or the instruction with the queries whose results it builds on. */
 export function argumentOf(task: PlannedTask, plan: readonly PlannedTask[]): string {
   if (task.query) return task.query;
+  if (task.tool) return `${task.tool} ${JSON.stringify(task.args ?? {})}`;
   const evidence = plan.filter((other) => task.needs.includes(other.id)).map((other) => other.query ?? other.task);
   return [task.task, ...evidence].join(' | ');
 }

@@ -3,12 +3,13 @@ import { addUsage, GapDetected, gapId, makeEvent, noUsage } from '@conclave/cont
 import { budgetLeft, readBudget } from './budget.js';
 import { decideRow, type Situation } from './decision-table.js';
 import { admitTasks, dispatchJudge, dispatchReady, settleUnaffordable } from './dispatch.js';
+import { compose, fastAnswer, plannedTasks } from './compose.js';
 import { finish } from './finish.js';
 import { circles } from './memory.js';
 import type { Moves } from './moves.js';
 import { fallbackTasks, planFaults, withoutTwins } from './plan-rules.js';
 import { withReferrals } from './referrals.js';
-import { isJudge, tasksOf } from './state.js';
+import { isJudge, tasksOf, type BornRun } from './state.js';
 import type { Strategy } from './strategy.js';
 
 /** Takes the awaited plan in, as soon as it is there. A plan for a later round waits. */
@@ -19,7 +20,7 @@ export function takePlan(moves: Moves, strategy: Strategy): void {
   if (!plan) return;
   delete run.earlyPlans[run.epoch];
   run.spent = addUsage(run.spent, plan.usage);
-  if (plan.failure !== null || planFaults(plan.tasks, run.template).length > 0) return planMissing(moves, strategy, plan);
+  if (plan.failure !== null || planFaults(plan.tasks, run.template, plan.complexity).length > 0) return planMissing(moves, strategy, plan);
   startRound(moves, strategy, plan);
 }
 
@@ -39,7 +40,10 @@ export function planMissing(moves: Moves, strategy: Strategy, plan: PlanCreated[
   run.failure = plan?.failure ?? null;
   startRound(moves, strategy, {
     epoch: 0,
-    complexity: 'moderate',
+    complexity: plan?.complexity ?? 'moderate',
+    signals: plan?.signals ?? [],
+    cached: false,
+    choices: plan?.choices ?? {},
     tasks: [...fallbackTasks(run.goal)],
     searchQuestion: null,
     fallback: true,
@@ -55,6 +59,12 @@ function startRound(moves: Moves, strategy: Strategy, plan: PlanCreated['data'])
   run.phase = 'collecting';
   run.factsBefore = run.memory.facts.length;
   run.assessment = null;
+  delete run.composing;
+  // A question stays as hard as it was: a later round is planned for a gap, not for the question.
+  if (run.epoch === 0 && plan.complexity !== 'moderate') run.complexity = plan.complexity;
+  if (Object.keys(plan.choices).length > 0) run.choices = plan.choices;
+  const filters = plan.tasks.find((task) => task.metadata_filters)?.metadata_filters;
+  if (filters) run.filters = filters;
   if (plan.searchQuestion !== null && run.memory.searchQuestion === null)
     run.memory = { ...run.memory, searchQuestion: plan.searchQuestion };
   const tasks =
@@ -74,6 +84,8 @@ function startRound(moves: Moves, strategy: Strategy, plan: PlanCreated['data'])
   run.plans.push({
     epoch: run.epoch,
     complexity: plan.complexity,
+    ...(plan.signals.length > 0 ? { signals: plan.signals } : {}),
+    ...(plan.cached ? { cached: true } : {}),
     fallback: plan.fallback,
     taskIds: [...ids],
     usage: plan.usage,
@@ -121,8 +133,10 @@ export function advance(moves: Moves, strategy: Strategy): void {
 
 function closeRound(moves: Moves, strategy: Strategy): void {
   const { run } = moves;
-  const round = tasksOf(run, run.epoch).filter(([, task]) => !isJudge(task));
-  const ran = round.filter(([, task]) => task.result !== null && task.result.status !== 'repeated');
+  const round = plannedTasks(run, run.epoch);
+  const ran = tasksOf(run, run.epoch)
+    .filter(([, task]) => !isJudge(task))
+    .filter(([, task]) => task.result !== null && task.result.status !== 'repeated');
   const failed = ran.length > 0 && ran.every(([, task]) => task.result!.status !== 'ok');
   run.counters.rounds += 1;
   run.counters.failedRounds = failed ? run.counters.failedRounds + 1 : 0;
@@ -133,8 +147,8 @@ function closeRound(moves: Moves, strategy: Strategy): void {
     findings: strategy.findings(run, run.epoch),
     gap: '',
   });
-  const mode = strategy.assessment(run.template);
-  const roundsLeft = run.counters.rounds < strategy.maxRounds(run.template);
+  const mode = modeOf(run, strategy);
+  const roundsLeft = run.counters.rounds < roundsOf(run, strategy);
   const budget = readBudget(run, moves.now);
   const forced = budget.level === 'reserve' || budget.level === 'spent';
   if (mode === 'none' || !roundsLeft || forced) return decideNext(moves, strategy, null);
@@ -148,14 +162,30 @@ function closeRound(moves: Moves, strategy: Strategy): void {
     return noteAssessment(moves, strategy);
   }
   if (mode === 'answer') {
-    run.phase = 'assessing';
     run.draft = null;
-    if (!dispatchJudge(moves, 'synthesis', strategy.synthesisInput(run, null), { stream: 'held', fromReserve: false }))
-      judgeUnaffordable(moves, strategy);
-    return;
+    return compose(moves, strategy, 'draft', writeDraft);
   }
   assess(moves, strategy);
 }
+
+/** A draft that is assessed before anybody sees it. */
+export function writeDraft(moves: Moves, strategy: Strategy): void {
+  const { run } = moves;
+  delete run.composing;
+  run.phase = 'assessing';
+  const fast = fastAnswer(run);
+  if (fast) {
+    moves.think('fast.path', 'One sure expert and no evidence: no merger');
+    run.draft = fast;
+    return assess(moves, strategy);
+  }
+  if (!dispatchJudge(moves, 'synthesis', strategy.synthesisInput(run, null), { stream: 'held', fromReserve: false }))
+    judgeUnaffordable(moves, strategy);
+}
+
+/** Nothing is assessed about a trivial question: its one expert is the answer. */
+const modeOf = (run: BornRun, strategy: Strategy) => (run.complexity === 'trivial' ? 'none' : strategy.assessment(run.template));
+const roundsOf = (run: BornRun, strategy: Strategy): number => (run.complexity === 'trivial' ? 1 : strategy.maxRounds(run.template));
 
 export function assess(moves: Moves, strategy: Strategy): void {
   const { run } = moves;
@@ -193,7 +223,7 @@ function noteAssessment(moves: Moves, strategy: Strategy): void {
 
 function decideNext(moves: Moves, strategy: Strategy, sufficient: boolean | null): void {
   const { run } = moves;
-  const maxRounds = strategy.maxRounds(run.template);
+  const maxRounds = roundsOf(run, strategy);
   const situation: Situation = {
     cancelled: null,
     budget: readBudget(run, moves.now),
@@ -204,7 +234,7 @@ function decideNext(moves: Moves, strategy: Strategy, sufficient: boolean | null
     lastRoundClean: run.counters.failedRounds === 0,
     rounds: run.counters.rounds,
     maxRounds,
-    assesses: strategy.assessment(run.template) !== 'none',
+    assesses: modeOf(run, strategy) !== 'none',
     roundsWithoutFacts: run.counters.roundsWithoutFacts,
     stallLimit: strategy.policy.stallLimit,
     circling: circles(run.memory.tried),
@@ -249,6 +279,7 @@ function replan(moves: Moves, forbidTried: boolean): void {
     ),
   );
   moves.entries.push({ kind: 'replanning', iteration, max, gap: run.gap });
+  moves.think('agentic.iteration', `Agentic Loop — Iteration ${iteration}/${max}: ${run.gap}`);
   run.epoch = iteration;
   run.phase = 'planning';
   run.draft = null;

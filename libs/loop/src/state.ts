@@ -1,8 +1,12 @@
 import type {
   Allowance,
   AnswerParameters,
+  Attachment,
+  CachedAnswer,
+  CacheKeys,
   Caller,
   CommandIssued,
+  Complexity,
   FailureNote,
   HistoryEntry,
   Insight,
@@ -21,8 +25,14 @@ import type {
 } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
 
-/** Where a run stands. `unborn`: something about it arrived before its PlanRequested. */
-export type Phase = 'unborn' | 'planning' | 'collecting' | 'assessing' | 'composing' | 'waiting' | 'done';
+/**
+ * Where a run stands. `unborn`: something about it arrived before its PlanRequested. `refining` and `thinking` come before an answer is
+ * written, `reviewing` after it.
+ */
+export type Phase =
+  'unborn' | 'planning' | 'collecting' | 'assessing' | 'refining' | 'thinking' | 'composing' | 'reviewing' | 'waiting' | 'done';
+
+export type Tier = 't1' | 't2' | 'always';
 
 export interface TaskState {
   readonly spec: PlannedTask;
@@ -33,6 +43,17 @@ export interface TaskState {
   allowance: Allowance | null;
   openedAt: number | null;
   result: TaskResult | null;
+  /** Of a task that the engine made out of another one of the same round: the local id of that one. */
+  readonly origin?: string;
+  readonly tier?: Tier;
+  /** Models it asks instead of those of its tier. */
+  readonly models?: readonly string[];
+  /** Of an expert that was asked again: the task whose answer was unsure, and what the judge wanted. Its answer counts only once it was scored better. */
+  readonly again?: string;
+  readonly hints?: string;
+  standing?: 'candidate' | 'accepted' | 'rejected';
+  /** A better answer of the same expert was accepted. */
+  superseded?: boolean;
   /** Usage of a result that came after the engine had already settled the task. */
   lateUsage: Usage | null;
 }
@@ -51,11 +72,26 @@ export interface TaskResult {
   readonly attempt: number;
   readonly durationMs: number;
   readonly settledAt: number;
+  /** What the ledger keeps of an expert's answer. */
+  readonly finding?: string;
+  /** What whoever reads evidence must know of it. */
+  readonly notes?: readonly string[];
+  /** Of the judge's own tasks. */
+  readonly hints?: Readonly<Record<string, string>>;
+  readonly scores?: readonly { readonly taskId: string; readonly before: number; readonly after: number }[];
+  readonly critique?: {
+    readonly verdict: 'confirmed' | 'corrected' | 'unparsable';
+    readonly reasons: readonly string[];
+    readonly text: string | null;
+  };
 }
 
 export interface PlanRecord {
   readonly epoch: number;
   readonly complexity: string;
+  readonly signals?: readonly string[];
+  /** True when it came from the plan cache. */
+  readonly cached?: boolean;
   readonly fallback: boolean;
   readonly taskIds: readonly string[];
   readonly usage: Usage;
@@ -67,6 +103,19 @@ export interface DecisionRecord {
   readonly rule: RuleId;
   readonly sentence: string;
   readonly at: number;
+}
+
+/** What is being written, while unsure experts are asked again and the thinking step runs before it. */
+export interface Composing {
+  /** `draft`: to be assessed; `final`: the answer. */
+  readonly purpose: 'draft' | 'final';
+  /** Rounds of refinement that were begun. */
+  refined: number;
+  /** Tasks of the experts that are asked again in the round under way. */
+  again: readonly string[];
+  stage: 'hints' | 'answers' | 'score' | 'done';
+  /** Thinking step: not asked for yet, under way, or over. */
+  thinking: 'open' | 'asked' | 'over';
 }
 
 /** How the run is going to end, once a row of the table has said so. */
@@ -83,6 +132,8 @@ export interface Draft {
   readonly insight: Insight | null;
   readonly cutShort: boolean;
   readonly epoch: number;
+  /** Cited sentences with numbers or names that do not occur in their source. */
+  readonly unsupported?: readonly { readonly n: number; readonly sentence: string; readonly missing: readonly string[] }[];
 }
 
 /** One run as a value. JSON; everything in it came in by an event. */
@@ -117,6 +168,23 @@ export interface RunState {
   assessment: Verdict | null;
   gap: string;
   nextFocus: string;
+  /** Absent until a plan said it, and in runs of the first version. */
+  complexity?: Complexity;
+  /** First-tier models by category, as the planner's service drew them from the scores. */
+  choices?: Record<string, string[]>;
+  /** `metadata_filters` of the last plan that had some. */
+  filters?: Record<string, string>;
+  attachments?: Attachment[];
+  cached?: CachedAnswer | null;
+  caching?: CacheKeys | null;
+  skill?: { name: string; arguments: string; version: number } | null;
+  detail?: 'redacted' | 'full';
+  composing?: Composing;
+  /** Result of the thinking step of this round. */
+  thinking?: string;
+  /** The answer that the critic has in hand. */
+  reviewing?: Draft | null;
+  review?: 'none' | 'confirmed' | 'corrected' | 'unparsable' | 'not_reviewed';
   draft: Draft | null;
   ending: Ending | null;
   answer: Draft | null;

@@ -1,5 +1,5 @@
-import type { PlannedTask, StrategyId, TaskInput, Template } from '@conclave/contracts';
-import type { BornRun, Draft } from './state.js';
+import type { PlannedTask, StrategyId, TaskInputDraft, Template } from '@conclave/contracts';
+import type { BornRun, Draft, TaskState } from './state.js';
 
 /** When a strategy has its result assessed: not at all, on the evidence before anything is written, or on a written draft. */
 export type AssessmentMode = 'none' | 'evidence' | 'answer';
@@ -15,10 +15,19 @@ export interface Strategy {
   assessment(template: Template): AssessmentMode;
   readonly policy: { readonly stuckThreshold: number; readonly stallLimit: number };
   /** Context builder: what a planned task works on, rendered from memory. */
-  taskInput(run: BornRun, task: PlannedTask): TaskInput;
-  gapInput(run: BornRun, draft: Draft | null): TaskInput;
+  taskInput(run: BornRun, task: TaskState): TaskInputDraft;
+  gapInput(run: BornRun, draft: Draft | null): TaskInputDraft;
+  /** What the judge reads before it says how unsure experts may do better. */
+  hintsInput(run: BornRun, unsure: readonly (readonly [string, TaskState])[]): TaskInputDraft;
+  /** Answers of experts before and after they were asked again. */
+  scoreInput(
+    run: BornRun,
+    pairs: readonly { readonly id: string; readonly before: TaskState; readonly after: TaskState }[],
+  ): TaskInputDraft;
+  thinkingInput(run: BornRun): TaskInputDraft;
+  criticInput(run: BornRun, answer: Draft, categories: readonly string[]): TaskInputDraft;
   /** `openGap` is null where nothing stays open. */
-  synthesisInput(run: BornRun, openGap: string | null): TaskInput;
+  synthesisInput(run: BornRun, openGap: string | null): TaskInputDraft;
   /** Finalizer without a model call: an answer from the ledger that says why it stopped. Null when the ledger is empty. */
   ledgerAnswer(run: BornRun, reason: string): Draft | null;
   /** One line about a plan for history and progress. */

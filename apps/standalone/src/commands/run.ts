@@ -74,6 +74,6 @@ async function printEntries(client: GatewayClient, runId: string, out: RunComman
         entry.kind,
         `${entry.outcome}: ${entry.reason}${rule}${writing ? `, ${writing.characters} characters were shown` : ''}`,
       );
-    } else line(entry.at, entry.kind, progressText(entry) ?? ('taskId' in entry ? entry.taskId.slice(runId.length + 1) : ''));
+    } else line(entry.at, entry.kind, progressText(entry) ?? ('taskId' in entry ? (entry.taskId ?? '').slice(runId.length + 1) : ''));
   }
 }

@@ -43,7 +43,7 @@ export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
   stateHash: (state: RunState): string => stateHash(state),
   plan(event: PlanRequested | GapDetected, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
-    const handler = new PlannerHandler(stateView(state), calls);
+    const handler = new PlannerHandler(stateView(state), calls, stream);
     return event.type === 'PlanRequested'
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());

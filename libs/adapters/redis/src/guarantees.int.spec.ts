@@ -162,6 +162,57 @@ describe('Redis state on a server', () => {
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 
+  it('lets everything of the caches, of events that were counted and of things that happened once expire, and neither scores nor settings', async () => {
+    const { store } = await open({ ttl: { retentionMs: 100_000 } });
+    const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: 50_000, tags: ['a', 'b'] };
+    await store.caches.write(entry);
+    await store.caches.write({ ...entry, key: 'short', ttlMs: 10_000 });
+    await store.caches.claim({ tenant: 'acme', key: 'k', owner: 'o', ttlMs: 50_000 });
+    await store.caches.removeTagged('acme', 'bad', 50_000);
+    await store.once.claim({ tenant: 'acme', name: 'n', holder: 'h', ttlMs: 50_000 });
+    await store.scores.add({ eventId: 'e', tenant: 'acme', updates: [{ category: 'c', model: 'm', positive: 1, negative: 0 }] });
+    await store.settings.write('prompts', 0, 'one');
+    const keys = (await redis.keys(`${keyPrefix}*`)).sort();
+    const left = await Promise.all(keys.map(async (key) => [key.slice(keyPrefix.length), await redis.pttl(key)] as const));
+    const lasting = ['scores:"acme"', 'setting-history:prompts', 'setting:prompts', 'settings'];
+    expect(left.flatMap(([key, ms]) => (ms === -1 ? [key] : []))).toEqual(lasting);
+    const expiring = new Map(left.filter(([, ms]) => ms !== -1));
+    expect([...expiring.keys()].map((key) => key.replace(/removal:.*/, 'removal')).sort()).toEqual([
+      'cache-ban:["acme","bad"]',
+      'cache-claim:["acme","k"]',
+      'cache-removal',
+      'cache-tag:["acme","a"]',
+      'cache-tag:["acme","b"]',
+      'cache:["acme","k"]',
+      'cache:["acme","short"]',
+      'once:["acme","n"]',
+      'score-event:["acme","e"]',
+    ]);
+    // The set of a tag lives as long as its longest entry, whichever was written last.
+    expect(expiring.get('cache-tag:["acme","a"]')).toBeGreaterThan(40_000);
+    expect(expiring.get('score-event:["acme","e"]')).toBeGreaterThan(90_000);
+    expect(Math.max(...expiring.values())).toBeLessThanOrEqual(100_000);
+  });
+
+  it('drops entries whose time is over from the set of a tag that is written again and again', async () => {
+    const { store } = await open();
+    const write = (n: number, ttlMs: number) => store.caches.write({ tenant: 'acme', key: `k${n}`, value: n, ttlMs, tags: ['hot'] });
+    await Promise.all(Array.from({ length: 50 }, (_, n) => write(n, 100)));
+    const over = (await store.now()) + 100;
+    while ((await store.now()) < over) await write(50, 60_000);
+    await write(51, 60_000);
+    expect(await redis.zcard(`${keyPrefix}cache-tag:["acme","hot"]`)).toBe(2);
+  });
+
+  it('counts the retention of an event that was counted from its last use', async () => {
+    const { store } = await open({ ttl: { retentionMs: 100_000 } });
+    const change = { eventId: 'e', tenant: 'acme', updates: [] };
+    await store.scores.add(change);
+    await redis.pexpire(`${keyPrefix}score-event:["acme","e"]`, 1_000);
+    expect(await store.scores.add(change)).toBe(false);
+    expect(await redis.pttl(`${keyPrefix}score-event:["acme","e"]`)).toBeGreaterThan(90_000);
+  });
+
   it('keeps blobs at least as long as the longest topic', async () => {
     const { blobs } = await open();
     const { sha256 } = await blobs.put(Buffer.from('body'));

@@ -24,6 +24,8 @@ export class Keys {
   readonly timerData: string;
   readonly leases: string;
   readonly leaseClasses: string;
+  /** Every setting's name and version. */
+  readonly settings: string;
   /** What stands before and after a run id in the key of its run. */
   readonly aroundRun: readonly [string, string];
   /** What stands before the name of a task class. */
@@ -38,6 +40,7 @@ export class Keys {
     this.timerData = `${prefix}timers:data`;
     this.leases = `${prefix}leases`;
     this.leaseClasses = `${prefix}leases:classes`;
+    this.settings = `${prefix}settings`;
     this.aroundRun = [`${prefix}{`, '}:run'];
     this.beforeClass = `${prefix}class:`;
   }
@@ -75,10 +78,42 @@ export class Keys {
   setting(name: string): string {
     return `${this.prefix}setting:${name}`;
   }
+  settingHistory(name: string): string {
+    return `${this.prefix}setting-history:${name}`;
+  }
+  cached(tenant: string, key: string): string {
+    return this.#ofTenant('cache', tenant, key);
+  }
+  cacheTag(tenant: string, tag: string): string {
+    return this.#ofTenant('cache-tag', tenant, tag);
+  }
+  cacheBan(tenant: string, tag: string): string {
+    return this.#ofTenant('cache-ban', tenant, tag);
+  }
+  cacheClaim(tenant: string, key: string): string {
+    return this.#ofTenant('cache-claim', tenant, key);
+  }
+  cacheRemoval(nonce: string): string {
+    return `${this.prefix}cache-removal:${nonce}`;
+  }
+  scores(tenant: string): string {
+    return `${this.prefix}scores:${JSON.stringify(tenant)}`;
+  }
+  scoreEvent(tenant: string, eventId: string): string {
+    return this.#ofTenant('score-event', tenant, eventId);
+  }
+  once(tenant: string, name: string): string {
+    return this.#ofTenant('once', tenant, name);
+  }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;
   }
   channel(name: string): string {
     return `${this.prefix}hint:${name}`;
+  }
+
+  /** Names that others choose stand as JSON: it tells where the tenant ends, and has no half of a surrogate pair, which UTF-8 replaces. */
+  #ofTenant(kind: string, tenant: string, name: string): string {
+    return `${this.prefix}${kind}:${JSON.stringify([tenant, name])}`;
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { topicsFor } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
+import { RedisCaches } from './caches.js';
 import type { CommitHooks } from './commit.js';
 import { Connection, type ConnectionSettings } from './connection.js';
 import { RedisDeliveries } from './deliveries.js';
@@ -9,10 +10,12 @@ import { RedisHints } from './hints.js';
 import { RedisJournal } from './journal.js';
 import { Keys } from './keys.js';
 import { RedisLeases } from './leases.js';
+import { RedisOnce } from './once.js';
 import { RedisRecovery } from './recovery.js';
 import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
 import { probe, readClock, readIdentity, startIdentity } from './scripts/store.js';
+import { RedisScores } from './scores.js';
 import { RedisSettings } from './settings.js';
 import { RedisTimers } from './timers.js';
 import { redisWarnings } from './warnings.js';
@@ -70,6 +73,9 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     hints,
     deliveries: new RedisDeliveries(connection, keys, ttl, options.processId),
     settings: new RedisSettings(connection, keys),
+    caches: new RedisCaches(connection, keys),
+    scores: new RedisScores(connection, keys, ttl),
+    once: new RedisOnce(connection, keys),
     identity: identityOf(connection, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),

@@ -14,6 +14,7 @@ describe('A command that was carried out but not answered', () => {
   let proxy: CuttingProxy;
   let state: RedisState;
   let runId: string;
+  let keyPrefix: string;
   beforeAll(async () => {
     server = await startPrivateRedis();
     proxy = await cuttingProxy(server.port);
@@ -23,7 +24,8 @@ describe('A command that was carried out but not answered', () => {
     await server.dispose();
   });
   beforeEach(async () => {
-    state = await openRedisState({ url: proxy.url, processId: 'p1', keyPrefix: newPrefix() });
+    keyPrefix = newPrefix();
+    state = await openRedisState({ url: proxy.url, processId: 'p1', keyPrefix });
     runId = newRunId();
   });
   afterEach(() => state.close());
@@ -100,6 +102,47 @@ describe('A command that was carried out but not answered', () => {
     expect(await unanswered(() => settings.write('templates', 0, 'one'))).toBe(true);
     expect(await settings.read('templates')).toEqual({ version: 1, value: 'one' });
     expect(await unanswered(() => identity.start('store-1'))).toEqual({ storeId: 'store-1', generation: 1 });
+  });
+
+  it('is still the winner when somebody wrote the next version of the setting before it was sent again', async () => {
+    const { settings } = state.store;
+    const rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix });
+    let rivalWrote = false;
+    proxy.atNextLoss(async () => void (rivalWrote = await rival.store.settings.write('templates', 1, 'two')));
+    expect(await unanswered(() => settings.write('templates', 0, 'one'), 1)).toBe(true);
+    expect(rivalWrote).toBe(true);
+    expect(await settings.read('templates')).toEqual({ version: 2, value: 'two' });
+    expect(await settings.versions('templates')).toMatchObject([{ version: 2 }, { version: 1 }]);
+    await rival.close();
+  });
+
+  it('counts once when it adds scores, and is not taken for a repeated event', async () => {
+    const { scores } = state.store;
+    const change = { eventId: 'e', tenant: 'acme', updates: [{ model: 'm', category: 'math', positive: 0.5, negative: 1 }] };
+    expect(await unanswered(() => scores.add(change))).toBe(true);
+    expect(await unanswered(() => scores.add(change))).toBe(false);
+    expect(await scores.all('acme')).toEqual([{ model: 'm', category: 'math', positive: 0.5, negative: 1 }]);
+  });
+
+  it('tells who was first, and who may compute, as if it had been sent once', async () => {
+    const { once, caches } = state.store;
+    const claim = { tenant: 'acme', key: 'k', owner: 'a', ttlMs: 60_000 };
+    expect(await unanswered(() => once.claim({ tenant: 'acme', name: 'n', holder: 'h', ttlMs: null }))).toEqual({
+      mine: true,
+      holder: 'h',
+    });
+    expect(await unanswered(() => caches.claim(claim))).toBe('mine');
+    await unanswered(() => caches.release(claim));
+    expect(await caches.claim({ ...claim, owner: 'b' })).toBe('mine');
+  });
+
+  it('writes one cached value, and removes those of a tag with the count of the first time', async () => {
+    const { caches } = state.store;
+    const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: 60_000, tags: ['t'] };
+    expect(await unanswered(() => caches.write(entry))).toBe(true);
+    await caches.write({ ...entry, key: 'k2' });
+    expect(await unanswered(() => caches.removeTagged('acme', 't', 60_000))).toBe(2);
+    expect([await caches.read('acme', 'k'), await caches.write(entry)]).toEqual([null, false]);
   });
 
   it('is not lost among many others in flight on the same connection', async () => {

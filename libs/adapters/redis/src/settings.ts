@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Settings } from '@conclave/ports';
+import { settingVersions, type Settings, type SettingVersion } from '@conclave/ports';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { readSetting, writeSetting } from './scripts/store.js';
+import { inPairs } from './scripts/script.js';
+import { listSettings, listVersions, readSetting, readVersion, writeSetting } from './scripts/settings.js';
 
 export class RedisSettings implements Settings {
   constructor(
@@ -16,7 +17,31 @@ export class RedisSettings implements Settings {
   }
 
   async write(name: string, version: number, value: unknown): Promise<boolean> {
-    const parameters = [version, JSON.stringify(value), randomUUID()];
-    return (await this.connection.run(writeSetting, [this.keys.setting(name)], parameters)) === 1;
+    const { keys } = this;
+    const written = await this.connection.run(
+      writeSetting,
+      [keys.setting(name), keys.settingHistory(name), keys.settings],
+      [name, version, JSON.stringify(value) ?? 'null', randomUUID(), settingVersions],
+    );
+    return written === 1;
+  }
+
+  async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {
+    const all = inPairs(await this.connection.run(listSettings, [this.keys.settings], []));
+    return all
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, version]) => ({ name, version: Number(version) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async versions(name: string): Promise<readonly { readonly version: number; readonly at: number }[]> {
+    const { keys } = this;
+    const found = await this.connection.run(listVersions, [keys.setting(name), keys.settingHistory(name)], [settingVersions]);
+    return found.map(([version, at]) => ({ version, at }));
+  }
+
+  async readVersion(name: string, version: number): Promise<SettingVersion | null> {
+    const [at, value] = await this.connection.run(readVersion, [this.keys.settingHistory(name)], [version]);
+    return at === null || value === null ? null : { version, at: Number(at), value: JSON.parse(value) as unknown };
   }
 }

@@ -1,6 +1,7 @@
 import { runRetentionMs, topicsFor } from '@conclave/contracts';
 import { defaultTtl, type StoreTtl } from '@conclave/ports';
 import type { Store, Tick } from './database/database.js';
+import { forgetCached } from './state/caches.js';
 
 const day = 24 * 60 * 60 * 1000;
 /** Rows that one transaction deletes at most: requests that wait for its tick wait a few milliseconds. */
@@ -21,7 +22,11 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
   }
   await repeat(store, (tick) => pruneStreams(tick, now - ttl.streamMs));
   await repeat(store, (tick) => pruneRuns(tick, now - ttl.retentionMs));
+  await repeat(store, (tick) => pruneCaches(tick, now));
+  await repeat(store, (tick) => pruneNamed(tick, 'once', ['tenant', 'name'], 'expires_at', now));
+  await repeat(store, (tick) => pruneNamed(tick, 'score_event', ['tenant', 'event_id'], 'at', now - ttl.retentionMs));
   await store.write(({ sql }) => {
+    sql.run('DELETE FROM cache_ban WHERE expires_at <= ?', now);
     sql.run('DELETE FROM retry WHERE at <= ?', now - ttl.retryKeyMs);
     sql.run(
       'DELETE FROM journal WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = journal.run_id)',
@@ -75,6 +80,20 @@ function pruneStreams({ sql }: Tick, before: number): number {
     sql.run('DELETE FROM stream_task WHERE run_id = ?', run_id);
   }
   return ended.length;
+}
+
+function pruneCaches(tick: Tick, now: number): number {
+  const over = tick.sql.all<{ id: number }>('SELECT id FROM cache WHERE expires_at <= ? LIMIT ?', now, batch);
+  for (const { id } of over) forgetCached(tick, id);
+  return over.length;
+}
+
+/** Rows of a table with a key of two columns whose time is not after `before`. */
+function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [string, string], time: string, before: number): number {
+  return sql.run(
+    `DELETE FROM ${table} WHERE (${first}, ${second}) IN (SELECT ${first}, ${second} FROM ${table} WHERE ${time} <= ? LIMIT ?)`,
+    before, batch,
+  ); // prettier-ignore
 }
 
 const tablesOfRun = ['applied', 'journal', 'timer', 'command_seq', 'attached', 'stream_entry', 'stream_task', 'stream', 'run'] as const;

@@ -29,16 +29,18 @@ export const PlanRequested = defineEvent({
     answer: AnswerParameters,
     origin: z.enum(['chat', 'runs']).describe('endpoint it came in by; a chat run ends when its client leaves'),
     requestedAt: Timestamp,
-    attachments: z.array(Attachment).default([]),
+    attachments: z.array(Attachment).optional(),
     skill: z
       .object({ name: z.string(), arguments: z.string(), version: z.int().nonnegative() })
       .nullable()
-      .default(null)
+      .optional()
       .describe('skill that wrote the goal out of the words of the user'),
-    complexity: Complexity.nullable().default(null).describe('level the request asks for'),
-    cached: CachedAnswer.nullable().default(null).describe('answer of a cache, looked up before the run was accepted: then nothing is planned'),
-    caching: CacheKeys.nullable().default(null).describe('where the answer may be kept; null = nowhere'),
-    detail: z.enum(['redacted', 'full']).default('redacted').describe('whether prompts and raw replies go to the run stream'),
+    complexity: Complexity.nullable().optional().describe('level the request asks for'),
+    cached: CachedAnswer.nullable()
+      .optional()
+      .describe('answer of a cache, looked up before the run was accepted: then nothing is planned'),
+    caching: CacheKeys.nullable().optional().describe('where the answer may be kept; null = nowhere'),
+    detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });
@@ -50,8 +52,8 @@ export const PlannedTask = z.object({
   task: z.string().min(1).describe('instruction for whoever does it'),
   query: z.string().nullable().describe('search query of a research task'),
   needs: z.array(z.string()).describe('ids of tasks of the same plan whose results it waits for'),
-  tool: z.string().nullable().default(null).describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
-  args: z.record(z.string(), z.unknown()).nullable().default(null).describe('its arguments'),
+  tool: z.string().nullable().optional().describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
+  args: z.record(z.string(), z.unknown()).nullable().optional().describe('its arguments'),
   metadata_filters: z.record(z.string(), z.string()).nullable(),
 });
 export type PlannedTask = z.infer<typeof PlannedTask>;

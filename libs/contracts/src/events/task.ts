@@ -20,6 +20,9 @@ export const TaskInput = z.discriminatedUnion('kind', [
     hints: z.string().nullable().default(null).describe('what the judge wants improved when it is asked again'),
     previous: z.string().nullable().default(null).describe('its earlier answer, when it is asked again'),
     attachments: z.array(Attachment).default([]),
+    final: z.boolean().optional().describe("its reply may be the answer itself: the client's system message is an instruction to it"),
+    marked: z.boolean().optional().describe('false where nobody needs its confidence'),
+    parameters: AnswerParameters.optional().describe('of the client, where its reply is the answer'),
   }),
   z.object({
     kind: z.literal('math'),
@@ -27,7 +30,12 @@ export const TaskInput = z.discriminatedUnion('kind', [
     operation: z.string().nullable().describe('such as `solve`; null where the task says it in words'),
     args: z.record(z.string(), z.unknown()),
   }),
-  z.object({ kind: z.literal('mcp'), task: z.string(), tool: z.string().describe('`server.tool`'), args: z.record(z.string(), z.unknown()) }),
+  z.object({
+    kind: z.literal('mcp'),
+    task: z.string(),
+    tool: z.string().describe('`server.tool`'),
+    args: z.record(z.string(), z.unknown()),
+  }),
   z.object({
     kind: z.literal('graph'),
     question: z.string(),
@@ -144,7 +152,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('evidence'),
     facts: z.array(Fact),
-    notes: z.array(z.string()).default([]).describe('what whoever reads the result must know, such as which engine calculated'),
+    notes: z.array(z.string()).optional().describe('what whoever reads the result must know, such as which engine calculated'),
   }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),
   z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),
@@ -167,7 +175,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     cutShort: z.boolean().describe('true when the model stopped at its token limit'),
     unsupported: z
       .array(z.object({ n: z.int().positive(), sentence: z.string(), missing: z.array(z.string()) }))
-      .default([])
+      .optional()
       .describe('cited sentences with numbers or names that do not occur in their source'),
   }),
 ]);

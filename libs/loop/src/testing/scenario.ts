@@ -50,7 +50,7 @@ export const plainStrategy: Strategy = {
   maxRounds: (of) => 1 + of.max_agentic_rounds,
   assessment: (of) => (of.max_agentic_rounds === 0 ? 'none' : of.gap_check),
   policy: { stuckThreshold: 3, stallLimit: 2 },
-  taskInput: (run, task) =>
+  taskInput: (run, { spec: task }) =>
     task.capability === 'research'
       ? { kind: 'research', task: task.task, query: task.query ?? '', limit: 5 }
       : {
@@ -69,6 +69,31 @@ export const plainStrategy: Strategy = {
     mode: draft ? 'answer' : 'evidence',
     draft: draft?.text ?? null,
     facts: run.memory.facts,
+  }),
+  hintsInput: (run, unsure) => ({
+    kind: 'hints',
+    question: run.goal,
+    answers: unsure.map(([taskId, task]) => ({ taskId, category: 'general', task: task.spec.task, text: task.result!.text, gaps: [] })),
+  }),
+  scoreInput: (run, pairs) => ({
+    kind: 'score',
+    question: run.goal,
+    pairs: pairs.map(({ id, before, after }) => ({
+      taskId: id,
+      category: 'general',
+      task: before.spec.task,
+      before: before.result!.text,
+      after: after.result!.text,
+    })),
+  }),
+  thinkingInput: (run) => ({ kind: 'thinking', question: run.goal, system: null, facts: run.memory.facts, answers: [] }),
+  criticInput: (run, answer, categories) => ({
+    kind: 'critic',
+    question: run.goal,
+    system: null,
+    answer: answer.text,
+    facts: run.memory.facts,
+    categories: [...categories],
   }),
   synthesisInput: (run, openGap) => ({
     kind: 'synthesis',
@@ -243,7 +268,7 @@ export class Scenario {
     return this.result(local, { status: 'error', failure: { code: 'PROVIDER_FAILED', message: 'broken', retriable: true } });
   }
 
-  answered(local: string, finding: string, confidence = 0.9): Decision | null {
+  answered(local: string, finding: string, confidence = 0.6): Decision | null {
     return this.result(local, { output: { kind: 'answer', text: finding, finding }, confidence });
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Configuration, Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
-import { resolveTemplates } from './resolve-templates.js';
+import { noOffers, resolveTemplates } from './resolve-templates.js';
 import { openCatalogue } from './template-catalogue.js';
 
 const expertPrompts = { general: 'You answer.', math: 'You calculate.' };
@@ -21,7 +21,15 @@ const demo = model('demo@demo', { demo: true });
 const demoProvider = provider('demo');
 
 const resolve = (yaml: object, models: readonly ModelInfo[], providers: readonly ProviderStatus[], canSearch = true) =>
-  resolveTemplates({ configuration: Configuration.parse(yaml), models, providers, expertPrompts, canSearch });
+  resolveTemplates({
+    configuration: Configuration.parse(yaml),
+    models,
+    providers,
+    expertPrompts,
+    canSearch,
+    canRecall: false,
+    offers: noOffers,
+  });
 
 describe('the shipped templates', () => {
   it('exist without any file, on the demo model', () => {
@@ -35,7 +43,7 @@ describe('the shipped templates', () => {
     ]);
     for (const template of templates) {
       expect(Template.parse(template)).toEqual(template);
-      expect(template.experts.general).toEqual({ t1: ['demo@demo'], prompt: 'You answer.' });
+      expect(template.experts.general).toEqual({ t1: ['demo@demo'], t2: [], always: [], prompt: 'You answer.' });
       expect(template.limits).toEqual({
         wall_time_s: 300,
         model_calls: 60,
@@ -48,7 +56,7 @@ describe('the shipped templates', () => {
         task_timeout_s: 120,
         start_timeout_s: 30,
         planning_timeout_s: 60,
-        capabilities: ['research'],
+        capabilities: ['research', 'math'],
         classes: { expert: 'expert', research: 'evidence', judge: 'judge' },
       });
     }
@@ -115,7 +123,7 @@ describe('the shipped templates', () => {
 
   it('offer no research where there is nothing to search', () => {
     const { templates, warnings } = resolve({}, [demo], [demoProvider], false);
-    expect(templates.every(({ capabilities }) => capabilities.length === 0)).toBe(true);
+    expect(templates.every(({ capabilities }) => !capabilities.includes('research'))).toBe(true);
     expect(warnings).toEqual([]);
   });
 
@@ -127,6 +135,8 @@ describe('the shipped templates', () => {
         providers: [demoProvider],
         expertPrompts: prompts,
         canSearch: true,
+        canRecall: false,
+        offers: noOffers,
       }).templates.find(({ id }) => id === 'conclave')!.version;
     expect(version({})).toBe(version({ store_prompts: 'none' }));
     expect(version({})).not.toBe(version({}, { ...expertPrompts, general: 'You answer briefly.' }));
@@ -140,11 +150,8 @@ describe('templates of an operator', () => {
         mcp: { precision: { builtin: 'precision-tools' } },
         templates: {
           mine: {
-            experts: { general: { t2: ['x@ollama'] } },
-            capabilities: ['research', 'math'],
-            caches: { plan: true },
-            thinking: true,
-            critic: true,
+            experts: { general: { t2: ['x@ollama'], always: ['y@ollama'] } },
+            capabilities: ['research', 'math', 'mcp', 'collections'],
             client_tools: 'ask_first',
           },
           waves: { strategy: 'waves' },
@@ -154,14 +161,15 @@ describe('templates of an operator', () => {
       [demoProvider],
     );
     expect(templates.map(({ id }) => id)).toEqual(['mine', 'conclave-fast', 'conclave', 'conclave-research']);
-    expect(templates[0]?.capabilities).toEqual(['research']);
+    expect(templates[0]).toMatchObject({
+      // Tools and collections are offered once there are some.
+      capabilities: ['research', 'math'],
+      complexity: 'auto',
+      refine_rounds: 1,
+      critic: { categories: ['medical_consult', 'legal_advisor'] },
+      experts: { general: { t2: ['x@ollama'], always: ['y@ollama'] } },
+    });
     for (const word of [
-      'mcp:',
-      't2 models',
-      'caches (plan)',
-      'thinking step',
-      'critic',
-      'capabilities math',
       'client_tools: ask_first',
       'templates.waves: strategy waves',
     ]) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   availableCapabilities, availableStrategies, defaultLimits, evidenceCapabilities, paidCostCap, Template, TemplateSettings,
-  type Configuration, type ExpertProfile, type RunLimits, type shippedTemplates,
+  type CollectionOffer, type Configuration, type ExpertProfile, type RunLimits, type shippedTemplates, type ToolOffer,
 } from '@conclave/contracts'; // prettier-ignore
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { chooseModels, type ModelChoice } from './choose-models.js';
@@ -15,7 +15,20 @@ export interface TemplateInput {
   readonly expertPrompts: Readonly<Record<string, string>>;
   /** Whether `research` has anything to search. */
   readonly canSearch: boolean;
+  /** Whether workers can read the knowledge graph. */
+  readonly canRecall: boolean;
+  readonly offers: Offers;
 }
+
+/** What the world offers to templates and may change while the system runs. */
+export interface Offers {
+  readonly tools: readonly ToolOffer[];
+  readonly collections: readonly CollectionOffer[];
+  /** Prompt name -> text an operator put in the place of the shipped one. */
+  readonly prompts: Readonly<Record<string, string>>;
+}
+export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
+
 export interface ResolvedTemplates {
   readonly templates: readonly Template[];
   /** Sentences for the start-up text. */
@@ -23,22 +36,30 @@ export interface ResolvedTemplates {
   readonly choice: ModelChoice;
 }
 
+/** What the shipped templates do beside their strategy. */
+const wholePipeline = {
+  gap_check: 'evidence',
+  capabilities: [...evidenceCapabilities],
+  caches: { answer: true, semantic: true, plan: true, search: true },
+  thinking: true,
+} as const;
+
 const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettings>> = {
   'conclave-fast': TemplateSettings.parse({
+    ...wholePipeline,
     strategy: 'single-pass',
-    gap_check: 'evidence',
     description: 'One pass: plan, experts and research in parallel, one answer.',
   }),
   conclave: TemplateSettings.parse({
+    ...wholePipeline,
     strategy: 'agentic',
     max_agentic_rounds: 3,
-    gap_check: 'evidence',
     description: 'Checks what is still missing and plans again, up to 3 times.',
   }),
   'conclave-research': TemplateSettings.parse({
+    ...wholePipeline,
     strategy: 'agentic',
     max_agentic_rounds: 4,
-    gap_check: 'evidence',
     description: 'As conclave, up to 4 more rounds, for questions that need digging.',
   }),
 };
@@ -76,7 +97,7 @@ function resolveOne(
   choice: ModelChoice,
   warnings: string[],
 ): Template | null {
-  const { configuration, expertPrompts, canSearch } = input;
+  const { configuration, expertPrompts, canSearch, offers } = input;
   const chosen = choice.models.map(({ ref }) => ref);
   const role = ({ model, models }: { model?: string | undefined; models?: readonly string[] | undefined }): string[] => [
     ...(model ? [model] : (models ?? chosen)),
@@ -88,18 +109,32 @@ function resolveOne(
       const expert = settings.experts[category];
       return [
         category,
-        { t1: [...(expert?.t1 ?? settings.experts.general?.t1 ?? chosen)], prompt: expert?.prompt ?? expertPrompts[category] ?? '' },
+        {
+          t1: [...(expert?.t1 ?? settings.experts.general?.t1 ?? chosen)],
+          t2: [...(expert?.t2 ?? [])],
+          always: [...(expert?.always ?? [])],
+          prompt: expert?.prompt ?? expertPrompts[category] ?? '',
+        },
       ];
     }),
   );
   const planner = role(settings.planner);
   const judge = role(settings.judge);
-  const used = [...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1 }) => t1)])];
+  const used = [
+    ...new Set([...planner, ...judge, ...Object.values(experts).flatMap(({ t1, t2 = [], always = [] }) => [...t1, ...t2, ...always])]),
+  ];
   if (used.length === 0 || planner.length === 0 || judge.length === 0 || Object.values(experts).some(({ t1 }) => t1.length === 0)) {
     if (!isShipped) warnings.push(`Template ${id} is not offered: it names no model for every role, and no model was found.`);
     return null;
   }
   const asked = settings.capabilities.filter((name) => availableCapabilities.includes(name));
+  const possible = {
+    research: canSearch,
+    math: true,
+    mcp: offers.tools.length > 0,
+    graph: input.canRecall,
+    collections: offers.collections.length > 0,
+  };
   if (!canSearch && !isShipped && asked.includes('research')) {
     warnings.push(`Template ${id} asks for research, but nothing to search is configured: set search.searxng or search.corpus.`);
   }
@@ -112,7 +147,16 @@ function resolveOne(
     planner: { models: planner, prompt: settings.planner.prompt ?? null },
     judge: { models: judge },
     experts,
-    capabilities: asked.filter((name) => name !== 'research' || canSearch),
+    capabilities: asked.filter((name) => possible[name]),
+    tools: asked.includes('mcp') ? [...offers.tools] : [],
+    collections: asked.includes('collections') ? [...offers.collections] : [],
+    complexity: settings.complexity,
+    thinking: settings.thinking,
+    refine_rounds: settings.refine_rounds,
+    critic: { categories: settings.critic },
+    caches: settings.caches,
+    learn: settings.learn,
+    prompts: { ...offers.prompts },
     classes: classesOf(configuration),
     limits: limitsOf(settings, isShipped, used, input),
     task_timeout_s: settings.task_timeout_s,

@@ -1,6 +1,6 @@
 import { shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
-import { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
+import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
 
 export type ResolvedName = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
 export interface NamedModel {
@@ -27,10 +27,16 @@ export interface TemplateCatalogue {
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
 }
 
-export interface CatalogueOptions extends Pick<TemplateInput, 'expertPrompts' | 'canSearch'> {
+export interface CatalogueOptions extends Pick<TemplateInput, 'expertPrompts' | 'canSearch'>, Partial<Pick<TemplateInput, 'canRecall'>> {
   readonly configuration: Configuration;
   readonly models: Models;
+  /** Reads what may change while the system runs; asked again when templates are needed, at most every two seconds. */
+  readonly offers?: () => Promise<Offers>;
+  readonly onOffersFailed?: (error: unknown) => void;
 }
+
+/** Settings that were changed are followed within this time (architecture.md, Settings). */
+const offersMs = 2_000;
 
 /** Templates that wait for a model server that was down are looked for again at most this often. */
 const againAfterMs = 5_000;
@@ -41,9 +47,10 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   const openedAt = Math.floor(Date.now() / 1000);
   const look = async (): Promise<ReturnType<TemplateCatalogue['found']>> => {
     const [models, providers] = await Promise.all([options.models.list(), options.models.providers()]);
-    const { expertPrompts, canSearch } = options;
-    return { models, providers, ...resolveTemplates({ configuration, models, providers, expertPrompts, canSearch }) };
+    const { expertPrompts, canSearch, canRecall = false } = options;
+    return { models, providers, ...resolveTemplates({ configuration, models, providers, expertPrompts, canSearch, canRecall, offers }) };
   };
+  let offers = (await options.offers?.()) ?? noOffers;
   let found = await look();
   let lookedAt = performance.now();
   let looking: Promise<void> | null = null;
@@ -58,7 +65,27 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     });
     return looking;
   };
+  let offersAt = performance.now();
+  let reading: Promise<void> | null = null;
+  /** A store that does not answer leaves the templates as they are. */
+  const readOffers = (): void => {
+    if (!options.offers || reading || performance.now() - offersAt < offersMs) return;
+    reading = options
+      .offers()
+      .then(async (next) => {
+        if (JSON.stringify(next) !== JSON.stringify(offers)) {
+          offers = next;
+          found = await look();
+        }
+      })
+      .catch((error: unknown) => options.onOffersFailed?.(error))
+      .finally(() => {
+        offersAt = performance.now();
+        reading = null;
+      });
+  };
   const current = (): typeof found => {
+    readOffers();
     void lookAgain();
     return found;
   };
@@ -81,7 +108,9 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     waitsFor: async (name) => {
       if (!isTemplate(targetOf(name))) return null;
       await lookAgain();
-      const down = found.providers.filter(({ reachable }) => !reachable).map(({ name: provider, note }) => `${provider}: ${note || 'does not answer'}`);
+      const down = found.providers
+        .filter(({ reachable }) => !reachable)
+        .map(({ name: provider, note }) => `${provider}: ${note || 'does not answer'}`);
       return found.choice.because === 'nothing' && down.length > 0 ? down.join('; ') : null;
     },
     describeModels: async () => {

@@ -32,7 +32,7 @@ export function applyOverrides(configuration: Configuration, environment: Enviro
   return {
     ...configuration,
     providers,
-    search: SEARXNG_URL ? { searxng: SEARXNG_URL } : configuration.search,
+    search: SEARXNG_URL ? { ...configuration.search, searxng: SEARXNG_URL, corpus: undefined } : configuration.search,
     stores: { ...stores, ...(kafka ? { kafka } : {}), ...(redis ? { redis } : {}), ...(neo4j ? { neo4j } : {}) },
   };
 }

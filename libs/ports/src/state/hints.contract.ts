@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { listen, newName, until, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
+import { listen, until, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
 
-/** Hints, settings, identity and the small things a store says about itself. */
-export function describeHintsSettingsIdentity({ open }: StoreHarness): void {
+/** Hints, identity and the small things a store says about itself. */
+export function describeHintsIdentity({ open }: StoreHarness): void {
   let under: StoreUnderTest;
   beforeEach(async () => {
     under = await open();
@@ -33,34 +33,6 @@ export function describeHintsSettingsIdentity({ open }: StoreHarness): void {
     });
   });
 
-  describe('settings', () => {
-    it('are absent as null and begin with version 1', async () => {
-      const { settings } = under.store;
-      const name = newName('templates');
-      expect(await settings.read(name)).toBeNull();
-      expect(await settings.write(name, 0, { list: [], nothing: null })).toBe(true);
-      expect(await settings.read(name)).toEqual({ version: 1, value: { list: [], nothing: null } });
-    });
-
-    it('let only the writer through who knows the present version', async () => {
-      const { settings } = under.store;
-      const name = newName('templates');
-      await settings.write(name, 0, 'one');
-      expect(await settings.write(name, 0, 'never')).toBe(false);
-      expect(await settings.write(name, 7, 'never')).toBe(false);
-      expect(await settings.write(name, 1, 'two')).toBe(true);
-      expect(await settings.read(name)).toEqual({ version: 2, value: 'two' });
-    });
-
-    it('let one of two writers win who write at the same time', async () => {
-      const other = await under.another();
-      const name = newName('templates');
-      const wins = await Promise.all([under, other, under, other].map(({ store }, n) => store.settings.write(name, 0, n)));
-      expect(wins.filter(Boolean)).toHaveLength(1);
-      expect(await under.store.settings.read(name)).toEqual({ version: 1, value: wins.indexOf(true) });
-    });
-  });
-
   describe('identity', () => {
     it('is null on a new store, then keeps its id and grows by one with every start', async () => {
       const { identity } = under.store;
@@ -86,7 +58,17 @@ export function describeHintsSettingsIdentity({ open }: StoreHarness): void {
       const other = await under.another();
       await other.store.close();
       await other.store.close();
-      await expect(other.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      const { runs, settings, caches, scores, once } = other.store;
+      const calls = [
+        () => runs.openCount(),
+        () => settings.list(''),
+        () => caches.read('acme', 'k'),
+        () => caches.write({ tenant: 'acme', key: 'k', value: 1, ttlMs: 1_000, tags: [] }),
+        () => caches.claim({ tenant: 'acme', key: 'k', owner: 'o', ttlMs: 1_000 }),
+        () => scores.all('acme'),
+        () => once.claim({ tenant: 'acme', name: 'n', holder: 'h', ttlMs: null }),
+      ];
+      for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
       await expect(other.store.health()).resolves.toEqual(expect.any(String));
       expect(await under.store.health()).toBeNull();
     });

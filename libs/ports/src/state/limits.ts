@@ -8,6 +8,10 @@ export const busyRetryMs = 1_000;
 export const commitAttempts = 50;
 /** Status word of a run that was accepted and has no state yet. */
 export const acceptedStatus = 'accepted';
+/** Bytes of the JSON text of a cached value, at most. */
+export const cacheValueBytes = 256 * 1024;
+/** Versions of a setting that are kept, the present one included. */
+export const settingVersions = 20;
 
 const HOUR = 60 * 60 * 1000;
 

@@ -4,16 +4,20 @@ import type { StoreMark } from '../event-log/event-log.js';
 import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import type { RunStream } from '../run-stream/run-stream.js';
 import { defaultTtl, type StoreTtl } from './limits.js';
+import { MemoryCaches } from './memory-caches.js';
 import { MemoryHints } from './memory-hints.js';
 import { MemoryJournal } from './memory-journal.js';
 import { LeasedDeliveries, MemoryLeases } from './memory-leases.js';
+import { MemoryOnce } from './memory-once.js';
 import { MemoryRuns } from './memory-runs.js';
+import { MemoryScores } from './memory-scores.js';
+import { MemorySettings } from './memory-settings.js';
 import { MemoryTimers } from './memory-timers.js';
-import type { Settings, StateStore } from './state.js';
+import type { StateStore } from './state.js';
 
 export interface MemoryStoresOptions {
   readonly clock?: Clock;
-  /** Streams and retry mappings expire; everything else lives as long as the stores. */
+  /** Streams, retry mappings and cached values expire; everything else lives as long as the stores. */
   readonly ttl?: Partial<StoreTtl>;
   /** Awaited between the reading and the writing half of a commit, where another process may come in between. */
   readonly between?: () => Promise<void>;
@@ -32,7 +36,10 @@ export class MemoryStores {
   readonly timers: MemoryTimers;
   readonly stream: MemoryRunStream;
   readonly runs: MemoryRuns;
-  readonly settings = new MemorySettings();
+  readonly settings: MemorySettings;
+  readonly caches: MemoryCaches;
+  readonly scores = new MemoryScores();
+  readonly once: MemoryOnce;
   mark: StoreMark | null = null;
 
   constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
@@ -43,6 +50,9 @@ export class MemoryStores {
     this.deliveries = new LeasedDeliveries((processId) => this.leases.leftMs(processId) > 0);
     this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId));
     this.timers = new MemoryTimers(clock);
+    this.settings = new MemorySettings(now);
+    this.caches = new MemoryCaches(now);
+    this.once = new MemoryOnce(now);
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
     this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, ...(between ? { between } : {}) });
@@ -60,6 +70,9 @@ export class MemoryStores {
       hints: guard(this.hints),
       deliveries: guard(this.deliveries.ledger(processId)),
       settings: guard(this.settings),
+      caches: guard(this.caches),
+      scores: guard(this.scores),
+      once: guard(this.once),
       identity: guard({
         read: async () => this.mark,
         start: async (storeId: string) =>
@@ -91,19 +104,4 @@ function whileOpen<T extends object>(part: T, isOpen: () => boolean): T {
         isOpen() ? Reflect.apply(member, target, args) : Promise.reject(new Failure('STORE_UNAVAILABLE', 'It was closed.'));
     },
   });
-}
-
-class MemorySettings implements Settings {
-  readonly #documents = new Map<string, { readonly version: number; readonly text: string }>();
-
-  async read(name: string): Promise<{ readonly version: number; readonly value: unknown } | null> {
-    const found = this.#documents.get(name);
-    return found ? { version: found.version, value: JSON.parse(found.text) } : null;
-  }
-
-  async write(name: string, version: number, value: unknown): Promise<boolean> {
-    if ((this.#documents.get(name)?.version ?? 0) !== version) return false;
-    this.#documents.set(name, { version: version + 1, text: JSON.stringify(value) ?? 'null' });
-    return true;
-  }
 }

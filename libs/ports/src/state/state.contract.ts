@@ -1,12 +1,16 @@
 import { describe } from '@jest/globals';
 import type { StoreHarness } from './__fixtures__/store-harness.js';
+import { describeCaches } from './caches.contract.js';
 import { describeCancel } from './cancel.contract.js';
 import { describeDeliveries } from './deliveries.contract.js';
-import { describeHintsSettingsIdentity } from './hints.contract.js';
+import { describeHintsIdentity } from './hints.contract.js';
 import { describeJournal } from './journal.contract.js';
 import { describeLeases } from './leases.contract.js';
+import { describeOnce } from './once.contract.js';
 import { describeAcceptance } from './runs-accept.contract.js';
 import { describeCommit } from './runs-commit.contract.js';
+import { describeScores } from './scores.contract.js';
+import { describeSettings } from './settings.contract.js';
 import { describeTimers } from './timers.contract.js';
 
 /** Every promise of `StateStore`; each test gets a new, empty store. */
@@ -19,6 +23,10 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
     describeTimers(harness);
     describeLeases(harness);
     describeDeliveries(harness);
-    describeHintsSettingsIdentity(harness);
+    describeHintsIdentity(harness);
+    describeSettings(harness);
+    describeCaches(harness);
+    describeScores(harness);
+    describeOnce(harness);
   });
 }

@@ -1,8 +1,12 @@
 import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
 import type { DeliveryLedger, StoreMark } from '../event-log/event-log.js';
+import type { Caches } from './caches.js';
+import type { Once } from './once.js';
+import type { Scores } from './scores.js';
+import type { Settings } from './settings.js';
 
 /**
- * The state store: runs, journal, timers, leases, hints, deliveries and settings, behind one adapter and one atomic `commit`.
+ * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches and scores, behind one adapter and one atomic `commit`.
  * Adapters: SQLite (embedded) and Redis. Every call throws Failure STORE_UNAVAILABLE when the store does not answer,
  * STORE_REPLACED when it is empty or older than the log, STORE_FULL when it cannot grow. Every write is idempotent.
  */
@@ -14,6 +18,9 @@ export interface StateStore {
   readonly hints: Hints;
   readonly deliveries: DeliveryLedger;
   readonly settings: Settings;
+  readonly caches: Caches;
+  readonly scores: Scores;
+  readonly once: Once;
   /** The store's own mark; null on a new store. `start` makes one (`storeId` given) or raises the generation by one, and gives the result. */
   readonly identity: {
     read(): Promise<StoreMark | null>;
@@ -175,10 +182,4 @@ export interface Leases {
 export interface Hints {
   publish(channel: string, payload: string): Promise<void>;
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;
-}
-
-export interface Settings {
-  read(name: string): Promise<{ readonly version: number; readonly value: unknown } | null>;
-  /** Compare-and-set on the version (0 = absent); false when somebody was faster. */
-  write(name: string, version: number, value: unknown): Promise<boolean>;
 }

@@ -28,7 +28,7 @@ export interface Question {
   /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
   readonly firstIndex?: number;
   /** `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. */
-  readonly onBegun?: (attempt: number, model: string) => void | Promise<void>;
+  readonly onBegun?: (attempt: number, model: string, messages: readonly CallMessage[]) => void | Promise<void>;
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
@@ -106,7 +106,7 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
       signal: question.signal,
       onBegun: (journalAttempt) => {
         current = streamAttempt(journalAttempt);
-        return question.onBegun?.(current, model);
+        return question.onBegun?.(current, model, room.messages);
       },
       onContent: (text) => question.onContent?.(text, current),
     });

@@ -1,3 +1,4 @@
+export * from './answer-task.js';
 export * from './ask-models.js';
 export * from './call-maker.js';
 export { recordOf, requestHash, storedCallOf, type StoredCall } from './call-record.js';

@@ -4,6 +4,7 @@ import {
   makeEvent,
   noUsage,
   ResultReady,
+  type ResultReady as ReadyResult,
   resultId,
   type Event,
   type FailureNote,
@@ -11,12 +12,16 @@ import {
   type TaskDispatched,
 } from '@conclave/contracts';
 import type { DeadReason, HandlerOutcome } from '@conclave/ports';
+import type { z } from 'zod';
 import { defer } from '@conclave/ports';
 import type { Calls, WorkState } from './calls.js';
 
+/** The body of a result before its defaults are filled in. */
+type ResultDraft = z.input<(typeof ResultReady)['schema']>;
+
 /** What a capability gives back: the body of a result, what it leaves for the audit, or a wish to be called later. */
 export type Performed =
-  | { readonly result: Partial<ResultReady['data']> & Pick<ResultReady['data'], 'status'>; readonly records: readonly Event[] }
+  | { readonly result: Partial<ResultDraft> & Pick<ResultDraft, 'status'>; readonly records: readonly Event[] }
   | { readonly deferMs: number };
 
 export interface TaskContext {
@@ -37,9 +42,9 @@ export const failedStatus = ({ code }: FailureNote): 'timeout' | 'error' => (cod
 export function resultOf(
   task: TaskDispatched,
   source: Service,
-  data: Partial<ResultReady['data']> & Pick<ResultReady['data'], 'status'>,
+  data: Partial<ResultDraft> & Pick<ResultDraft, 'status'>,
   time = Date.now(),
-): ResultReady {
+): ReadyResult {
   const { taskId, epoch } = task.data;
   return makeEvent(
     ResultReady,
@@ -97,7 +102,7 @@ export async function workOn(
 }
 
 /** A task whose record is a dead letter ends with an error, so that its round goes on. */
-export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReason): ResultReady =>
+export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReason): ReadyResult =>
   resultOf(task, source, {
     status: 'error',
     failure: note('RECORD_DEAD', `The record of this task was put aside as a dead letter (${reason}).`),

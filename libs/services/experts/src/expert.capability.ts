@@ -1,62 +1,57 @@
 import type { TaskInput } from '@conclave/contracts';
-import { askModels, failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import {
+  answerTask, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn,
+} from '@conclave/service-calls'; // prettier-ignore
 import { expertPrompt, readExpert } from '@conclave/strategies';
 
-/** `expert.<category>`: one model call with the evidence of the round. */
+/**
+ * `expert.<category>`: one model call with the evidence of the round. Where its reply is the answer itself and nothing may change it any
+ * more, it streams as the model produces it, and what the user saw is exactly the text of the result.
+ */
 export const expertCapability =
   (maker: Calls, stream: ShownIn): Capability =>
-  async ({ task, signal, deadline }) => {
+  async (context) => {
+    const { task } = context;
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'expert' }>;
-    const answered = await askModels(maker, {
-      runId: task.runId,
-      owner: data.taskId,
-      purpose: data.capability,
-      models: data.models,
-      messages: (promptTokens) => expertPrompt(input, promptTokens),
-      deadline,
-      calls: data.allowance.calls,
-      tokens: data.allowance.tokens,
-      cost: data.allowance.cost,
-      contexts: data.contexts,
-      prices: data.prices,
-      signal,
-      onBegun: async (attempt, model) => {
-        await stream.append(task.runId, [
-          { kind: 'progress', taskId: data.taskId, attempt, n: 0, code: 'expert.call', text: `${input.category} asks ${model}` },
-        ]);
-      },
-    });
-    if (answered.kind === 'busy') return { deferMs: answered.retryInMs };
-    const { usage, attempt, records } = answered;
-    if (answered.kind === 'cancelled')
-      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records };
-    if (answered.kind === 'failed') {
-      return { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
-    }
-    const reply = readExpert(answered.reply.content);
-    if (reply.text === '')
-      return {
-        result: {
-          status: 'error',
-          failure: note('PROVIDER_REPLY_INVALID', 'The model gave an empty answer.'),
-          usage,
-          attempt,
-          model: answered.model,
-        },
-        records,
-      };
-    return {
-      result: {
-        status: 'ok',
-        output: { kind: 'answer', text: reply.text, finding: reply.finding },
-        confidence: reply.confidence,
-        gaps: [...reply.gaps],
-        refer: [...reply.refer],
-        model: answered.model,
-        usage,
-        attempt,
-      },
-      records,
+    const isLive = data.stream === 'live';
+    let live: { readonly attempt: number; readonly text: LiveText } | null = null;
+    const textOf = (attempt: number): LiveText => {
+      if (live?.attempt !== attempt) live = { attempt, text: new LiveText(stream, task.runId, data.taskId, attempt) };
+      return live.text;
     };
+    return answerTask(
+      maker,
+      context,
+      {
+        messages: (promptTokens) => expertPrompt(input, promptTokens, data.prompts),
+        ...(input.parameters ? { parameters: input.parameters } : {}),
+        onBegun: async (attempt, model, messages) => {
+          await thinkAloud(stream, task, attempt, [
+            { n: 0, code: 'expert.prompt', text: `System prompt of ${input.category}`, detail: promptDetail(messages) },
+            { n: 1, code: 'expert.call', text: `${input.category} asks ${model}${data.tier === 't1' ? '' : ` (${data.tier})`}` },
+          ]);
+        },
+        ...(isLive ? { onContent: (text: string, attempt: number) => textOf(attempt).push(text) } : {}),
+      },
+      async ({ reply, attempt, model, replayed }) => {
+        const read = readExpert(reply.content);
+        if (isLive) {
+          const text = textOf(attempt);
+          if (replayed) text.push(reply.content);
+          await text.flush();
+        }
+        if (read.text === '') return emptyAnswer;
+        await thinkAloud(stream, task, attempt, [
+          { n: 2, code: 'expert.response', text: `${model} is ${read.confidence} sure`, detail: reply.content },
+        ]);
+        return {
+          status: 'ok',
+          output: { kind: 'answer', text: isLive ? reply.content : read.text, finding: read.finding },
+          confidence: read.confidence,
+          gaps: [...read.gaps],
+          refer: [...read.refer],
+        };
+      },
+    );
   };

@@ -73,7 +73,7 @@ function planner(options: { cancelled?: boolean; started?: boolean; status?: str
       } as unknown as CallEnd);
     },
   } as unknown as CallMaker;
-  return { handler: new PlannerHandler(state, maker), asked };
+  return { handler: new PlannerHandler(state, maker, { append: () => Promise.resolve('appended') }), asked };
 }
 const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
 

@@ -13,14 +13,23 @@ import {
 } from '@conclave/contracts';
 import { fallbackTasks } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
-import { defer, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
-import { abortRun, askModels, CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
+import { defer, RUN_STREAM, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
+import {
+  abortRun, askModels, CALL_MAKER, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
+} from '@conclave/service-calls'; // prettier-ignore
 import { plannerPrompt, readPlan, reAskPlan } from '@conclave/strategies';
+import type { z } from 'zod';
+import { levelOf, trivialTask } from './level.js';
 
 /** Tries of one plan: the first and two re-asks with what was wrong. */
 const tries = 3;
 /** Calls one try may cost: its model with two repeats, and one fallback. */
 const callsPerTry = 4;
+
+type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
+
+/** A plan of which nothing is known yet. */
+const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
 /** A reply that could not be used, and why. */
 interface Asked {
@@ -36,10 +45,13 @@ export class PlannerHandler {
   constructor(
     @Inject(STATE) private readonly state: WorkState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
+    @Inject(RUN_STREAM) private readonly stream: ShownIn,
   ) {}
 
   @EventPattern('PlanRequested')
   async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    // A run that a cache has answered is over with its first step.
+    if (event.data.cached) return [];
     return this.plan(event, event.data, null, context.signal);
   }
 
@@ -72,6 +84,9 @@ export class PlannerHandler {
     const now = await this.state.now();
     const timeoutMs = request.template.planning_timeout_s * 1000;
     if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return [];
+    const level = levelOf(request);
+    if (level.complexity === 'trivial' && gap === null)
+      return [this.created(runId, { ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] })];
     const deadline = now + timeoutMs;
     const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
     const records: Event[] = [];
@@ -86,7 +101,7 @@ export class PlannerHandler {
         messages: (promptTokens) =>
           asked.reduce(
             (messages, { reply, faults }) => reAskPlan(messages, reply, faults),
-            plannerPrompt(request, gap, promptTokens - asked.length * reAskTokens),
+            plannerPrompt(request, gap, promptTokens - asked.length * reAskTokens, level.complexity),
           ),
         contexts: request.template.contexts,
         temperature: 0,
@@ -97,53 +112,30 @@ export class PlannerHandler {
         prices: request.template.prices,
         signal,
         firstIndex: tried * callsPerTry,
+        onBegun: (attempt, model, messages) =>
+          this.show(runId, owner, attempt, request, [
+            { n: 0, code: 'planner.prompt', text: `${level.complexity}: ${model} plans`, detail: promptDetail(messages) },
+          ]),
       });
       if (answered.kind === 'busy') return defer(answered.retryInMs);
       records.push(...answered.records);
       usage = addUsage(usage, answered.usage);
       if (answered.kind === 'cancelled') return records;
       if (answered.kind === 'failed')
-        return [
-          this.created(runId, {
-            epoch,
-            complexity: 'moderate',
-            tasks: [],
-            searchQuestion: null,
-            fallback: false,
-            reAsks: tried,
-            failure: answered.failure,
-            usage,
-          }),
-          ...records,
-        ];
-      const plan = readPlan(answered.reply.content, request.template, request.goal);
+        return [this.created(runId, { ...blank, ...level, epoch, reAsks: tried, failure: answered.failure, usage }), ...records];
+      await this.show(runId, owner, answered.attempt, request, [
+        { n: 1, code: 'planner.result', text: 'The planner has answered', detail: answered.reply.content },
+      ]);
+      const plan = readPlan(answered.reply.content, request.template, request.goal, level.complexity);
       if (plan.ok)
         return [
-          this.created(runId, {
-            epoch,
-            complexity: 'moderate',
-            tasks: plan.tasks,
-            searchQuestion: plan.searchQuestion,
-            fallback: false,
-            reAsks: tried,
-            failure: null,
-            usage,
-          }),
+          this.created(runId, { ...blank, ...level, epoch, tasks: plan.tasks, searchQuestion: plan.searchQuestion, reAsks: tried, usage }),
           ...records,
         ];
       asked = [...asked, { reply: answered.reply.content, faults: plan.faults }];
     }
     return [
-      this.created(runId, {
-        epoch,
-        complexity: 'moderate',
-        tasks: [...fallbackTasks(request.goal)],
-        searchQuestion: null,
-        fallback: true,
-        reAsks: tries - 1,
-        failure: null,
-        usage,
-      }),
+      this.created(runId, { ...blank, ...level, epoch, tasks: [...fallbackTasks(request.goal)], fallback: true, reAsks: tries - 1, usage }),
       ...records,
     ];
   }
@@ -157,7 +149,17 @@ export class PlannerHandler {
     return run === null || run.status === 'planning' || run.status === 'unborn';
   }
 
-  private created(runId: string, data: PlanCreated['data']): Event {
+  private show(
+    runId: string,
+    owner: string,
+    attempt: number,
+    request: PlanRequested['data'],
+    lines: readonly ThoughtLine[],
+  ): Promise<void> {
+    return thinkAloud(this.stream, { runId, data: { taskId: owner, detail: request.detail ?? 'redacted' } }, attempt, lines);
+  }
+
+  private created(runId: string, data: PlanDraft): Event {
     return makeEvent(PlanCreated, { id: planId(runId, data.epoch), runId, source: 'planner', time: Date.now() }, data);
   }
 }

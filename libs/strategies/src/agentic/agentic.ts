@@ -1,5 +1,7 @@
 import type { Strategy } from '@conclave/loop';
-import { findings, gapInput, ledgerAnswer, planSummary, synthesisInput, taskInput } from '../committee/context.js';
+import {
+  criticInput, findings, gapInput, hintsInput, ledgerAnswer, planSummary, scoreInput, synthesisInput, taskInput, thinkingInput,
+} from '../committee/context.js'; // prettier-ignore
 
 /** Planner, experts, merger, then gap detection and up to `max_agentic_rounds` re-plans. */
 export const agentic: Strategy = {
@@ -9,6 +11,10 @@ export const agentic: Strategy = {
   policy: { stuckThreshold: 3, stallLimit: 2 },
   taskInput,
   gapInput,
+  hintsInput,
+  scoreInput,
+  thinkingInput,
+  criticInput,
   synthesisInput,
   ledgerAnswer,
   planSummary,

@@ -61,13 +61,13 @@ describe('what an expert gets', () => {
       fact('now', { epoch: 2, taskId: `${runId}/2/r1` }),
       fact('not needed', { epoch: 2, taskId: `${runId}/2/r2` }),
     ];
-    const input = taskInput(runWith({ facts, epoch: 2 }), spec('x1', 'expert.law', 'answer', ['r1']));
+    const input = taskInput(runWith({ facts, epoch: 2 }), settled(spec('x1', 'expert.law', 'answer', ['r1']), 2, {}));
     expect(input).toMatchObject({ kind: 'expert', category: 'law', prompt: 'Be general.', goal: 'Where is it?' });
     expect(input.kind === 'expert' && input.evidence.map(({ text }) => text)).toEqual(['now', 'older', 'oldest']);
   });
 
   it('is for research a query with the usual number of results', () => {
-    expect(taskInput(runWith({}), { ...spec('r1', 'research', 'find it'), query: null })).toEqual({
+    expect(taskInput(runWith({}), settled({ ...spec('r1', 'research', 'find it'), query: null }, 0, {}))).toEqual({
       kind: 'research',
       task: 'find it',
       query: 'find it',

@@ -1,5 +1,16 @@
-import type { Fact, PlannedTask, TaskInput } from '@conclave/contracts';
-import { isExpert, isJudge, normalise, tasksOf, type BornRun, type Draft } from '@conclave/loop';
+import type { Fact, PlannedTask, TaskInput, TaskInputDraft } from '@conclave/contracts';
+import {
+  categoryOf,
+  heard,
+  isExpert,
+  isJudge,
+  normalise,
+  sureFrom,
+  tasksOf,
+  type BornRun,
+  type Draft,
+  type TaskState,
+} from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
@@ -9,11 +20,19 @@ const findingsInPrompt = 12;
 /** Hits asked of a search. */
 const searchResults = 5;
 
-const rank: Readonly<Record<Fact['source']['kind'], number>> = { tool: 0, graph: 1, expert: 2, web: 3, corpus: 3 };
+const rank: Readonly<Record<Fact['source']['kind'], number>> = {
+  tool: 0,
+  graph: 1,
+  memory: 1,
+  expert: 2,
+  web: 3,
+  corpus: 3,
+  collection: 3,
+};
 
 /** Source priority of the synthesis: tools, graph, confident experts, web, unsure experts (moe.md, Merger). Stable within a kind. */
 const byPriority = (a: Fact, b: Fact): number => rankOf(a) - rankOf(b);
-const rankOf = (fact: Fact): number => (fact.source.kind === 'expert' && (fact.confidence ?? 0) < 0.65 ? 4 : rank[fact.source.kind]);
+const rankOf = (fact: Fact): number => (fact.source.kind === 'expert' && (fact.confidence ?? 0) < sureFrom ? 4 : rank[fact.source.kind]);
 
 /** What a prompt has room for: the most trusted, of these the latest; in the order they are to be trusted. */
 function mostTrusted(facts: readonly Fact[]): Fact[] {
@@ -23,26 +42,82 @@ function mostTrusted(facts: readonly Fact[]): Fact[] {
 
 const sourced = (run: BornRun): readonly Fact[] => run.memory.facts.filter((fact) => fact.source.kind !== 'expert');
 
-/** Results of the tasks it needs first, then what earlier rounds found, latest first. */
-export function taskInput(run: BornRun, task: PlannedTask): TaskInput {
-  if (!isExpert(task.capability)) return { kind: 'research', task: task.task, query: task.query ?? task.task, limit: searchResults };
-  const category = task.capability.slice('expert.'.length);
-  const needed = new Set(task.needs.map((need) => `${run.runId}/${run.epoch}/${need}`));
+/** What a planned task works on. Experts get the results of the tasks they need first, then what earlier rounds found, latest first. */
+export function taskInput(run: BornRun, task: TaskState): TaskInputDraft {
+  const { spec } = task;
+  if (isExpert(spec.capability)) return expertInput(run, task);
+  const query = spec.query ?? spec.task;
+  const filters = run.filters ?? {};
+  switch (spec.capability) {
+    case 'math':
+      return { kind: 'math', task: spec.task, operation: spec.tool ?? null, args: spec.args ?? {} };
+    case 'mcp':
+      return { kind: 'mcp', task: spec.task, tool: spec.tool ?? '', args: spec.args ?? {} };
+    case 'graph':
+      return {
+        kind: 'graph',
+        question: spec.query ?? run.memory.searchQuestion ?? run.goal,
+        categories: [...new Set(tasksOf(run, run.epoch).filter(([, other]) => isExpert(other.spec.capability)).map(([, other]) => categoryOf(other)))], // prettier-ignore
+        filters,
+        maxCharacters: graphCharacters(run),
+      };
+    case 'collections':
+      return {
+        kind: 'collections',
+        query,
+        collections: (run.template.collections ?? []).map(({ name }) => name),
+        filters,
+        limit: searchResults,
+      };
+    default:
+      return { kind: 'research', task: spec.task, query, limit: searchResults };
+  }
+}
+
+/** Characters of graph context: a quarter of the judge's context (four characters to a token), at least 800 and at most 6,000. */
+function graphCharacters(run: BornRun): number {
+  const judge = run.template.judge.models[0];
+  const context = (judge && run.template.contexts[judge]) || 8_192;
+  return Math.min(6_000, Math.max(800, context));
+}
+
+function expertInput(run: BornRun, task: TaskState): TaskInputDraft {
+  const { spec } = task;
+  const category = categoryOf(task);
+  const needed = new Set(spec.needs.map((need) => `${run.runId}/${run.epoch}/${need}`));
   const now = run.memory.facts.filter((fact) => needed.has(fact.taskId));
   const before = run.memory.facts.filter((fact) => fact.epoch < run.epoch).reverse();
+  const profile = run.template.experts[category] ?? run.template.experts['general'];
+  const seesPictures = category === 'vision' || !Object.hasOwn(run.template.experts, 'vision');
+  const previous = task.again === undefined ? null : (run.tasks[task.again]?.result?.text ?? null);
+  const trivial = run.complexity === 'trivial';
+  // Only a category with a second tier needs to know how sure its answer to a trivial question is.
+  const marked = !trivial || (profile?.t2?.length ?? 0) > 0;
   return {
     kind: 'expert',
     category,
-    task: task.task,
+    task: spec.task,
     goal: run.goal,
     conversation: run.conversation,
     system: run.system,
-    prompt: (run.template.experts[category] ?? run.template.experts['general'])?.prompt ?? '',
+    prompt: run.template.prompts?.[`expert.${category}`] ?? profile?.prompt ?? '',
     evidence: [...now, ...before].slice(0, factsInPrompt),
+    hints: task.hints ?? null,
+    previous,
+    attachments: seesPictures ? (run.attachments ?? []) : [],
+    ...(writesAnswer(run) ? { final: true, parameters: run.parameters } : {}),
+    ...(marked ? {} : { marked: false }),
   };
 }
 
-export const gapInput = (run: BornRun, draft: Draft | null): TaskInput => ({
+/** Whether the reply of the only expert may be the answer itself: nothing else is planned beside it. */
+function writesAnswer(run: BornRun): boolean {
+  if (run.complexity === 'trivial') return true;
+  const planned = Object.values(run.tasks).filter((task) => !isJudge(task) && task.origin === undefined);
+  return planned.length === 1 && run.epoch === 0 && run.parameters.response_format === undefined;
+}
+
+export const gapInput = (run: BornRun, draft: Draft | null): TaskInputDraft => ({
   kind: 'gap',
   // The goal is immutable: only a follow-up, which says little by itself, is put in other words.
   question: run.conversation.length > 0 ? (run.memory.searchQuestion ?? run.goal) : run.goal,
@@ -51,7 +126,52 @@ export const gapInput = (run: BornRun, draft: Draft | null): TaskInput => ({
   facts: run.memory.facts.slice(-factsInPrompt),
 });
 
-export const synthesisInput = (run: BornRun, openGap: string | null): TaskInput => ({
+export const hintsInput = (run: BornRun, unsure: readonly (readonly [string, TaskState])[]): TaskInputDraft => ({
+  kind: 'hints',
+  question: run.goal,
+  answers: unsure.map(([taskId, task]) => ({
+    taskId,
+    category: categoryOf(task),
+    task: task.spec.task,
+    text: task.result!.text,
+    gaps: [...task.result!.gaps],
+  })),
+});
+
+export const scoreInput = (
+  run: BornRun,
+  pairs: readonly { readonly id: string; readonly before: TaskState; readonly after: TaskState }[],
+): TaskInputDraft => ({
+  kind: 'score',
+  question: run.goal,
+  pairs: pairs.map(({ id, before, after }) => ({
+    taskId: id,
+    category: categoryOf(after),
+    task: after.spec.task,
+    before: before.result!.text,
+    after: after.result!.text,
+  })),
+});
+
+export const thinkingInput = (run: BornRun): TaskInputDraft => ({
+  kind: 'thinking',
+  question: run.goal,
+  system: run.system,
+  facts: mostTrusted(sourced(run)),
+  answers: bestAnswers(run),
+});
+
+/** The critic sees the facts under the numbers that the answer cites them by. */
+export const criticInput = (run: BornRun, answer: Draft, categories: readonly string[]): TaskInputDraft => ({
+  kind: 'critic',
+  question: run.goal,
+  system: run.system,
+  answer: answer.text,
+  facts: mostTrusted(sourced(run)),
+  categories: [...categories],
+});
+
+export const synthesisInput = (run: BornRun, openGap: string | null): TaskInputDraft => ({
   kind: 'synthesis',
   question: run.goal,
   conversation: run.conversation,
@@ -59,6 +179,7 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInput 
   facts: mostTrusted(sourced(run)),
   answers: bestAnswers(run),
   failed: failures(run),
+  thinking: run.thinking ?? null,
   openGap,
   parameters: run.parameters,
   startedOn: new Date(run.startedAt).toISOString().slice(0, 10),
@@ -66,24 +187,32 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInput 
 
 /**
  * One answer per category: the higher confidence wins, ties go to the later round. Of the others their finding stays, so that a
- * later round or another part of the question is not lost. Failed tasks are never merged as text.
+ * later round or another part of the question is not lost. Members that always answer are never dropped. Failed tasks are never merged as text.
  */
 function bestAnswers(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['answers'] {
   type Answer = { category: string; text: string; confidence: number; epoch: number };
   const best = new Map<string, Answer & { taskId: string }>();
+  const members: (Answer & { taskId: string })[] = [];
   for (const [taskId, task] of Object.entries(run.tasks)) {
-    if (!isExpert(task.spec.capability) || task.result?.status !== 'ok') continue;
-    const category = task.spec.capability.slice('expert.'.length);
-    const confidence = task.result.confidence ?? 0;
+    if (!heard(task)) continue;
+    const category = categoryOf(task);
+    const result = task.result!;
+    const confidence = result.confidence ?? 0;
+    const answer = { category, text: result.text, confidence, epoch: task.epoch, taskId };
+    if (task.tier === 'always') {
+      members.push(answer);
+      continue;
+    }
     const known = best.get(category);
-    if (!known || confidence > known.confidence || (confidence === known.confidence && task.epoch > known.epoch))
-      best.set(category, { category, text: task.result.text, confidence, epoch: task.epoch, taskId });
+    if (!known || confidence > known.confidence || (confidence === known.confidence && task.epoch >= known.epoch))
+      best.set(category, answer);
   }
-  const kept = new Set([...best.values()].map((answer) => answer.taskId));
+  const chosen = [...best.values(), ...members];
+  const kept = new Set(chosen.map((answer) => answer.taskId));
   const findings = run.memory.facts
     .filter((fact) => fact.source.kind === 'expert' && !kept.has(fact.taskId))
     .map((fact): Answer => ({ category: fact.source.title, text: fact.text, confidence: fact.confidence ?? 0, epoch: fact.epoch }));
-  const answers = [...best.values()].map(({ category, text, confidence, epoch }): Answer => ({ category, text, confidence, epoch }));
+  const answers = chosen.map(({ category, text, confidence, epoch }): Answer => ({ category, text, confidence, epoch }));
   return [...answers.sort((a, b) => b.confidence - a.confidence), ...findings.slice(-findingsInPrompt)];
 }
 
@@ -93,7 +222,7 @@ function failures(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['fail
   const what = ({ spec }: (typeof tasks)[number]): string => `${spec.capability} ${normalise(spec.query ?? spec.task)}`;
   const worked = new Set(tasks.filter((task) => task.result?.status === 'ok').map(what));
   return tasks
-    .filter((task) => !isJudge(task) && task.result?.failure && !worked.has(what(task)))
+    .filter((task) => !isJudge(task) && task.standing === undefined && task.result?.failure && !worked.has(what(task)))
     .map((task) => ({ capability: task.spec.capability, task: task.spec.query ?? task.spec.task, reason: task.result!.failure!.message }));
 }
 

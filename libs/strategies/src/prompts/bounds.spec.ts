@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { estimatePrompt, type Fact, type PlanRequested, type TaskInput, type TextMessage } from '@conclave/contracts';
+import { estimatePrompt, type Fact, type PlanRequested, type TaskInputDraft, type TextMessage } from '@conclave/contracts';
 import { plannerPrompt } from './planner-prompt.js';
 import { asData } from './quoting.js';
 import { expertPrompt, synthesisPrompt, taskPrompt } from './task-prompts.js';
@@ -15,7 +15,7 @@ const facts = Array.from({ length: 40 }, (_, n): Fact => ({
   epoch: 0,
   confidence: null,
 }));
-const synthesis = (changes: Partial<Extract<TaskInput, { kind: 'synthesis' }>> = {}): Extract<TaskInput, { kind: 'synthesis' }> => ({
+const synthesis = (changes: Partial<Extract<TaskInputDraft, { kind: 'synthesis' }>> = {}): Extract<TaskInputDraft, { kind: 'synthesis' }> => ({
   kind: 'synthesis',
   question: 'Where?',
   conversation: turns,

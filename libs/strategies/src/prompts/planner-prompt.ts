@@ -1,24 +1,46 @@
-import type { GapDetected, PlanRequested } from '@conclave/contracts';
+import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
-import { capabilitiesOf, isExpert, maxEvidenceTasks, maxExpertTasks } from '@conclave/loop';
+import { capabilitiesOf, isExpert, mostExperts } from '@conclave/loop';
+import type { z } from 'zod';
 import { fitted, type Cut } from './fitting.js';
 import { asData, bounded, dataRule, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
+import { plannerBounds, promptText } from './shipped.js';
+
+/** What a planner's prompt is made of. */
+export type PlannerRequest = z.input<(typeof PlanRequestedSpec)['schema']>;
 
 /** What each evidence capability is for, as the planner reads it. */
 const evidenceCapabilities: Readonly<Record<string, string>> = {
   research: 'searches documents or the web; give `search_query`, a few concrete words',
+  math: 'exact symbolic mathematics; give `mcp_tool` (evaluate, simplify, factor, solve, integrate, differentiate, limit, sum, matrix) and `mcp_args` such as {"expression": "x^2 - 4", "variable": "x"}',
+  mcp: 'runs a tool; give `mcp_tool` and `mcp_args`. Tools:',
+  graph: 'what earlier runs have learned about the things the question names',
+  collections: 'searches uploaded documents; give `search_query`. Collections:',
 };
 
-const rules = `Split the question into the fewest tasks that answer it. Reply with JSON only:
-{"tasks":[{"id":"r1","task":"what to find out","capability":"research","search_query":"words to search"},
-          {"id":"x1","task":"what the expert is to answer","capability":"expert.general"}]}
-Rules:
-- A simple question is exactly one task.
-- At most ${maxExpertTasks} expert tasks and ${maxEvidenceTasks} evidence tasks.
-- Experts get the results of all evidence tasks of this plan; write "needs": [] for a task that must not wait for them.
-- When a later search depends on the result of an earlier one, plan only the first search: you are asked again.
-- Copy numeric constraints (dates, amounts, limits) into every task they concern.
-- Use only the capabilities listed. Ids are short and unique.`;
+function catalogueOf(template: PlannerRequest['template']): string {
+  return capabilitiesOf(template as Template)
+    .flatMap((name) => [
+      `- ${name}: ${isExpert(name) ? `an expert model for ${name.slice('expert.'.length).replaceAll('_', ' ')}` : (evidenceCapabilities[name] ?? 'a tool')}`,
+      ...(name === 'mcp'
+        ? (template.tools ?? []).map((tool) => `    ${tool.name}(${tool.signature}): ${oneLine(bounded(tool.description, 160))}`)
+        : []),
+      ...(name === 'collections'
+        ? (template.collections ?? []).map((one) => `    ${one.name}: ${oneLine(bounded(one.description, 160))}`)
+        : []),
+    ])
+    .join('\n');
+}
+
+/** Pictures are for an expert that can see; the planner only knows that they are there. */
+function imagesOf({ attachments = [], template }: PlannerRequest): string | null {
+  if (attachments.length === 0) return null;
+  const what = attachments.map(({ kind, name, mime }) => `${kind}${name ? ` "${oneLine(bounded(name, 80))}"` : ''} (${mime})`).join(', ');
+  const who = Object.hasOwn(template.experts, 'vision')
+    ? 'Plan a task of expert.vision first: only it sees them.'
+    : 'Only expert.general gets them.';
+  return `Attached: ${what}. ${who}`;
+}
 
 /** What makes a question that leans on earlier turns searchable. */
 const followUpRule =
@@ -26,31 +48,28 @@ const followUpRule =
 
 /** Messages of the first plan, or of a re-plan when `gap` is given, of at most so many tokens as far as that is possible. */
 export const plannerPrompt = (
-  request: PlanRequested['data'],
+  request: PlannerRequest,
   gap: GapDetected['data'] | null,
   promptTokens = Number.POSITIVE_INFINITY,
-): readonly PromptMessage[] => fitted(request.conversation, promptTokens, (cut) => render(request, gap, cut));
+  complexity: Complexity = 'moderate',
+): readonly PromptMessage[] => fitted(request.conversation, promptTokens, (cut) => render(request, gap, cut, complexity));
 
-function render(request: PlanRequested['data'], gap: GapDetected['data'] | null, cut: Cut): readonly PromptMessage[] {
+function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: Cut, complexity: Complexity): readonly PromptMessage[] {
   const { template } = request;
-  const catalogue = capabilitiesOf(template)
-    .map(
-      (name) =>
-        `- ${name}: ${isExpert(name) ? `an expert model for ${name.slice('expert.'.length).replaceAll('_', ' ')}` : (evidenceCapabilities[name] ?? 'a tool')}`,
-    )
-    .join('\n');
+  const overrides = template.prompts ?? {};
   const system = sections(
     gap ? iterationBlock(gap, cut.scale) : null,
     marks.roles.planner,
-    template.planner.prompt ?? rules,
+    template.planner.prompt ?? promptText('planner', overrides, plannerBounds(mostExperts(template, complexity))),
     !gap && request.conversation.length > 0 ? followUpRule : null,
-    `${marks.capabilities}\n${catalogue}`,
+    `${marks.capabilities}\n${catalogueOf(template)}`,
     dataRule,
   );
   const user = sections(
     cut.conversation.length > 0 ? `Earlier conversation:\n${asData(transcript(cut.conversation))}` : null,
     request.system ? `The client's system message, for context:\n${asData(bounded(request.system, 2_000))}` : null,
     `${marks.question} ${request.goal}`,
+    imagesOf(request),
     gap?.memory.searchQuestion ? `The question in full words: ${oneLine(bounded(gap.memory.searchQuestion, 500))}` : null,
     gap ? `Budget left: ${gap.left.model_calls} model calls, ${gap.left.tokens} tokens, ${gap.left.wall_time_s} seconds.` : null,
   );

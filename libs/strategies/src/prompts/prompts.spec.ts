@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { Fact, GapDetected, PlanRequested } from '@conclave/contracts';
 import { plannerPrompt } from './planner-prompt.js';
 import { asData } from './quoting.js';
-import { gapPrompt, synthesisPrompt } from './task-prompts.js';
+import { gapPrompt } from './judge-prompts.js';
+import { synthesisPrompt } from './task-prompts.js';
 
 const fact = (text: string): Fact => ({
   text,

@@ -1,4 +1,4 @@
-import type { PlannedTask, Template } from '@conclave/contracts';
+import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { isExpert, planFaults } from '@conclave/loop';
 import { jsonIn } from './json-reply.js';
 
@@ -16,8 +16,23 @@ const text = (...values: readonly unknown[]): string | null => {
 /** Other names under which models write the research capability. */
 const researchNames: ReadonlySet<string> = new Set(['research', 'web_researcher', 'web_research', 'web_search', 'search']);
 
+/** Names under which models write the other evidence capabilities. A category of the template that is called the same is an expert. */
+const evidenceNames: ReadonlyMap<string, string> = new Map([
+  ['mcp', 'mcp'],
+  ['precision_tools', 'mcp'],
+  ['tool', 'mcp'],
+  ['math', 'math'],
+  ['sympy', 'math'],
+  ['graph', 'graph'],
+  ['graphrag', 'graph'],
+  ['knowledge_graph', 'graph'],
+  ['collections', 'collections'],
+  ['collection', 'collections'],
+  ['documents', 'collections'],
+]);
+
 /** A planner's reply as tasks, or what is wrong with it in sentences that go back to the model. `question` feeds a bare `research_needed: true`. */
-export function readPlan(reply: string, template: Template, question: string): PlanReply {
+export function readPlan(reply: string, template: Template, question: string, complexity: Complexity = 'moderate'): PlanReply {
   const value = jsonIn(reply);
   if (value === undefined) return { ok: false, faults: ['The reply contains no JSON. Reply with a JSON object {"tasks":[...]} only.'] };
   const list = Array.isArray(value)
@@ -36,7 +51,7 @@ export function readPlan(reply: string, template: Template, question: string): P
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch =
     (isObject(value) && value['research_needed'] === true) || entries.some((entry) => entry['research_needed'] === true);
-  const drafts = entries.map((entry, index) => readTask(entry, index));
+  const drafts = entries.map((entry, index) => readTask(entry, index, template));
   const tasks = drafts.map((draft) => draft.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
     tasks.unshift({
@@ -48,23 +63,32 @@ export function readPlan(reply: string, template: Template, question: string): P
       metadata_filters: null,
     });
   fillNeeds(tasks, new Set(drafts.filter((draft) => draft.saysNeeds).map((draft) => draft.task)));
-  const faults = [...drafts.flatMap((draft) => draft.faults), ...planFaults(tasks, template)];
+  const faults = [...drafts.flatMap((draft) => draft.faults), ...planFaults(tasks, template, complexity)];
   return faults.length > 0
     ? { ok: false, faults }
     : { ok: true, tasks, searchQuestion: isObject(value) ? text(value['search_question'], value['standalone_question']) : null };
 }
 
-function readTask(entry: Loose, index: number): { task: PlannedTask; saysNeeds: boolean; faults: readonly string[] } {
+function readTask(entry: Loose, index: number, template: Template): { task: PlannedTask; saysNeeds: boolean; faults: readonly string[] } {
   const query = text(entry['search_query'], entry['query']);
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
   const plain = named.toLowerCase().replaceAll(/[\s-]+/g, '_');
+  const tool = text(
+    entry['mcp_tool'],
+    entry['tool_name'],
+    entry['operation'],
+    isObject(entry['math_args']) ? entry['math_args']['operation'] : undefined,
+  );
+  const own = evidenceNames.get(plain);
   const capability = researchNames.has(plain)
     ? 'research'
-    : plain.startsWith('expert.')
-      ? plain
-      : named.includes('.')
-        ? named
-        : `expert.${plain}`;
+    : own && (template.capabilities.includes(own) || !Object.hasOwn(template.experts, plain))
+      ? own
+      : plain.startsWith('expert.')
+        ? plain
+        : named.includes('.')
+          ? named
+          : `expert.${plain}`;
   const instruction = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
   const needs = entry['needs'] ?? entry['depends_on'];
   const rawId = text(entry['id'], entry['name']);
@@ -73,13 +97,41 @@ function readTask(entry: Loose, index: number): { task: PlannedTask; saysNeeds: 
       id: rawId === null ? `t${index + 1}` : localId(rawId),
       capability,
       task: instruction ?? '?',
-      query: capability === 'research' ? (query ?? instruction) : null,
+      query: capability === 'research' || capability === 'collections' ? (query ?? instruction) : capability === 'graph' ? query : null,
       needs: Array.isArray(needs) ? needs.map((need) => localId(String(need))) : [],
       metadata_filters: filtersOf(entry['metadata_filters']),
+      ...(capability === 'mcp' || capability === 'math'
+        ? { tool: capability === 'mcp' ? toolOf(tool ?? (named.includes('.') ? named : null), template) : tool, args: argsOf(entry) }
+        : {}),
     },
     saysNeeds: Array.isArray(needs),
     faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],
   };
+}
+
+/** A tool under the name it is offered by: models leave the server out, or write dashes for underscores. */
+function toolOf(said: string | null, template: Template): string | null {
+  if (said === null) return null;
+  const offered = (template.tools ?? []).map(({ name }) => name);
+  if (offered.includes(said)) return said;
+  const bare = (name: string): string =>
+    name
+      .slice(name.indexOf('.') + 1)
+      .toLowerCase()
+      .replaceAll('-', '_');
+  const close = offered.filter((name) => bare(name) === bare(said));
+  return close.length === 1 ? close[0]! : said;
+}
+
+/** Arguments as an object; a string that holds JSON is read. */
+function argsOf(entry: Loose): Record<string, unknown> {
+  const given = entry['mcp_args'] ?? entry['math_args'] ?? entry['args'] ?? entry['arguments'];
+  if (isObject(given)) return given;
+  if (typeof given === 'string') {
+    const read = jsonIn(given);
+    if (isObject(read)) return read;
+  }
+  return typeof entry['expression'] === 'string' ? { expression: entry['expression'] } : {};
 }
 
 /** Ids become part of event ids: letters, digits, `_`, `.`, `-`, at most 32, never the engine's own prefix. */

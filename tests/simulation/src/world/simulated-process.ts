@@ -80,6 +80,9 @@ export class SimulatedProcess {
       leases: view('leases', seen.leases),
       deliveries: view('deliveries', seen.deliveries),
       settings: view('settings', seen.settings),
+      caches: view('caches', seen.caches),
+      scores: view('scores', seen.scores),
+      once: view('once', seen.once),
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),

@@ -6,6 +6,8 @@ export interface CuttingProxy {
   readonly url: string;
   /** The next `times` replies are lost: each closes its connection instead. */
   loseReplies(times: number): void;
+  /** Called at the next lost reply; no new connection gets through before it is done. */
+  atNextLoss(act: () => Promise<void>): void;
   /** Replies lost so far. */
   lost(): number;
   close(): Promise<void>;
@@ -15,7 +17,9 @@ export async function cuttingProxy(port: number): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let toLose = 0;
   let lost = 0;
-  const server = createServer((client) => {
+  let act: (() => Promise<void>) | null = null;
+  let acted = Promise.resolve();
+  const pass = (client: Socket): void => {
     const upstream = connect(port, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -33,6 +37,8 @@ export async function cuttingProxy(port: number): Promise<CuttingProxy> {
       if (asked && toLose > 0 && !reply.toString('latin1').startsWith('-NOSCRIPT')) {
         toLose -= 1;
         lost += 1;
+        acted = act?.() ?? acted;
+        act = null;
         client.destroy();
         upstream.destroy();
       } else {
@@ -41,11 +47,17 @@ export async function cuttingProxy(port: number): Promise<CuttingProxy> {
     });
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
+  };
+  const server = createServer((client) => {
+    sockets.add(client);
+    client.on('error', () => client.destroy());
+    void acted.then(() => pass(client));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     loseReplies: (times) => (toLose = times),
+    atNextLoss: (given) => (act = given),
     lost: () => lost,
     async close() {
       for (const socket of sockets) socket.destroy();

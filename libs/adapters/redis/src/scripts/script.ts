@@ -43,3 +43,7 @@ export function script<Reply>(name: string, body: string): Script<Reply> {
   const lua = `-- ${name}${prelude}${body}`;
   return { name, lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
+
+/** What Redis gives for a hash: fields and values, one after the other. */
+export const inPairs = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n]!, flat[2 * n + 1]!]);

@@ -28,24 +28,3 @@ end
 return redis.call('HMGET', KEYS[1], 'storeId', 'generation')
 `,
 );
-
-/** [version, value] */
-export const readSetting = script<[string | null, string | null]>(
-  'read-setting',
-  `return redis.call('HMGET', KEYS[2], 'version', 'value')`,
-);
-
-/** The nonce tells a write that is sent twice from a write of somebody who was faster. */
-export const writeSetting = script<number>(
-  'write-setting',
-  `
-local setting = KEYS[2]
-local expected, value, nonce = tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local held = redis.call('HMGET', setting, 'version', 'nonce')
-if held[2] == nonce then return 1 end
-local version = tonumber(held[1]) or 0
-if version ~= expected then return 0 end
-redis.call('HSET', setting, 'version', version + 1, 'value', value, 'nonce', nonce)
-return 1
-`,
-);

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { firstSchema } from './schema.js';
+import { firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
 /** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
@@ -8,7 +8,10 @@ export interface Migration {
   readonly sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ version: 1, sql: firstSchema }];
+export const migrations: readonly Migration[] = [
+  { version: 1, sql: firstSchema },
+  { version: 2, sql: secondSchema },
+];
 
 /**
  * Brings the tables to the newest version in one transaction. `backUp` is called with the old version before a folder that

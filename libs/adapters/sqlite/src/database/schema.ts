@@ -175,3 +175,69 @@ CREATE TABLE graph_related (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX graph_entities_of ON graph_related (tenant, synthesis_id);
 `;
+
+/**
+ * Version 2. History of settings, caches, scores, and things that happen once. Names that others choose (tenants, keys, tags, models)
+ * stand as JSON strings: SQLite would cut them at a NUL character and read broken characters as equal.
+ */
+export const secondSchema = `
+CREATE TABLE setting_version (
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (name, version)
+) STRICT;
+INSERT INTO setting_version (name, version, at, value)
+  SELECT name, version, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), value FROM setting;
+
+CREATE TABLE cache (
+  id INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  written_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX cache_key ON cache (tenant, key);
+CREATE INDEX cache_expiry ON cache (expires_at);
+CREATE TABLE cache_tag (
+  tenant TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  cache_id INTEGER NOT NULL,
+  PRIMARY KEY (tenant, tag, cache_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX cache_tags_of ON cache_tag (cache_id);
+CREATE TABLE cache_ban (
+  tenant TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE score (
+  tenant TEXT NOT NULL,
+  category TEXT NOT NULL,
+  model TEXT NOT NULL,
+  positive REAL NOT NULL,
+  negative REAL NOT NULL,
+  PRIMARY KEY (tenant, category, model)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE score_event (
+  tenant TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX score_event_at ON score_event (at);
+
+CREATE TABLE once (
+  tenant TEXT NOT NULL,
+  name TEXT NOT NULL,
+  holder TEXT NOT NULL,
+  expires_at INTEGER,
+  PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX once_expiry ON once (expires_at) WHERE expires_at IS NOT NULL;
+`;

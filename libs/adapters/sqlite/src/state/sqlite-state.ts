@@ -1,14 +1,17 @@
-import type { Clock, DeliveryLedger, Journal, Leases, Recovery, Runs, Settings, StateStore, StoreTtl, Timers } from '@conclave/ports';
+import { MemoryClaims, type Caches, type Clock, type DeliveryLedger, type Journal, type Leases, type Once, type Recovery, type Runs, type Scores, type Settings, type StateStore, type StoreTtl, type Timers } from '@conclave/ports'; // prettier-ignore
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
+import { SqliteCaches } from './caches.js';
 import { SqliteDeliveries } from './deliveries.js';
 import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
 import { SqliteJournal } from './journal.js';
 import { ProcessLeases } from './leases.js';
+import { SqliteOnce } from './once.js';
 import { SqliteRecovery } from './recovery.js';
 import { SqliteRuns } from './runs.js';
+import { SqliteScores } from './scores.js';
 import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
 
@@ -16,6 +19,7 @@ import { SqliteTimers, type TimerWaiters } from './timers.js';
 export class SharedState {
   readonly hints = new ProcessHints();
   readonly leases: ProcessLeases;
+  readonly claims: MemoryClaims;
   readonly waiting: TimerWaiters = new Map();
 
   constructor(
@@ -25,6 +29,7 @@ export class SharedState {
     readonly ttl: StoreTtl,
   ) {
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
+    this.claims = new MemoryClaims(() => clock.now());
   }
 
   close(): void {
@@ -42,6 +47,9 @@ export class SqliteState implements StateStore {
   readonly hints: ProcessHints;
   readonly deliveries: DeliveryLedger;
   readonly settings: Settings;
+  readonly caches: Caches;
+  readonly scores: Scores;
+  readonly once: Once;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
   /** For whoever rebuilds the state from the log. */
@@ -64,7 +72,10 @@ export class SqliteState implements StateStore {
     this.leases = leases;
     this.hints = hints;
     this.deliveries = new SqliteDeliveries(database, leases, processId);
-    this.settings = new SqliteSettings(database);
+    this.settings = new SqliteSettings(database, now);
+    this.caches = new SqliteCaches(database, shared.claims, now);
+    this.scores = new SqliteScores(database, now);
+    this.once = new SqliteOnce(database, now);
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
   }

@@ -98,7 +98,16 @@ export class MemoryStores {
       },
     },
     deliveries: { begin: unused('deliveries'), failed: unused('deliveries'), released: unused('deliveries'), done: unused('deliveries') },
-    settings: { read: unused('settings'), write: unused('settings') },
+    settings: {
+      ...{ read: unused('settings'), write: unused('settings'), list: unused('settings') },
+      ...{ versions: unused('settings'), readVersion: unused('settings') },
+    },
+    caches: {
+      ...{ read: unused('caches'), write: unused('caches'), remove: unused('caches'), removeTagged: unused('caches') },
+      ...{ claim: unused('caches'), release: unused('caches') },
+    },
+    scores: { add: unused('scores'), read: unused('scores'), all: unused('scores') },
+    once: { claim: unused('once') },
     identity: { read: unused('identity'), start: unused('identity') },
     now: () => this.guarded(() => Date.now()),
     warnings: () => Promise.resolve([]),

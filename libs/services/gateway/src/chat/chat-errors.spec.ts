@@ -35,7 +35,13 @@ describe('a request that is refused', () => {
     ['a compressed body', '{}', { 'content-encoding': 'gzip' }, 415, 'MEDIA_TYPE_UNSUPPORTED'],
     ['no messages', '{"model":"conclave","messages":[]}', {}, 400, 'REQUEST_INVALID'],
     ['wrong types', '{"model":"conclave","messages":[{"role":"user","content":7}]}', {}, 400, 'REQUEST_INVALID'],
-    ['a template whose model servers are down', '{"model":"asleep","messages":[{"role":"user","content":"x"}]}', {}, 502, 'PROVIDER_UNREACHABLE'],
+    [
+      'a template whose model servers are down',
+      '{"model":"asleep","messages":[{"role":"user","content":"x"}]}',
+      {},
+      502,
+      'PROVIDER_UNREACHABLE',
+    ],
     ['an unknown model', '{"model":"nobody","messages":[{"role":"user","content":"x"}]}', {}, 404, 'model_not_found'],
   ])('gets the OpenAI shape for %s', async (_, body, headers, status, code) => {
     const refusal = await refused(world.post('/v1/chat/completions', body, { headers }));

@@ -149,7 +149,10 @@ describe('the OpenAI client whose stream is superseded', () => {
     const reading = (async () => {
       for await (const chunk of stream) shown += chunk.choices[0]?.delta.content ?? '';
     })();
-    const thrown = expect(reading).rejects.toMatchObject({ code: 'ANSWER_SUPERSEDED', message: expect.stringContaining('Idempotency-Key') });
+    const thrown = expect(reading).rejects.toMatchObject({
+      code: 'ANSWER_SUPERSEDED',
+      message: expect.stringContaining('Idempotency-Key'),
+    });
     await until('the first words', () => shown === 'Words of the first');
     await world.chunk('The second ', 0, 2);
     await thrown;

@@ -1,4 +1,4 @@
-import { parseTaskId, type StreamBody } from '@conclave/contracts';
+import { parseTaskId, thoughts, type StreamBody, type Thought, type ThoughtCode } from '@conclave/contracts';
 
 /** Characters of one model-written phrase inside a progress line. */
 const phraseLength = 240;
@@ -38,12 +38,17 @@ const lines: Lines = {
   },
   decided: ({ rule, sentence }) => `⚖️ ${rule}: ${phrase(sentence)}`,
   replanning: ({ iteration, max, gap }) => `🔄 Agentic Loop — Iteration ${iteration}/${max}\n   gap: ${phrase(gap)}`,
+  // What the engine says in entries of its own is not said twice.
+  thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${thoughts[code].title}: ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
   'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch}`,
   'command.rejected': ({ seq, name, reason }) => `🎛️ Command ${seq} (${name}) rejected: ${phrase(reason)}`,
   'run.completed': () => null,
   chunk: () => null,
-  progress: ({ text }) => `   ${phrase(text)}`,
+  progress: ({ code, text }) => {
+    const thought = thoughts[code as ThoughtCode] as Thought | undefined;
+    return thought ? `   ${thought.emoji} ${thought.title}: ${phrase(text)}` : `   ${phrase(text)}`;
+  },
   superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} takes over`,
 };
 

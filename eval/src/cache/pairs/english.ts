@@ -1,0 +1,98 @@
+import type { ChangeKind, TwoQuestions } from './question-pair.js';
+
+/** The position of a pair decides its half, so pairs are never moved; new ones go to the end of a list. */
+export const paraphrasedEnglish: readonly TwoQuestions[] = [
+  ['What is the capital of France?', "What's the capital city of France?"],
+  ['How do I reset my password?', 'How can I reset my password?'],
+  ['How tall is Mount Everest?', 'What is the height of Mount Everest?'],
+  ['Who wrote Hamlet?', 'Who is the author of Hamlet?'],
+  ['When did the Berlin Wall fall?', 'In which year did the Berlin Wall fall?'],
+  ['Why do leaves change colour in autumn?', 'Why do leaves change their color in the fall?'],
+  ['How many people live in Norway?', 'What is the population of Norway?'],
+  ['What is the best way to clean a cast iron pan?', 'How should I clean a cast iron pan?'],
+  ['Can dogs eat chocolate?', 'Is it safe for dogs to eat chocolate?'],
+  ['Explain how a diesel engine works.', 'How does a diesel engine work?'],
+  ['What is 15 percent of 200?', 'How much is 15% of 200?'],
+  ['How far is the moon from the earth?', 'What is the distance between the earth and the moon?'],
+  ['Translate "good morning" into Italian.', 'How do you say "good morning" in Italian?'],
+  ['Could you tell me who painted the Mona Lisa?', 'Who painted the Mona Lisa?'],
+  ['What causes earthquakes?', 'Why do earthquakes happen?'],
+  ['How do I convert 5 km to miles?', 'Convert 5 kilometres into miles.'],
+  ['Which foods contain no gluten?', 'Which foods are without gluten?'],
+  ['When was Albert Einstein born?', "What is Albert Einstein's date of birth?"],
+  ['How long does it take to boil an egg?', 'How many minutes do I need to boil an egg?'],
+  ['Who is the current president of Brazil?', "Who is Brazil's president at the moment?"],
+  ['How do I get from Paris to Lyon by train?', 'What is the best train connection from Paris to Lyon?'],
+  ['List the three largest cities in Japan.', 'What are the 3 biggest cities in Japan?'],
+  ['What does a project manager do?', 'What are the tasks of a project manager?'],
+  ['How do I undo the last commit in Git?', 'How can I revert the last commit in Git?'],
+  ['Is it possible to freeze cooked rice?', 'Can I freeze cooked rice?'],
+  ['What is the meaning of the word "ubiquitous"?', 'What does "ubiquitous" mean?'],
+  ['Please give me a recipe for pancakes.', 'How do I make pancakes?'],
+  ['How can I sort a list in Python?', 'How do you sort a Python list?'],
+  ['Why is the sky blue?', 'What is the reason that the sky is blue?'],
+  ['What happened on 9 November 1989?', 'What took place on November 9, 1989?'],
+];
+
+export const changedEnglish: Readonly<Record<ChangeKind, readonly TwoQuestions[]>> = {
+  number: [
+    ['What is 15 percent of 200?', 'What is 50 percent of 200?'],
+    ['How many calories are in two eggs?', 'How many calories are in three eggs?'],
+    ['List the five largest lakes in Europe.', 'List the ten largest lakes in Europe.'],
+    ['What changed in Python 3.9?', 'What changed in Python 3.10?'],
+  ],
+  date: [
+    ['What happened on 9 November 1989?', 'What happened on 9 November 1918?'],
+    ['What is the weather in Oslo tomorrow?', 'What is the weather in Oslo today?'],
+    ['Which public holidays are there in March?', 'Which public holidays are there in May?'],
+    ['Is the library open on Monday morning?', 'Is the library open on Sunday morning?'],
+  ],
+  name: [
+    ['What is the capital of France?', 'What is the capital of Spain?'],
+    ['Who founded Microsoft?', 'Who founded Apple?'],
+    ['How do I sort a list in Python?', 'How do I sort a list in Ruby?'],
+    ['What is the population of Austria?', 'What is the population of Australia?'],
+  ],
+  negation: [
+    ['Which mushrooms are edible?', 'Which mushrooms are not edible?'],
+    ['Which countries are in the European Union?', "Which European countries aren't in the European Union?"],
+    ['How do I make bread with yeast?', 'How do I make bread without yeast?'],
+    ['Is it legal to park here?', 'Is it illegal to park here?'],
+  ],
+  unit: [
+    ['How long does it take to walk 5 km?', 'How long does it take to walk 5 miles?'],
+    ['What is 30 degrees Celsius in Kelvin?', 'What is 30 degrees Fahrenheit in Kelvin?'],
+    ['How many grams are in 2 cups of flour?', 'How many ounces are in 2 cups of flour?'],
+    ['How much is 100 dollars in yen?', 'How much is 100 euros in yen?'],
+  ],
+  direction: [
+    ['How do I get from Paris to Lyon by train?', 'How do I get from Lyon to Paris by train?'],
+    ['Did Germany beat Brazil in the semi-final?', 'Did Brazil beat Germany in the semi-final?'],
+    ['How do I convert JSON to YAML?', 'How do I convert YAML to JSON?'],
+    ['Does stress cause insomnia?', 'Does insomnia cause stress?'],
+  ],
+  scope: [
+    ['What is the tallest building in Europe?', 'What is the tallest building in the world?'],
+    ['What is the boiling point of water?', 'What is the boiling point of water at high altitude?'],
+    ['List all prime ministers of Canada.', 'List the first prime minister of Canada.'],
+    ['What do cats eat?', 'What do rabbits eat?'],
+  ],
+  language: [
+    ['Translate "good morning" into Italian.', 'Translate "good morning" into Polish.'],
+    ['Translate this from English to German: I am late.', 'Translate this from English to French: I am late.'],
+    ['How do you say "cheers" in Norwegian?', 'How do you say "cheers" in Danish?'],
+    ['What is the capital of France?', 'Was ist die Hauptstadt von Frankreich?'],
+  ],
+  opposite: [
+    ['How do I increase the font size?', 'How do I decrease the font size?'],
+    ['Who is the oldest player in the team?', 'Who is the youngest player in the team?'],
+    ['What should I do before an interview?', 'What should I do after an interview?'],
+    ['What is the maximum speed on this road?', 'What is the minimum speed on this road?'],
+  ],
+  question: [
+    ['When was the telephone invented?', 'Where was the telephone invented?'],
+    ['Who discovered penicillin?', 'When was penicillin discovered?'],
+    ['How many students study in Oxford?', 'Why do students study in Oxford?'],
+    ['What is inflation?', 'Why is there inflation?'],
+  ],
+};

@@ -1,0 +1,98 @@
+import type { ChangeKind, TwoQuestions } from './question-pair.js';
+
+/** The position of a pair decides its half, so pairs are never moved; new ones go to the end of a list. */
+export const paraphrasedGerman: readonly TwoQuestions[] = [
+  ['Was ist die Hauptstadt von Italien?', 'Wie heißt die Hauptstadt von Italien?'],
+  ['Wie setze ich mein Passwort zurück?', 'Wie kann ich mein Passwort zurücksetzen?'],
+  ['Wie hoch ist die Zugspitze?', 'Welche Höhe hat die Zugspitze?'],
+  ['Wer hat Faust geschrieben?', 'Wer ist der Autor von Faust?'],
+  ['Wann fiel die Berliner Mauer?', 'In welchem Jahr ist die Berliner Mauer gefallen?'],
+  ['Warum ist der Himmel blau?', 'Wieso ist der Himmel blau?'],
+  ['Wie viele Einwohner hat Dresden?', 'Wie viele Menschen leben in Dresden?'],
+  ['Wie kann ich einen Fahrradreifen flicken?', 'Wie flicke ich einen Fahrradreifen?'],
+  ['Dürfen Hunde Schokolade essen?', 'Ist es erlaubt, dass Hunde Schokolade fressen?'],
+  ['Wie funktioniert ein Dieselmotor?', 'Erkläre, wie ein Dieselmotor funktioniert.'],
+  ['Was sind 15 Prozent von 200?', 'Wie viel sind 15 % von 200?'],
+  ['Wie weit ist der Mond von der Erde entfernt?', 'Wie groß ist die Entfernung zwischen Erde und Mond?'],
+  ['Übersetze "Guten Morgen" ins Spanische.', 'Wie sagt man "Guten Morgen" auf Spanisch?'],
+  ['Kannst du mir sagen, wer die Mona Lisa gemalt hat?', 'Wer hat die Mona Lisa gemalt?'],
+  ['Was ist die Ursache von Ebbe und Flut?', 'Wodurch entstehen Ebbe und Flut?'],
+  ['Rechne 5 Kilometer in Meilen um.', 'Wie viele Meilen sind 5 km?'],
+  ['Welche Lebensmittel enthalten kein Gluten?', 'Welche Lebensmittel sind ohne Gluten?'],
+  ['Wann wurde Albert Einstein geboren?', 'Was ist das Geburtsdatum von Albert Einstein?'],
+  ['Wie lange muss ein Ei kochen?', 'Wie viele Minuten muss man ein Ei kochen?'],
+  ['Wer ist derzeit Bundespräsident?', 'Wie heißt der aktuelle Bundespräsident?'],
+  ['Wie komme ich mit dem Zug von Köln nach Wien?', 'Welche Zugverbindung gibt es von Köln nach Wien?'],
+  ['Nenne die drei größten Städte in Japan.', 'Was sind die 3 größten Städte in Japan?'],
+  ['Was macht ein Projektleiter?', 'Welche Aufgaben hat ein Projektleiter?'],
+  ['Wie mache ich den letzten Commit in Git rückgängig?', 'Wie kann ich in Git den letzten Commit rückgängig machen?'],
+  ['Kann man gekochten Reis einfrieren?', 'Ist es möglich, gekochten Reis einzufrieren?'],
+  ['Was bedeutet das Wort "ubiquitär"?', 'Was heißt "ubiquitär"?'],
+  ['Bitte gib mir ein Rezept für Pfannkuchen.', 'Wie macht man Pfannkuchen?'],
+  ['Wie sortiere ich eine Liste in Python?', 'Wie kann man eine Python-Liste sortieren?'],
+  ['Wie alt ist die Queen Mary 2?', 'Welches Alter hat die Queen Mary 2?'],
+  ['Was geschah am 9. November 1989?', 'Was ist am 09.11.1989 passiert?'],
+];
+
+export const changedGerman: Readonly<Record<ChangeKind, readonly TwoQuestions[]>> = {
+  number: [
+    ['Was sind 15 Prozent von 200?', 'Was sind 15 Prozent von 2.000?'],
+    ['Wie viele Kalorien haben zwei Eier?', 'Wie viele Kalorien haben drei Eier?'],
+    ['Nenne die fünf größten Seen in Europa.', 'Nenne die zehn größten Seen in Europa.'],
+    ['Was steht in § 242 BGB?', 'Was steht in § 243 BGB?'],
+  ],
+  date: [
+    ['Was geschah am 9. November 1989?', 'Was geschah am 9. November 1938?'],
+    ['Wie wird das Wetter morgen in Kiel?', 'Wie wird das Wetter heute in Kiel?'],
+    ['Welche Feiertage gibt es im März?', 'Welche Feiertage gibt es im Mai?'],
+    ['Hat der Supermarkt am Samstag offen?', 'Hat der Supermarkt am Sonntag offen?'],
+  ],
+  name: [
+    ['Was ist die Hauptstadt von Italien?', 'Was ist die Hauptstadt von Portugal?'],
+    ['Wer hat Siemens gegründet?', 'Wer hat Bosch gegründet?'],
+    ['Wie sortiere ich eine Liste in Python?', 'Wie sortiere ich eine Liste in Java?'],
+    ['Wie viele Einwohner hat Frankfurt am Main?', 'Wie viele Einwohner hat Frankfurt an der Oder?'],
+  ],
+  negation: [
+    ['Welche Pilze sind essbar?', 'Welche Pilze sind nicht essbar?'],
+    ['Welche Länder gehören zur EU?', 'Welche Länder gehören nicht zur EU?'],
+    ['Wie backe ich Brot mit Hefe?', 'Wie backe ich Brot ohne Hefe?'],
+    ['Welche Vögel können fliegen?', 'Welche Vögel können kein Stück fliegen?'],
+  ],
+  unit: [
+    ['Wie lange läuft man 5 km?', 'Wie lange läuft man 5 Meilen?'],
+    ['Wie viel Fahrenheit sind 30 Grad Celsius?', 'Wie viel Kelvin sind 30 Grad Celsius?'],
+    ['Wie viel wiegen 2 Liter Milch in Gramm?', 'Wie viel wiegen 2 Liter Milch in Unzen?'],
+    ['Wie viel Yen sind 100 Dollar?', 'Wie viel Yen sind 100 Euro?'],
+  ],
+  direction: [
+    ['Wie komme ich mit dem Zug von Köln nach Wien?', 'Wie komme ich mit dem Zug von Wien nach Köln?'],
+    ['Hat Bayern gegen Dortmund gewonnen?', 'Hat Dortmund gegen Bayern gewonnen?'],
+    ['Wie wandle ich JSON in XML um?', 'Wie wandle ich XML in JSON um?'],
+    ['Verursacht Stress Schlafmangel?', 'Verursacht Schlafmangel Stress?'],
+  ],
+  scope: [
+    ['Was ist das höchste Gebäude in Europa?', 'Was ist das höchste Gebäude der Welt?'],
+    ['Wie ist der Siedepunkt von Wasser?', 'Wie ist der Siedepunkt von Wasser in großer Höhe?'],
+    ['Nenne alle Bundeskanzler.', 'Nenne den ersten Bundeskanzler.'],
+    ['Was fressen Katzen?', 'Was fressen Igel?'],
+  ],
+  language: [
+    ['Übersetze "Guten Morgen" ins Spanische.', 'Übersetze "Guten Morgen" ins Türkische.'],
+    ['Übersetze den Satz auf Englisch: Ich komme zu spät.', 'Übersetze den Satz auf Französisch: Ich komme zu spät.'],
+    ['Wie sagt man "Prost" auf Dänisch?', 'Wie sagt man "Prost" auf Finnisch?'],
+    ['Was bedeutet Liebe?', 'What does love mean?'],
+  ],
+  opposite: [
+    ['Wie vergrößere ich die Schrift?', 'Wie verkleinere ich die Schrift?'],
+    ['Wer ist der älteste Spieler der Mannschaft?', 'Wer ist der jüngste Spieler der Mannschaft?'],
+    ['Was muss ich vor der Prüfung tun?', 'Was muss ich nach der Prüfung tun?'],
+    ['Wie hoch ist die maximale Geschwindigkeit?', 'Wie hoch ist die minimale Geschwindigkeit?'],
+  ],
+  question: [
+    ['Wann wurde das Telefon erfunden?', 'Wo wurde das Telefon erfunden?'],
+    ['Wer hat Penicillin entdeckt?', 'Wann wurde Penicillin entdeckt?'],
+    ['Wie viele Studenten wohnen in Jena?', 'Warum wohnen Studenten in Jena?'],
+    ['Was ist Inflation?', 'Warum gibt es Inflation?'],
+  ],
+};

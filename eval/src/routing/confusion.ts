@@ -1,0 +1,50 @@
+import { complexityOf } from '@conclave/strategies';
+import { levels, type LabelledPrompt, type Level } from './prompts/labelled-prompt.js';
+
+export interface LevelFigures {
+  readonly level: Level;
+  /** 0 to 1: of those decided as this level, the share labelled so. 0 when none was. */
+  readonly precision: number;
+  /** 0 to 1: of those labelled as this level, the share decided so. 0 when there is none. */
+  readonly recall: number;
+  /** Harmonic mean of both. */
+  readonly f1: number;
+}
+
+export interface Confusion {
+  /** `matrix[label][decision]`: counts of prompts. */
+  readonly matrix: Readonly<Record<Level, Readonly<Record<Level, number>>>>;
+  readonly perLevel: readonly LevelFigures[];
+  /** Mean of the levels' F1. */
+  readonly macroF1: number;
+  /** Share of complex prompts that were decided as trivial, 0 to 1. */
+  readonly complexAsTrivial: number;
+  readonly prompts: number;
+}
+
+export const decide = (prompt: LabelledPrompt): Level =>
+  complexityOf(prompt.text, { hasHistory: prompt.hasHistory, hasAttachments: prompt.hasAttachments }).level;
+
+export function confusionOf(prompts: readonly LabelledPrompt[], decided: (prompt: LabelledPrompt) => Level = decide): Confusion {
+  const matrix = Object.fromEntries(levels.map((label) => [label, { trivial: 0, moderate: 0, complex: 0 }])) as Record<
+    Level,
+    Record<Level, number>
+  >;
+  for (const prompt of prompts) matrix[prompt.level][decided(prompt)] += 1;
+  const perLevel = levels.map((level) => {
+    const hits = matrix[level][level];
+    const asDecided = levels.reduce((sum, label) => sum + matrix[label][level], 0);
+    const asLabelled = levels.reduce((sum, decision) => sum + matrix[level][decision], 0);
+    const precision = asDecided === 0 ? 0 : hits / asDecided;
+    const recall = asLabelled === 0 ? 0 : hits / asLabelled;
+    return { level, precision, recall, f1: hits === 0 ? 0 : (2 * precision * recall) / (precision + recall) };
+  });
+  const complex = prompts.filter(({ level }) => level === 'complex').length;
+  return {
+    matrix,
+    perLevel,
+    macroF1: perLevel.reduce((sum, { f1 }) => sum + f1, 0) / levels.length,
+    complexAsTrivial: complex === 0 ? 0 : matrix.complex.trivial / complex,
+    prompts: prompts.length,
+  };
+}

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { defaultTtl } from '@conclave/ports';
+import { Database } from './database/database.js';
+import { ShiftedClock } from './__fixtures__/shifted-clock.js';
+import { prune } from './housekeeping.js';
+import { LogTable } from './event-log/log-table.js';
+import { SharedState, SqliteState } from './state/sqlite-state.js';
+
+describe('housekeeping of caches, scores and things that happen once', () => {
+  const ttl = { ...defaultTtl, retentionMs: 10_000 };
+  let clock: ShiftedClock;
+  let database: Database;
+  let state: SqliteState;
+  beforeEach(() => {
+    clock = new ShiftedClock();
+    const now = () => clock.now();
+    database = Database.open({ home: ':memory:', durability: 'process', now });
+    state = new SqliteState(new SharedState(database, new LogTable(database, now), clock, ttl), 'standalone');
+  });
+  afterEach(() => database.close());
+
+  const rows = (table: string): number => database.read((sql) => sql.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n);
+  const pruned = () => prune(database, clock.now(), ttl);
+
+  it('deletes cached values whose time is over with their tags, however many, and keeps the others', async () => {
+    const write = (n: number, ttlMs: number) =>
+      state.caches.write({ tenant: 'acme', key: `k${n}`, value: n, ttlMs, tags: ['all', `t${n}`] });
+    await Promise.all(Array.from({ length: 450 }, (_, n) => write(n, 1_000)));
+    await write(450, 5_000);
+    await pruned();
+    expect([rows('cache'), rows('cache_tag')]).toEqual([451, 902]);
+    clock.shift(1_000);
+    await pruned();
+    expect([rows('cache'), rows('cache_tag')]).toEqual([1, 2]);
+    expect(await state.caches.read('acme', 'k450')).toMatchObject({ value: 450 });
+    expect(await state.caches.removeTagged('acme', 'all')).toBe(1);
+    expect([rows('cache'), rows('cache_tag')]).toEqual([0, 0]);
+  });
+
+  it('leaves no tag behind when an entry is written over or removed', async () => {
+    const entry = { tenant: 'acme', key: 'k', value: 1, ttlMs: 1_000 };
+    await state.caches.write({ ...entry, tags: ['a', 'b', 'c'] });
+    await state.caches.write({ ...entry, tags: ['c'] });
+    expect([rows('cache'), rows('cache_tag')]).toEqual([1, 1]);
+    await state.caches.remove('acme', 'k');
+    expect([rows('cache'), rows('cache_tag')]).toEqual([0, 0]);
+  });
+
+  it('forgets a ban, and what happened once, when its time is over, and never what is for good', async () => {
+    await state.caches.removeTagged('acme', 'bad', 1_000);
+    await state.caches.removeTagged('acme', 'worse', 5_000);
+    await Promise.all(
+      Array.from({ length: 250 }, (_, n) =>
+        state.once.claim({ tenant: 'acme', name: `n${n}`, holder: 'h', ttlMs: n === 0 ? 5_000 : 1_000 }),
+      ),
+    );
+    await state.once.claim({ tenant: 'acme', name: 'for good', holder: 'h', ttlMs: null });
+    clock.shift(1_000);
+    await pruned();
+    expect([rows('cache_ban'), rows('once')]).toEqual([1, 2]);
+    clock.shift(4_000);
+    await pruned();
+    expect([rows('cache_ban'), rows('once')]).toEqual([0, 1]);
+    expect(await state.once.claim({ tenant: 'acme', name: 'for good', holder: 'other', ttlMs: null })).toEqual({
+      mine: false,
+      holder: 'h',
+    });
+  });
+
+  it('remembers an event that was counted for the retention from its last use, and the scores for good', async () => {
+    const add = (eventId: string) =>
+      state.scores.add({ eventId, tenant: 'acme', updates: [{ category: 'c', model: 'm', positive: 1, negative: 0 }] });
+    expect([await add('used'), await add('left')]).toEqual([true, true]);
+    clock.shift(9_999);
+    await pruned();
+    expect(await add('used')).toBe(false);
+    clock.shift(1);
+    await pruned();
+    expect(rows('score_event')).toBe(1);
+    expect(await add('used')).toBe(false);
+    clock.shift(10_000);
+    await pruned();
+    expect(rows('score_event')).toBe(0);
+    expect(await state.scores.read({ tenant: 'acme', category: 'c', models: ['m'] })).toEqual([{ model: 'm', positive: 2, negative: 0 }]);
+  });
+});

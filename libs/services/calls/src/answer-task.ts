@@ -1,0 +1,85 @@
+import type { ThoughtCode } from '@conclave/contracts';
+import { boundedDetail } from '@conclave/contracts';
+import type { CallMessage } from '@conclave/ports';
+import { askModels, type Answered, type Question } from './ask-models.js';
+import type { Calls, ShownIn } from './calls.js';
+import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
+
+type Reply = Extract<Answered, { kind: 'answer' }>;
+type ResultPart = Extract<Performed, { result: unknown }>['result'];
+type Asked = Pick<Question, 'messages' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
+
+/**
+ * Answers a task by a question to its models, within its allowance: what is busy, cancelled or failed ends as such, and `read` makes the
+ * result of a reply.
+ */
+export async function answerTask(
+  maker: Calls,
+  { task, signal, deadline }: TaskContext,
+  asked: Asked,
+  read: (reply: Reply) => ResultPart | Promise<ResultPart>,
+): Promise<Performed> {
+  const { data } = task;
+  const answered = await askModels(maker, {
+    runId: task.runId,
+    owner: data.taskId,
+    purpose: data.capability,
+    models: data.models,
+    deadline,
+    calls: data.allowance.calls,
+    tokens: data.allowance.tokens,
+    cost: data.allowance.cost,
+    contexts: data.contexts,
+    prices: data.prices,
+    signal,
+    ...asked,
+  });
+  if (answered.kind === 'busy') return { deferMs: answered.retryInMs };
+  const { usage, attempt, records } = answered;
+  if (answered.kind === 'cancelled')
+    return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records };
+  if (answered.kind === 'failed')
+    return { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
+  return { result: { usage, attempt, model: answered.model, ...(await read(answered)) }, records };
+}
+
+export const emptyAnswer: ResultPart = {
+  status: 'error',
+  failure: note('PROVIDER_REPLY_INVALID', 'The model gave an empty answer.'),
+};
+
+/** A line of the thought stream that a worker gives; `n` tells the lines of one attempt apart, so that a repeat is not shown twice. */
+export interface ThoughtLine {
+  readonly n: number;
+  readonly code: ThoughtCode;
+  readonly text: string;
+  /** A prompt or raw content: kept only where the run asked for full detail. */
+  readonly detail?: string;
+}
+
+/** A task or a plan, as far as its lines need it. */
+interface Shown {
+  readonly runId: string;
+  readonly data: { readonly taskId: string; readonly detail: 'redacted' | 'full' };
+}
+
+/** Shows what a task does. */
+export async function thinkAloud(stream: ShownIn, task: Shown, attempt: number, lines: readonly ThoughtLine[]): Promise<void> {
+  const { taskId, detail: wanted } = task.data;
+  await stream.append(
+    task.runId,
+    lines.map(({ n, code, text, detail }) => ({
+      kind: 'progress' as const,
+      taskId,
+      attempt,
+      n,
+      code,
+      text,
+      ...(wanted === 'full' && detail !== undefined ? { detail: boundedDetail(detail) } : {}),
+    })),
+  );
+}
+
+/** A prompt as people read it. */
+export const promptDetail = (messages: readonly CallMessage[]): string =>
+  messages.map(({ role, content }) => `[${role}]\n${content}`).join('\n\n');

@@ -1,0 +1,36 @@
+import type { TaskInput } from '@conclave/contracts';
+import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { citedSources, criticPrompt, readCritique, sourceList } from '@conclave/strategies';
+
+/** `judge.critic`: the verdict on an answer that nobody has seen yet. A corrected one gets its list of sources anew. */
+export const criticCapability =
+  (maker: Calls, stream: ShownIn): Capability =>
+  (context) => {
+    const { task } = context;
+    const input = task.data.input as Extract<TaskInput, { kind: 'critic' }>;
+    return answerTask(
+      maker,
+      context,
+      {
+        messages: (promptTokens) => criticPrompt(input, promptTokens, task.data.prompts),
+        temperature: 0,
+        onBegun: (attempt, _model, messages) =>
+          thinkAloud(stream, task, attempt, [
+            { n: 0, code: 'critic.prompt', text: `Reviews the answer (${input.categories.join(', ')})`, detail: promptDetail(messages) },
+          ]),
+      },
+      async ({ reply, attempt }) => {
+        const { verdict, reasons, text } = readCritique(reply.content);
+        await thinkAloud(stream, task, attempt, [
+          {
+            n: 1,
+            code: 'critic.response',
+            text: verdict === 'unparsable' ? 'The verdict could not be read; the answer stays' : verdict,
+            detail: reply.content,
+          },
+        ]);
+        const listed = text === null || text.includes('\nSources:\n') ? text : text + sourceList(citedSources(text, input.facts));
+        return { status: 'ok', output: { kind: 'critique', verdict, reasons, text: listed } };
+      },
+    );
+  };

@@ -1,0 +1,25 @@
+import type { Complexity, PlannedTask, PlanRequested } from '@conclave/contracts';
+import { complexityOf } from '@conclave/strategies';
+
+/** How much machinery a run gets, and why. */
+export interface Level {
+  readonly complexity: Complexity;
+  readonly signals: string[];
+  /** Category that a marker in the question names; null where none does. */
+  readonly category: string | null;
+}
+
+/** What the request forces, else what the template forces, else what the words of the question say. No model is asked. */
+export function levelOf(request: PlanRequested['data']): Level {
+  const read = complexityOf(request.goal, { hasHistory: request.conversation.length > 0, hasAttachments: (request.attachments ?? []).length > 0 });
+  const ofTemplate = request.template.complexity ?? 'moderate';
+  if (request.complexity) return { complexity: request.complexity, signals: ['forced:request'], category: read.category };
+  if (ofTemplate !== 'auto') return { complexity: ofTemplate, signals: ['forced:template'], category: read.category };
+  return { complexity: read.level, signals: [...read.signals], category: read.category };
+}
+
+/** The one task of a trivial question. */
+export function trivialTask({ goal, template }: PlanRequested['data'], category: string | null): PlannedTask {
+  const known = category !== null && Object.hasOwn(template.experts, category) ? category : 'general';
+  return { id: 'x1', capability: `expert.${known}`, task: goal, query: null, needs: [], metadata_filters: null };
+}

@@ -1,0 +1,92 @@
+import { countOf, phrases } from './phrases.js';
+
+/** Words that ask for an analysis when they head a request ("Analyse …", "please assess …", "… und bewerte …"). */
+const analyse =
+  'analy[sz]e|assess|evaluate|examine|investigate|critique|critically \\p{L}+|interpret|scrutini[sz]e|appraise|weigh(?: up)?|debate|discuss|derive|work out|elaborate|conceptuali[sz]e|strategi[sz]e|review|audit|' +
+  'analysiere?n?|bewerte?n?|beurteile?n?|untersuche?n?|prüfe?n?|erörtere?n?|erörtern|diskutiere?n?|interpretiere?n?|hinterfrage?n?|wäge?n?|erarbeite?n?|evaluiere?n?|leite|setze? dich .{0,40}auseinander|nimm stellung';
+const head =
+  '(?:^|[.!?:;,–\\n]|(?<![\\p{L}])(?:and|then|please|you|to|us|und|dann|bitte|sie|du|wir|ich|kritisch|ausführlich))[\\s"]*(?:critically|carefully|thoroughly|briefly|kritisch|gründlich|ausführlich)?\\s*';
+const headedAnalysis = new RegExp(`${head}(?:${analyse})(?![\\p{L}\\p{N}])`, 'iu');
+/** "… analysieren", "… gegeneinander abwägen" at the end of a German request. */
+const trailingAnalysis = phrases('(?:zu )?(?:analysieren|bewerten|beurteilen|untersuchen|erörtern|abwägen|gegenüberstellen|auseinandersetzen)', 'kritisch', 'in-depth', 'tiefgehend*', 'tiefgreifend*', 'fundiert*'); // prettier-ignore
+/** A word, a sentence or a sum is not much to analyse. */
+const smallObject = new RegExp(
+  `(?:${analyse})\\s+(?:(?:this|the|that|my|following|expression|den|das|die|diesen|diese|dieses|folgenden|ob|if|whether)\\s+)*(?:(?:word|sentence|expression|spelling|grammar|term|sum|wort|satz|satzbau|ausdruck|term|rechtschreibung|zahl|number)(?![\\p{L}])|[-(]*\\d|\\d+ ?[-+*/]|[a-z]\\s*[-+*/=^]|"")`,
+  'iu',
+);
+
+const create = phrases(
+  'design', 'develop', 'create', 'draft', 'draw up', 'write', 'build', 'plan', 'prepare', 'devise', 'propose', 'outline', 'lay out', 'set up', 'come up with', 'produce', 'formulate', 'define', 'sketch',
+  'entwirf', 'entwerfe', 'entwerfen', 'entwickle', 'entwickeln', 'erstelle', 'erstellen', 'konzipiere', 'schreibe?', 'plane', 'planen', 'erarbeite', 'skizziere', 'stelle? .{1,80} auf', 'entworfen', 'baue', 'definiere', 'formuliere', 'schlag\\p{L}* .{1,40} vor', 'beschreibe', 'lege .{1,40} dar',
+); // prettier-ignore
+/** Works that consist of many parts, whoever asks for them. */
+const largeWork = phrases(
+  '*strateg(?:y|ies)', 'business ?plan', 'architecture', 'threat model', 'roadmap', 'curriculum', 'syllabus', 'migration plan', 'project plan', 'marketing plan', 'training plan', 'go-to-market', 'concept', 'framework', 'differential diagnos[ei]s', 'swot', 'feasibility study', 'case study', 'white ?paper', 'essay', 'thesis', 'forecast', 'data model', 'system design', 'rate limiter', 'disaster recovery', 'action plan', 'rollout', 'itinerary', '(?:\\p{L}+-(?:day|week|month)|one-week|two-week) (?:trip|tour|journey|course)', 'policy proposal', 'research proposal', 'lesson plan',
+  '*strategien?', 'businessplan*', 'geschäftsplan*', '*architektur', 'bedrohungsmodell', 'fahrplan', 'lehrplan*', 'projektplan', 'marketingplan', 'trainingsplan', 'migrationsplan', '*konzept', 'finanzplan', 'rahmenwerk', 'differenzialdiagnose*', 'differentialdiagnose*', 'machbarkeitsstudie', 'fallstudie', 'aufsatz', 'hausarbeit', 'gutachten', 'datenmodell', 'notfallplan', 'maßnahmenplan', 'reiseplan', '\\p{L}+(?:tägige|wöchige|monatige)[nrs]? (?:\\p{L}*reise|tour|rundreise|kurs|\\p{L}*kurs)', 'unterrichtsentwurf',
+); // prettier-ignore
+const bothSides = phrases(
+  'pros and cons', 'advantages and disadvantages', 'benefits and (?:risks|drawbacks|costs)', 'strengths and weaknesses', 'trade-?offs?', 'opportunities and risks', 'arguments for and against', 'costs and benefits', 'for and against',
+  'vor- und nachteile', 'vor- und die nachteile', 'vorteile und nachteile', 'chancen und risiken', 'stärken und schwächen', 'für und wider', 'pro und (?:contra|kontra)', 'argumente (?:für|dafür) und', 'kosten und nutzen', 'nutzen und risiken', 'abwägung',
+); // prettier-ignore
+const underAspects = phrases(
+  'with (?:respect|regard) to', 'in terms of', 'regarding', 'with a view to', 'considering', 'tak(?:e|ing) (?:.{1,60} )?into (?:account|consideration)', 'based on', 'along the dimensions', 'from the (?:perspective|point of view)s?', 'including', 'differ in', 'by (?:likelihood|urgency|priority|cost|impact)',
+  'hinsichtlich', 'im hinblick auf', 'in bezug auf', 'bezüglich', 'unter berücksichtigung', 'berücksichtige*', 'unter (?:den )?(?:aspekten|gesichtspunkten)', 'anhand', 'aus (?:sicht|der sicht|perspektive)', 'einschließlich', 'nach (?:wahrscheinlichkeit|dringlichkeit|risiko|aufwand|priorität)',
+); // prettier-ignore
+const consequences = phrases(
+  'causes', 'effects?', 'impacts?', 'consequences', 'implications', 'affects?', 'influences?', 'repercussions', 'risks', 'limitations', 'limits', 'assumptions', 'weaknesses', 'failure modes', 'root causes?', 'drivers of', 'hypothes[ei]s',
+  'ursachen', 'gründe', 'folgen', 'auswirkungen', 'auswirken', 'auswirkt', 'wirkt sich', 'beeinfluss\\p{L}*', 'einfluss', 'risiken', 'grenzen', 'annahmen', 'schwächen', 'konsequenzen', 'zusammenhänge', 'sonderfälle',
+); // prettier-ignore
+const judgement = phrases(
+  'recommend*', 'justify', 'prioriti[sz]e', 'rank', 'propose (?:measures|solutions|alternatives)', 'step by step', 'in detail', 'detailed', 'comprehensive(?:ly)?', 'thorough(?:ly)?', 'alternatives', 'milestones', 'which should we', 'should (?:we|i|our) .{1,40}choose', 'advise', 'weak points', 'in what order', 'whether', 'compare', 'contrast', 'differ', 'differences', 'how would',
+  'empfiehl', 'empfehl*', 'begründe*', 'priorisiere*', 'ordne', 'schritt für schritt', 'ausführlich*', 'umfassend*', 'detailliert*', 'alternativen', 'zwischenziele*', 'maßnahmen?', 'sollten wir', 'in welcher reihenfolge', 'ob', 'vergleiche*', 'gegenüber', 'unterscheiden', 'unterschiede', 'wie würde', 'was wären',
+); // prettier-ignore
+
+/** Three or more things in one breath: "privacy, banks, crime and older people". */
+const enumeration = /[\p{L}\p{N}"][^,.;:?!\n]{0,50},\s*(?:(?!and|or|und|oder)[^,.;:?!\n]{1,50},\s*)*[^,.;:?!\n]{1,50}?,?\s+(?:and|or|und|oder|sowie)\s+\p{L}/giu; // prettier-ignore
+export function itemsOf(text: string): number {
+  let most = 0;
+  for (const [list] of text.matchAll(enumeration)) most = Math.max(most, list.split(',').length + 1);
+  return most;
+}
+
+const further =
+  'tell|suggest|explain|give|show|list|name|write|recommend|justify|propose|translate|summari[sz]e|calculate|compare|describe|find|add|sort|format|make|create|check|fix|rank|point out|assess|discuss|convert|say|how|why|what|when|where|who|which|whether|is|are|do|does|can|should|' +
+  'sag|sage|nenne|erkläre?|gib|zeige?|schreibe?|empfiehl|begründe|schlage?|übersetze|fasse|berechne|vergleiche|beschreibe|finde|sortiere|mache?|erstelle|prüfe|ordne|bewerte|diskutiere|löscht?|ohne|wie|warum|wieso|was|wann|wo|wer|welche[rnsm]?|ob|ist|sind|kann|soll(?:te)?|darf|muss';
+const furtherPart = new RegExp(`(?:[,;]\\s*|\\s)(?:and|then|also|und|dann|außerdem|sowie)\\s+(?:then |also |dann |auch )?(?:${further})(?![\\p{L}\\p{N}])`, 'giu'); // prettier-ignore
+
+/** Parts that a request has besides its first: further questions, further orders, further sentences. */
+export function partsOf(text: string): number {
+  const questions = Math.max(0, (text.match(/\?/g)?.length ?? 0) - 1);
+  const sentences = text.split(/[.!?]+(?=\s|$)|\n+/u).filter((sentence) => /\p{L}{2}/u.test(sentence)).length - 1;
+  return Math.max(questions, sentences, 0) + countOf(text, furtherPart);
+}
+
+export interface AnalysisSigns {
+  readonly score: number;
+  readonly signals: readonly string[];
+}
+
+/** Points for analysis and for several aspects; `complexFrom` of them make a request complex. */
+export const complexFrom = 3;
+export function analysisIn(text: string, words: number): AnalysisSigns {
+  const signals: string[] = [];
+  let score = 0;
+  const add = (found: boolean, points: number, signal: string): void => {
+    if (!found) return;
+    score += points;
+    signals.push(signal);
+  };
+  const small = smallObject.test(text);
+  add(!small && headedAnalysis.test(text), 3, 'analysis:asked');
+  add(!small && trailingAnalysis.test(text), 1, 'analysis:tone');
+  add(create.test(text) && largeWork.test(text), 3, 'analysis:work');
+  add(bothSides.test(text), 3, 'analysis:both-sides');
+  const items = itemsOf(text);
+  add(items >= 3, items >= 4 ? 2 : 1, 'aspects:enumerated');
+  add(underAspects.test(text), 1, 'aspects:named');
+  add(consequences.test(text), 1, 'analysis:consequences');
+  add(judgement.test(text), 1, 'analysis:judgement');
+  add(partsOf(text) >= 2, 1, 'parts>=3');
+  add(words >= 25, 1, 'words>=25');
+  return { score, signals };
+}

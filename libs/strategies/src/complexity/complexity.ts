@@ -1,0 +1,65 @@
+import { analysisIn, complexFrom, partsOf } from './analysis.js';
+import { withoutCourtesy, withoutQuotes } from './courtesy.js';
+import { leansOnHistory } from './leaning.js';
+import { asksForNow, comparesTwo, hopsOf, pointsAtSource } from './lookup.js';
+import { markers } from './markers.js';
+import { countWords } from './phrases.js';
+import { precisionQuestions } from './precision.js';
+
+export type ComplexityLevel = 'trivial' | 'moderate' | 'complex';
+
+export interface Complexity {
+  readonly level: ComplexityLevel;
+  /** What was found, as stable codes in the order of the rules: `words>=80`, `domain:law`, `tool:date`, `lookup:hops`. */
+  readonly signals: readonly string[];
+  /** The expert category that the first marker names; null when none does. */
+  readonly category: string | null;
+}
+
+export interface ComplexityContext {
+  /** Earlier turns come with the text. */
+  readonly hasHistory: boolean;
+  readonly hasAttachments: boolean;
+}
+
+/** moe.md, Complexity: from here on a text is complex whatever it says. */
+const manyWords = 80;
+/** Beyond that a single short question has become something else. */
+const shortWords = 18;
+/** A long text is read at both ends: people put the task before or after what they paste. */
+const readAtStart = 6_000;
+const readAtEnd = 2_000;
+
+/**
+ * How much machinery a request needs, without a model (moe.md, Complexity). Reads English and German; in other languages only
+ * length, notation and numbers count. Time grows linearly with the text, and the words themselves are looked at up to 8,000 characters.
+ */
+export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): Complexity {
+  const whole = text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
+  const request = withoutCourtesy(whole.normalize('NFC'));
+  const spoken = withoutQuotes(request);
+  const words = countWords(text, manyWords);
+  const found = markers.filter(({ pattern }) => pattern.test(spoken));
+
+  const analysis = analysisIn(spoken, words);
+  const raised = [
+    ...found.filter(({ raises }) => raises).map(({ name }) => `domain:${name}`),
+    ...precisionQuestions.filter(({ pattern }) => pattern.test(spoken)).map(({ name }) => `tool:${name}`),
+    ...(hopsOf(spoken) >= 2 ? ['lookup:hops'] : []),
+    ...(comparesTwo(spoken) ? ['lookup:comparison'] : []),
+    ...(asksForNow.test(spoken) ? ['lookup:now'] : []),
+    ...(pointsAtSource.test(request) ? ['lookup:source'] : []),
+    ...(hasAttachments ? ['context:attachment'] : []),
+    ...(hasHistory && leansOnHistory(request, words) ? ['context:history'] : []),
+    ...(partsOf(spoken) >= 1 ? ['parts>=2'] : []),
+    ...(words >= shortWords ? [`words>=${shortWords}`] : []),
+  ];
+  const isLong = words >= manyWords;
+  const level = isLong || analysis.score >= complexFrom ? 'complex' : raised.length > 0 || analysis.score >= 1 ? 'moderate' : 'trivial';
+  const looksAtPicture = hasAttachments && /(?<!\p{L})(?:photo|picture|image|screenshot|foto|bild|grafik)/iu.test(spoken);
+  return {
+    level,
+    signals: [...new Set([...(isLong ? [`words>=${manyWords}`] : []), ...analysis.signals, ...raised])],
+    category: looksAtPicture ? 'vision' : (found[0]?.category ?? null),
+  };
+}

@@ -1,0 +1,23 @@
+import { phrases } from './phrases.js';
+
+/** Greetings and thanks say nothing about the question beside them. */
+const courtesies = new RegExp(
+  phrases(
+    'hi', 'hello', 'hey', 'hi there', 'hello there', 'dear all', 'good (?:morning|afternoon|evening|day)', 'how are you(?: doing)?(?: today)?', "how's it going(?: today)?",
+    'thanks(?: a lot| so much)?', 'thank you(?: so| very)?(?: much)?', 'please', 'pls', 'kindly', 'nice to meet you', 'have a nice day', 'bye', 'goodbye', 'see you(?: later| soon| tomorrow)?',
+    'ok(?:ay)?', 'great', 'perfect', 'cool', 'hallo', 'moin', 'servus', 'grüß (?:dich|gott)', 'guten (?:morgen|tag|abend)', 'gute nacht', 'wie geht(?: es|s|’s|\'s)? (?:dir|ihnen|euch)(?: heute)?',
+    'na,? wie geht(?:s| es)', 'danke(?: dir| ihnen| schön| sehr)?', 'vielen dank', 'besten dank', 'bitte', 'tschüss', 'bis (?:bald|später)', 'schönen tag(?: noch)?', 'super', 'prima', 'alles klar',
+  ).source,
+  'giu',
+); // prettier-ignore
+
+/** The text without courtesies, so that "Hello! What is …?" is one question and "how are you today?" asks nothing about today. */
+export const withoutCourtesy = (text: string): string =>
+  text
+    .replace(courtesies, ' ')
+    .replace(/^[\s,.!?;:–-]+/u, '')
+    .trim();
+
+/** Texts that people quote are not what they ask for: "What does "analyse" mean?" asks for no analysis. */
+export const withoutQuotes = (text: string): string =>
+  text.replace(/"[^"\n]{1,400}"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|»[^«\n]{1,400}«/gu, ' "" ');

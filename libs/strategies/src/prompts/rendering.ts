@@ -1,0 +1,27 @@
+import type { Fact, TaskInputDraft } from '@conclave/contracts';
+import { promptMarks as marks } from '@conclave/contracts';
+import type { Cut } from './fitting.js';
+import { asData, bounded, numberedFacts } from './quoting.js';
+
+export type Input<K extends TaskInputDraft['kind']> = Extract<TaskInputDraft, { kind: K }>;
+/** Prompt name -> text that an operator put in the place of the shipped one. */
+export type Overrides = Readonly<Record<string, string>>;
+
+/** No bound where nobody says how long a prompt may be. */
+export const unbounded = Number.POSITIVE_INFINITY;
+/** Characters of one fact and of one answer in a prompt that is not cut. */
+export const factLength = 900;
+export const answerLength = 4_000;
+
+export const factsText = (facts: readonly Fact[], cut: Cut): string =>
+  facts.length > 0 ? `${marks.facts}\n${asData(numberedFacts(facts, Math.round(factLength * cut.scale)))}` : `${marks.facts} none`;
+
+export const answersText = (answers: Input<'synthesis'>['answers'], cut: Cut): string =>
+  asData(
+    answers
+      .map(
+        ({ category, confidence, text }) =>
+          `${category} (confidence ${confidence}): ${bounded(text, Math.round(answerLength * cut.scale))}`,
+      )
+      .join('\n\n'),
+  );

@@ -1,0 +1,192 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import { maxEvidenceTasks } from '@conclave/loop';
+import { expertPrompts } from './expert-categories.js';
+
+/** A prompt that comes with the product. An operator may put another text in its place while the system runs. */
+export interface ShippedPrompt {
+  readonly name: string;
+  /** Raised with each change of the text. */
+  readonly version: number;
+  /** Names that stand in braces in the text and are filled in; a text with any other one is refused. */
+  readonly placeholders: readonly string[];
+  /** Placeholders without which the prompt cannot do its work. */
+  readonly needed: readonly string[];
+  readonly text: string;
+}
+
+const planner: ShippedPrompt = {
+  name: 'planner',
+  version: 2,
+  placeholders: ['max_experts', 'max_evidence'],
+  needed: [],
+  text: `Split the question into the fewest tasks that answer it. Reply with JSON only:
+{"tasks":[{"id":"r1","task":"what to find out","capability":"research","search_query":"words to search"},
+          {"id":"x1","task":"what the expert is to answer","capability":"expert.general"}]}
+Rules:
+- A simple question is exactly one task.
+- At most {max_experts} expert tasks and {max_evidence} evidence tasks.
+- Deterministic tools come before models: calculations, dates, units, hashes, subnets and the like are tasks of \`mcp\` or \`math\` where these are listed, never of an expert.
+- Experts get the results of all evidence tasks of this plan; write "needs": [] for a task that must not wait for them.
+- When a later search depends on the result of an earlier one, plan only the first search: you are asked again.
+- Copy numeric constraints (dates, amounts, limits) into every task they concern.
+- The first task may carry "metadata_filters", such as {"expert_domain": "legal_advisor"}, where only knowledge of that kind helps.
+- Use only the capabilities listed. Ids are short and unique.
+Examples:
+A greeting, or one plain thing to explain -> {"tasks":[{"id":"x1","task":"Explain it.","capability":"expert.general"}]}
+Something to look up and to judge -> {"tasks":[{"id":"r1","task":"Find the figures for 2025","capability":"research","search_query":"heat pump sales 2025"},{"id":"x1","task":"Say what the figures mean for a buyer with 10,000 euros","capability":"expert.general"}]}
+Something to calculate, where a tool is listed -> {"tasks":[{"id":"t1","task":"17.5 % of 2,340","capability":"mcp","mcp_tool":"precision.calculate","mcp_args":{"expression":"17.5% of 2340"}}]}`,
+};
+
+const expert: ShippedPrompt = {
+  name: 'expert',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Answer in the language of the question. Say plainly what you do not know.`,
+};
+
+const composer: ShippedPrompt = {
+  name: 'composer',
+  version: 2,
+  placeholders: [],
+  needed: [],
+  text: `Write the answer to the question from the facts and expert answers below.
+- Trust in this order: tools, knowledge graph, confident experts, web and documents, unsure experts, earlier answers.
+- Put the number of the fact in square brackets behind each statement that rests on it, like [2]. Never invent a number. Do not write a list of sources.
+- Say plainly what stays open and which tasks failed, where it matters for the answer. Do not mention tasks, experts or this process otherwise.
+- Answer in the language of the question.
+If, and only if, the answer is a new comparison, synthesis or inference from several sources, end with this block:
+${marks.insight.open}{"summary": "one sentence", "entities": ["names"], "insight_type": "comparison|synthesis|inference"}${marks.insight.close}`,
+};
+
+const composerJson: ShippedPrompt = {
+  name: 'composer.json',
+  version: 2,
+  placeholders: [],
+  needed: [],
+  text: `Write the answer to the question from the facts and expert answers below, as JSON only, in the format the client asks for.
+- Trust in this order: tools, knowledge graph, confident experts, web and documents, unsure experts, earlier answers.
+- No text before or after the JSON, no code fence, no numbers in square brackets that cite facts, no list of sources.
+- What stays open is null, empty or left out, as the format allows. Never invent a value.`,
+};
+
+/** The detector's question, in the exact words of its source (agentic-replanning-loop, How It Works). */
+const gap: ShippedPrompt = {
+  name: 'gap',
+  version: 1,
+  placeholders: ['input', 'final_response'],
+  needed: ['input', 'final_response'],
+  text: `Based on the original question and the current answer, assess completion:
+${marks.gapCheck.question} {input}
+${marks.gapCheck.answer} {final_response}
+Reply ONLY in this exact format:
+COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO
+GAP: <what specific fact/calculation/document is still missing, or "none">
+NEXT_FOCUS: <one concrete question/action for the next iteration>`,
+};
+
+const thinking: ShippedPrompt = {
+  name: 'thinking',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Think the question through before the answer is written, in at most 300 words, under these four heads:
+1. DECOMPOSITION: the parts the question has.
+2. ASSUMPTIONS: what is taken for granted, and what is not known.
+3. CROSS-CHECK: where facts and experts agree, where they contradict each other, and which to trust.
+4. CONCLUSION: what the answer has to say.
+Do not write the answer itself.`,
+};
+
+const hints: ShippedPrompt = {
+  name: 'hints',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `The experts below were unsure. For each, say in at most three sentences what its answer lacks and how it can be made better.
+Reply with JSON only: {"hints": [{"task": "its id", "hint": "what to improve"}]}. Leave out an expert whose answer cannot be made better without new facts.`,
+};
+
+const score: ShippedPrompt = {
+  name: 'score',
+  version: 1,
+  placeholders: [],
+  needed: [],
+  text: `Each pair below holds two answers to the same task, A and B. Judge each answer by itself from 0 to 1: is it correct, complete, and does it answer the task? A longer or other text is not a better one.
+Reply with JSON only: {"scores": [{"task": "its id", "a": 0.5, "b": 0.5}]}.`,
+};
+
+const critic: ShippedPrompt = {
+  name: 'critic',
+  version: 1,
+  placeholders: ['categories'],
+  needed: [],
+  text: `Review the answer below before anybody sees it. It touches: {categories}. Check it against the facts: wrong or dangerous statements, doses, deadlines, paragraphs that do not exist, certainty that the facts do not carry.
+Reply with JSON only:
+{"verdict": "confirmed", "reasons": ["..."]} when it may go out as it is, or
+{"verdict": "corrected", "reasons": ["what was wrong"], "answer": "the whole corrected answer, with its numbers in square brackets"}.`,
+};
+
+/** Every prompt that comes with the product, the system prompts of the categories among them as `expert.<category>`. */
+export const shippedPrompts: readonly ShippedPrompt[] = [
+  planner,
+  expert,
+  composer,
+  composerJson,
+  gap,
+  thinking,
+  hints,
+  score,
+  critic,
+  ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
+    name: `expert.${category}`,
+    version: 1,
+    placeholders: [],
+    needed: [],
+    text,
+  })),
+];
+
+const byName = new Map(shippedPrompts.map((prompt) => [prompt.name, prompt]));
+
+/** Longest text an operator may put in the place of a prompt, in characters. */
+export const longestPrompt = 20_000;
+
+const placeholdersIn = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(/\{([a-z][a-z_]*)\}/g)].map((match) => match[1]!)),
+];
+
+/** Everything that is wrong with a text for a prompt, as sentences that say what to do; empty for one that may be used. */
+export function promptFaults(name: string, text: string): readonly string[] {
+  const shipped = byName.get(name);
+  if (!shipped) return [`There is no prompt "${name}". Use one of: ${[...byName.keys()].join(', ')}.`];
+  if (text.trim() === '') return ['The text is empty. To get the shipped text back, roll the prompt back.'];
+  if (text.length > longestPrompt) return [`The text has ${text.length} characters; at most ${longestPrompt} are allowed.`];
+  const used = placeholdersIn(text);
+  const known =
+    shipped.placeholders.length > 0
+      ? `It may use: ${shipped.placeholders.map((one) => `{${one}}`).join(', ')}.`
+      : 'It has no placeholders.';
+  return [
+    ...used
+      .filter((one) => !shipped.placeholders.includes(one))
+      .map((one) => `The placeholder {${one}} is not known to the prompt "${name}". ${known}`),
+    ...shipped.needed.filter((one) => !used.includes(one)).map((one) => `The prompt "${name}" needs the placeholder {${one}}.`),
+  ];
+}
+
+/** The text of a prompt: the operator's where there is one, with its placeholders filled in. What is filled in is not read again. */
+export function promptText(
+  name: string,
+  overrides: Readonly<Record<string, string>> = {},
+  values: Readonly<Record<string, string>> = {},
+): string {
+  const text = overrides[name] ?? byName.get(name)?.text ?? '';
+  return text.replace(/\{([a-z][a-z_]*)\}/g, (whole, key: string) => values[key] ?? whole);
+}
+
+/** The planner's bounds, as its prompt says them. */
+export const plannerBounds = (experts: number): Readonly<Record<string, string>> => ({
+  max_experts: String(experts),
+  max_evidence: String(maxEvidenceTasks),
+});

@@ -1,0 +1,82 @@
+import type { Fact } from '@conclave/contracts';
+
+/** A cited sentence that says more than its source. */
+export interface Unsupported {
+  readonly n: number;
+  readonly sentence: string;
+  readonly missing: string[];
+}
+
+/** Sentences are split at ends of sentences and lines; a point inside a number or an abbreviation of one letter is none. */
+const sentenceEnd = /(?<=[.!?]["')\]]*(?:\s*\[\d[\d,\s]*\])*)(?<!\b\p{L}\.)\s+(?=[\p{Lu}\p{N}"'([•*-])|\n+/u;
+const citation = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g;
+const number = /(?<![\p{L}\p{N}])[+\-−]?\d[\d.,'\u00a0\u202f]*\d|(?<![\p{L}\p{N}])\d/gu;
+const name = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}'’-]+/gu;
+
+/** Words that begin with a capital letter without being a name; German nouns are let off by where they stand, see `isName`. */
+const common: ReadonlySet<string> = new Set(
+  (
+    'the a an this that these those it its in on at by for from to of and or but if when while where who what which why how as with without ' +
+    'he she they we you his her their our your i after before since during between both all some most many no not yes however thus therefore ' +
+    'der die das ein eine einer eines dem den des dies diese dieser dieses es er sie wir ihr ich im in am an auf aus bei für von vom zu zum zur ' +
+    'und oder aber wenn als während wo wer was welche welcher warum wie mit ohne nach vor seit zwischen beide alle einige viele kein keine nicht ja jedoch daher laut'
+  ).split(' '),
+);
+
+/** Digits of a number without separators: 2,340 and 2.340 and 2340 are one; 17.50 is 17.5. */
+function plain(text: string): string {
+  const bare = text.replace(/^[+\-−]/, '').replace(/['\u00a0\u202f]/g, '');
+  const grouped = /^\d{1,3}([.,]\d{3})+$/.test(bare) ? bare.replace(/[.,]/g, '') : bare;
+  const parts = grouped.split(/[.,](?=\d+$)/);
+  const fraction = (parts[1] ?? '').replace(/0+$/, '');
+  const whole = (parts[0] ?? '').replace(/[.,]/g, '').replace(/^0+(?=\d)/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+const numbersOf = (text: string): readonly string[] => text.match(number) ?? [];
+const fold = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** A capital word inside a sentence; the first word of it only where it stands elsewhere in the sentence too. */
+function namesOf(sentence: string): readonly string[] {
+  const start = /\p{L}/u.exec(sentence)?.index ?? 0;
+  return [...sentence.matchAll(name)]
+    .filter((match) => match.index > start && !common.has(match[0].toLowerCase()) && isName(match[0], sentence))
+    .map((match) => match[0]);
+}
+
+const german = /(?:^|\s)(?:der|die|das|und|ist|nicht|ein|eine|wurde|mit|von|zu|den|dem)(?:\s|[.,])/iu;
+/** In a German sentence every noun has a capital letter: only names of several capital words, or with a digit or hyphen, are told apart. */
+function isName(word: string, sentence: string): boolean {
+  if (!german.test(sentence)) return true;
+  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return /[\d-]/.test(word) || new RegExp(`(?:\\p{Lu}[\\p{L}'’-]+ ${escaped})|(?:${escaped} \\p{Lu}[\\p{L}'’-]+)`, 'u').test(sentence);
+}
+
+/**
+ * Cited sentences whose numbers or names do not occur in the facts they cite (moe.md, Merger). What the question itself says needs no source.
+ * Facts are numbered from 1 in the order given; a number without a fact is not a citation.
+ */
+export function unsupported(text: string, facts: readonly Fact[], question = ''): readonly Unsupported[] {
+  const asked = { numbers: new Set(numbersOf(question).map(plain)), words: fold(question) };
+  return text.split(sentenceEnd).flatMap((sentence) => {
+    const cited = [...sentence.matchAll(citation)]
+      .flatMap((match) => match[1]!.split(',').map((part) => Number(part.trim())))
+      .filter((n) => facts[n - 1]);
+    if (cited.length === 0) return [];
+    const source = cited.map((n) => `${facts[n - 1]!.source.title} ${facts[n - 1]!.text}`).join('\n');
+    const said = sentence.replace(citation, ' ');
+    const known = new Set(numbersOf(source).map(plain));
+    const words = fold(source);
+    const missing = [
+      ...numbersOf(said).filter((one) => !known.has(plain(one)) && !asked.numbers.has(plain(one))),
+      ...namesOf(said).filter((one) => !words.includes(fold(one)) && !asked.words.includes(fold(one))),
+    ];
+    return missing.length > 0 ? [{ n: cited[0]!, sentence: said.replace(/\s+/g, ' ').trim(), missing: [...new Set(missing)] }] : [];
+  });
+}
+
+/** What stands beneath an answer about its unsupported sentences; empty when there are none. */
+export const unsupportedNote = (found: readonly Unsupported[]): string =>
+  found.length === 0
+    ? ''
+    : `\n\nNot found in the cited source:\n${found.map(({ n, missing }) => `- [${n}]: ${missing.join(', ')}`).join('\n')}`;

@@ -15,3 +15,4 @@ export * from './replies/insight.js';
 export * from './replies/json-reply.js';
 export * from './replies/plan-reply.js';
 export * from './replies/support.js';
+export { repairArguments, type RepairedArguments } from './tools/repair-arguments.js';

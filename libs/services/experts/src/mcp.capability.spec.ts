@@ -1,0 +1,231 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { TaskDispatched } from '@conclave/contracts';
+import { Failure } from '@conclave/contracts';
+import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
+import { MemoryStores, MemoryToolServers, systemClock, type MemoryTool, type Models } from '@conclave/ports';
+import { CallMaker, type Performed } from '@conclave/service-calls';
+import { until } from '@conclave/test-support';
+import { mcpCapability } from './mcp.capability.js';
+
+const runId = 'run_00000001';
+const taskId = `${runId}/0/t1`;
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A worker on memory stores, with tools that count their calls. */
+async function worker(tools: Record<string, MemoryTool>, { stores = new MemoryStores(), processId = 'one' } = {}) {
+  const { state, stream } = stores.connect(processId);
+  await state.leases.renewProcess({ id: processId, service: 'experts', classes: [], ttlMs: 60_000 });
+  const maker = new CallMaker({
+    state,
+    stream,
+    models: {} as Models,
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    logger: silentLogger,
+    metrics: openMetrics({ runtime: false }),
+    processId,
+    service: 'experts',
+    storePrompts: 'full',
+  });
+  closers.push(() => maker.close());
+  const servers = new MemoryToolServers({ precision: tools, away: null });
+  const run = async (
+    input: { tool: string; args?: Record<string, unknown> },
+    {
+      detail = 'redacted',
+      signal = new AbortController().signal,
+      timeoutS = 20,
+    }: { detail?: 'redacted' | 'full'; signal?: AbortSignal; timeoutS?: number } = {},
+  ): Promise<Extract<Performed, { result: unknown }>> => {
+    const data = { taskId, epoch: 2, capability: 'mcp', input: { kind: 'mcp', task: 'Reckon.', args: {}, ...input }, timeoutS, detail };
+    const performed = await mcpCapability(maker, stream, servers)({ task: { runId, data } as unknown as TaskDispatched, signal, deadline: stores.clock.now() + timeoutS * 1_000 }); // prettier-ignore
+    if ('deferMs' in performed) throw new Error('It was busy.');
+    return performed;
+  };
+  const shown = async (): Promise<object[]> => (await stream.read(runId, 0, 100)).entries.map(({ id: _id, at: _at, ...entry }) => entry);
+  return { run, shown, stores };
+}
+
+const adding = (more: Partial<MemoryTool> = {}): { readonly calls: unknown[]; readonly tools: Record<string, MemoryTool> } => {
+  const calls: unknown[] = [];
+  const schema = {
+    type: 'object',
+    properties: { first_value: { type: 'number' }, values: { type: 'array', items: { type: 'number' } } },
+    required: ['values'],
+  };
+  const add: MemoryTool = {
+    description: 'Adds.',
+    inputSchema: schema,
+    run: async (args) => {
+      calls.push(args);
+      return { content: String((args.values as number[]).reduce((a, b) => a + b, 0)), structured: { sum: 1 } };
+    },
+    ...more,
+  };
+  return { calls, tools: { add } };
+};
+
+describe('the tool capability', () => {
+  it('makes the result of a tool a fact with its source', async () => {
+    const { tools } = adding();
+    const { run } = await worker(tools);
+    const { result, records } = await run({ tool: 'precision.add', args: { values: [1, 2] } });
+    expect(result).toEqual({
+      status: 'ok',
+      output: {
+        kind: 'evidence',
+        facts: [{ text: '3', source: { kind: 'tool', title: 'precision.add', url: null }, taskId, epoch: 2, confidence: 1 }],
+        notes: [],
+      },
+      sources: [{ kind: 'tool', title: 'precision.add', url: null }],
+      attempt: 1,
+    });
+    expect(records).toMatchObject([{ type: 'CallRecorded', data: { model: 'mcp.precision.add', status: 'ok', usage: { calls: 0 } } }]);
+  });
+
+  it('takes arguments as the model meant them, and says so', async () => {
+    const { tools, calls } = adding();
+    const { run } = await worker(tools);
+    const { result } = await run({ tool: 'add', args: { values: '["1", 2]', firstValue: '7' } });
+    expect(calls).toEqual([{ values: [1, 2], first_value: 7 }]);
+    expect(result.output).toMatchObject({
+      facts: [{ text: '3', source: { title: 'precision.add' } }],
+      notes: ['`firstValue` is taken as `first_value`.', '`values` is taken as a list.', '`first_value` is taken as a number.'],
+    });
+  });
+
+  it('shows tool and names of arguments, and what they hold only in full detail', async () => {
+    const { tools } = adding();
+    const redacted = await worker(tools);
+    await redacted.run({ tool: 'precision.add', args: { values: [1, 2], secret: 'hush' } });
+    expect(await redacted.shown()).toEqual([
+      { kind: 'progress', taskId, attempt: 1, n: 0, code: 'mcp.call', text: 'calls precision.add with values, secret' },
+      { kind: 'progress', taskId, attempt: 1, n: 1, code: 'mcp.result', text: 'precision.add answers with 1 characters' },
+    ]);
+    const full = await worker(tools);
+    await full.run({ tool: 'precision.add', args: { values: [1, 2] } }, { detail: 'full' });
+    expect(await full.shown()).toMatchObject([
+      { code: 'mcp.call', detail: '{"tool":"precision.add","args":{"values":[1,2]}}' },
+      { code: 'mcp.result', detail: '3' },
+    ]);
+  });
+
+  it('never calls a tool twice for one task, and shows nothing twice', async () => {
+    const { tools, calls } = adding();
+    const { run, shown } = await worker(tools);
+    const first = await run({ tool: 'precision.add', args: { values: [1] } });
+    expect(await run({ tool: 'precision.add', args: { values: [1] } })).toEqual(first);
+    expect(calls.length).toBe(1);
+    expect((await shown()).length).toBe(2);
+  });
+
+  it.each([
+    [false, 'error', 1],
+    [true, 'ok', 2],
+  ])('after the death of a worker in a call, with a tool that may be repeated: %s', async (repeatable, status, times) => {
+    const { tools, calls } = adding({ repeatable });
+    let shift = 0;
+    const stores = new MemoryStores({ clock: { ...systemClock, now: () => systemClock.now() + shift } });
+    let reached: () => void = () => undefined;
+    const called = new Promise<void>((resolve) => (reached = resolve));
+    const stuck = async (args: unknown): Promise<string> => {
+      calls.push(args);
+      reached();
+      return new Promise(() => {});
+    };
+    const dying = await worker({ add: { ...tools.add!, run: stuck } }, { stores });
+    const leaving = new AbortController();
+    const left = dying.run({ tool: 'precision.add', args: { values: [4] } }, { signal: leaving.signal, timeoutS: 600 }).catch(() => 'left');
+    await called;
+    // Its lease runs out: for everybody else it is dead.
+    shift = 120_000;
+    const next = await worker(tools, { stores, processId: 'two' });
+    const { result } = await next.run({ tool: 'precision.add', args: { values: [4] } });
+    expect(result).toMatchObject({ status, attempt: 2 });
+    if (status === 'error')
+      expect(result.failure).toMatchObject({ code: 'TOOL_FAILED', message: expect.stringContaining('may run twice') });
+    expect(calls.length).toBe(times);
+    leaving.abort();
+    expect(await left).toBe('left');
+  });
+
+  it('fails with the sentence of the tool', async () => {
+    const { tools } = adding({ run: async () => ({ content: 'Values must be\npositive.', isError: true }) });
+    const { run, shown } = await worker(tools);
+    const { result } = await run({ tool: 'precision.add', args: { values: [] } });
+    expect(result).toEqual({
+      status: 'error',
+      failure: { code: 'TOOL_FAILED', message: '`precision.add` says: Values must be positive.', retriable: false },
+      attempt: 1,
+    });
+    expect(await shown()).toMatchObject([
+      { code: 'mcp.call' },
+      { code: 'mcp.result', text: expect.stringContaining('Values must be positive.') },
+    ]);
+  });
+
+  it.each<[string, { tool: string; args?: Record<string, unknown> }, object]>([
+    ['a tool nobody has', { tool: 'precision.ad' }, { code: 'TOOL_UNKNOWN', message: expect.stringContaining('`precision.add`') }],
+    [
+      'arguments that do not fit',
+      { tool: 'precision.add', args: { values: 'many, many' } },
+      { code: 'TOOL_ARGUMENTS_INVALID', message: expect.stringContaining('`values` must be array') },
+    ],
+    ['arguments that are missing', { tool: 'precision.add' }, { code: 'TOOL_ARGUMENTS_INVALID' }],
+    ['a server that is away', { tool: 'away.add' }, { code: 'TOOL_SERVER_UNAVAILABLE', retriable: true }],
+    ['a name that is no name', { tool: `x@y\n\u202e${'z'.repeat(5_000)}` }, { code: 'TOOL_UNKNOWN' }],
+  ])('fails for %s, and calls nothing', async (_name, input, failure) => {
+    const { tools, calls } = adding();
+    const { run, shown } = await worker(tools);
+    const { result, records } = await run(input);
+    expect(result).toMatchObject({ status: 'error', failure });
+    expect(result.failure!.message.length).toBeLessThan(1_000);
+    expect(records).toMatchObject([{ data: { status: 'error', model: expect.stringMatching(/^mcp\.[\w./-]{1,100}$/) } }]);
+    for (const { text } of (await shown()) as { text: string }[]) expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(calls).toEqual([]);
+  });
+
+  it('is over in time, and cancelled with its task', async () => {
+    const stuck = adding({ run: () => new Promise(() => {}) });
+    const slow = await worker(stuck.tools);
+    expect((await slow.run({ tool: 'precision.add', args: { values: [] } }, { timeoutS: 0.05 })).result).toMatchObject({
+      status: 'timeout',
+      failure: { code: 'CALL_TIMEOUT' },
+    });
+    const told: string[] = [];
+    const { tools } = adding({
+      run: (_args, signal) => {
+        told.push('called');
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            told.push('cancelled');
+            reject(new Failure('CALL_CANCELLED'));
+          });
+        });
+      },
+    });
+    const { run, stores } = await worker(tools);
+    const running = run({ tool: 'precision.add', args: { values: [] } });
+    await until('the call', () => told.length === 1);
+    await stores.runs.cancel(taskId);
+    expect((await running).result).toMatchObject({ status: 'cancelled' });
+    expect(told).toEqual(['called', 'cancelled']);
+  });
+
+  it('cuts a long result and says so, and an empty one is no fact', async () => {
+    const long = await worker(adding({ run: async () => '😀'.repeat(4_000) }).tools);
+    const { output } = (await long.run({ tool: 'precision.add', args: { values: [] } })).result;
+    const [fact] = (output as { facts: { text: string }[] }).facts;
+    expect(fact!.text.length).toBeLessThanOrEqual(4_000);
+    expect(fact!.text).toMatch(/^(😀)+\n\[Cut: 8000 characters, of which the first ones are here\.\]$/u);
+    const empty = await worker(adding({ run: async () => ' \n' }).tools);
+    expect((await empty.run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
+      status: 'ok',
+      output: { facts: [], notes: ['`precision.add` gave an empty result.'] },
+    });
+  });
+});

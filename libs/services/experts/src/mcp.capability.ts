@@ -1,0 +1,99 @@
+import { Failure, type Fact, type FailureNote, type TaskInput } from '@conclave/contracts';
+import { oneLine, type ToolServers } from '@conclave/ports';
+import { failedStatus, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { repairArguments } from '@conclave/strategies';
+import { z } from 'zod';
+
+/** Longest text of a fact, in characters. */
+const longestFact = 4_000;
+const longestSentence = 500;
+
+/** What the journal keeps of a call. */
+const Called = z.object({ tool: z.string(), repairs: z.array(z.string()), content: z.string(), isError: z.boolean() });
+
+/**
+ * `mcp`: one call of one tool, with the arguments as the model meant them. Its result is a fact, its refusal the failure of the task. A
+ * call that was begun before and never ended is made again only where the tool says that it may be.
+ */
+export const mcpCapability =
+  (maker: Calls, stream: ShownIn, tools: ToolServers): Capability =>
+  async ({ task, signal, deadline }) => {
+    const { data } = task;
+    const input = data.input as Extract<TaskInput, { kind: 'mcp' }>;
+    const named = oneLine(input.tool, 100);
+    let attempt = 1;
+    const end = await maker.tool(
+      {
+        runId: task.runId,
+        owner: data.taskId,
+        index: 0,
+        purpose: data.capability,
+        // A name with `@` would count as that of a model.
+        name: `mcp.${named.replace(/[^\w./-]/g, '_')}`,
+        request: { tool: input.tool, args: input.args },
+        deadline,
+        signal,
+        onBegun: async (begun) => {
+          attempt = begun;
+          const names = Object.keys(input.args);
+          const withNames = names.length === 0 ? 'without arguments' : `with ${oneLine(names.join(', '), 200)}`;
+          await thinkAloud(stream, task, attempt, [
+            { n: 0, code: 'mcp.call', text: `calls ${named} ${withNames}`, detail: JSON.stringify({ tool: input.tool, args: input.args }) },
+          ]);
+        },
+      },
+      async (running) => {
+        const described = await tools.describe(input.tool);
+        if (attempt > 1 && !described.repeatable)
+          throw new Failure('TOOL_FAILED', 'It may have run before this worker took over, and does not say that it may run twice.');
+        const { args, repairs } = repairArguments(input.args, described.inputSchema);
+        const reply = await tools.call({ tool: described.name, args, signal: running, timeoutMs: data.timeoutS * 1_000 });
+        const called: z.infer<typeof Called> = {
+          tool: described.name,
+          repairs: [...repairs],
+          content: reply.content,
+          isError: reply.isError,
+        };
+        return JSON.stringify(called);
+      },
+    );
+    if (end.kind === 'busy') return { deferMs: end.retryInMs };
+    const records = end.record ? [end.record] : [];
+    if (end.kind === 'cancelled')
+      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt: end.attempt }, records };
+    const said = async (text: string, detail: string): Promise<void> =>
+      thinkAloud(stream, task, end.attempt, [{ n: 1, code: 'mcp.result', text, detail }]);
+    const failed = async (failure: FailureNote, detail = failure.message) => {
+      await said(`${named}: ${failure.message}`, detail);
+      return { result: { status: failedStatus(failure), failure, attempt: end.attempt }, records };
+    };
+    if (end.kind === 'failed') return failed(end.failure);
+    const { tool, repairs, content, isError } = Called.parse(JSON.parse(end.reply.content));
+    if (isError) {
+      const sentence = oneLine(content, longestSentence) || 'It gives no reason.';
+      return failed(note('TOOL_FAILED', `\`${tool}\` says: ${sentence}`), content);
+    }
+    await said(`${tool} answers with ${content.length} characters`, content);
+    const text = factText(content);
+    const fact: Fact = { text, source: { kind: 'tool', title: tool, url: null }, taskId: data.taskId, epoch: data.epoch, confidence: 1 };
+    const facts = text === '' ? [] : [fact];
+    const notes = [...repairs, ...(text === '' ? [`\`${tool}\` gave an empty result.`] : [])];
+    return {
+      result: {
+        status: 'ok',
+        output: { kind: 'evidence', facts, notes },
+        sources: facts.map(({ source }) => source),
+        attempt: end.attempt,
+      },
+      records,
+    };
+  };
+
+/** The result of a tool, cut where it is long, and saying so. */
+function factText(content: string): string {
+  const text = content.trim();
+  if (text.length <= longestFact) return text;
+  const cut = `\n[Cut: ${text.length} characters, of which the first ones are here.]`;
+  // Half of a character is no character.
+  return text.slice(0, longestFact - cut.length).replace(/[\uD800-\uDBFF]$/, '') + cut;
+}

@@ -1,0 +1,87 @@
+import { inDeclaredType, type Schema } from './declared-type.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface RepairedArguments {
+  readonly args: Values;
+  /** One sentence for each thing that was taken otherwise than it was written, naming arguments and no values. */
+  readonly repairs: readonly string[];
+}
+
+/** Names that models wrap arguments in. */
+const wrappers = new Set(['args', 'arguments', 'input', 'parameters', 'params', 'kwargs']);
+const mostSentences = 8;
+
+/**
+ * Arguments of a tool as the model meant them, where its JSON Schema leaves no doubt: another spelling of an argument's name, a number
+ * or object written as text, one value where a list is wanted, `null` for what is left out. What already fits, and what could mean two
+ * things, stays as it is for the check against the schema to judge. Pure; the same input gives the same output.
+ */
+export function repairArguments(args: Values, schema: Schema): RepairedArguments {
+  const repairs: string[] = [];
+  const properties = propertiesOf(schema);
+  const unwrapped = unwrap(args, properties, repairs);
+  const named = withDeclaredNames(unwrapped, properties, repairs);
+  const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const left = { steps: 5_000 };
+  const entries = Object.entries(named).flatMap(([name, value]): (readonly [string, unknown])[] => {
+    const property = ownOf(properties, name);
+    if (property === undefined) return [[name, value]];
+    const taken = inDeclaredType(value, property, { root: schema, depth: 0, left });
+    if (taken.kind === 'as it is') {
+      if (value !== null || required.has(name) || taken.fits) return [[name, value]];
+      repairs.push(`${shown(name)} was null and is left out.`);
+      return [];
+    }
+    repairs.push(`${shown(name)} is taken as ${taken.type}.`);
+    return [[name, taken.value]];
+  });
+  return { args: Object.fromEntries(entries), repairs: repairs.slice(0, mostSentences) };
+}
+
+/** `{ arguments: { … } }`, also as text, where the tool has no argument of that name. */
+function unwrap(args: Values, properties: Values, repairs: string[]): Values {
+  const [only, ...others] = Object.entries(args);
+  if (!only || others.length > 0 || !wrappers.has(only[0]) || ownOf(properties, only[0]) !== undefined) return args;
+  const inner = typeof only[1] === 'string' ? objectIn(only[1]) : only[1];
+  if (!isObject(inner)) return args;
+  repairs.push(`What stood in ${shown(only[0])} is taken as the arguments.`);
+  return inner;
+}
+
+/** Arguments under the names of the schema, where exactly one name differs in nothing but case and separators. */
+function withDeclaredNames(args: Values, properties: Values, repairs: string[]): Values {
+  const declared = new Map<string, string[]>();
+  for (const name of Object.keys(properties)) declared.set(folded(name), [...(declared.get(folded(name)) ?? []), name]);
+  const unknown = Object.keys(args).filter((name) => ownOf(properties, name) === undefined);
+  const meant = new Map(
+    unknown.flatMap((name) => {
+      const [match, ...others] = declared.get(folded(name)) ?? [];
+      const rivals = unknown.filter((other) => folded(other) === folded(name));
+      const free = match !== undefined && others.length === 0 && rivals.length === 1 && !Object.hasOwn(args, match);
+      return free ? [[name, match] as const] : [];
+    }),
+  );
+  for (const [name, match] of meant) repairs.push(`${shown(name)} is taken as ${shown(match)}.`);
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [meant.get(name) ?? name, value]));
+}
+
+const folded = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
+
+const isObject = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const propertiesOf = (schema: Schema): Values => (isObject(schema.properties) ? schema.properties : {});
+
+const ownOf = (values: Values, name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined);
+
+/** A name for a sentence: short, on one line, without anything invisible. */
+const shown = (name: string): string => `\`${name.replace(/[\p{C}`]/gu, '').slice(0, 60)}\``;
+
+function objectIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

@@ -111,6 +111,15 @@ describe('a program', () => {
     expect((await call('two.well')).content).toBe('done');
   });
 
+  it('hears nothing of a signal that aborts after the call it belonged to', async () => {
+    const { tools, call } = open({ one: plainProgram('answers') });
+    await tools.offers();
+    const later = new AbortController();
+    await call('one.stray', {}, { signal: later.signal });
+    later.abort();
+    expect((await call('one.notices')).content).toBe('0');
+  });
+
   it('that dies with every call is started again after growing pauses', async () => {
     const { tools, failure } = open({ one: plainProgram('dying') });
     expect((await failure('one.always')).code).toBe('TOOL_SERVER_UNAVAILABLE');

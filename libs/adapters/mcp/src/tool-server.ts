@@ -8,6 +8,8 @@ import { LostReply } from './failures.js';
 import type { Launch } from './launch-plan.js';
 import type { ListedTool } from './tool-list.js';
 
+/** A connection that lasted this long was a good one, whatever ended it; milliseconds. */
+const goodMs = 60_000;
 /** Pause after the second failure in a row, milliseconds; every further one doubles it. */
 const firstPauseMs = 250;
 
@@ -18,6 +20,7 @@ export class ToolServer {
   private connecting: Promise<Connection> | null = null;
   private failure: Failure | null = null;
   private failuresInARow = 0;
+  private connectedAt = Number.POSITIVE_INFINITY;
   private notBefore = 0;
   private closed = false;
 
@@ -103,6 +106,7 @@ export class ToolServer {
     }
     if (this.closed) throw this.unavailable('It is closed.');
     this.current = connection;
+    this.connectedAt = performance.now();
     this.failure = null;
     logger.info(`The tool server ${name} offers ${connection.tools.size} tools.`);
     return connection;
@@ -111,7 +115,8 @@ export class ToolServer {
   private ended(failure: Failure): void {
     this.current = null;
     if (this.closed) return;
-    this.failuresInARow += 1;
+    this.failuresInARow = performance.now() - this.connectedAt > goodMs ? 1 : this.failuresInARow + 1;
+    this.connectedAt = Number.POSITIVE_INFINITY;
     this.failure = this.named(failure);
     const pause = this.failuresInARow === 1 ? 0 : firstPauseMs * 2 ** (this.failuresInARow - 2);
     this.notBefore = performance.now() + Math.min(pause, this.bounds.longestPauseMs);

@@ -11,6 +11,7 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 
 const waiting = new Set();
 let cancelled = 0;
+let notices = 0;
 
 const sample = {
   echo: {
@@ -136,6 +137,7 @@ const modes = {
             `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}}\n`,
           ),
       },
+      notices: { inputSchema: object(), run: () => text(String(notices)) },
       deaf: { inputSchema: object(), run: () => void (process.stdin.pause(), setInterval(() => {}, 1_000)) },
     },
   },
@@ -184,5 +186,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (method === 'tools/list') answer((chosen.list ?? listed)(params?.cursor));
   else if (method === 'tools/call') answer(tools[params.name].run(params.arguments, id));
   else if (method === 'ping') answer({});
-  else if (method === 'notifications/cancelled' && waiting.delete(params.requestId)) cancelled += 1;
+  else if (method === 'notifications/cancelled') {
+    notices += 1;
+    if (waiting.delete(params.requestId)) cancelled += 1;
+  }
 });

@@ -138,7 +138,7 @@ const modes = {
             `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}}\n`,
           ),
       },
-      crumbs: { inputSchema: object(), run: () => ({ content: Array.from({ length: 500_000 }, () => ({})) }) },
+      crumbs: { inputSchema: object(), run: () => ({ content: Array.from({ length: 150_000 }, () => ({})) }) },
       parts: { inputSchema: object(), run: () => ({ content: Array.from({ length: 1_000 }, () => ({ type: 'text', text: 'part' })) }) },
       notices: { inputSchema: object(), run: () => text(String(notices)) },
       deaf: { inputSchema: object(), run: () => void (process.stdin.pause(), setInterval(() => {}, 1_000)) },

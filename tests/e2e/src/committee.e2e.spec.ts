@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { Engine, twoHops } from '@conclave/test-support/system';
+import { Engine, plainTemplate, twoHops } from '@conclave/test-support/system';
 import { clientScenarios } from './scenarios/client.js';
 import { faultScenarios } from './scenarios/faults.js';
 import { insightScenarios } from './scenarios/insight.js';
@@ -16,7 +16,7 @@ beforeAll(async () => {
     corpus: hops.documents,
     configuration: {
       templates: {
-        'checks-answers': { strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer', capabilities: ['research'] },
+        'checks-answers': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer' },
       },
       aliases: { 'gpt-4o': 'conclave-fast' },
       gateway: { max_open_runs: 4, heartbeat_s: 1 },

@@ -72,7 +72,7 @@ export class CommitteeScript {
     return this.step('planner', `plan ${iteration}`, reply, (request) => iterationOf(request) === iteration, times);
   }
   expert(text: string, options: { confidence?: number; task?: string; when?: Promise<unknown> } = {}): this {
-    const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.9}\nGAPS: none\nREFER: none`;
+    const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.6}\nGAPS: none\nREFER: none`;
     return this.expertReply({ chunks: [{ text: reply, ...gate(options.when) }], usage: price.expert }, options.task);
   }
   expertReply(reply: ScriptedReply, task?: string, times?: number): this {

@@ -45,7 +45,14 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
     ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
     ['mcp', tools && mcpCapability(maker, stream, tools)],
-    ['graph', graph && graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null)],
+    [
+      'graph',
+      graph &&
+        ((context) => {
+          const cache = caches ? cacheOfTask(caches)(context.task) : null;
+          return graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null, cache)(context);
+        }),
+    ],
     ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
   ];
   return new Map(found.filter((entry): entry is readonly [string, Capability] => entry[1] !== null));

@@ -4,6 +4,7 @@ import { clientScenarios } from './scenarios/client.js';
 import { faultScenarios } from './scenarios/faults.js';
 import { insightScenarios } from './scenarios/insight.js';
 import { loopScenarios } from './scenarios/loop.js';
+import { pipelineScenarios, pipelineTemplates } from './scenarios/pipeline.js';
 import { runScenarios } from './scenarios/runs.js';
 
 // One system for all of them: each scenario is told apart by its question.
@@ -16,6 +17,7 @@ beforeAll(async () => {
     corpus: hops.documents,
     configuration: {
       templates: {
+        ...pipelineTemplates,
         'checks-answers': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer' },
       },
       aliases: { 'gpt-4o': 'conclave-fast' },
@@ -37,3 +39,4 @@ clientScenarios(running);
 runScenarios(running);
 faultScenarios(running, hops);
 insightScenarios(running);
+pipelineScenarios(running);

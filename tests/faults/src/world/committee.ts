@@ -1,8 +1,8 @@
 import { promptMarks } from '@conclave/contracts';
 import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep } from '@conclave/test-support';
-import { expert, price, research, roleOf, type Role, type Task, type TwoHops } from '@conclave/test-support/system';
+import { expert, price, research, roleOf, type Task, type TwoHops } from '@conclave/test-support/system';
 
-type Worker = Exclude<Role, 'direct'>;
+type Worker = 'planner' | 'expert' | 'assessor' | 'composer';
 
 /** How the fake committee behaves; may be changed while it works. */
 export interface Manners {

@@ -9,8 +9,8 @@ function hasFile(folder, ending) {
 
 /** The tools are plain scripts. They answer for the files of the root too, and their spec depends on every project's tags. */
 const rootFiles = ['{workspaceRoot}/*.mjs', '{workspaceRoot}/*.json'];
-const manifests = ['{workspaceRoot}/{apps,bench,deploy,libs,tests}/**/package.json'];
-const sources = ['{workspaceRoot}/{apps,bench,deploy,libs,tests,tools}/**/*.{ts,mjs,json}', ...rootFiles];
+const manifests = ['{workspaceRoot}/{apps,bench,deploy,eval,libs,tests}/**/package.json'];
+const sources = ['{workspaceRoot}/{apps,bench,deploy,eval,libs,tests,tools}/**/*.{ts,mjs,json}', ...rootFiles];
 const toolTargets = {
   lint: { command: 'eslint --max-warnings=0 tools *.mjs', inputs: ['default', ...rootFiles] },
   test: { command: 'node jest.mjs fast', options: { cwd: '{projectRoot}' }, inputs: ['default', ...rootFiles, ...manifests] },
@@ -37,7 +37,7 @@ function targetsOf(folder) {
   };
   // The end-to-end suite starts whole engines; tools/test.mjs runs it by itself, once for each engine.
   // Specs of these start built programs; all others run the sources.
-  const startsPrograms = /^(apps|bench|tests)/.test(folder) ? { dependsOn: ['build', '^build'] } : {};
+  const startsPrograms = /^(apps|bench|eval|tests)/.test(folder) ? { dependsOn: ['build', '^build'] } : {};
   if (folder !== 'tests/e2e') targets.test = { ...inFolder(`node ${tools}/jest.mjs fast`), ...startsPrograms };
   if (hasFile(source, '.int.spec.ts')) targets['test-int'] = inFolder(`node ${tools}/jest.mjs int`);
   return targets;
@@ -46,7 +46,7 @@ function targetsOf(folder) {
 export const name = 'conclave-targets';
 
 export const createNodesV2 = [
-  '{apps,bench,deploy,libs,tests,tools}/**/package.json',
+  '{apps,bench,deploy,eval,libs,tests,tools}/**/package.json',
   (manifests) =>
     manifests
       .filter((manifest) => !/(^|\/)(node_modules|dist)\//.test(manifest))

@@ -4,7 +4,7 @@ import {
   type CrashPoints, type History, type ProcessLease,
 } from '@conclave/platform'; // prettier-ignore
 import {
-  BLOBS, EVENT_LOG, GRAPH, MODELS, RUN_STREAM, SEARCH, STATE, type Blobs, type EventLog, type KnowledgeGraph, type RunStream, type StateStore,
+  BLOBS, DOCUMENTS, EMBEDDER, EVENT_LOG, GRAPH, MODELS, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS, type Blobs, type EventLog, type KnowledgeGraph, type RunStream, type StateStore,
 } from '@conclave/ports'; // prettier-ignore
 import { ExpertsModule } from '@conclave/service-experts';
 import { Acceptance, Commands, GatewayModule, StreamHub } from '@conclave/service-gateway';
@@ -194,6 +194,8 @@ export class SimulatedProcess {
       [RUN_STREAM, ports.stream],
       [BLOBS, this.blobs],
       [GRAPH, this.graph],
+      // Evidence is searched in a table of the world; nothing else is offered to its planner.
+      ...[DOCUMENTS, EMBEDDER, PAGES, SYMBOLIC, TOOLS, VECTORS].map((token) => [token, null] as const),
       [MODELS, portView(this, 'models', simulatedModels(this, world.models), 'models', ['call'])],
       [SEARCH, simulatedSearch(this, world.models)],
       [LOGGER, silentLogger],

@@ -38,7 +38,7 @@ export function suites() {
       title: 'Simulation',
       args: [jest, 'fast'],
       cwd: simulation,
-      limit: 600,
+      limit: 900,
       level: 'fast',
       folders: [simulation],
       beside: 'int:kafka',

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -75,6 +75,33 @@ describe('sinks', () => {
     openLogger({ level: 'debug', sinks: [sink] }).debug('kept');
     expect(readFileSync(file, 'utf8')).toContain('"message":"kept"');
     sink.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('that finds no room is left out, fails nobody, and is counted in the next line that is written', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'log-'));
+    const file = join(folder, 'conclave.log');
+    const sink = fileLines(file);
+    sink.close();
+    rmSync(file);
+    // Nothing can be appended to a folder: what a full disk does to a file.
+    mkdirSync(file);
+    const logger = openLogger({ level: 'info', sinks: [sink] });
+    expect(() => {
+      logger.error('One.');
+      logger.error('Two.');
+    }).not.toThrow();
+    rmSync(file, { recursive: true });
+    logger.info('Three.');
+    logger.info('Four.');
+    const lines = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.map(({ message, missingLines }) => [message, missingLines])).toEqual([
+      ['Three.', 2],
+      ['Four.', undefined],
+    ]);
     rmSync(folder, { recursive: true });
   });
 

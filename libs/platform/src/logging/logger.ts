@@ -61,16 +61,25 @@ export const jsonLines = (out: { write(text: string): unknown }): LogSink => ({
 /** A log file larger than this is put aside as `<name>.1` at the next start. */
 const largestLogBytes = 10 * 1024 * 1024;
 
-/** JSON lines in a file; written before the call returns, so that the last words of a process are in it. */
+/**
+ * JSON lines in a file; written before the call returns, so that the last words of a process are in it. A line that finds no room is left
+ * out: the log must not fail the work it tells about. How many are missing stands in the next line that can be written.
+ */
 export function fileLines(path: string): LogSink {
   mkdirSync(dirname(path), { recursive: true });
   if (existsSync(path) && statSync(path).size > largestLogBytes) renameSync(path, `${path}.1`);
   let file: number | undefined = openSync(path, 'a', 0o600);
+  let missing = 0;
   return {
     write: (line) => {
-      const text = `${JSON.stringify(line)}\n`;
-      if (file === undefined) appendFileSync(path, text);
-      else writeSync(file, text);
+      const text = `${JSON.stringify(missing > 0 ? { ...line, missingLines: missing } : line)}\n`;
+      try {
+        if (file === undefined) appendFileSync(path, text);
+        else writeSync(file, text);
+        missing = 0;
+      } catch {
+        missing += 1;
+      }
     },
     close: () => {
       if (file !== undefined) closeSync(file);

@@ -48,6 +48,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     point: 'after-call after-commit after-poll after-publish before-call before-publish mid-stream',
     runs: 'cancelled header nextCommandSeq read',
     state: 'now',
+    stream: 'append',
   },
   experts: {
     blobs: 'get',

@@ -1,4 +1,4 @@
-import { judgeTaskId, taskId } from '@conclave/contracts';
+import { taskId } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { dispatchJudge, dispatchReady } from './dispatch.js';
 import { findingOf } from './evolve.js';
@@ -188,13 +188,6 @@ const draftOf = (run: BornRun, task: TaskState): Draft => ({
   cutShort: false,
   epoch: run.epoch,
 });
-
-/** Id of the judge's task of a name that was dispatched last in this round. */
-export function lastJudge(run: BornRun, name: string): string {
-  let n = 0;
-  while (run.tasks[judgeTaskId(run.runId, run.epoch, name, n + 1)]) n += 1;
-  return judgeTaskId(run.runId, run.epoch, name, n);
-}
 
 export const plannedTasks = (run: BornRun, epoch: number): readonly (readonly [string, TaskState])[] =>
   tasksOf(run, epoch).filter(([, task]) => !isJudge(task) && task.origin === undefined);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boundedDetail, type Fact, type TaskInput } from '@conclave/contracts';
+import type { Fact, TaskInput } from '@conclave/contracts';
 import { documentsCollection, type Embedder, type Vectors } from '@conclave/ports';
 import { failedStatus, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 
@@ -56,7 +56,7 @@ export const collectionsCapability =
         n: 1,
         code: 'research.result',
         text: `${chunks.length} passages of documents`,
-        detail: boundedDetail(chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n')),
+        detail: chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
       },
     ]);
     const facts = chunks.map(({ text, title }): Fact => ({

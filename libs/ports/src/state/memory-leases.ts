@@ -65,12 +65,16 @@ interface Counts {
 /** The delivery ledger of processes that have leases: an opener without one is dead. */
 export class LeasedDeliveries {
   readonly #counts = new Map<string, Counts>();
+  readonly #done = new Set<string>();
 
   constructor(private readonly alive: (processId: string) => boolean) {}
 
-  /** Names of the records that are begun and not done, as `<group> <record>`. */
+  /**
+   * Names of the records that are in somebody's hands, as `<group> <record>`: begun, and not done since. A record that was done before, and whose
+   * late openers are all dead, is in nobody's: it never comes again, and real stores let such counts expire.
+   */
   open(): readonly string[] {
-    return [...this.#counts.keys()];
+    return [...this.#counts].filter(([name, { openers }]) => !this.#done.has(name) || [...openers].some(this.alive)).map(([name]) => name);
   }
 
   ledger(processId: string): DeliveryLedger {
@@ -94,7 +98,10 @@ export class LeasedDeliveries {
         entry.attempts -= 1;
         if (entry.attempts === 0) counts.delete(nameOf(delivery));
       },
-      done: async (delivery) => void counts.delete(nameOf(delivery)),
+      done: async (delivery) => {
+        counts.delete(nameOf(delivery));
+        this.#done.add(nameOf(delivery));
+      },
     };
   }
 }

@@ -144,13 +144,21 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => {
   };
 }); // prettier-ignore
 
+/** Every value that is met while the tree is evaluated, as sizes. */
+const sizesIn = (of: Tree): number[] => {
+  const inner = Object.values(of).flat().filter((part): part is Tree => typeof part === 'object');
+  const { re, im } = valueAt(of, at);
+  return [Math.hypot(re, im), ...inner.flatMap(sizesIn)];
+}; // prettier-ignore
+
 describe('the notation of results', () => {
   it('is read again with the same value', () => {
     fc.assert(
       fc.property(tree, (made) => {
         const again = parse(notationOf(made)).value;
         const [before, after] = [valueAt(made, at), valueAt(again, at)];
-        if (!Number.isFinite(before.re)) return;
+        // Beyond that size the digits of a double no longer say where in a period of sin one is: both values are noise.
+        fc.pre(sizesIn(made).every((size) => size < 1e6));
         expect(Math.abs(after.re - before.re) / Math.max(1, Math.abs(before.re))).toBeLessThan(1e-6);
       }),
       { numRuns: 500 },

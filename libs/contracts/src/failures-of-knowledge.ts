@@ -1,0 +1,89 @@
+import type { FailureSpec } from './failures.js';
+
+/** Rows about what people add and change while the system runs: ratings, collections, prompts, skills. */
+export const knowledgeFailures = {
+  FEEDBACK_GIVEN: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'This answer was rated already, with another rating or correction. The first one stands.',
+  },
+  ANSWER_NOT_THERE: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: true,
+    errorType: 'caller_invalid',
+    message: 'The run has not ended: there is no answer to rate yet. Send the rating once it has.',
+  },
+  COLLECTION_EXISTS: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'A collection of this name exists with another description. Choose another name, or delete it first.',
+  },
+  COLLECTION_FULL: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'No more fits in. Delete what is not needed any more, then send it again.',
+  },
+  DOCUMENT_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'The collection has no document of this id. GET its documents to list them.',
+  },
+  PROMPT_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'No prompt has this name. GET /v1/admin/prompts lists them.',
+  },
+  PROMPT_INVALID: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'The text cannot take the place of this prompt.',
+  },
+  SKILL_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'No skill has this name. GET /v1/admin/skills lists them.',
+  },
+  SKILL_INVALID: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'This is no skill that can be used.',
+  },
+  SETTING_CHANGED: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'Somebody changed it meanwhile. Read it again, then repeat the change.',
+  },
+  SETTING_VERSION_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'This version is not kept. GET the setting to list the versions that are.',
+  },
+  CONTRADICTION_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'No contradiction of the knowledge graph has this id. GET /v1/admin/knowledge/quarantine lists them.',
+  },
+} as const satisfies Record<string, FailureSpec>;

@@ -22,7 +22,6 @@ export const CollectionView = z.object({
   object: z.literal('collection'),
   name: z.string(),
   description: z.string(),
-  documents: z.int().nonnegative(),
   createdAt: Timestamp,
 });
 export type CollectionView = z.infer<typeof CollectionView>;

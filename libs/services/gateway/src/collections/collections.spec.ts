@@ -29,7 +29,13 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 type Reply = { readonly status: number; readonly body: Record<string, unknown> & { error?: { code: string; message: string } } };
-const call = async (method: string, path: string, body?: RequestInit['body'], headers: Record<string, string> = {}, key = 'sk-a'): Promise<Reply> => {
+const call = async (
+  method: string,
+  path: string,
+  body?: RequestInit['body'],
+  headers: Record<string, string> = {},
+  key = 'sk-a',
+): Promise<Reply> => {
   const response = await fetch(`${world.url}/v1/collections${path}`, { method, headers: { 'x-api-key': key, ...headers }, ...(body === undefined ? {} : { body }) }); // prettier-ignore
   return { status: response.status, body: (await response.json()) as Reply['body'] };
 };

@@ -36,7 +36,7 @@ const sentences =
   'Over one night the heavy wall therefore falls by a third of what the light one does, as long as neither is heated.';
 
 const expertReply = (category: string, second: boolean): string =>
-  `${sentences}\nFINDING: ${second ? secondRound : 'First look:'} seen from ${category}, mass delays the loss of warmth and insulation limits it.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none`;
+  `${sentences}\nFINDING: ${second ? secondRound : 'First look:'} seen from ${category}, mass delays the loss of warmth and insulation limits it.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
 
 export const answer = `${sentences} ${sentences}`;
 

@@ -26,5 +26,5 @@ export function scriptedRole(messages: readonly Message[]): ScriptedRole {
 /** Whole replies of the calls nobody watches; the streamed ones are made of stamped tokens. */
 export const wholeReply = {
   planner: JSON.stringify({ tasks: [{ id: 'x1', task: 'answer the question', capability: 'expert.general', needs: [] }] }),
-  expert: 'The answer is known.\nFINDING: The answer is known.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none',
+  expert: 'The answer is known.\nFINDING: The answer is known.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none',
 } as const;

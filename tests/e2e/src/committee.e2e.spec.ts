@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { Engine, twoHops } from '@conclave/test-support/system';
+import { Engine, plainTemplate, twoHops } from '@conclave/test-support/system';
 import { clientScenarios } from './scenarios/client.js';
 import { faultScenarios } from './scenarios/faults.js';
 import { insightScenarios } from './scenarios/insight.js';
 import { loopScenarios } from './scenarios/loop.js';
+import { pipelineScenarios, pipelineTemplates } from './scenarios/pipeline.js';
 import { runScenarios } from './scenarios/runs.js';
 
 // One system for all of them: each scenario is told apart by its question.
@@ -16,7 +17,8 @@ beforeAll(async () => {
     corpus: hops.documents,
     configuration: {
       templates: {
-        'checks-answers': { strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer', capabilities: ['research'] },
+        ...pipelineTemplates,
+        'checks-answers': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer' },
       },
       aliases: { 'gpt-4o': 'conclave-fast' },
       gateway: { max_open_runs: 4, heartbeat_s: 1 },
@@ -37,3 +39,4 @@ clientScenarios(running);
 runScenarios(running);
 faultScenarios(running, hops);
 insightScenarios(running);
+pipelineScenarios(running);

@@ -226,4 +226,15 @@ describe('a hostile address', () => {
     expect((await failure('one.tool')).message).toContain(words);
     expect(tools.status()[0]!.error).toContain(words);
   });
+
+  it('that is away is waited for once, and not by everybody who asks for tools', async () => {
+    const { url } = await serve(() => undefined);
+    const { tools } = open({ one: { url } }, { bounds: { connectMs: 400, offersMs: 10_000 } });
+    await tools.offers();
+    for (let times = 0; times < 3; times += 1) {
+      const from = performance.now();
+      expect(await tools.offers()).toEqual([]);
+      expect(performance.now() - from).toBeLessThan(200);
+    }
+  });
 });

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { CallToolResultSchema, ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply } from '@conclave/ports';
@@ -12,7 +12,7 @@ import { GuardedFetch } from './guarded-fetch.js';
 import type { Launch } from './launch-plan.js';
 import { ProgramLog } from './program-log.js';
 import { ProgramTransport } from './program-transport.js';
-import { replyOf } from './reply-text.js';
+import { CallResult, replyOf } from './reply-text.js';
 import { listTools, ToolPage, type ListedTool } from './tool-list.js';
 
 export interface ConnectionParts {
@@ -105,9 +105,9 @@ export class Connection {
     if (signal.aborted) leave();
     try {
       const request = { method: 'tools/call', params: { name: tool.name, arguments: { ...args } } };
-      const result = await this.client.request(request, CallToolResultSchema, { signal: leaving.signal, timeout: neverMs });
+      const result = await this.client.request(request, CallResult, { signal: leaving.signal, timeout: neverMs });
       if (tool.output && result.isError !== true) {
-        if (!result.structuredContent) throw new Failure('TOOL_FAILED', 'It promises a structured result and gave none.');
+        if (result.structuredContent === undefined) throw new Failure('TOOL_FAILED', 'It promises a structured result and gave none.');
         const problem = tool.output.problem(result.structuredContent);
         if (problem) throw new Failure('TOOL_FAILED', `Its structured result does not fit its own schema: ${problem}`);
       }

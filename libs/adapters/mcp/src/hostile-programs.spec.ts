@@ -9,7 +9,8 @@ describe('a list of tools', () => {
   it.each([
     ['circle', 1, 'circle'],
     ['endless', 32, '32 pages'],
-    ['many', 256, 'more than 256 tools'],
+    ['many', 256, 'longer than 256 tools'],
+    ['junk', 0, 'longer than 256 tools'],
   ])('that is %s ends after %i tools', async (mode, count, words) => {
     const { tools, log } = open({ one: plainProgram(mode) });
     expect((await tools.offers()).length).toBe(count);
@@ -93,9 +94,18 @@ describe('an answer', () => {
       code: 'TOOL_FAILED',
       detail: expect.stringMatching(/^Its server says: .*Request timed out for ever$/),
     });
+    expect((await call('one.parts')).content).toMatch(/^(part\n){500}\[500 more parts are left out\.\]$/);
     expect((await call('one.twice')).content).toBe('first');
     expect((await call('one.stray')).content).toBe('done');
   });
+
+  it('of very many parts that are none is not read part by part', async () => {
+    const { failure } = open(answers);
+    const from = process.cpuUsage();
+    expect(await failure('one.crumbs')).toMatchObject({ code: 'TOOL_FAILED' });
+    // The schema of the SDK takes 23 s of a processor to refuse half a million parts; these are a third of it.
+    expect(process.cpuUsage(from).user / 1e6).toBeLessThan(3);
+  }, 20_000);
 
   it('that is nested very deeply is bounded like any other', async () => {
     const { call } = open(answers);

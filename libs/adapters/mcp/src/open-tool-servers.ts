@@ -44,8 +44,14 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
 
   async function listed(): Promise<ReadonlyMap<string, Found>> {
     const found = new Map<string, Found>();
-    const lists = all.map(async (server) => ({ server, tools: await server.tools() }));
-    for (const list of await Promise.all(lists.map((list) => inTime(list, bounds.offersMs))))
+    const lists = all.map((server) => {
+      const wait = server.wasAway ? 0 : bounds.offersMs;
+      return inTime(
+        server.tools().then((tools) => ({ server, tools })),
+        wait,
+      );
+    });
+    for (const list of await Promise.all(lists))
       for (const tool of list?.tools.values() ?? []) found.set(`${list!.server.name}.${tool.name}`, { server: list!.server, tool });
     return found;
   }

@@ -1,10 +1,28 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { ContentBlockSchema, type ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import { Failure } from '@conclave/contracts';
 import { boundedText, longestToolContent, oneLine, type ToolReply } from '@conclave/ports';
+import { z } from 'zod';
 
-/** A result as text and value, both bounded. */
-export function replyOf(result: CallToolResult): ToolReply {
+/** Blocks that are read one by one: a check of all together would take time and memory for every one that is not valid. */
+export const CallResult = z.looseObject({
+  content: z.array(z.unknown()).default([]),
+  structuredContent: z.record(z.string(), z.unknown()).optional(),
+  isError: z.boolean().optional(),
+});
+
+/** Blocks of one result that are looked at. */
+const mostBlocks = 500;
+
+/** A result as text and value, both bounded. Throws TOOL_FAILED for content that is none. */
+export function replyOf(result: z.infer<typeof CallResult>): ToolReply {
   const json = result.structuredContent === undefined ? null : jsonOf(result.structuredContent);
-  const text = result.content.map(textOf).join('\n');
+  const blocks = result.content.slice(0, mostBlocks).map((block) => {
+    const { data } = ContentBlockSchema.safeParse(block);
+    if (!data) throw new Failure('TOOL_FAILED', 'What its server sent is not a result of the protocol.');
+    return textOf(data);
+  });
+  const more = result.content.length - blocks.length;
+  const text = [...blocks, ...(more > 0 ? [`[${more} more parts are left out.]`] : [])].join('\n');
   return {
     // A server that gives structure alone has said everything in it.
     content: boundedText(text.trim() === '' && json !== null ? json : text),
@@ -13,7 +31,7 @@ export function replyOf(result: CallToolResult): ToolReply {
   };
 }
 
-function textOf(block: CallToolResult['content'][number]): string {
+function textOf(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
       return block.text;

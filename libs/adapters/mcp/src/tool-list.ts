@@ -31,11 +31,14 @@ export async function listTools(
   const left = new Set<string>();
   const cursors = new Set<string>();
   let cursor: string | undefined;
+  let looked = 0;
   for (let page = 1; ; page += 1) {
     const { tools: listed, nextCursor } = await ask(cursor);
     for (const one of listed) {
-      if (tools.size >= bounds.tools) {
-        left.add(`It has more than ${bounds.tools} tools.`);
+      looked += 1;
+      // What is not valid costs time too.
+      if (tools.size >= bounds.tools || looked > 4 * bounds.tools) {
+        left.add(`Its list is longer than ${bounds.tools} tools.`);
         return { tools, left: [...left] };
       }
       const tool = read(one, bounds);

@@ -61,6 +61,11 @@ export class ToolServer {
     }
   }
 
+  /** Whether it was away when it was last needed: nobody should wait for it who only wants to know what there is. */
+  get wasAway(): boolean {
+    return this.failure !== null;
+  }
+
   status(): ToolServerStatus {
     if (this.current) return { name: this.name, ok: true, error: null, tools: this.current.tools.size };
     // What a program said last is for those who run it, not for those who call its tools.

@@ -28,7 +28,8 @@ export function synthesisOf({ good, bad, about, ...node }: SynthesisRow): Linked
 }
 
 export const readingOf = (at: TenantTransaction): GraphReading => ({
-  candidates: ({ exact, words, limit }) => at.run<Candidate>(statements.candidates, { exact, words, limit: neo4j.int(limit) }),
+  candidates: ({ exact, words, common, limit }) =>
+    at.run<Candidate>(statements.candidates, { exact, words, common: neo4j.int(common), limit: neo4j.int(limit) }),
   around: async (entities, perEntity) =>
     (await at.run<Parameters<typeof relationOf>[0]>(statements.around, { entities, limit: neo4j.int(perEntity) })).map(relationOf),
   syntheses: async (entities, perEntity) =>

@@ -91,7 +91,8 @@ export const candidates = `CALL () {
   UNION ALL
   MATCH (t:Term {tenant: $tenant})-[:NAMES {exact: true}]->(e:Entity {tenant: $tenant}) WHERE t.text IN $exact RETURN e, 1 AS exact, null AS word
   UNION ALL
-  MATCH (t:Term {tenant: $tenant})-[:NAMES {exact: false}]->(e:Entity {tenant: $tenant}) WHERE t.text IN $words RETURN e, 0 AS exact, t.text AS word
+  MATCH (t:Term {tenant: $tenant}) WHERE t.text IN $words AND COUNT { (t)-[:NAMES {exact: false}]->() } <= $common
+  MATCH (t)-[:NAMES {exact: false}]->(e:Entity {tenant: $tenant}) RETURN e, 0 AS exact, t.text AS word
 }
 WITH e, coalesce(e.words, 0) AS words, max(exact) AS exact, count(DISTINCT word) AS matched
 WHERE exact = 1 OR matched * 2 >= words

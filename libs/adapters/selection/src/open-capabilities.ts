@@ -43,7 +43,7 @@ export function openCapabilities(
       ? keep(
           openToolServers({
             servers: mcp,
-            environment: process.env,
+            environment: loaded.variables,
             builtins: builtins(),
             ...(loaded.file ? { folder: dirname(loaded.file) } : {}),
             logger,

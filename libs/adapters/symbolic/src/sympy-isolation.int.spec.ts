@@ -114,7 +114,7 @@ for attempt in attempts:
       const child = spawn(${JSON.stringify(python)}, ['-I', '-B', ${JSON.stringify(`${assets}/sympy-worker.py`)}, '512'], { stdio: ['pipe', 'pipe', 'inherit'] });
       child.stdout.once('data', () => process.kill(process.pid, 'SIGKILL'));`;
     spawnSync(process.execPath, ['-e', code], { timeout: 60_000 });
-    await until('the end of the worker', () => workers().every((pid) => before.includes(pid)), 20_000);
+    await until('the end of the worker', () => workers().every((pid) => before.includes(pid)), { timeoutMs: 20_000 });
   });
 
   it('stops at its memory and at its time, and the next question is served', async () => {

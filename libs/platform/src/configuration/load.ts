@@ -14,6 +14,8 @@ export interface Loaded {
   readonly configuration: Configuration;
   readonly environment: Environment;
   readonly secrets: Secrets;
+  /** The environment as it was given, for programs that get some of it. Never logged. */
+  readonly variables: Variables;
   /** Absolute path of the file; null when there is none. */
   readonly file: string | null;
   /** Absolute path of the data folder. */
@@ -45,7 +47,7 @@ export function loadConfiguration(variables: Variables, cwd: string, known: { re
   }
   const mistakes = [...inEnvironment, ...found.mistakes, ...inFile.mistakes, ...rest];
   if (mistakes.length > 0 || !configuration || !secrets) throw refuse(mistakes);
-  return deepFreeze({ configuration, environment, secrets, file, home });
+  return deepFreeze({ configuration, environment, secrets, variables: { ...variables }, file, home });
 }
 
 function findFile(

@@ -28,9 +28,14 @@ export interface LinkedSynthesis extends SynthesisNode {
 export interface GraphReading {
   /**
    * Entities whose normal form or alias is in `exact`, and those of whose words at least half are in `words`:
-   * exact ones first, then by share of words, number of words and id.
+   * exact ones first, then by share of words, number of words and id. A word of more than `common` entities counts for none.
    */
-  candidates(query: { readonly exact: readonly string[]; readonly words: readonly string[]; readonly limit: number }): Answer<Candidate>;
+  candidates(query: {
+    readonly exact: readonly string[];
+    readonly words: readonly string[];
+    readonly common: number;
+    readonly limit: number;
+  }): Answer<Candidate>;
   /** Unflagged relations from and to each of the entities: of each the most trusted ones, then by id. */
   around(entities: readonly string[], perEntity: number): Answer<NamedRelation>;
   /** Unflagged syntheses linked to each of the entities: of each the newest ones, then by id. */
@@ -38,7 +43,8 @@ export interface GraphReading {
 }
 type Answer<T> = readonly T[] | Promise<readonly T[]>;
 
-const bounds = { terms: 32, roots: 20, perRoot: 50, frontier: 60, perFrontier: 10, reached: 200, perReached: 10 } as const;
+/** `common`: a word that so many entities share tells none of them from the others, and reading them all takes long. */
+const bounds = { terms: 32, common: 500, roots: 20, perRoot: 50, frontier: 60, perFrontier: 10, reached: 200, perReached: 10 } as const;
 
 /** Relevance: an exact name 1, words 0.6 x their share; halved with each hop; a quarter of the second entity's on top. */
 const weights = { words: 0.6, hop: 0.5, second: 0.25, domain: 1.25 } as const;
@@ -50,6 +56,7 @@ export async function retrieveThrough(reading: GraphReading, query: Omit<GraphQu
   const roots = await reading.candidates({
     exact: [...new Set(terms.flatMap(({ normal, aliases }) => [normal, ...aliases]))],
     words: [...new Set(terms.flatMap(({ normal }) => wordsOf(normal)))],
+    common: bounds.common,
     limit: bounds.roots,
   });
   if (roots.length === 0) return { entities: [], relations: [], syntheses: [] };

@@ -98,9 +98,9 @@ export class MemoryKnowledge {
 
   reading(): GraphReading {
     return {
-      candidates: ({ exact, words, limit }) => {
+      candidates: ({ exact, words, common, limit }) => {
         const names = new Set(exact);
-        const given = new Set(words);
+        const given = new Set(words.filter((word) => this.#sharedBy(word) <= common));
         return [...this.#entities.values()]
           .map((entity) => ({
             ...entity,
@@ -132,6 +132,10 @@ export class MemoryKnowledge {
         trust: synthesisTrust({ confidence: write.confidence, good, bad }),
         about: normals,
       }));
+  }
+
+  #sharedBy(word: string): number {
+    return [...this.#entities.values()].filter(({ terms }) => terms.some(({ text, exact }) => !exact && text === word)).length;
   }
 
   #around(entity: string): readonly NamedRelation[] {

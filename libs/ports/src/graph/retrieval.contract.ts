@@ -73,6 +73,15 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect(both.entities.slice(0, 2).map(({ name, hops }) => [name, hops])).toEqual([['Planet', 0], ['Mercury (planet)', 0]]); // prettier-ignore
     });
 
+    it('takes no notice of a word that too many entities share', async () => {
+      await add(Array.from({ length: 250 }, (_, n) => `System a${n} | USES | System b${n}`));
+      expect((await ask(['system'])).entities.filter(({ hops }) => hops === 0)).toHaveLength(20);
+      await add(['System c | USES | Rare thing']);
+      expect(await said(['system'])).toEqual([]);
+      expect(await said(['rare system'])).toEqual(['1 System c uses Rare thing 0.48']);
+      expect(await said(['SYSTEM C'])).toEqual(['1 System c uses Rare thing 0.48']);
+    });
+
     it('includes syntheses of every entity reached, with their distance and trust', async () => {
       await add(['Aurora Bridge | CREATED_BY | Ana Bel', 'Ana Bel | LOCATED_IN | Corin']);
       await insight('Ana Bel built bridges of steel.', ['Ana Bel'], { runId: 'run_00000007', at: 7 });

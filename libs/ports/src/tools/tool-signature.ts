@@ -82,7 +82,7 @@ export function resolved(value: unknown, root: JsonObject): JsonObject | null {
   for (let steps = 0; steps < 8; steps += 1) {
     if (!isJsonObject(schema)) return null;
     if (typeof schema.$ref !== 'string') return schema;
-    if (!schema.$ref.startsWith('#/')) return null;
+    if (!schema.$ref.startsWith('#/') || schema.$ref.length > 500) return null;
     schema = schema.$ref
       .slice(2)
       .split('/')

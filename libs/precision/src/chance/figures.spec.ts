@@ -93,6 +93,8 @@ describe('statistics_calc', () => {
   it.each([
     [{ data: '' }, 'empty'],
     [{ data: '1, x' }, 'data[1]'],
+    [{ data: '1,5; 2,5' }, 'decimal points'],
+    [{ data: '1,000, 2,500' }, 'thousands'],
     [{ data: '1', operations: 'stdev' }, 'at least 2'],
     [{ data: '1', operations: '__proto__' }, 'no operation'],
     [{ data: '0 1', operations: 'geometric_mean' }, 'above zero'],

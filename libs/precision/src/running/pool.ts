@@ -32,6 +32,9 @@ interface Thread {
   running?: { id: number; waiting: Waiting; limit: NodeJS.Timeout };
 }
 
+/** Threads that start at once only slow each other; the first that is ready can empty the queue alone. */
+const mostStarting = 2;
+
 const seconds = (ms: number): string => `${ms / 1_000} s`;
 
 /**
@@ -55,7 +58,8 @@ export class WorkerPool {
   /** One thread is free or starting beyond those that jobs need, so that nobody waits for the start that a slow job made necessary. */
   private keepSpare(): void {
     const free = [...this.threads].filter(({ running }) => !running).length;
-    const wanted = Math.min(this.queue.length + 1 - free, this.options.threads - this.threads.size);
+    const starting = [...this.threads].filter(({ ready }) => !ready).length;
+    const wanted = Math.min(this.queue.length + 1 - free, this.options.threads - this.threads.size, mostStarting - starting);
     for (let i = 0; i < wanted; i += 1) this.start();
   }
 

@@ -14,7 +14,7 @@ export interface ToolboxOptions {
   workerFile: URL | string;
   /** Base address of the German laws, such as https://www.gesetze-im-internet.de; without it the law tools say what to set. */
   lawUrl?: string | undefined;
-  /** Most worker threads at once; 4 when absent. */
+  /** Most worker threads at once; 6 when absent. */
   threads?: number;
   /** Lines for an operator; they never hold arguments. */
   log?(line: string): void;
@@ -43,7 +43,7 @@ const notConfigured = (): Refusal =>
   );
 
 /** All tools behind one call. Computing tools run in threads; law tools wait for their server here and read in a thread. */
-export function openToolbox({ workerFile, lawUrl, threads = 4, log = () => {} }: ToolboxOptions): Toolbox {
+export function openToolbox({ workerFile, lawUrl, threads = 6, log = () => {} }: ToolboxOptions): Toolbox {
   const pool = new WorkerPool({ workerFile, threads, heapMb, waiting: { jobs: 200, ms: 10_000 }, startMs: 10_000, log });
   const library = lawUrl ? openLibrary(lawUrl, pool) : undefined;
   const byName = new Map<string, ToolDeclaration>([...computingTools, ...lawTools].map((tool) => [tool.name, tool]));
@@ -76,9 +76,19 @@ export function openToolbox({ workerFile, lawUrl, threads = 4, log = () => {} }:
 
 function openLibrary(lawUrl: string, pool: WorkerPool): LawLibrary {
   return new LawLibrary(lawFiles(lawBase(lawUrl)), {
-    contents: (bytes) => pool.run(readingJobs.contents, bytes, readingMs) as Promise<LawEntry[]>,
-    law: (bytes) => pool.run(readingJobs.law, bytes, readingMs) as Promise<Law>,
+    contents: (bytes) => fromServer(pool.run(readingJobs.contents, bytes, readingMs)) as Promise<LawEntry[]>,
+    law: (bytes) => fromServer(pool.run(readingJobs.law, bytes, readingMs)) as Promise<Law>,
   });
+}
+
+/** What a document of the server lacks is no mistake of the caller. */
+async function fromServer<Value>(reading: Promise<Value>): Promise<Value> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code === 'BUSY' || error.code === 'UNAVAILABLE') throw error;
+    throw new Refusal('UNAVAILABLE', `The law server sent a file that cannot be used. ${error.message}`, { cause: error });
+  }
 }
 
 /** The answer, or a refusal once the signal fires: a shared fetch goes on for the others who wait for it. */

@@ -100,7 +100,15 @@ function measureOf(name: string): { name: string; measure: Measure } {
   throw invalid(`${quoted(name)} is no operation: use ${Object.keys(measures).join(', ')} or a percentile such as p90.`);
 }
 
+/** Commas part values; what looks like a decimal or thousands comma would be torn apart silently. */
+function checkSeparators(data: string): void {
+  if (data.includes(';') && data.includes(','))
+    throw invalid('data has commas and semicolons: write decimal points, and part the values by one of the two.');
+  if (/\d,0\d\d(?!\d)/.test(data)) throw invalid('data seems to have thousands separators: write 1000 instead of 1,000.');
+}
+
 function readData(data: string | readonly (number | string)[]): Rational[] {
+  if (typeof data === 'string') checkSeparators(data);
   const items = typeof data === 'string' ? data.split(/[\s;]+|,/).filter((item) => item !== '') : data;
   if (items.length === 0) throw invalid('data is empty: give numbers such as "1, 2.5, 4".');
   if (items.length > mostValues) throw invalid(`data has ${items.length} values; at most ${mostValues.toLocaleString('en')}.`);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { invalid, quoted } from '../refusal.js';
 import { defineTool, longTextChars } from '../tool.js';
 
 const algorithms = ['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512', 'sha3-256', 'sha3-512'] as const;
@@ -12,23 +13,19 @@ export const hashText = defineTool({
   input: {
     text: z.string(),
     algorithm: z
-      .preprocess(
-        (name) =>
-          typeof name === 'string'
-            ? name
-                .toLowerCase()
-                .replace(/^sha-(?=\d{3}$|1$)/, 'sha')
-                .replace('_', '-')
-            : name,
-        z.enum(algorithms),
-      )
-      .default('sha256'),
+      .string()
+      .default('sha256')
+      .meta({ enum: [...algorithms] }),
   },
   output: { algorithm: z.enum(algorithms), hex: z.string(), bytes: z.int().nonnegative().describe('length of the text in UTF-8') },
   limits: { argumentChars: longTextChars },
-  run: ({ text, algorithm }) => ({
-    algorithm,
-    hex: createHash(algorithm).update(text, 'utf8').digest('hex'),
-    bytes: Buffer.byteLength(text, 'utf8'),
-  }),
+  run({ text, algorithm: written }) {
+    const name = written
+      .toLowerCase()
+      .replace(/^sha-(?=\d{3}$|1$)/, 'sha')
+      .replace('_', '-');
+    const algorithm = algorithms.find((known) => known === name);
+    if (!algorithm) throw invalid(`${quoted(written)} is no algorithm known here: use ${algorithms.join(', ')}.`);
+    return { algorithm, hex: createHash(algorithm).update(text, 'utf8').digest('hex'), bytes: Buffer.byteLength(text, 'utf8') };
+  },
 });

@@ -14,6 +14,12 @@ function compiled(pattern: string, flags: string): RegExp {
   const chosen = wanted.filter((flag) => 'ims'.includes(flag)).join('');
   try {
     return new RegExp(pattern, `gu${chosen}`);
+  } catch (strict) {
+    if (!(strict instanceof SyntaxError)) throw strict;
+  }
+  // Without the Unicode mode a needless escape such as \_ stands for the sign itself, as in other languages.
+  try {
+    return new RegExp(pattern, `g${chosen}`);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const hint = pattern.includes('(?P<') ? ' Named groups are written (?<name>…).' : /^\(\?[a-z]+\)/.test(pattern) ? ' Give flags in the argument "flags".' : ''; // prettier-ignore

@@ -60,6 +60,10 @@ describe('regex_extract', () => {
     });
   });
 
+  it('takes escapes that other languages allow', () => {
+    expect(ask('regex_extract', { pattern: '\\w+\\@\\w+\\_x', text: 'a@b_x' })).toMatchObject({ count: 1 });
+  });
+
   it('ends at a thousand matches, also of nothing', () => {
     expect(ask('regex_extract', { pattern: 'a*', text: 'b'.repeat(5_000) })).toMatchObject({ count: 1_000, truncated: true });
     expect(ask('regex_extract', { pattern: '.+', text: 'b'.repeat(900_000) })).toMatchObject({ count: 0, truncated: true });
@@ -97,6 +101,12 @@ describe('text_analyze', () => {
   it('counts what readers see, and lines of every kind', () => {
     expect(ask('text_analyze', { text: '👨‍👩‍👧 é!\r\n\r\nTwo. Three?', find: 'e' })).toMatchObject({ graphemes: 17, lines: 3, paragraphs: 2, sentences: 3, occurrences: 2 }); // prettier-ignore
     expect(ask('text_analyze', { text: '' })).toMatchObject({ characters: 0, words: 0, lines: 0, sentences: 0, paragraphs: 0 });
+  });
+
+  it('counts a long row of dots without going back and forth', () => {
+    const before = process.cpuUsage();
+    expect(ask('text_analyze', { text: `${'.'.repeat(900_000)}x` })).toMatchObject({ sentences: 1, words: 1 });
+    expect(cpuMsSince(before)).toBeLessThan(1_000);
   });
 
   it('refuses ten megabytes at once', () => {

@@ -78,11 +78,22 @@ function namedUnits(): Map<string, Named> {
   return found;
 }
 
-const units = namedUnits();
-const byLowerCase = new Map<string, Set<Named>>();
-for (const [name, named] of units) {
-  const key = name.toLowerCase();
-  byLowerCase.set(key, (byLowerCase.get(key) ?? new Set<Named>()).add(named));
+interface UnitNames {
+  exact: ReadonlyMap<string, Named>;
+  byLowerCase: ReadonlyMap<string, ReadonlySet<Named>>;
+}
+let names: UnitNames | undefined;
+
+/** Thousands of spellings: made when the first one is looked up, not when a thread starts. */
+function unitNames(): UnitNames {
+  if (names) return names;
+  const exact = namedUnits();
+  const byLowerCase = new Map<string, Set<Named>>();
+  for (const [name, named] of exact) {
+    const key = name.toLowerCase();
+    byLowerCase.set(key, (byLowerCase.get(key) ?? new Set<Named>()).add(named));
+  }
+  return (names = { exact, byLowerCase });
 }
 
 const sameSize = ([first, ...others]: readonly Named[]): boolean =>
@@ -92,6 +103,7 @@ function lookUp(name: string): Named {
   const key = name.replaceAll(/[\s-]+/g, '_');
   const ambiguous = Object.hasOwn(ambiguousUnits, key.toLowerCase()) ? ambiguousUnits[key.toLowerCase()] : undefined;
   if (ambiguous) throw invalid(`${quoted(name)} has several meanings: ${ambiguous}.`);
+  const { exact: units, byLowerCase } = unitNames();
   const exact = units.get(name) ?? units.get(key);
   if (exact) return exact;
   const close = [...(byLowerCase.get(key.toLowerCase()) ?? [])];

@@ -13,6 +13,7 @@ import { expertCapability } from './expert.capability.js';
 import { factLookup } from './fact-lookup.js';
 import { graphCapability } from './graph.capability.js';
 import { mathCapability } from './math.capability.js';
+import { mcpCapability } from './mcp.capability.js';
 import { researchCapability } from './research.capability.js';
 import { cacheOfTask } from './tenant-cache.js';
 
@@ -37,13 +38,21 @@ export interface EvidenceParts {
 
 /** Capabilities of the experts and of evidence. Adding one is one entry here. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
-  const { search, pages, symbolic, graph, vectors, embedder, caches, readPages } = parts;
+  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
   const found: readonly (readonly [string, Capability | null])[] = [
     ['expert', expertCapability(maker, stream)],
     ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
-    ['graph', graph && graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null)],
+    ['mcp', tools && mcpCapability(maker, stream, tools)],
+    [
+      'graph',
+      graph &&
+        ((context) => {
+          const cache = caches ? cacheOfTask(caches)(context.task) : null;
+          return graphCapability(maker, stream, graph, vectors && embedder ? factLookup(vectors, embedder) : null, cache)(context);
+        }),
+    ],
     ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
   ];
   return new Map(found.filter((entry): entry is readonly [string, Capability] => entry[1] !== null));

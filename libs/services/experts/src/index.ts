@@ -4,3 +4,4 @@ export { cacheKey, type SearchCache } from './research-memory.js';
 export { researchCapability, type ResearchOptions } from './research.capability.js';
 export { mathCapability } from './math.capability.js';
 export { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';
+export { mcpCapability } from './mcp.capability.js';

@@ -59,6 +59,8 @@ const furtherPart = new RegExp(`(?:[,;]\\s*|\\s)(?:and|then|also|und|dann|außer
 /** What opens a list of the aspects wanted. */
 const listHead = phrases(
   'with',
+  'on',
+  'in',
   'covering',
   'for',
   'using',

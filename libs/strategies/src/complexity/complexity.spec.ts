@@ -110,7 +110,7 @@ describe('the complexity of a request', () => {
     for (const part of parts) {
       const began = performance.now();
       complexityOf(part.repeat(1_000_000 / part.length), alone);
-      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(performance.now() - began).toBeLessThan(5_000);
     }
   });
 });

@@ -28,10 +28,15 @@ const asksBeyond =
 /** A second fact that fixes the first: "… when the wall fell", "…, als der Film erschien". */
 const sideClause = /\S\s(?:when|while|as|at the time)\s+(?:the\s+)?\p{L}+.{1,60}\p{L}|,\s*(?:als|während)\s+\p{L}/iu;
 
+const asksForItself =
+  /^(?:name|nenne|list|tell me|sag)(?!\p{L})|^(?:who|what|wer|was|wie)(?:'s| is| are| was| were| do you call| ist| sind| war| waren| nennt| heißt)(?!\p{L})/iu;
+
 /** Steps of looking up that a question asks for: relations, descriptions and the asked attribute. 0 when it is no question of facts. */
 export function hopsOf(text: string): number {
   if (!questionOpener.test(text)) return 0;
-  const steps = countOf(text, relations) + countOf(text, describedThing);
+  const described = countOf(text, describedThing);
+  // "Who is the man that …" asks for the thing itself, "Who directed the film that …" for something about it.
+  const steps = countOf(text, relations) + described + (described > 0 && !asksForItself.test(text) ? 1 : 0);
   return steps === 0 ? 0 : steps + (attributes.test(text) || asksBeyond.test(text) ? 1 : 0) + (sideClause.test(text) ? 1 : 0);
 }
 

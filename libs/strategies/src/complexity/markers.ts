@@ -26,12 +26,12 @@ export const markers: readonly Marker[] = [
     phrases(
       'lawsuit*', 'lawyer*', 'attorney*', 'legal(?:ly|ity)?', 'illegal(?:ly)?', 'sue', 'sued', 'suing', 'landlord*', 'tenant*', 'tenancy', 'my lease', 'the lease', 'eviction', 'evict*', 'liab(?:le|ility)',
       'copyright*', 'trademark*', 'patents?', 'custody', 'divorce*', 'alimony', 'last will', 'inherit*', 'testator', 'statute*', '(?:in|to|supreme|district|federal|high|county) court', 'court (?:order|date|hearing|case)', 'plaintiff', 'defendant', 'non-compete', 'severance', 'wrongful*', 'breach of contract',
-      'notice period', 'employment contract', 'against the law', 'power of attorney', 'criminal offence', 'misdemeanor', 'felony', 'bail', 'probate', 'terms of service', 'am i allowed', 'are (?:they|we|you) allowed', 'is (?:it|he|she) (?:even )?allowed', 'my (?:employer|boss|landlord|neighbou?r)s?', 'my rights', 'fined', 'a fine', 'visa', 'warranty claim', 'refund',
+      'notice period', 'employment contract', 'against the law', 'power of attorney', 'criminal offence', 'misdemeanor', 'felony', 'bail', 'probate', 'terms of service', 'am i allowed', 'are (?:they|we|you) allowed', 'is (?:it|he|she) (?:even )?allowed', 'my (?:employer|boss|landlord|neighbou?r)s?', 'my rights', 'fined', 'a fine', 'visa', 'obliged to', 'required by law', 'warranty claim', 'refund',
     ),
     phrases(
       'gesetz(?:e|es|en|lich*)?', '*gesetzbuch*', 'rechtlich*', 'rechtswidrig*', 'rechtsanw*', 'anwalt*', 'anwält*', '(?:miet|arbeits|straf|erb|familien|vertrags|urheber|widerrufs|verkehrs|steuer|verwaltungs|datenschutz)recht*',
       'vermieter*', 'mietvertrag*', 'mietminderung*', 'kaution', 'nebenkostenabrechnung', 'kündig(?:en|t|e|st)', '*kündigung*', 'abmahn*', 'widerspruch einlegen', 'klage', 'verklag*', 'gerichtlich*', '(?:amts|land|oberlandes|verwaltungs|arbeits|sozial|bundes)gericht*', '(?:vor|am|beim|zum) gericht', 'urteil(?:e|s)?', 'strafbar*', 'anzeige erstatten',
-      'testament*', 'pflichtteil*', 'erben?', 'geerbt', 'erbschaft*', 'scheidung*', 'unterhalt zahlen', 'sorgerecht', 'haftung*', 'haftet', 'arbeitsvertrag*', 'kaufvertrag*', 'gewährleistung*', 'schadens?ersatz*', 'legal', 'illegal', '(?:darf|dürfen) (?:man|mein*|der|die|ein*|unser*)', '(?:mein|dein|unser)(?:e|em|en)? (?:chef|arbeitgeber|vermieter|nachbar)(?:in|n)?', 'meine rechte', 'widerrufen', 'erlaubt', 'bußgeld*', 'verjähr*',
+      'testament*', 'pflichtteil*', 'erben?', 'geerbt', 'erbschaft*', 'scheidung*', 'unterhalt zahlen', 'sorgerecht', 'haftung*', 'haftet', 'arbeitsvertrag*', 'kaufvertrag*', 'gewährleistung*', 'schadens?ersatz*', 'legal', 'illegal', '(?:darf|dürfen) (?:man|mein*|der|die|ein*|unser*)', '(?:mein|dein|unser)(?:e|em|en)? (?:chef|arbeitgeber|vermieter|nachbar)(?:in|n)?', 'meine rechte', 'widerrufen', 'verpflichtet', 'vorgeschrieben', 'erlaubt', 'bußgeld*', 'verjähr*',
     ),
   ),
   ...raising(
@@ -40,7 +40,7 @@ export const markers: readonly Marker[] = [
     /(?<![\p{L}\p{N}])[A-TV-Z]\d{2}\.\d{1,2}(?![\p{L}\p{N}.])/u,
     phrases('icd(?:-?1[01])?', '\\d+(?:[.,]\\d+)? ?(?:mg|µg|mcg|ml)(?:/kg)?', 'mmhg'),
     phrases(
-      'symptom*', 'diagnos*', 'ibuprofen', 'aspirin', 'paracetamol', 'acetaminophen', 'antibiotic*', 'penicillin allergy', 'insulin', 'medication*', 'medicine', 'overdose*', 'side effects?', 'dosage', 'dose', 'doses', 'pregnan*', 'miscarriage', 'blood pressure',
+      'symptom*', 'diagnos*', 'ibuprofen', 'aspirin', 'paracetamol', 'acetaminophen', 'antibiotic*', 'penicillin allergy', 'insulin', 'medication*', 'medicine', 'overdose*', 'pills?', 'tablets', 'side effects?', 'dosage', 'dose', 'doses', 'pregnan*', 'miscarriage', 'blood pressure',
       'chest (?:pain|hurts?)', '(?:stomach|back|head|throat|tooth|ear|knee|leg|belly|abdominal|joint)[ -]?(?:ache|pain|hurts?)s?', 'pain', 'hurts?', 'fever', 'rash', 'nausea', 'vomit*', 'diarrh*', 'dizzy', 'dizziness', 'seizure*', '(?:a|had|after) stroke', 'heart attack', 'cancer', 'tumou?r*', 'diabet*', 'asthma*',
       'depress(?:ed|ion)', 'anxiety', 'suicid*', 'kill myself', 'end my life', 'want to die', 'self-harm', 'vaccin*', 'allerg*', 'infection*', 'surgery', 'antidepressant*', 'cholesterol', 'migraine*', 'concussion', 'bleeding', 'poison(?:ed|ing)', 'swallowed',
     ),

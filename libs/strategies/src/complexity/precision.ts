@@ -11,7 +11,7 @@ export const precisionQuestions: readonly { readonly name: string; readonly patt
   // Not inside dates (2025-01-31), times around the clock (24/7) or version numbers.
   { name: 'calculation', pattern: /(?<![\d.,/-]|\d\s)\d[\d.,]*\s*(?:[+*×÷^·]|\*\*|(?<=\s)[-–−/](?=\s)|(?<!24)\/(?!7\b))\s*[(]?-?\d[\d.,]*(?![\d/-])/u },
   { name: 'calculation', pattern: /(?<![\p{L}\d.,-])\(?\d+\s*[-−]\s*\d+\)?\s*(?:[=?]|[-+*/×÷]\s*\d)/u },
-  { name: 'percentage', pattern: /\d\s*(?:%|‰)/u },
+  { name: 'percentage', pattern: /\d\s*(?:%|‰)|(?<!\p{L})(?:prozent|percent(?:age)?)(?!\p{L}).{1,60}\d.{1,30}\d/iu },
   { name: 'percentage', pattern: phrases(`${number} (?:percent|per cent|prozent)`) },
   {
     name: 'calculation',
@@ -20,6 +20,7 @@ export const precisionQuestions: readonly { readonly name: string; readonly patt
       `${number} (?:mal|hoch|modulo|mod) ${number}`,
       `(?:square|cube)d? root of ${number}`, `(?:quadrat|kubik)?wurzel (?:aus|von) ${number}`, `${number} (?:squared|cubed|factorial|fakultät)`, `fa(?:c|k)(?:torial|ultät) (?:of|von) ${number}`, `(?:sum|product|quotient|summe|produkt|quotient) (?:of|von|aus) ${number}`,
       'calculate', 'compute', 'berechne', 'rechne', 'ausrechnen',
+      `(?:add|subtract|multiply|divide|addiere|subtrahiere|multipliziere|dividiere) ${number}`,
     ),
   },
   { name: 'calculation', pattern: /(?:sqrt|log|ln|sin|cos|tan|exp)\s*\(|\d!/u },

@@ -6,7 +6,10 @@ describe('terms of a question', () => {
   it.each([
     ['What is the capital of France?', ['France', 'capital']],
     ['Who designed the Aurora Bridge in Corin?', ['Aurora Bridge', 'Corin', 'Aurora', 'Bridge', 'designed']],
-    ['Is "thermal conductivity" higher for copper or for Iron?', ['thermal conductivity', 'Iron', 'thermal', 'conductivity', 'higher', 'copper']],
+    [
+      'Is "thermal conductivity" higher for copper or for Iron?',
+      ['thermal conductivity', 'Iron', 'thermal', 'conductivity', 'higher', 'copper'],
+    ],
     ["What does the WHO say about Pfizer's vaccine?", ['WHO', 'Pfizer', 'vaccine']],
     ['Who is it?', []],
     ['Wie hoch ist die Zugspitze in Bayern?', ['Zugspitze', 'Bayern']],

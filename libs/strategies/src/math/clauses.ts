@@ -7,7 +7,8 @@ export interface Clauses {
 type Taken = (found: RegExpExecArray) => Readonly<Record<string, unknown>>;
 
 const name = '([a-z](?:_?\\d{1,3})?)';
-const value = '([^=<>]+?)';
+/** Bounded, so that a long text of such words is read in little time. */
+const value = '([^=<>]{1,160}?)';
 
 const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> = {
   variable: [

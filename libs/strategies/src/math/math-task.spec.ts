@@ -98,4 +98,10 @@ describe('a task in words', () => {
       { numRuns: 200 },
     ); // prettier-ignore
   });
+
+  it.each(['for x from 1 to ', '\n', ' = ', ' and y = 2 ', ' as x approaches ', '1.000.', ' plus '])('is read in bounded time where %j is repeated', (unit) => {
+    const from = performance.now();
+    for (const start of ['integrate ', 'sum of ', 'löse ', 'limit of ', 'calculate ']) readMathTask(`${start}${unit.repeat(3_900 / unit.length)} = `);
+    expect(performance.now() - from).toBeLessThan(3_000);
+  }); // prettier-ignore
 });

@@ -83,6 +83,8 @@ export function readMathTask(text: string): MathTask {
   if (text.length > longest) return unread(`The task has more than ${longest} characters. ${advice}`);
   const plain = text
     .trim()
+    .replace(/[^\S\n]+/gu, ' ')
+    .replace(/ ?\n[ \n]*/gu, '\n')
     .replace(/^(?:please|bitte|can you|could you|kannst du|exactly)[\s,]+/iu, '')
     .replace(/[\s.?]+$/u, '')
     .replace(/,?\s+(?:please|bitte)$/iu, '');

@@ -89,7 +89,7 @@ describe('two questions', () => {
       const began = performance.now();
       sameQuestion(part.repeat(1_000_000 / part.length), `${part.repeat(1_000_000 / part.length)}x`);
       sameQuestion(part.repeat(1_900 / part.length), `${part.repeat(1_900 / part.length)}x`);
-      expect(performance.now() - began).toBeLessThan(2_000);
+      expect(performance.now() - began).toBeLessThan(5_000);
     }
   });
 });

@@ -42,8 +42,8 @@ function among(ways: readonly Taken[]): Taken {
 
 function inChoices(value: unknown, choices: readonly unknown[]): Taken {
   if (choices.some((choice) => choice === value)) return fitting;
-  // An object among the choices is for the check against the schema.
-  if (choices.some((choice) => typeof choice === 'object' && choice !== null)) return fitting;
+  // Objects among the choices, and very many choices, are for the check against the schema.
+  if (choices.length > 200 || choices.some((choice) => typeof choice === 'object' && choice !== null)) return fitting;
   if (typeof value === 'object') return unclear;
   const folded = String(value).trim().toLowerCase();
   const meant = choices.filter((choice) => String(choice).toLowerCase() === folded);
@@ -160,7 +160,7 @@ function resolved(declared: unknown, root: Schema): Schema | null {
   for (let steps = 0; steps < 8; steps += 1) {
     if (!isObject(schema)) return null;
     if (typeof schema.$ref !== 'string') return schema;
-    if (!schema.$ref.startsWith('#/')) return null;
+    if (!schema.$ref.startsWith('#/') || schema.$ref.length > 500) return null;
     const parts = schema.$ref.slice(2).split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
     schema = parts.reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), root);
   }

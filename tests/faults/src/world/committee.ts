@@ -1,8 +1,8 @@
 import { promptMarks } from '@conclave/contracts';
 import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep } from '@conclave/test-support';
-import { expert, price, research, roleOf, type Role, type Task, type TwoHops } from '@conclave/test-support/system';
+import { expert, price, research, roleOf, type Task, type TwoHops } from '@conclave/test-support/system';
 
-type Worker = Exclude<Role, 'direct'>;
+type Worker = 'planner' | 'expert' | 'assessor' | 'composer';
 
 /** How the fake committee behaves; may be changed while it works. */
 export interface Manners {
@@ -54,7 +54,7 @@ function replyOf(role: Exclude<Worker, 'composer'>, question: string, request: S
     case 'planner':
       return JSON.stringify({ tasks: planOf(question, iteration, hops) });
     case 'expert':
-      return `It is so: ${question}\nFINDING: It is so.\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none`;
+      return `It is so: ${question}\nFINDING: It is so.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
     case 'assessor':
       return question.includes('two rounds') && !textOf(request).includes(hops.place)
         ? `${promptMarks.gapCheck.status} ${promptMarks.gapCheck.needsMore}\nGAP: where ${hops.person} was born\nNEXT_FOCUS: ${hops.person}`

@@ -112,7 +112,7 @@ function replyTo(request: ModelCall, number: number): string {
     const insight = { summary: `What is known of ${topic}: ${number}`, entities: [topic], insight_type: 'inference' };
     return `The answer to ${topic} is told for the ${number}th time, in many words [1].${marks.insight.open}${JSON.stringify(insight)}${marks.insight.close}`;
   }
-  return `It is ${number}.\nFINDING: the expert found ${number} about ${topic}\nCONFIDENCE: 0.9\nGAPS: none\nREFER: none`;
+  return `It is ${number}.\nFINDING: the expert found ${number} about ${topic}\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
 }
 
 const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 'harbor'];

@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
-export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'direct';
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'direct';
 
 type Messages = ScriptedRequest['messages'];
 const textOf = (messages: Messages): string => messages.map((message) => String(message.content)).join('\n');
@@ -9,9 +9,8 @@ const textOf = (messages: Messages): string => messages.map((message) => String(
 /** Which call of the committee a request is, by the fixed lines of its prompt. */
 export function roleOf({ messages }: { readonly messages: Messages }): Role {
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => String(content)).join('\n'); // prettier-ignore
-  if (system.includes(marks.roles.planner)) return 'planner';
-  if (system.includes(marks.roles.assessor)) return 'assessor';
-  if (system.includes(marks.roles.composer)) return 'composer';
+  const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic'] as const).find((role) => system.includes(marks.roles[role])); // prettier-ignore
+  if (named) return named;
   if (system.includes('You are an expert of the committee: ')) return 'expert';
   return 'direct';
 }
@@ -24,6 +23,8 @@ export interface Task {
   readonly task: string;
   readonly capability: string;
   readonly search_query?: string;
+  readonly mcp_tool?: string;
+  readonly mcp_args?: Readonly<Record<string, unknown>>;
   readonly needs?: readonly string[];
 }
 export const research = (id: string, query: string): Task => ({ id, task: `find: ${query}`, capability: 'research', search_query: query });
@@ -35,6 +36,10 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   expert: { prompt_tokens: 203, completion_tokens: 23 },
   assessor: { prompt_tokens: 307, completion_tokens: 37 },
   composer: { prompt_tokens: 509, completion_tokens: 53 },
+  thinker: { prompt_tokens: 601, completion_tokens: 61 },
+  adviser: { prompt_tokens: 701, completion_tokens: 71 },
+  scorer: { prompt_tokens: 809, completion_tokens: 83 },
+  critic: { prompt_tokens: 907, completion_tokens: 97 },
 };
 
 /** The replies for one question; the question is what tells its calls from those of other questions. */
@@ -72,7 +77,7 @@ export class CommitteeScript {
     return this.step('planner', `plan ${iteration}`, reply, (request) => iterationOf(request) === iteration, times);
   }
   expert(text: string, options: { confidence?: number; task?: string; when?: Promise<unknown> } = {}): this {
-    const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.9}\nGAPS: none\nREFER: none`;
+    const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.6}\nGAPS: none\nREFER: none`;
     return this.expertReply({ chunks: [{ text: reply, ...gate(options.when) }], usage: price.expert }, options.task);
   }
   expertReply(reply: ScriptedReply, task?: string, times?: number): this {
@@ -86,6 +91,10 @@ export class CommitteeScript {
   }
   assessor(reply: ScriptedReply): this {
     return this.step('assessor', 'gap check', reply);
+  }
+  /** A reply of the judge's other parts, as text or as what is to be JSON. */
+  judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic', says: string | object): this {
+    return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] });
   }
   answer(chunks: readonly (string | ScriptedChunk)[]): this {
     return this.composer({ chunks: chunks.map((chunk) => (typeof chunk === 'string' ? { text: chunk } : chunk)), usage: price.composer });

@@ -209,6 +209,25 @@ function onlyPoint({ crashAt = {} }: EngineOptions): string | undefined {
 }
 
 /** Writes conclave.yaml (JSON is YAML) and the corpus. */
+/** A committee whose calls a script can count: always planned, without caches, refinement and review. */
+export const plainTemplate = {
+  complexity: 'moderate',
+  refine_rounds: 0,
+  critic: [],
+  caches: { answer: false, semantic: false, plan: false, search: false },
+  capabilities: ['research'],
+} as const;
+
+/** The shipped templates with nothing but their loop. */
+const loopTemplates = {
+  'conclave-fast': { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence' },
+  conclave: { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'evidence' },
+  'conclave-research': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 4, gap_check: 'evidence' },
+};
+
+const withoutTemplates = (configuration: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(configuration).filter(([name]) => name !== 'templates'));
+
 function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, stack: Stack | null, options: EngineOptions): void {
   const corpus = join(folder, 'corpus');
   for (const [file, text] of Object.entries(options.corpus ?? {})) {
@@ -223,6 +242,7 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
           models: { 'scripted@fake': { context: 32_768 } },
         }),
     ...(options.corpus ? { search: { corpus: './corpus' } } : {}),
+    ...(options.demo ? {} : { templates: { ...loopTemplates, ...(options.configuration?.['templates'] as object | undefined) } }),
     ...(stack && kind === 'distributed'
       ? {
           stores: {
@@ -237,7 +257,7 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
           },
         }
       : {}),
-    ...options.configuration,
+    ...withoutTemplates(options.configuration ?? {}),
   };
   writeFileSync(join(folder, 'conclave.yaml'), JSON.stringify(configuration, null, 2));
 }

@@ -46,6 +46,7 @@ const modes = {
     list: (cursor = '0') => ({ tools: [{ name: `tool${cursor}`, inputSchema: object() }], nextCursor: String(Number(cursor) + 1) }),
   },
   many: { list: () => ({ tools: Array.from({ length: 5_000 }, (_, n) => ({ name: `tool${n}`, inputSchema: object() })) }) },
+  junk: { list: () => ({ tools: Array.from({ length: 200_000 }, () => 0) }) },
   odd: {
     list: () => ({
       tools: [
@@ -137,6 +138,8 @@ const modes = {
             `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}}\n`,
           ),
       },
+      crumbs: { inputSchema: object(), run: () => ({ content: Array.from({ length: 150_000 }, () => ({})) }) },
+      parts: { inputSchema: object(), run: () => ({ content: Array.from({ length: 1_000 }, () => ({ type: 'text', text: 'part' })) }) },
       notices: { inputSchema: object(), run: () => text(String(notices)) },
       deaf: { inputSchema: object(), run: () => void (process.stdin.pause(), setInterval(() => {}, 1_000)) },
     },

@@ -17,7 +17,9 @@ const candidates = `
   WITH hit (entity, exact, word) AS (
     SELECT normal, 1, NULL FROM graph_entity WHERE tenant = ?1 AND normal IN (SELECT value FROM json_each(?2))
     UNION ALL SELECT entity, 1, NULL FROM graph_term WHERE tenant = ?1 AND exact = 1 AND term IN (SELECT value FROM json_each(?2))
-    UNION ALL SELECT entity, 0, term FROM graph_term WHERE tenant = ?1 AND exact = 0 AND term IN (SELECT value FROM json_each(?3))
+    UNION ALL SELECT entity, 0, term FROM graph_term WHERE tenant = ?1 AND exact = 0 AND term IN (
+      SELECT value FROM json_each(?3) AS word WHERE
+        (SELECT COUNT(*) FROM (SELECT 1 FROM graph_term WHERE tenant = ?1 AND term = word.value AND exact = 0 LIMIT ?5 + 1)) <= ?5)
   ), found AS (SELECT entity, MAX(exact) AS exact, COUNT(DISTINCT word) AS matched FROM hit GROUP BY entity)
   SELECT e.normal, e.name, e.type, e.words, f.exact, f.matched FROM found AS f JOIN graph_entity AS e ON e.tenant = ?1 AND e.normal = f.entity
   WHERE f.exact = 1 OR f.matched * 2 >= e.words
@@ -35,10 +37,17 @@ const syntheses = `SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant 
 type AroundRow = Parameters<typeof relationOf>[0] & Pick<NamedRelation, 'subjectType' | 'objectType'>;
 
 export const readingOf = (read: <T>(work: (sql: Sql) => T) => T, tenant: string): GraphReading => ({
-  candidates: ({ exact, words, limit }) =>
+  candidates: ({ exact, words, common, limit }) =>
     read((sql) =>
       sql
-        .all<Omit<Candidate, 'exact'> & { readonly exact: number }>(candidates, tenant, JSON.stringify(exact), JSON.stringify(words), limit)
+        .all<Omit<Candidate, 'exact'> & { readonly exact: number }>(
+          candidates,
+          tenant,
+          JSON.stringify(exact),
+          JSON.stringify(words),
+          limit,
+          common,
+        )
         .map((row) => ({ ...row, exact: row.exact === 1 })),
     ),
   around: (entities, perEntity) =>

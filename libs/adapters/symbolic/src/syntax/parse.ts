@@ -1,5 +1,6 @@
-import { bounds, functions, type FunctionName, type Relation, type Related, type Tree } from './tree.js';
+import { functions, type FunctionName, type Relation, type Related, type Tree } from './tree.js';
 import { nameMeaning, splitNames } from './names.js';
+import { Cursor, relationSigns, shown } from './cursor.js';
 import { tokenize, type Token } from './tokens.js';
 import { unreadable } from './unreadable.js';
 
@@ -30,25 +31,16 @@ function parsed<T>(text: string, declared: ReadonlySet<string>, read: (parser: P
   return { value, notes: [...notes, ...parser.notes] };
 }
 
-const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-const relations: Readonly<Record<string, Relation>> = { '=': '=', '!=': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' };
-
-class Parser {
+class Parser extends Cursor {
   readonly notes = new Set<string>();
-  private at = 0;
-  private depth = 0;
-  private nodes = 0;
   /** Bars of |x| that are open. */
   private bars = 0;
 
   constructor(
-    private readonly tokens: readonly Token[],
+    tokens: readonly Token[],
     private readonly declared: ReadonlySet<string>,
-  ) {}
-
-  expectEnd(): void {
-    const token = this.tokens[this.at];
-    if (token) throw this.unexpected(token);
+  ) {
+    super(tokens);
   }
 
   relations(): readonly Related[] {
@@ -274,50 +266,6 @@ class Parser {
 
   private relationHere(): Relation | null {
     const text = this.tokens[this.at]?.text ?? '';
-    return Object.hasOwn(relations, text) ? relations[text]! : null;
-  }
-
-  private take(sign: string): boolean {
-    const token = this.tokens[this.at];
-    if (token?.kind !== 'sign' || token.text !== sign) return false;
-    this.at += 1;
-    return true;
-  }
-
-  private opened(): string {
-    const token = this.tokens[this.at];
-    const end = token?.kind === 'sign' && Object.hasOwn(closing, token.text) ? closing[token.text] : undefined;
-    if (end === undefined) throw token ? this.unexpected(token) : unreadable('A bracket is missing.');
-    this.at += 1;
-    return end;
-  }
-
-  private expect(sign: string): void {
-    if (this.take(sign)) return;
-    const token = this.tokens[this.at];
-    throw token ? this.unexpected(token, sign) : unreadable(`A closing ${sign} is missing.`);
-  }
-
-  private unexpected(token: Token, wanted?: string): Error {
-    if (token.text === '=' || Object.hasOwn(relations, token.text))
-      return unreadable(`A relation (${token.text}) stands where a value is expected. Equations belong to the operation solve.`);
-    return unreadable(`${shown(token.text)} is not expected at position ${token.at + 1}${wanted ? `; ${wanted} is` : ''}.`);
-  }
-
-  private nested<T>(read: () => T): T {
-    this.depth += 1;
-    // Each level of brackets passes here several times.
-    if (this.depth > bounds.depth * 3) throw unreadable(`It is nested deeper than ${bounds.depth} levels.`);
-    const value = read();
-    this.depth -= 1;
-    return value;
-  }
-
-  private made<T extends Tree>(tree: T): T {
-    this.nodes += 1;
-    if (this.nodes > bounds.nodes) throw unreadable(`It has more than ${bounds.nodes} parts.`);
-    return tree;
+    return Object.hasOwn(relationSigns, text) ? relationSigns[text]! : null;
   }
 }
-
-const shown = (text: string): string => JSON.stringify(text.slice(0, 40));

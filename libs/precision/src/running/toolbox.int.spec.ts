@@ -132,10 +132,10 @@ describe('the law tools', () => {
   });
 
   it.each([
-    ['bombe', 'LIMIT_EXCEEDED', 'too large'],
-    ['lol', 'INVALID_ARGUMENT', 'entities of its own'],
-    ['tief', 'LIMIT_EXCEEDED', 'nested'],
-    ['kaputt', 'INVALID_ARGUMENT', 'archive cannot be read'],
+    ['bombe', 'UNAVAILABLE', 'too large'],
+    ['lol', 'UNAVAILABLE', 'entities of its own'],
+    ['tief', 'UNAVAILABLE', 'nested'],
+    ['kaputt', 'UNAVAILABLE', 'archive cannot be read'],
     ['weg', 'UNAVAILABLE', 'another host'],
     ['fehlt', 'NOT_FOUND', 'no file'],
     ['etc', 'NOT_FOUND', 'no law'],

@@ -1,0 +1,176 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  ask,
+  ChatStream,
+  CommitteeScript,
+  type Engine,
+  expert,
+  plainTemplate,
+  readRun,
+  runEvents,
+  user,
+} from '@conclave/test-support/system';
+
+/** One template for each part of the pipeline, so that nothing else costs a call. */
+export const pipelineTemplates = {
+  sorted: { ...plainTemplate, strategy: 'single-pass', complexity: 'auto' },
+  tiers: {
+    ...plainTemplate,
+    strategy: 'single-pass',
+    complexity: 'auto',
+    experts: { general: { t1: ['scripted@fake'], t2: ['other@fake'] } },
+  },
+  refines: { ...plainTemplate, strategy: 'single-pass', refine_rounds: 1 },
+  thinks: { ...plainTemplate, strategy: 'single-pass', complexity: 'complex', thinking: true },
+  reviews: { ...plainTemplate, strategy: 'single-pass', critic: ['legal_advisor'] },
+  calculates: { ...plainTemplate, strategy: 'single-pass', capabilities: ['math'] },
+} as const;
+
+/** The answer as text, and the run that gave it. */
+async function answered(url: string, body: object): Promise<{ answer: string; runId: string }> {
+  const { status, headers, body: completion } = await ask(url, body);
+  if (status !== 200) throw new Error(`${status}: ${JSON.stringify(completion)}`);
+  return { answer: String(completion.choices[0]!.message.content), runId: headers.get('x-run-id')! };
+}
+
+const long = 'The contract may be ended within fourteen days of its conclusion; the notice has to reach the other side in writing by then.';
+
+/** What happens between a question and its answer beside the loop: levels, tiers, refinement, thinking, review, calculation. */
+export function pipelineScenarios(engine: () => Engine): void {
+  const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
+  const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);
+
+  describe('a trivial question', () => {
+    it('is one expert and one model call, streamed as it comes', async () => {
+      const s = script('What is a quokka?').expertReply({ chunks: [{ text: 'A small ' }, { text: 'wallaby.' }] });
+      const chat = await ChatStream.open(engine().url(), { model: 'sorted', messages: user(s.question) });
+      await chat.end();
+      expect(chat.content).toBe('A small wallaby.');
+      expect(s.calls().map(({ model }) => model)).toEqual(['scripted']);
+      expect(s.unused()).toEqual([]);
+    });
+
+    it('goes to the second tier when the first one is unsure, and shows nothing of the first', async () => {
+      const s = script('What is a bilby?')
+        .expert('Perhaps a bird.', { confidence: 0.3 })
+        .expertReply({ text: 'A desert marsupial.\nCONFIDENCE: 95 %' });
+      const chat = await ChatStream.open(engine().url(), { model: 'tiers', messages: user(s.question) });
+      await chat.end();
+      expect(chat.content).toBe('A desert marsupial.');
+      expect(modelsAsked(s)).toEqual(['scripted', 'other']);
+      expect(chat.reasoning).toContain('T1 is unsure (0.3, needs 0.65), T2 is asked');
+    });
+
+    it('is planned all the same where a tool can answer it', async () => {
+      const s = script('How much is 17.5 % of 2,340?')
+        .plan([expert('x1', 'Calculate it.')])
+        .expert('409.5', { confidence: 0.9 });
+      const { answer } = await answered(engine().url(), { model: 'sorted', messages: user(s.question) });
+      expect(answer).toBe('409.5');
+      expect(s.calls('planner')).toHaveLength(1);
+    });
+  });
+
+  describe('one sure expert without evidence', () => {
+    it('is the answer: nobody merges it', async () => {
+      const s = script('Compare nothing with itself (fast path)')
+        .plan([expert('x1', 'Say it.')])
+        .expert('It is the same.', { confidence: 0.9 });
+      const { answer, runId } = await answered(engine().url(), { model: 'refines', messages: user(s.question) });
+      expect(answer).toBe('It is the same.');
+      expect(s.calls('composer')).toHaveLength(0);
+      const run = await readRun(engine().url(), runId);
+      expect(run.usage.total.calls).toBe(2);
+    });
+  });
+
+  describe('an unsure expert', () => {
+    const asked = (question: string, after: number) =>
+      script(question)
+        .plan([expert('x1', 'Say how high it is.')])
+        .expertReply({ text: 'Quite high.\nFINDING: Quite high.\nCONFIDENCE: low' }, 'EVIDENCE: none\n', 1)
+        .judge('adviser', { hints: [{ task: 'x1', hint: 'Give the height in metres.' }] })
+        .expertReply({ text: 'It is 300 m high.\nFINDING: 300 m.\nCONFIDENCE: high' }, 'HINTS OF THE JUDGE:')
+        .judge('scorer', { scores: [{ task: 'x1~r1', a: 0.4, b: after }] });
+
+    it('is asked again with hints, and the better answer is taken with its delta', async () => {
+      const s = asked('How high is the tower of glass and iron (refined)?', 0.9);
+      const chat = await ChatStream.open(engine().url(), { model: 'refines', messages: user(s.question) });
+      await chat.end();
+      expect(chat.content).toBe('It is 300 m high.');
+      expect(chat.reasoning).toContain('general +0.5');
+    });
+
+    it('keeps its answer where the new one is not better, however different it is', async () => {
+      const s = asked('How high is the tower of stone and wood (not refined)?', 0.4).answer(['Quite high, it is said.']);
+      const { answer } = await answered(engine().url(), { model: 'refines', messages: user(s.question) });
+      expect(answer).toBe('Quite high, it is said.');
+      const prompt = s
+        .calls('composer')[0]!
+        .messages.map(({ content }) => String(content))
+        .join('\n');
+      expect(prompt).toContain('Quite high.');
+      expect(prompt).not.toContain('300 m');
+    });
+  });
+
+  describe('a complex question', () => {
+    it('is thought through before its answer is written', async () => {
+      const s = script('Weigh two ways of crossing the strait (thinking)')
+        .plan([expert('x1', 'Weigh them.')])
+        .expert('The ferry is slower.')
+        .judge('thinker', 'CONCLUSION: take the bridge.')
+        .answer(['Take the bridge.']);
+      const { answer } = await answered(engine().url(), { model: 'thinks', messages: user(s.question) });
+      expect(answer).toBe('Take the bridge.');
+      expect(
+        s
+          .calls('composer')[0]!
+          .messages.map(({ content }) => String(content))
+          .join('\n'),
+      ).toContain('CONCLUSION: take the bridge.');
+    });
+  });
+
+  describe('an answer on a safety-critical topic', () => {
+    const reviewed = (question: string, verdict: string | object) =>
+      script(question)
+        .plan([expert('x1', 'Say what the law says.', 'legal_advisor')])
+        .expert('Fourteen days.')
+        .answer([long])
+        .judge('critic', verdict);
+
+    it('is shown only as the critic leaves it', async () => {
+      const corrected = long.replace('fourteen', 'thirty');
+      const s = reviewed('May this contract be ended (corrected)?', { verdict: 'corrected', reasons: ['wrong period'], answer: corrected });
+      const chat = await ChatStream.open(engine().url(), { model: 'reviews', messages: user(s.question) });
+      await chat.end();
+      expect(chat.content).toBe(corrected);
+      expect(chat.reasoning).not.toContain('fourteen days of its conclusion');
+    });
+
+    it('stays as it is under a verdict that cannot be read, and says so', async () => {
+      const s = reviewed('May this contract be ended (unreadable)?', 'It looks fine to me.');
+      const { answer } = await answered(engine().url(), { model: 'reviews', messages: user(s.question) });
+      expect(answer.startsWith(long)).toBe(true);
+      expect(answer).toContain('a review whose verdict could not be read');
+    });
+  });
+
+  describe('a calculation', () => {
+    it('is made exactly, and its result is evidence with the name of the engine', async () => {
+      const s = script('Which x solves three times x plus five equals twenty (math)?')
+        .plan([
+          { id: 'm1', task: 'Solve it', capability: 'math', mcp_tool: 'solve', mcp_args: { expression: '3*x + 5 = 20', variable: 'x' } },
+          expert('x1', 'Say it.'),
+        ])
+        .expert('It is five.')
+        .answer(['x is 5 [1].']);
+      const { answer, runId } = await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
+      expect(answer).toMatch(/^x is 5 \[1\]\./);
+      expect(answer).toMatch(/Sources:\n\[1\] (SymPy|Compute Engine)/);
+      const entries = await runEvents(engine().url(), runId);
+      expect(JSON.stringify(entries)).toContain('mcp.result');
+    });
+  });
+}

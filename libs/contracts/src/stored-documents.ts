@@ -33,9 +33,14 @@ export type StoredDocument = z.infer<typeof StoredDocument>;
 const segment = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
 export const collectionsSetting = (tenant: string): string => `collections/${segment(tenant)}`;
-export const documentsPrefix = (tenant: string, collection: string): string => `documents/${segment(tenant)}/${segment(collection)}/`;
 export const documentSetting = (tenant: string, collection: string, id: string): string =>
-  `${documentsPrefix(tenant, collection)}${segment(id)}`;
+  `documents/${segment(tenant)}/${segment(collection)}/${segment(id)}`;
+
+/** Ids of the documents of a collection, in as many lists as there are first digits of an id, so that none of them grows large. */
+export const documentIndexes = [...'0123456789abcdef'] as const;
+export const documentIndexSetting = (tenant: string, collection: string, digit: string): string =>
+  `document-ids/${segment(tenant)}/${segment(collection)}/${segment(digit)}`;
+export const StoredDocumentIds = z.object({ ids: z.array(z.string()) });
 
 /** Setting in which a process that has tool servers says what they offer. */
 export const toolOffersSetting = 'offers/tools';

@@ -4,6 +4,7 @@ import {
 } from '@conclave/contracts'; // prettier-ignore
 import { documentsCollection, MemoryBlobs, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { twoTenants, World } from '../__fixtures__/world.js';
+import { DocumentRecords } from './document-records.js';
 
 const embedder = {
   id: 'fake@1',
@@ -270,5 +271,17 @@ describe('a document', () => {
     expect((await call('GET', `/manuals/documents/${id}`, undefined, {}, 'sk-b')).status).toBe(404);
     expect((await call('DELETE', `/manuals/documents/${id}`, undefined, {}, 'sk-b')).status).toBe(404);
     expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(200);
+  });
+
+  it('finds its place among many that come and go at the same time, and none beyond the bound', async () => {
+    const records = new DocumentRecords(world.stores.state);
+    const ids = Array.from({ length: 12 }, (_, n) => `doc_7${String(n).padStart(3, '0')}`);
+    await Promise.all(ids.map((id) => records.enter('a', 'manuals', id)));
+    await Promise.all([...ids.slice(0, 6).map((id) => records.leave('a', 'manuals', id)), records.enter('a', 'manuals', 'doc_0abc')]);
+    expect(await records.ids('a', 'manuals')).toEqual(['doc_0abc', ...ids.slice(6)]);
+    for (let n = 100; n < 734; n += 1) await records.enter('a', 'manuals', `doc_7${n}`);
+    await expect(records.enter('a', 'manuals', 'doc_7x')).rejects.toMatchObject({ code: 'COLLECTION_FULL' });
+    await records.enter('a', 'manuals', ids[7]!);
+    await records.enter('a', 'law', 'doc_7x');
   });
 });

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { documentSetting, documentsPrefix, Failure, StoredDocument } from '@conclave/contracts';
+import { documentIndexes, documentIndexSetting, documentSetting, Failure, StoredDocument, StoredDocumentIds } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 
 /** Times a record is written again because a worker wrote its progress meanwhile. */
 const tries = 20;
+/** Documents whose ids begin with the same digit: about ten thousand in a collection. */
+const mostPerIndex = 640;
 
 /** What is known of the documents of a tenant. */
 @Injectable()
@@ -16,10 +18,43 @@ export class DocumentRecords {
     return stored ? StoredDocument.parse(stored.value) : null;
   }
 
-  /** Names of settings, so removed documents count too; no more than a bound is ever there. */
+  /** In order. Of one or the other there may be no record yet, or one that is removed. */
   async ids(tenant: string, collection: string): Promise<readonly string[]> {
-    const prefix = documentsPrefix(tenant, collection);
-    return (await this.state.settings.list(prefix)).map(({ name }) => decodeURIComponent(name.slice(prefix.length)));
+    const lists = await Promise.all(documentIndexes.map((digit) => this.index(documentIndexSetting(tenant, collection, digit))));
+    return lists.flatMap(({ ids }) => ids);
+  }
+
+  /** Throws COLLECTION_FULL. */
+  async enter(tenant: string, collection: string, id: string): Promise<void> {
+    await this.reindex(tenant, collection, id, (ids) => {
+      if (ids.includes(id)) return null;
+      if (ids.length >= mostPerIndex) throw new Failure('COLLECTION_FULL', 'A collection takes about ten thousand documents.');
+      return [...ids, id].sort();
+    });
+  }
+
+  async leave(tenant: string, collection: string, id: string): Promise<void> {
+    await this.reindex(tenant, collection, id, (ids) => (ids.includes(id) ? ids.filter((one) => one !== id) : null));
+  }
+
+  private async reindex(
+    tenant: string,
+    collection: string,
+    id: string,
+    change: (ids: readonly string[]) => readonly string[] | null,
+  ): Promise<void> {
+    const name = documentIndexSetting(tenant, collection, id.charAt('doc_'.length));
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const { version, ids } = await this.index(name);
+      const next = change(ids);
+      if (next === null || (await this.state.settings.write(name, version, { ids: next }))) return;
+    }
+    throw new Failure('SETTING_CHANGED', 'Too many documents come and go.');
+  }
+
+  private async index(name: string): Promise<{ readonly version: number; readonly ids: readonly string[] }> {
+    const stored = await this.state.settings.read(name);
+    return { version: stored?.version ?? 0, ids: stored ? StoredDocumentIds.parse(stored.value).ids : [] };
   }
 
   /** The record after `change` was applied to what is there; null from it leaves things as they are. */

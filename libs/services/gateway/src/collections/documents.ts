@@ -11,9 +11,6 @@ import { DocumentRecords } from './document-records.js';
 import { TenantCollections } from './tenant-collections.js';
 import type { Upload } from './upload.js';
 
-/** Documents of one collection, removed ones included. */
-const mostDocuments = 10_000;
-
 /** Documents of collections: taken in here, read and embedded by graph-ingest. */
 @Injectable()
 export class Documents {
@@ -40,7 +37,7 @@ export class Documents {
   }
 
   /**
-   * Bytes first, then the record, then the event: what a crash leaves is completed by the same upload sent again. A document that is
+   * Its id and bytes first, then the record, then the event: what a crash leaves is completed by the same upload sent again. A document that is
    * there already is not worked on once more. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, VECTORS_UNAVAILABLE, STORE_*, LOG_UNAVAILABLE.
    */
   async take({ tenant, actor }: Caller, collection: string, upload: Upload): Promise<DocumentView> {
@@ -48,9 +45,7 @@ export class Documents {
     await this.assertCollection(tenant, collection);
     const sha256 = createHash('sha256').update(upload.bytes).digest('hex');
     const id = documentId(collection, upload.name, sha256);
-    const ids = await this.records.ids(tenant, collection);
-    if (ids.length >= mostDocuments && !ids.includes(id))
-      throw new Failure('COLLECTION_FULL', `A collection takes ${mostDocuments} documents, removed ones included.`);
+    await this.records.enter(tenant, collection, id);
     await blobs.put(upload.bytes);
     const now = await this.state.now();
     const { name, mime, metadata, bytes } = upload;
@@ -111,14 +106,17 @@ export class Documents {
     if (!(await this.records.read(tenant, collection, id))) throw new Failure('DOCUMENT_NOT_FOUND');
     await this.mark(tenant, collection, id);
     await vectors.delete({ tenant, collection: documentsCollection(collection, embedder) }, { where: { document: id } });
+    await this.records.leave(tenant, collection, id);
     this.options.logger.info('document removed', { document: id });
   }
 
   /** Everything in a collection. */
   async removeAll(tenant: string, collection: string): Promise<void> {
     const { vectors, embedder } = this.parts();
-    for (const id of await this.records.ids(tenant, collection)) await this.mark(tenant, collection, id);
+    const ids = await this.records.ids(tenant, collection);
+    for (const id of ids) await this.mark(tenant, collection, id);
     await vectors.drop({ tenant, collection: documentsCollection(collection, embedder) });
+    for (const id of ids) await this.records.leave(tenant, collection, id);
   }
 
   private async mark(tenant: string, collection: string, id: string): Promise<void> {

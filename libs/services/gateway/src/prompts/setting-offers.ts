@@ -14,19 +14,20 @@ const StoredTools = z.object({ tools: z.array(ToolOffer) });
  * that this version of the product cannot use is left out, with a warning each time it changes. The reader throws STORE_*.
  */
 export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger: Pick<Logger, 'warn'>): () => Promise<Offers> {
-  /** Setting -> its version and the text that may be used, so that an unchanged prompt is read once. */
+  /** Prompt -> the version of its setting and the text that may be used, so that a fault is told once. */
   const known = new Map<string, { readonly version: number; readonly text: string | null }>();
-  const names = new Map(shippedPrompts.map(({ name }) => [promptSetting(name), name]));
   return async () => {
-    const prompts: Record<string, string> = {};
-    for (const { name: setting, version } of await settings.list(promptSetting(''))) {
-      const name = names.get(setting);
-      if (name === undefined) continue;
-      if (known.get(setting)?.version !== version)
-        known.set(setting, { version, text: usable(name, (await settings.read(setting))?.value) });
-      const { text } = known.get(setting)!;
-      if (text !== null) prompts[name] = text;
-    }
+    const read = await Promise.all(
+      shippedPrompts.map(async ({ name }): Promise<readonly [string, string | null]> => {
+        const stored = await settings.read(promptSetting(name));
+        if (!stored) return [name, null];
+        const seen = known.get(name);
+        const text = seen?.version === stored.version ? seen.text : usable(name, stored.value);
+        known.set(name, { version: stored.version, text });
+        return [name, text];
+      }),
+    );
+    const prompts = Object.fromEntries(read.filter((entry): entry is readonly [string, string] => entry[1] !== null));
     const tools = StoredTools.safeParse((await settings.read(toolOffersSetting))?.value);
     return { tools: tools.success ? tools.data.tools : [], collections: [], tenantCollections: true, prompts };
   };

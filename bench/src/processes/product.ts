@@ -43,6 +43,10 @@ export const configuration = (modelUrl: string, rest: object): object => ({
       planner: { model: directModel },
       judge: { model: directModel },
       experts: { general: { t1: [directModel] } },
+      // What is measured is the way of an answer, not what may be saved or added on it.
+      complexity: 'moderate',
+      refine_rounds: 0,
+      caches: { answer: false, semantic: false, plan: false, search: false },
     },
   },
   ...rest,

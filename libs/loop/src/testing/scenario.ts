@@ -172,7 +172,7 @@ export class Scenario {
 
   private at = () => ({ runId, source: 'gateway' as const, time: this.now });
 
-  requested(limits: Partial<RunLimits> = {}): Decision | null {
+  requested(limits: Partial<RunLimits> = {}, more: Partial<PlanRequested['data']> = {}): Decision | null {
     return this.feed(
       makeEvent(
         PlanRequested,
@@ -187,17 +187,18 @@ export class Scenario {
           answer: {},
           origin: 'chat',
           requestedAt: this.now,
+          ...more,
         },
       ),
     );
   }
 
-  planned(epoch: number, tasks: PlannedTask[], usage: Usage = oneCall): Decision | null {
+  planned(epoch: number, tasks: PlannedTask[], usage: Usage = oneCall, more: Partial<PlanCreated['data']> = {}): Decision | null {
     return this.feed(
       makeEvent(
         PlanCreated,
         { id: planId(runId, epoch), ...this.at() },
-        { epoch, complexity: 'moderate', tasks, searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage },
+        { epoch, complexity: 'moderate', tasks, searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage, ...more },
       ),
     );
   }

@@ -15,7 +15,9 @@ const facts = Array.from({ length: 40 }, (_, n): Fact => ({
   epoch: 0,
   confidence: null,
 }));
-const synthesis = (changes: Partial<Extract<TaskInputDraft, { kind: 'synthesis' }>> = {}): Extract<TaskInputDraft, { kind: 'synthesis' }> => ({
+const synthesis = (
+  changes: Partial<Extract<TaskInputDraft, { kind: 'synthesis' }>> = {},
+): Extract<TaskInputDraft, { kind: 'synthesis' }> => ({
   kind: 'synthesis',
   question: 'Where?',
   conversation: turns,

@@ -45,11 +45,13 @@ function namesOf(sentence: string): readonly string[] {
 }
 
 const german = /(?:^|\s)(?:der|die|das|und|ist|nicht|ein|eine|wurde|mit|von|zu|den|dem)(?:\s|[.,])/iu;
-/** In a German sentence every noun has a capital letter: only names of several capital words, or with a digit or hyphen, are told apart. */
+/** In a German sentence every noun has a capital letter: only several capital words in a row, or one with a digit or hyphen, are a name. */
 function isName(word: string, sentence: string): boolean {
-  if (!german.test(sentence)) return true;
-  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return /[\d-]/.test(word) || new RegExp(`(?:\\p{Lu}[\\p{L}'’-]+ ${escaped})|(?:${escaped} \\p{Lu}[\\p{L}'’-]+)`, 'u').test(sentence);
+  if (!german.test(sentence) || /[\d-]/.test(word)) return true;
+  const row = sentence.split(/[^\p{L}\p{M}\p{N}'’-]+/u).filter(Boolean);
+  const isCapital = (other: string | undefined): boolean =>
+    other !== undefined && /^\p{Lu}/u.test(other) && !common.has(other.toLowerCase());
+  return row.some((other, at) => other === word && (isCapital(row[at - 1]) || isCapital(row[at + 1])));
 }
 
 /**

@@ -88,7 +88,7 @@ export function pipelineScenarios(engine: () => Engine): void {
     const asked = (question: string, after: number) =>
       script(question)
         .plan([expert('x1', 'Say how high it is.')])
-        .expertReply({ text: 'Quite high.\nFINDING: Quite high.\nCONFIDENCE: low' }, 'EVIDENCE: none\n', 1)
+        .expertReply({ text: 'Quite high.\nFINDING: Quite high.\nCONFIDENCE: low' }, undefined, 1)
         .judge('adviser', { hints: [{ task: 'x1', hint: 'Give the height in metres.' }] })
         .expertReply({ text: 'It is 300 m high.\nFINDING: 300 m.\nCONFIDENCE: high' }, 'HINTS OF THE JUDGE:')
         .judge('scorer', { scores: [{ task: 'x1~r1', a: 0.4, b: after }] });

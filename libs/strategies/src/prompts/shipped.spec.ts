@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { longestPrompt, plannerBounds, promptFaults, promptText, shippedPrompts } from './shipped.js';
+
+describe('a shipped prompt', () => {
+  it.each(shippedPrompts.map((prompt) => [prompt.name, prompt] as const))(
+    '%s is what would be accepted from an operator',
+    (name, prompt) => {
+      expect(promptFaults(name, prompt.text)).toEqual([]);
+    },
+  );
+  it('gets its placeholders filled in; what is filled in is not read again', () => {
+    expect(promptText('gap', {}, { input: '{final_response}', final_response: 'A' })).toContain(
+      'ORIGINAL QUESTION: {final_response}\nCURRENT ANSWER: A',
+    );
+    expect(promptText('planner', {}, plannerBounds(7))).toContain('At most 7 expert tasks and 4 evidence tasks.');
+  });
+});
+
+describe('a prompt of an operator', () => {
+  it('takes the place of the shipped one', () => {
+    expect(promptText('composer', { composer: 'Write in verse.' })).toBe('Write in verse.');
+  });
+  it('is refused with unknown, and without needed placeholders', () => {
+    expect(promptFaults('gap', 'Is {input} answered by {anwser}?')).toEqual([
+      'The placeholder {anwser} is not known to the prompt "gap". It may use: {input}, {final_response}.',
+      'The prompt "gap" needs the placeholder {final_response}.',
+    ]);
+    expect(promptFaults('composer', 'Answer {question}.')).toEqual([
+      'The placeholder {question} is not known to the prompt "composer". It has no placeholders.',
+    ]);
+  });
+  it('may hold JSON, and is refused when it is empty, endless or for nothing', () => {
+    expect(promptFaults('hints', 'Reply with {"hints": []}.')).toEqual([]);
+    expect(promptFaults('hints', '  ')).toHaveLength(1);
+    expect(promptFaults('hints', 'x'.repeat(longestPrompt + 1))).toHaveLength(1);
+    expect(promptFaults('nothing', 'x')[0]).toContain('There is no prompt "nothing".');
+  });
+});

@@ -36,7 +36,9 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
       logger.warn('The tools that are offered could not be written down; that is tried again.', { error });
     }
     if (closed || !configured) return;
-    timer = setTimeout(() => (looking = look()), every).unref();
+    timer = setTimeout(() => {
+      looking = look();
+    }, every).unref();
   };
   let looking = look();
   return {

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
-import { createGatewayApp, gatewayMetrics, type ConsumerHealth } from '@conclave/service-gateway';
+import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import { forgetfulStreams } from './forgetful-streams.js';
@@ -15,9 +15,17 @@ export interface GatewayAppOptions {
   readonly consumers?: () => readonly ConsumerHealth[];
 }
 
-/** Templates and models by the names clients use, with the shipped prompts. */
-export const openTemplates = ({ loaded: { configuration }, ports }: GatewayAppOptions): Promise<TemplateCatalogue> =>
-  openCatalogue({ configuration, models: ports.models, expertPrompts, canSearch: ports.canSearch });
+/** Templates and models by the names clients use, with the shipped prompts, or with what the settings have in their place. */
+export const openTemplates = ({ loaded: { configuration }, ports, observers: { logger } }: GatewayAppOptions): Promise<TemplateCatalogue> =>
+  openCatalogue({
+    configuration,
+    models: ports.models,
+    expertPrompts,
+    canSearch: ports.canSearch,
+    canRecall: ports.canRecall,
+    offers: settingOffers(ports.state, logger),
+    onOffersFailed: (error) => logger.warn('The settings could not be read; templates stay as they are.', { error }),
+  });
 
 /** The gateway over opened ports, not listening yet. */
 export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
@@ -25,6 +33,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   const { metrics, history, crashPoints } = observers;
   const {
     max_body_bytes: maxBodyBytes,
+    max_document_bytes: maxDocumentBytes,
     max_open_runs: openRuns,
     heartbeat_s: heartbeat,
     max_queue_wait_s: queueWait,
@@ -35,9 +44,15 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     state: ports.state,
     stream: ports.stream,
     models: ports.models,
+    blobs: ports.blobs,
+    vectors: ports.vectors ?? null,
+    embedder: ports.embedder ?? null,
+    graph: ports.graph,
+    skillFolder: loaded.configuration.skills ?? null,
     topics: topicsOf(loaded).map(({ name }) => name),
     limits: {
       maxBodyBytes,
+      maxDocumentBytes,
       openRuns,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,

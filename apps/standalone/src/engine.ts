@@ -1,5 +1,12 @@
 import type { INestApplication } from '@nestjs/common';
-import { openPorts, newProcessId, taskConcurrency, type OpenedPorts, type OpenPortsOptions } from '@conclave/adapter-selection';
+import {
+  openPorts,
+  newProcessId,
+  publishToolOffers,
+  taskConcurrency,
+  type OpenedPorts,
+  type OpenPortsOptions,
+} from '@conclave/adapter-selection';
 import { openGatewayApp, openTemplates } from '@conclave/app-gateway';
 import { shippedClasses } from '@conclave/contracts';
 import {
@@ -81,6 +88,8 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
       served.push(one);
       shutdown.add(service, () => one.close());
     }
+    const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
+    shutdown.add('tool offers', () => published.close());
     const options = { loaded, ports, observers };
     const catalogue = await openTemplates(options);
     const gateway = await openGatewayApp(options, catalogue);

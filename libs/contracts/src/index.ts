@@ -9,6 +9,7 @@ export { asyncApiText } from './print/async-api.js';
 export { apiVersion, printDocs } from './print/print-docs.js';
 export * from './relations.js';
 export * from './run-stream.js';
+export * from './stored-documents.js';
 export * from './template.js';
 export * from './thoughts.js';
 export * from './tokens.js';

@@ -33,13 +33,18 @@ function parametersOf(route: Route): readonly unknown[] {
   return [...inPath, ...inQuery, ...inHeaders];
 }
 
+const uploadsOf = ({ uploads = {} }: Route) =>
+  Object.fromEntries(
+    Object.entries(uploads).map(([mime, description]) => [mime, { schema: { type: 'string', format: 'binary', description } }]),
+  );
+
 function operationOf(route: Route): Record<string, unknown> {
   return {
     operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, first: string) => first.toUpperCase())}`,
     summary: route.summary,
     ...(parametersOf(route).length > 0 ? { parameters: parametersOf(route) } : {}),
     ...(route.request
-      ? { requestBody: { required: true, content: { 'application/json': { schema: reference(route.request.name) } } } }
+      ? { requestBody: { required: true, content: { 'application/json': { schema: reference(route.request.name) }, ...uploadsOf(route) } } }
       : {}),
     responses: {
       [String(route.status)]: { description: route.summary, content: contentOf(route) },

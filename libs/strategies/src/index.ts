@@ -24,4 +24,5 @@ export * from './research/freshness.js';
 export * from './research/passages.js';
 export { normaliseQuestion } from './sameness/normalise.js';
 export * from './sameness/sameness.js';
+export * from './skills/skill.js';
 export { repairArguments, type RepairedArguments } from './tools/repair-arguments.js';

@@ -22,6 +22,7 @@ import {
   twoHops,
   user,
 } from '@conclave/test-support/system';
+import { knowledgeScenarios } from './scenarios/knowledge.js';
 
 // Every case ends one process with SIGKILL while it has work in its hands; the supervisor starts it again.
 const hops = twoHops();
@@ -234,3 +235,5 @@ describe('a process that is killed', () => {
     expect([sumOf(samples, 'conclave_dead_letters_total'), sumOf(samples, 'conclave_streams_open')]).toEqual([0, 0]);
   });
 });
+
+knowledgeScenarios(() => engine);

@@ -167,7 +167,7 @@ async function openGraph(
   sqlite: Sqlite | null,
   keep: Keep,
 ): Promise<KnowledgeGraph | null> {
-  const readsOnly = service === 'experts';
+  const readsOnly = service === 'experts' || service === 'gateway';
   if (!readsOnly && service !== 'graph-ingest' && service !== 'standalone') return null;
   const { neo4j, kafka } = loaded.configuration.stores;
   if (neo4j) {

@@ -8,6 +8,7 @@ import {
 } from '@conclave/platform'; // prettier-ignore
 import type { StoreMark } from '@conclave/ports';
 import { openPorts, type OpenedPorts, type ServiceName } from './open-ports.js';
+import { publishToolOffers } from './publish-tool-offers.js';
 
 export interface ProcessOptions {
   readonly service: Exclude<ServiceName, 'standalone'>;
@@ -100,6 +101,10 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   }
   const beside = await options.beside?.({ loaded, observers, ports, identity, shutdown });
   if (beside) shutdown.add('http', () => beside.close());
+  if (service === 'experts') {
+    const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
+    shutdown.add('tool offers', () => published.close());
+  }
   started = true;
   logger.info('Ready.', { classes: identity.classes });
 }

@@ -20,6 +20,12 @@ const GatewaySettings = z.strictObject({
     .max(1_073_741_824)
     .default(4 * 1024 * 1024)
     .describe('largest request body'),
+  max_document_bytes: z
+    .int()
+    .min(1_024)
+    .max(1_073_741_824)
+    .default(20 * 1024 * 1024)
+    .describe('largest document that is uploaded into a collection'),
   max_open_runs: z.int().min(1).max(1_000_000).default(64).describe('runs in flight over all gateways; beyond it 429 with Retry-After'),
   max_queue_wait_s: z
     .number()

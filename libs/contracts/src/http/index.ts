@@ -1,4 +1,7 @@
+export * from './collections.js';
 export * from './errors.js';
+export * from './feedback.js';
+export * from './settings.js';
 export {
   AnswerFacts,
   ChatCompletion,

@@ -3,15 +3,18 @@ import { StreamEntryShape } from '../run-stream.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, DiscardRequest, RedriveRequest } from './dead-letters.js';
 import { Live, Readiness } from './health.js';
+import { knowledgeRoutes } from './knowledge-routes.js';
 import { ModelList, ModelObject } from './models.js';
 import { CommandAccepted, CommandRequest, RunAccepted, RunList, RunRequest, RunView } from './runs.js';
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** OpenAPI path; `{id+}` takes slashes too. */
   readonly path: string;
   readonly summary: string;
   readonly request?: { readonly name: string; readonly schema: z.ZodType };
+  /** Other media types the body may have, each with what it is then. */
+  readonly uploads?: Readonly<Record<string, string>>;
   readonly status: number;
   readonly response: { readonly name: string; readonly schema: z.ZodType } | { readonly text: string };
   /** Shape of each `data:` line where the route can answer with server-sent events. */
@@ -137,6 +140,7 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
+  ...knowledgeRoutes,
   {
     method: 'GET',
     path: '/health/live',
@@ -165,10 +169,17 @@ export const routes: readonly Route[] = [
   },
 ];
 
+/** Paths of a route: a name in braces is one segment, one with a plus several. */
+export const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
+  new RegExp(
+    `^${path
+      .replaceAll('.', '\\.')
+      .replaceAll(/\{\w+\+\}/g, '.+')
+      .replaceAll(/\{\w+\}/g, '[^/]+')}/?$`,
+  );
+
 /** Methods that a path takes; empty for a path nobody serves. A route of fixed text is not matched by a pattern of a neighbour. */
 export function methodsOf(path: string): readonly string[] {
-  const matches = routes.filter((route) =>
-    new RegExp(`^${route.path.replaceAll('.', '\\.').replace('{id+}', '.+').replace('{id}', '[^/]+')}/?$`).test(path),
-  );
+  const matches = routes.filter((route) => patternOf(route).test(path));
   return [...new Set(matches.map((route) => route.method))];
 }

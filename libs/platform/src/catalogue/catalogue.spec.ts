@@ -240,4 +240,58 @@ describe('the catalogue', () => {
     later.mockRestore();
     expect(catalogue.resolve('gpt-4o')).toMatchObject({ kind: 'template', template: { id: 'conclave-fast' } });
   });
+
+  it('carries the prompts and tools of the settings to whoever asks two seconds after they changed', async () => {
+    const offers = { ...noOffers, tools: [{ name: 'a.b', description: 'c', signature: 'd' }] };
+    let now: typeof noOffers | Error = offers;
+    let slow: Promise<void> | null = null;
+    const failed: unknown[] = [];
+    const catalogue = await openCatalogue({
+      configuration: Configuration.parse({}),
+      expertPrompts,
+      canSearch: true,
+      models: models(() => [model('qwen@ollama')], [provider('ollama')]),
+      offers: async () => {
+        await slow;
+        if (now instanceof Error) throw now;
+        return now;
+      },
+      onOffersFailed: (error) => void failed.push(error),
+    });
+    const template = () => catalogue.templates().find(({ id }) => id === 'conclave')!;
+    expect(template()).toMatchObject({ tools: offers.tools, prompts: {} });
+    expect(template().capabilities).toContain('mcp');
+    const first = template().version;
+    const past = (ms: number) => jest.spyOn(performance, 'now').mockReturnValue(performance.now() + ms);
+    now = { ...offers, prompts: { composer: 'Mine.' } };
+    await catalogue.upToDate();
+    expect(template().prompts).toEqual({});
+    past(2_500);
+    await catalogue.upToDate();
+    expect([template().prompts, template().version === first]).toEqual([{ composer: 'Mine.' }, false]);
+    now = new Error('away');
+    past(2_500);
+    await catalogue.upToDate();
+    expect([template().prompts, failed]).toEqual([{ composer: 'Mine.' }, [now]]);
+    slow = new Promise(() => undefined);
+    past(2_500);
+    const began = Date.now();
+    await catalogue.upToDate();
+    expect(Date.now() - began).toBeLessThan(5_000);
+    jest.restoreAllMocks();
+  });
+
+  it('keeps the capability of collections for tenants that may have some', () => {
+    const offering = (tenantCollections: boolean) =>
+      resolveTemplates({
+        configuration: Configuration.parse({}),
+        models: [demo],
+        providers: [demoProvider],
+        expertPrompts,
+        canSearch: true,
+        canRecall: false,
+        offers: { ...noOffers, tenantCollections },
+      }).templates[0]!.capabilities.includes('collections');
+    expect([offering(true), offering(false)]).toEqual([true, false]);
+  });
 });

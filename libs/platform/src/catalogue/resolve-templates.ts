@@ -24,6 +24,8 @@ export interface TemplateInput {
 export interface Offers {
   readonly tools: readonly ToolOffer[];
   readonly collections: readonly CollectionOffer[];
+  /** Tenants may have collections of their own: whoever accepts a run puts them in, or takes the capability out. */
+  readonly tenantCollections?: boolean;
   /** Prompt name -> text an operator put in the place of the shipped one. */
   readonly prompts: Readonly<Record<string, string>>;
 }
@@ -133,7 +135,7 @@ function resolveOne(
     math: true,
     mcp: offers.tools.length > 0,
     graph: input.canRecall,
-    collections: offers.collections.length > 0,
+    collections: offers.collections.length > 0 || offers.tenantCollections === true,
   };
   if (!canSearch && !isShipped && asked.includes('research')) {
     warnings.push(`Template ${id} asks for research, but nothing to search is configured: set search.searxng or search.corpus.`);

@@ -22,6 +22,8 @@ export interface TemplateCatalogue {
    * them, after they were looked for once more.
    */
   waitsFor(name: string): Promise<string | null>;
+  /** Waits, a second at most, until settings that were changed two seconds ago are in the templates. Never rejects. */
+  upToDate(): Promise<void>;
   describeModels(): Promise<readonly NamedModel[]>;
   /** What was found when it was resolved last, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
@@ -37,6 +39,8 @@ export interface CatalogueOptions extends Pick<TemplateInput, 'expertPrompts' | 
 
 /** Settings that were changed are followed within this time (architecture.md, Settings). */
 const offersMs = 2_000;
+/** A store that is slow holds nobody up for longer. */
+const patienceMs = 1_000;
 
 /** Templates that wait for a model server that was down are looked for again at most this often. */
 const againAfterMs = 5_000;
@@ -112,6 +116,14 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
         .filter(({ reachable }) => !reachable)
         .map(({ name: provider, note }) => `${provider}: ${note || 'does not answer'}`);
       return found.choice.because === 'nothing' && down.length > 0 ? down.join('; ') : null;
+    },
+    upToDate: async () => {
+      readOffers();
+      if (!reading) return;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
+      await Promise.race([reading, late]);
+      clearTimeout(timer);
     },
     describeModels: async () => {
       const models = await options.models.list();

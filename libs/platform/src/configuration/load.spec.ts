@@ -128,6 +128,7 @@ describe('mistakes in a configuration', () => {
     ['a key variable that is not set', 'providers:\n  cloud: { base_url: "https://models.example/v1", api_key_env: NOT_SET_HERE }\n', 2, 'providers.cloud.api_key_env', ['NOT_SET_HERE is not set']],
     ['a prompt file that is not there', 'templates:\n  mine:\n    experts:\n      general: { prompt: prompts/none.md }\n', 4, 'templates.mine.experts.general.prompt', ['no file prompts/none.md']],
     ['a corpus folder that is not there', 'search:\n  corpus: ./none\n', 2, 'search.corpus', ['no folder ./none']],
+    ['a folder of skills that is not there', 'skills: ./none\n', 1, 'skills', ['no folder ./none']],
     ['two searches', 'search:\n  searxng: http://127.0.0.1:8888\n  corpus: .\n', 3, 'search.corpus', ['both set']],
     ['a category without a prompt', 'templates:\n  mine:\n    experts:\n      legal_adviser: {}\n', 4, 'templates.mine.experts.legal_adviser', ['Did you mean `legal_advisor`', 'add `prompt:']],
     ['a judge in another class', 'task_classes:\n  gpu: { capabilities: [judge.gap] }\n', 2, 'task_classes.gpu.capabilities[0]', ['belong to the process of the merger']],

@@ -100,7 +100,7 @@ function readFileConfiguration(file: string): FileReading {
   return { configuration, mistakes: problemsAt([...checkReferences(configuration), ...problems]), problemsAt };
 }
 
-/** Puts the text of prompt files in the place of their names, and makes the corpus folder absolute. */
+/** Puts the text of prompt files in the place of their names, and makes the folders absolute. */
 function readPrompts(
   configuration: Configuration,
   folder: string,
@@ -131,15 +131,17 @@ function readPrompts(
       ];
     }),
   );
-  const corpus = configuration.search.corpus ? resolve(folder, configuration.search.corpus) : undefined;
-  if (corpus && !(existsSync(corpus) && statSync(corpus).isDirectory())) {
-    problems.push({
-      path: ['search', 'corpus'],
-      problem: `there is no folder ${configuration.search.corpus}.`,
-      remedy: 'Paths are relative to this file.',
-    });
-  }
-  return { configuration: { ...configuration, templates, search: { ...configuration.search, ...(corpus ? { corpus } : {}) } }, problems };
+  const folderAt = (name: string | undefined, path: readonly PropertyKey[]): string | undefined => {
+    if (name === undefined) return undefined;
+    const whole = resolve(folder, name);
+    if (!(existsSync(whole) && statSync(whole).isDirectory()))
+      problems.push({ path, problem: `there is no folder ${name}.`, remedy: 'Paths are relative to this file.' });
+    return whole;
+  };
+  const corpus = folderAt(configuration.search.corpus, ['search', 'corpus']);
+  const skills = folderAt(configuration.skills, ['skills']);
+  const search = { ...configuration.search, ...(corpus ? { corpus } : {}) };
+  return { configuration: { ...configuration, templates, search, ...(skills ? { skills } : {}) }, problems };
 }
 
 const needsRedis = ({ stores }: Configuration): readonly PathProblem[] =>

@@ -97,6 +97,12 @@ export const metricList = {
     labels: ['group'],
     help: '1 while consumption is paused because the log or a store does not answer',
   },
+  documents_ingested_total: {
+    kind: 'counter',
+    unit: 'documents',
+    labels: ['outcome'],
+    help: 'uploaded documents that were read and embedded: ready or failed',
+  },
   graph_extractions_total: {
     kind: 'counter',
     unit: 'runs',

@@ -5,19 +5,30 @@ import { LocalAdmin } from './admin/local-admin.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
+import { CollectionsController } from './collections/collections.controller.js';
+import { DocumentRecords } from './collections/document-records.js';
+import { Documents } from './collections/documents.js';
+import { TenantCollections } from './collections/tenant-collections.js';
+import { FeedbackController } from './feedback/feedback.controller.js';
 import { Callers } from './http/caller.js';
 import { FailureFilter } from './http/failure-response.js';
+import { QuarantineController } from './knowledge/quarantine.controller.js';
 import { ModelDirectory } from './models/model-directory.js';
 import { ModelsController } from './models/models.controller.js';
 import { Health } from './operations/health.js';
 import { OperationsController } from './operations/operations.controller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from './options.js';
+import { Prompts } from './prompts/prompts.js';
+import { PromptsController } from './prompts/prompts.controller.js';
 import { Acceptance } from './runs/acceptance.js';
 import { Commands } from './runs/commands.js';
 import { QueueWaits } from './runs/queue-waits.js';
 import { RunDirectory } from './runs/run-directory.js';
 import { RunEvents } from './runs/run-events.js';
 import { RunsController } from './runs/runs.controller.js';
+import { SettingChanges } from './settings/setting-changes.js';
+import { Skills } from './skills/skills.js';
+import { SkillsController } from './skills/skills.controller.js';
 import { Connections } from './stream/connections.js';
 import { StreamHub } from './stream/stream-hub.js';
 
@@ -32,7 +43,18 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
   static register(options: GatewayOptions): DynamicModule {
     return {
       module: GatewayModule,
-      controllers: [ChatController, ModelsController, RunsController, OperationsController, DeadLettersController],
+      controllers: [
+        ChatController,
+        ModelsController,
+        RunsController,
+        OperationsController,
+        DeadLettersController,
+        FeedbackController,
+        CollectionsController,
+        PromptsController,
+        SkillsController,
+        QuarantineController,
+      ],
       providers: [
         { provide: GATEWAY_OPTIONS, useValue: options },
         { provide: GATEWAY_LIMITS, useValue: limitsOf(options) },
@@ -46,14 +68,20 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
         Commands,
         Connections,
         DirectCalls,
+        DocumentRecords,
+        Documents,
         FailureFilter,
         Health,
         LocalAdmin,
         ModelDirectory,
+        Prompts,
         QueueWaits,
         RunDirectory,
         RunEvents,
+        SettingChanges,
+        Skills,
         StreamHub,
+        TenantCollections,
       ],
       exports: [Connections, Health],
     };

@@ -1,5 +1,6 @@
 export { configureHttp, createGatewayApp } from './create-app.js';
 export { GatewayModule } from './gateway.module.js';
+export { settingOffers } from './prompts/setting-offers.js';
 export { progressText } from './chat/progress-text.js';
 export { Acceptance, type AcceptedRun, type Asked } from './runs/acceptance.js';
 export { Commands } from './runs/commands.js';

@@ -1,6 +1,6 @@
 import type { Caller, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
-import type { EventLog, Models, RunStream, StateStore } from '@conclave/ports';
+import type { Blobs, Embedder, EventLog, KnowledgeGraph, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 
 /** What the name in `model` stands for; aliases are applied already. */
 export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
@@ -18,6 +18,8 @@ export interface DescribedModel {
 export interface TemplateCatalogue {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
+  /** Waits, a bounded time, until settings that were changed two seconds ago are in the templates. */
+  upToDate?(): Promise<void>;
   /** Why a template that exists cannot be served by any model yet, after one more look; null for every other name. */
   waitsFor(modelName: string): Promise<string | null>;
   /** Everything a client may name, templates first. May be slow while a provider is down; the gateway then lists the templates alone. */
@@ -61,6 +63,9 @@ export interface GatewayLimits {
   /** Bytes of a request body. */
   readonly maxBodyBytes: number;
   readonly maxMessages: number;
+  /** Bytes of an uploaded document, and documents that may arrive at the same time. */
+  readonly maxDocumentBytes: number;
+  readonly maxUploads: number;
   /** Runs open at the same time over all gateways. */
   readonly openRuns: number;
   /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = never refused for that. */
@@ -95,6 +100,8 @@ export interface GatewayLimits {
 export const defaultLimits: GatewayLimits = {
   maxBodyBytes: 1024 * 1024,
   maxMessages: 2000,
+  maxDocumentBytes: 20 * 1024 * 1024,
+  maxUploads: 4,
   openRuns: 200,
   maxQueueWaitMs: 0,
   directCalls: 64,
@@ -118,6 +125,14 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
+  /** What collections are kept with; without them uploads are refused. */
+  readonly blobs?: Blobs;
+  readonly vectors?: Vectors | null;
+  readonly embedder?: Embedder | null;
+  /** Absent or null where this process cannot reach one. */
+  readonly graph?: KnowledgeGraph | null;
+  /** Folder of skills that the operator has approved by putting them there. */
+  readonly skillFolder?: string | null;
   /** Every topic of this installation, without prefix: a dead letter goes back to one of them alone. Absent: to any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;

@@ -63,10 +63,10 @@ describe('graph ingest', () => {
     const { handler, asked } = ingest({ replies: [treats], graph });
     for (let again = 0; again < 3; again += 1)
       expect(await handler.onCompleted(completed(), context)).toEqual({ deferMs: expect.any(Number) });
-    expect(await handler.onProposed(proposed())).toEqual({ deferMs: expect.any(Number) });
+    expect(await handler.onProposed(proposed(), context)).toEqual({ deferMs: expect.any(Number) });
     back();
     expect(await handler.onCompleted(completed(), context)).toMatchObject([{ type: 'CallRecorded' }]);
-    expect(await handler.onProposed(proposed())).toEqual([]);
+    expect(await handler.onProposed(proposed(), context)).toEqual([]);
     expect(asked).toHaveLength(1);
     expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust: 0.655 }]);
   });
@@ -153,13 +153,13 @@ describe('graph ingest', () => {
   ])('lets a rating of %d change the trust of what the run taught', async (rating, trust) => {
     const { handler, graph } = ingest({ replies: [treats] });
     await handler.onCompleted(completed(), context);
-    for (let again = 0; again < 2; again += 1) expect(await handler.onProposed(proposed({ rating }))).toEqual([]);
+    for (let again = 0; again < 2; again += 1) expect(await handler.onProposed(proposed({ rating }), context)).toEqual([]);
     expect((await about(graph, 'Aspirin')).relations).toMatchObject([{ trust }]);
   });
 
   it.each([1, 2])('flags what a run taught after a rating of %d, also when it arrives first', async (rating) => {
     const { handler, graph } = ingest({ replies: [treats] });
-    await handler.onProposed(proposed({ rating }));
+    await handler.onProposed(proposed({ rating }), context);
     await handler.onCompleted(completed(), context);
     expect(await about(graph, 'Aspirin')).toMatchObject({ relations: [], syntheses: [] });
     expect(await graph.stats('default')).toMatchObject({ relations: 1, flagged: 1, syntheses: 1 });
@@ -169,10 +169,10 @@ describe('graph ingest', () => {
     const { handler, graph, lines } = ingest({ replies: [treats] });
     await handler.onCompleted(completed(), context);
     const before = await about(graph, 'Aspirin');
-    await handler.onProposed(proposed({ tenant: 'other', rating: 1 }));
-    await handler.onProposed(proposed({ kind: 'correction', text: 'Aspirin causes joy.', rating: null }, 'c'));
-    await handler.onProposed(proposed({ kind: 'document', text: 'x', rating: null }, 'd'));
-    await handler.onProposed(proposed({ about: null }, 'e'));
+    await handler.onProposed(proposed({ tenant: 'other', rating: 1 }), context);
+    await handler.onProposed(proposed({ kind: 'correction', text: 'Aspirin causes joy.', rating: null }, 'c'), context);
+    await handler.onProposed(proposed({ kind: 'document', text: 'x', rating: null }, 'd'), context);
+    await handler.onProposed(proposed({ about: null }, 'e'), context);
     expect(await about(graph, 'Aspirin')).toEqual(before);
     expect(lines.some(({ message }) => message.includes('correction is not learned'))).toBe(true);
     expect(JSON.stringify(lines)).not.toContain('joy');

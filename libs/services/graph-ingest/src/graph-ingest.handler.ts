@@ -1,9 +1,10 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Failure, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
+import { Failure, type Event, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
 import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
-import { defer, GRAPH, STATE, type HandlerOutcome, type KnowledgeGraph, type Triple } from '@conclave/ports';
+import { defer, GRAPH, STATE, type DeadReason, type HandlerOutcome, type KnowledgeGraph, type Triple } from '@conclave/ports';
 import { CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
+import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';
 
 /** Confidence of an insight whose answer the gap detector called complete, and of any other; no triple is believed more than that. */
@@ -28,6 +29,7 @@ export class GraphIngestHandler {
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
+    @Inject(DocumentIngest) private readonly documents: Pick<DocumentIngest, 'ingest' | 'killed'>,
   ) {}
 
   @EventPattern('RunCompleted')
@@ -56,8 +58,9 @@ export class GraphIngestHandler {
   }
 
   @EventPattern('KnowledgeProposed')
-  async onProposed(@Payload() event: KnowledgeProposed): Promise<HandlerOutcome> {
+  async onProposed(@Payload() event: KnowledgeProposed, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const { kind, tenant, about, rating } = event.data;
+    if (kind === 'document') return this.documents.ingest(event, context.signal);
     if (kind === 'correction') this.logger.info('A correction is not learned: only its rating counts.', { run: about ?? undefined });
     if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
     return this.whileAvailable(async () => {
@@ -66,6 +69,12 @@ export class GraphIngestHandler {
       this.logger.info('A rating changed the trust of what a run taught.', { run: about, positive, relations, syntheses });
       return [];
     });
+  }
+
+  @EventPattern('dead:KnowledgeProposed')
+  async onDead(@Payload() dead: { readonly event: KnowledgeProposed; readonly reason: DeadReason }): Promise<readonly Event[]> {
+    await this.documents.killed(dead.event);
+    return [];
   }
 
   private async addTriples(

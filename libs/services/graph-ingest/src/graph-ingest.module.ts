@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CallsModule, type CallerOptions } from '@conclave/service-calls';
+import { DocumentIngest } from './document-ingest.js';
 import { GraphIngestHandler } from './graph-ingest.handler.js';
 
 @Module({})
@@ -10,6 +11,7 @@ export class GraphIngestModule {
       module: GraphIngestModule,
       imports: [CallsModule.register({ service: 'graph-ingest', ...options })],
       controllers: [GraphIngestHandler],
+      providers: [DocumentIngest],
     };
   }
 }

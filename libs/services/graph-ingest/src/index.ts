@@ -1,2 +1,3 @@
+export { DocumentIngest } from './document-ingest.js';
 export { GraphIngestHandler } from './graph-ingest.handler.js';
 export { GraphIngestModule } from './graph-ingest.module.js';

@@ -1,5 +1,6 @@
 import { type Failure, isTerminal, type PlanRequested, type StreamBody, type StreamEntry, type WorkerEntry } from '@conclave/contracts';
 import {
+  MemoryStores as KeptStores,
   planAppend,
   type Acceptance,
   type Accepted,
@@ -45,6 +46,9 @@ export class MemoryStores {
   private readonly sequence = new Map<string, number>();
   private readonly progress = new Map<string, TaskProgress>();
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
+
+  /** Settings, caches, scores and claims. */
+  readonly kept = new KeptStores();
 
   readonly state: StateStore = {
     runs: {
@@ -98,16 +102,10 @@ export class MemoryStores {
       },
     },
     deliveries: { begin: unused('deliveries'), failed: unused('deliveries'), released: unused('deliveries'), done: unused('deliveries') },
-    settings: {
-      ...{ read: unused('settings'), write: unused('settings'), list: unused('settings') },
-      ...{ versions: unused('settings'), readVersion: unused('settings') },
-    },
-    caches: {
-      ...{ read: unused('caches'), write: unused('caches'), remove: unused('caches'), removeTagged: unused('caches') },
-      ...{ claim: unused('caches'), release: unused('caches') },
-    },
-    scores: { add: unused('scores'), read: unused('scores'), all: unused('scores') },
-    once: { claim: unused('once') },
+    settings: this.kept.settings,
+    caches: this.kept.caches,
+    scores: this.kept.scores,
+    once: this.kept.once,
     identity: { read: unused('identity'), start: unused('identity') },
     now: () => this.guarded(() => Date.now()),
     warnings: () => Promise.resolve([]),

@@ -11,7 +11,7 @@ import {
   type Template,
 } from '@conclave/contracts';
 import { type CrashPoints, type LogFields, openLogger } from '@conclave/platform';
-import { MemoryBroker, type MemoryLog, type ModelCall, type Models, type ModelReply, type CallWatch } from '@conclave/ports';
+import { MemoryBlobs, MemoryBroker, type MemoryLog, type ModelCall, type Models, type ModelReply, type CallWatch } from '@conclave/ports';
 import type { INestApplication } from '@nestjs/common';
 import { createGatewayApp } from '../create-app.js';
 import type { GatewayLimits, GatewayMetrics, GatewayOptions } from '../options.js';
@@ -130,6 +130,8 @@ export interface WorldOptions {
   readonly crashPoints?: CrashPoints;
   /** Other gateways look at the same stores and the same log. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
+  /** Ports and limits beside the usual ones. */
+  readonly parts?: Partial<Pick<GatewayOptions, 'blobs' | 'vectors' | 'embedder' | 'graph' | 'skillFolder'>>;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }
 
@@ -166,7 +168,7 @@ export class World {
     await this.log.close();
   }
 
-  private options({ limits, keys, template: changes, crashPoints, describeModels }: WorldOptions): GatewayOptions {
+  private options({ limits, keys, template: changes, crashPoints, describeModels, parts }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
       get:
@@ -197,6 +199,8 @@ export class World {
       state: this.stores.state,
       stream: this.stores.stream,
       models: this.models,
+      blobs: new MemoryBlobs(),
+      ...parts,
       limits: { directHeadMs: 50, healthCacheMs: 0, shutdownGraceMs: 2_000, ...limits },
       keys: keys ?? null,
       logger: openLogger({

@@ -4,6 +4,7 @@ import {
   type ChatMessage,
   ConclaveOptions,
   Failure,
+  type PlanRequested,
   RunRequest,
   type RunLimits,
   type Template,
@@ -27,6 +28,8 @@ export interface Question {
   readonly messages: readonly CallMessage[];
   readonly answer: AnswerParameters;
   readonly wishes: Wishes;
+  /** Skill that wrote the goal; absent where the goal is the user's own words. */
+  readonly skill?: PlanRequested['data']['skill'];
 }
 /** What the caller wants less of. */
 export interface Wishes {

@@ -4,6 +4,7 @@ import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
+import { Skills } from '../skills/skills.js';
 import { readChatRequest } from './chat-request.js';
 import { ChatRuns } from './chat-runs.js';
 import { DirectCalls } from './direct-calls.js';
@@ -16,6 +17,7 @@ export class ChatController {
     @Inject(ModelDirectory) private readonly directory: ModelDirectory,
     @Inject(ChatRuns) private readonly runs: ChatRuns,
     @Inject(DirectCalls) private readonly direct: DirectCalls,
+    @Inject(Skills) private readonly skills: Skills,
   ) {}
 
   /** Whatever can be refused is refused before the head of a stream. */
@@ -24,8 +26,8 @@ export class ChatController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
     const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
-    const resolved = await this.directory.resolve(question.model);
+    const resolved = await this.directory.resolve(question.model, caller.tenant);
     if (resolved.kind === 'model') await this.direct.answer(response, question, resolved.ref, caller);
-    else await this.runs.answer(request, response, question, resolved.template, caller, body.raw);
+    else await this.runs.answer(request, response, await this.skills.applied(question), resolved.template, caller, body.raw);
   }
 }

@@ -19,16 +19,16 @@ export async function readJsonBody(request: Request, maxBytes: number): Promise<
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   const readable = type === 'application/json' || type.endsWith('+json');
   const encoding = request.headers['content-encoding'];
-  const raw = await collect(request, readable ? maxBytes : 0, maxBytes * drainFactor);
+  const raw = await collectBody(request, readable ? maxBytes : 0, maxBytes * drainFactor);
   if (!readable) throw new Failure('MEDIA_TYPE_UNSUPPORTED', type === '' ? 'The request named no content type.' : undefined);
   if (encoding !== undefined && encoding !== 'identity')
     throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the body without Content-Encoding.');
   if (raw === null) throw new Failure('REQUEST_TOO_LARGE', `The limit is ${maxBytes} bytes.`);
-  return { value: parse(raw), raw };
+  return { value: parseJsonObject(raw), raw };
 }
 
 /** The whole body, or null when it is longer than `keep`; gives up beyond `most`. */
-async function collect(request: Request, keep: number, most: number): Promise<Buffer | null> {
+export async function collectBody(request: Request, keep: number, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -44,7 +44,8 @@ async function collect(request: Request, keep: number, most: number): Promise<Bu
   return bytes > keep ? null : Buffer.concat(chunks);
 }
 
-function parse(raw: Buffer): Record<string, unknown> {
+/** Throws REQUEST_NOT_JSON. */
+export function parseJsonObject(raw: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { methodsOf, routes } from '@conclave/contracts';
+import { methodsOf, patternOf, routes } from '@conclave/contracts';
 import type { NextFunction, Request, Response } from 'express';
 import type { GatewayMetrics } from '../options.js';
 
 const templates = routes.map((route) => ({
   path: route.path,
-  pattern: new RegExp(`^${route.path.replaceAll('.', '\\.').replace('{id+}', '.+').replace('{id}', '[^/]+')}/?$`),
+  pattern: patternOf(route),
 }));
 
 /** Path of the route table that a raw path belongs to; `other` for paths nobody serves, so that labels stay bounded. */

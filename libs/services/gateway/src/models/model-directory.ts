@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Failure, type ModelObject } from '@conclave/contracts';
+import { TenantCollections } from '../collections/tenant-collections.js';
 import {
   type DescribedModel,
   GATEWAY_LIMITS,
@@ -18,10 +19,17 @@ export class ModelDirectory {
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(TenantCollections) private readonly collections: TenantCollections,
   ) {}
 
-  /** Throws MODEL_NOT_FOUND with the valid ids, and PROVIDER_UNREACHABLE for a template whose model servers are all down. */
-  async resolve(name: string): Promise<Resolved> {
+  /** With the collections of the tenant. Throws MODEL_NOT_FOUND with the valid ids, and PROVIDER_UNREACHABLE for a template whose model servers are all down. */
+  async resolve(name: string, tenant: string): Promise<Resolved> {
+    await this.options.catalogue.upToDate?.();
+    const resolved = await this.named(name);
+    return resolved.kind === 'model' ? resolved : { ...resolved, template: await this.collections.offeredBy(resolved.template, tenant) };
+  }
+
+  private async named(name: string): Promise<Resolved> {
     const { catalogue } = this.options;
     const resolved = catalogue.resolve(name);
     if (resolved) return resolved;

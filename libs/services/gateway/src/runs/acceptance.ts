@@ -130,6 +130,7 @@ export class Acceptance {
       { id: runId, runId, source: 'gateway', time: requestedAt, traceparent },
       {
         ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
+        ...(question.skill ? { skill: question.skill } : {}),
         ...(retryKey === null ? {} : { retryKey }),
       },
     );

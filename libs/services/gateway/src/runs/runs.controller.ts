@@ -8,6 +8,7 @@ import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { Skills } from '../skills/skills.js';
 import { Acceptance, askedBy } from './acceptance.js';
 import { Commands, commandOf } from './commands.js';
 import { RunDirectory } from './run-directory.js';
@@ -27,6 +28,7 @@ export class RunsController {
     @Inject(Commands) private readonly commands: Commands,
     @Inject(RunDirectory) private readonly runs: RunDirectory,
     @Inject(RunEvents) private readonly events: RunEvents,
+    @Inject(Skills) private readonly skills: Skills,
   ) {}
 
   @Post()
@@ -34,14 +36,13 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
-    const resolved = await this.models.resolve(question.model);
+    const resolved = await this.models.resolve(question.model, caller.tenant);
     if (resolved.kind === 'model')
       throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
         param: 'model',
       });
-    const run = await this.acceptance.accept(askedBy(request, question, resolved.template, caller, 'runs', body.raw), () =>
-      Promise.resolve(),
-    );
+    const asked = await this.skills.applied(question);
+    const run = await this.acceptance.accept(askedBy(request, asked, resolved.template, caller, 'runs', body.raw), () => Promise.resolve());
     const self = `/v1/runs/${run.runId}`;
     const accepted: RunAccepted = {
       object: 'run',

@@ -80,5 +80,6 @@ export function ingest(
   const maker = new CallMaker({
     state, stream, models: models as Models, crashPoints: noCrashPoints, history: noHistory, logger, metrics, processId: 'one', service: 'graph-ingest', storePrompts: 'none',
   }); // prettier-ignore
-  return { handler: new GraphIngestHandler(graph, state, maker, logger, metrics), graph, stores, asked, lines, metrics };
+  const documents = { ingest: () => Promise.resolve([]), killed: () => Promise.resolve() };
+  return { handler: new GraphIngestHandler(graph, state, maker, logger, metrics, documents), graph, stores, asked, lines, metrics };
 }

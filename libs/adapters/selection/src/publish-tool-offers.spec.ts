@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { Configuration, toolOffersSetting } from '@conclave/contracts';
+import { MemoryStores, MemoryToolServers, type MemoryTool, type ToolServers } from '@conclave/ports';
+import { publishToolOffers } from './publish-tool-offers.js';
+
+const tool: MemoryTool = {
+  description: 'Adds.',
+  inputSchema: { type: 'object', properties: { a: { type: 'number' } } },
+  run: async () => '1',
+};
+const configured = Configuration.parse({ mcp: { precision: { builtin: 'precision-tools' } } });
+
+function world(tools: ToolServers | null, configuration: Pick<Configuration, 'mcp'> = configured) {
+  const { state } = new MemoryStores().connect('one');
+  const said: string[] = [];
+  const logger = { info: (line: string) => void said.push(line), warn: (line: string) => void said.push(line) };
+  const stored = () => state.settings.read(toolOffersSetting);
+  const begin = (everyMs = 60_000) => publishToolOffers({ configuration, ports: { state, tools }, logger, everyMs });
+  return { state, said, stored, begin };
+}
+
+describe('the tools that are offered', () => {
+  it('are written down once, as planners read them', async () => {
+    const { stored, begin } = world(new MemoryToolServers({ precision: { add: tool } }));
+    for (let again = 0; again < 2; again += 1) {
+      const published = begin();
+      while (!(await stored())) await new Promise((resolve) => setImmediate(resolve));
+      await published.close();
+    }
+    expect(await stored()).toEqual({
+      version: 1,
+      value: { tools: [{ name: 'precision.add', description: 'Adds.', signature: expect.stringContaining('a') }] },
+    });
+  });
+
+  it('follow what changes, and a store that was away', async () => {
+    const offers: { now: readonly { name: string; description: string; signature: string }[] } = { now: [] };
+    const one = { name: 'a.b', description: 'c', signature: 'd' };
+    const { state, stored, begin, said } = world({ offers: async () => offers.now } as unknown as ToolServers);
+    const { read } = state.settings;
+    const published = begin(1);
+    const until = async (there: () => boolean | Promise<boolean>) => {
+      while (!(await there())) await new Promise((resolve) => setTimeout(resolve, 1));
+    };
+    offers.now = [one];
+    await until(async () => (await stored())?.version === 1);
+    state.settings.read = () => Promise.reject(new Error('away'));
+    await until(() => said.some((line) => line.includes('tried again')));
+    state.settings.read = read;
+    offers.now = [];
+    await until(async () => (await read(toolOffersSetting))?.version === 2);
+    await published.close();
+    expect((await read(toolOffersSetting))?.value).toEqual({ tools: [] });
+  });
+
+  it('are none where no server is configured, also after there was one; and nothing is asked', async () => {
+    const asked = { offers: () => Promise.reject(new Error('asked')) } as unknown as ToolServers;
+    const { state, stored, begin, said } = world(asked, { mcp: {} });
+    await begin(1).close();
+    expect(await stored()).toBeNull();
+    await state.settings.write(toolOffersSetting, 0, { tools: [{ name: 'a.b', description: 'c', signature: 'd' }] });
+    const published = begin(1);
+    while ((await stored())?.version !== 2) await new Promise((resolve) => setImmediate(resolve));
+    await published.close();
+    expect([await stored(), said.filter((line) => line.includes('tried again'))]).toEqual([{ version: 2, value: { tools: [] } }, []]);
+  });
+});

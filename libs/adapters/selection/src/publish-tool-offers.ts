@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from 'node:util';
+import { toolOffersSetting, type Configuration, type ToolOffer } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
+import type { StateStore, ToolServers } from '@conclave/ports';
+
+/** How often tool servers are asked what they offer. */
+const everyMs = 60_000;
+
+export interface OfferParts {
+  readonly configuration: Pick<Configuration, 'mcp'>;
+  readonly ports: { readonly tools?: ToolServers | null; readonly state: Pick<StateStore, 'settings'> };
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly everyMs?: number;
+}
+
+export interface PublishedOffers {
+  /** Waits for a look that is under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps the setting in which gateways find the tools of this process's servers: once now, in the background, and then every minute.
+ * It is written when it changes. Where no server is configured nothing is started; what stood there is emptied.
+ */
+export function publishToolOffers({ configuration, ports, logger, everyMs: every = everyMs }: OfferParts): PublishedOffers {
+  const { state, tools } = ports;
+  const configured = Object.keys(configuration.mcp).length > 0 ? (tools ?? null) : null;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    try {
+      const offers = configured ? await configured.offers() : [];
+      if (!closed && (await written(state.settings, offers)))
+        logger.info('The tools that are offered have changed.', { tools: offers.length });
+    } catch (error) {
+      logger.warn('The tools that are offered could not be written down; that is tried again.', { error });
+    }
+    if (closed || !configured) return;
+    timer = setTimeout(() => {
+      looking = look();
+    }, every).unref();
+  };
+  let looking = look();
+  return {
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}
+
+/** Whether it had to be written. Another process that was faster has the same servers: nothing is lost by leaving it at that. */
+async function written(settings: StateStore['settings'], offers: readonly ToolOffer[]): Promise<boolean> {
+  const tools = offers.map(({ name, description, signature }) => ({ name, description, signature }));
+  const present = await settings.read(toolOffersSetting);
+  if (!present && tools.length === 0) return false;
+  if (present && isDeepStrictEqual(present.value, { tools })) return false;
+  return settings.write(toolOffersSetting, present?.version ?? 0, { tools });
+}

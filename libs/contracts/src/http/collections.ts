@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { Timestamp } from '../values.js';
+
+export const CollectionName = z
+  .string({ error: 'must be a name' })
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, { error: 'must have 1 to 64 small letters, digits, `-` and `_`, and begin with a letter or digit' });
+
+/** Longest description of a collection, in characters: planners read it. */
+export const longestDescription = 500;
+
+export const CollectionRequest = z.object({
+  name: CollectionName,
+  description: z
+    .string({ error: 'must say what the documents are about' })
+    .trim()
+    .min(1, { error: 'must say what the documents are about: planners choose by it' })
+    .max(longestDescription, { error: `must have at most ${longestDescription} characters` }),
+});
+export type CollectionRequest = z.infer<typeof CollectionRequest>;
+
+export const CollectionView = z.object({
+  object: z.literal('collection'),
+  name: z.string(),
+  description: z.string(),
+  createdAt: Timestamp,
+});
+export type CollectionView = z.infer<typeof CollectionView>;
+
+export const CollectionList = z.object({ object: z.literal('list'), data: z.array(CollectionView).describe('by name') });
+export type CollectionList = z.infer<typeof CollectionList>;
+
+export const DocumentStatus = z.enum(['queued', 'reading', 'embedding', 'ready', 'failed']);
+export type DocumentStatus = z.infer<typeof DocumentStatus>;
+
+/** Values a document is found by; their names must not be those that every chunk carries. */
+export const reservedMetadata = ['collection', 'document', 'heading', 'n', 'name', 'title'] as const;
+export const DocumentMetadata = z
+  .record(
+    z.string().regex(/^[A-Za-z][\w.-]{0,63}$/, { error: 'must have names of 1 to 64 letters, digits, `_`, `.` and `-`' }),
+    z.string({ error: 'must hold texts' }).max(512, { error: 'must hold texts of at most 512 characters' }),
+  )
+  .refine((metadata) => Object.keys(metadata).length <= 16, { error: 'must have at most 16 values' })
+  .refine((metadata) => reservedMetadata.every((name) => !(name in metadata)), {
+    error: `must not use the names ${reservedMetadata.join(', ')}`,
+  });
+export type DocumentMetadata = z.infer<typeof DocumentMetadata>;
+
+export const DocumentName = z
+  .string({ error: 'must be a name' })
+  .trim()
+  .min(1, { error: 'must not be empty' })
+  .max(255, { error: 'must have at most 255 characters' })
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must not hold control characters' });
+
+/** A document as JSON; the other ways are a form with the field `file`, and the bytes as they are. */
+export const DocumentRequest = z.object({
+  name: DocumentName,
+  mime: z.string({ error: 'must be a media type' }).max(200, { error: 'must have at most 200 characters' }).nullish(),
+  text: z.string({ error: 'must be a text' }),
+  metadata: DocumentMetadata.nullish(),
+});
+export type DocumentRequest = z.infer<typeof DocumentRequest>;
+
+export const DocumentView = z.object({
+  object: z.literal('document'),
+  id: z.string().describe('follows from collection, name and content: the same document again is the same id'),
+  collection: z.string(),
+  name: z.string(),
+  mime: z.string(),
+  bytes: z.int().nonnegative(),
+  metadata: DocumentMetadata,
+  status: DocumentStatus,
+  title: z.string().nullable().describe('as the document says; null until it was read'),
+  chunks: z
+    .object({ done: z.int().nonnegative(), total: z.int().nonnegative().nullable() })
+    .describe('parts that can be found; total is null until it was read'),
+  problem: z.string().nullable().describe('why it failed, or what it waits for'),
+  notices: z.array(z.string()).describe('what was left out while reading'),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type DocumentView = z.infer<typeof DocumentView>;
+
+export const DocumentList = z.object({
+  object: z.literal('list'),
+  data: z.array(DocumentView).describe('by id'),
+  nextAfter: z.string().nullable().describe('give it as `after` for the next page; null on the last one'),
+});
+export type DocumentList = z.infer<typeof DocumentList>;
+
+export const Deleted = z.object({ object: z.literal('deleted'), id: z.string() });
+export type Deleted = z.infer<typeof Deleted>;

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { Timestamp } from '../values.js';
+
+const wholeVersion = z.int({ error: 'must be a whole number from 0' }).nonnegative({ error: 'must be a whole number from 0' });
+const SettingVersionItem = z.object({ version: z.int().positive(), at: Timestamp });
+
+export const PromptItem = z.object({
+  object: z.literal('prompt'),
+  name: z.string(),
+  shippedVersion: z.int().describe('raised with each change of the shipped text'),
+  overridden: z.boolean().describe('whether a text of the operator stands in its place'),
+  version: z.int().nonnegative().describe('number of changes so far; 0 = never changed'),
+});
+export type PromptItem = z.infer<typeof PromptItem>;
+export const PromptList = z.object({ object: z.literal('list'), data: z.array(PromptItem) });
+export type PromptList = z.infer<typeof PromptList>;
+
+export const PromptView = PromptItem.extend({
+  shipped: z.string().describe('text that comes with the product'),
+  text: z.string().nullable().describe('text of the operator; null where the shipped one is used'),
+  placeholders: z.array(z.string()).describe('names in braces that are filled in'),
+  needed: z.array(z.string()).describe('those it cannot do without'),
+  versions: z
+    .array(SettingVersionItem.extend({ shipped: z.boolean().describe('whether that version was the shipped text') }))
+    .describe('kept ones, newest first'),
+});
+export type PromptView = z.infer<typeof PromptView>;
+
+export const PromptChange = z.object({
+  text: z.string({ error: 'must be the text of the prompt' }),
+  version: wholeVersion.nullish().describe('version it was read at; where given and no longer the present one, nothing is changed'),
+});
+export type PromptChange = z.infer<typeof PromptChange>;
+
+export const RollbackRequest = z.object({
+  version: wholeVersion.nullish().describe('version to go back to, 0 = the shipped text; absent: the text before the last change'),
+});
+export type RollbackRequest = z.infer<typeof RollbackRequest>;
+
+export const SkillItem = z.object({
+  object: z.literal('skill'),
+  name: z.string().describe('written as `/name` at the start of a message'),
+  description: z.string(),
+  source: z.enum(['file', 'setting']).describe('a file of the operator, or added over HTTP'),
+  version: z.int().nonnegative(),
+  approved: z.boolean().describe('a skill that is not approved never runs'),
+});
+export type SkillItem = z.infer<typeof SkillItem>;
+export const SkillList = z.object({
+  object: z.literal('list'),
+  data: z.array(SkillItem),
+  problems: z.array(z.string()).describe('files of the folder that are no skills, in sentences'),
+});
+export type SkillList = z.infer<typeof SkillList>;
+export const SkillView = SkillItem.extend({ text: z.string().describe('the whole file, front matter included') });
+export type SkillView = z.infer<typeof SkillView>;
+
+export const SkillChange = z.strictObject(
+  { text: z.string({ error: 'must be Markdown with front matter' }) },
+  { error: 'takes `text` alone: a skill is approved by a call of its own, POST /v1/admin/skills/{name}/approval' },
+);
+export type SkillChange = z.infer<typeof SkillChange>;
+
+export const SkillApproval = z.object({
+  approved: z.boolean({ error: 'must be true or false' }),
+  version: z.int({ error: 'must be the version that was read' }).positive({ error: 'must be the version that was read' }),
+});
+export type SkillApproval = z.infer<typeof SkillApproval>;
+
+export const Contradiction = z.object({
+  object: z.literal('contradiction'),
+  id: z.string(),
+  subject: z.string(),
+  relation: z.string(),
+  object_name: z.string().describe('object of the relation'),
+  confidence: z.number(),
+  source: z.string().describe('kind of source that said it'),
+  domain: z.string(),
+  reason: z.enum(['opposed', 'inverse', 'replaced']).describe('how it contradicts what is known'),
+  contradicts: z.array(z.string()).describe('sentences it contradicts'),
+  runs: z.array(z.string()).describe('runs that said so'),
+  at: Timestamp,
+  state: z.enum(['open', 'accepted', 'rejected']),
+  decidedBy: z.string().nullable(),
+  decidedAt: Timestamp.nullable(),
+});
+export type Contradiction = z.infer<typeof Contradiction>;
+export const ContradictionList = z.object({ object: z.literal('list'), data: z.array(Contradiction).describe('newest first') });
+export type ContradictionList = z.infer<typeof ContradictionList>;
+export const ContradictionDecision = z.object({ accept: z.boolean({ error: 'must be true or false' }) });
+export type ContradictionDecision = z.infer<typeof ContradictionDecision>;

@@ -1,0 +1,125 @@
+import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
+import {
+  type CollectionList, CollectionRequest, type CollectionView, type Deleted, type DocumentList, type DocumentView, Failure,
+  type StoredCollections,
+} from '@conclave/contracts'; // prettier-ignore
+import { STATE, type StateStore } from '@conclave/ports';
+import type { Request } from 'express';
+import { Callers } from '../http/caller.js';
+import { readJsonBody } from '../http/json-body.js';
+import { pageLimit, textIn } from '../http/query.js';
+import { parseBody } from '../http/request-shape.js';
+import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
+import { Documents } from './documents.js';
+import { TenantCollections } from './tenant-collections.js';
+import { readUpload } from './upload.js';
+
+/** Collections of one tenant: planners read all of their descriptions. */
+const mostCollections = 50;
+const tries = 5;
+
+type Stored = StoredCollections['collections'][number];
+
+/** Collections of documents, by tenant. */
+@Controller('v1/collections')
+export class CollectionsController {
+  private uploads = 0;
+
+  constructor(
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(TenantCollections) private readonly collections: TenantCollections,
+    @Inject(Documents) private readonly documents: Documents,
+  ) {}
+
+  @Post()
+  @HttpCode(201)
+  async create(@Req() request: Request): Promise<CollectionView> {
+    const { tenant } = await this.callers.identify(request);
+    const wanted = parseBody(CollectionRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    this.documents.parts();
+    return this.changed(tenant, (present) => {
+      const known = present.find(({ name }) => name === wanted.name);
+      if (known && known.description !== wanted.description) throw new Failure('COLLECTION_EXISTS');
+      if (known) return null;
+      if (present.length >= mostCollections) throw new Failure('COLLECTION_FULL', `A tenant has at most ${mostCollections} collections.`);
+      return (createdAt) => [...present, { ...wanted, createdAt }].sort((a, b) => (a.name < b.name ? -1 : 1));
+    }).then((all) => viewOf(all.find(({ name }) => name === wanted.name)!));
+  }
+
+  @Get()
+  async list(@Req() request: Request): Promise<CollectionList> {
+    const { tenant } = await this.callers.identify(request);
+    return { object: 'list', data: (await this.collections.read(tenant)).collections.map(viewOf) };
+  }
+
+  /** The name goes last: until then the same request can be sent again. */
+  @Delete(':name')
+  async remove(@Req() request: Request, @Param('name') name: string): Promise<Deleted> {
+    const { tenant } = await this.callers.identify(request);
+    await this.documents.assertCollection(tenant, name);
+    await this.documents.removeAll(tenant, name);
+    await this.changed(tenant, (present) => () => present.filter((one) => one.name !== name));
+    // What was sent meanwhile goes too.
+    await this.documents.removeAll(tenant, name);
+    return { object: 'deleted', id: name };
+  }
+
+  @Post(':name/documents')
+  @HttpCode(202)
+  async upload(@Req() request: Request, @Param('name') name: string): Promise<DocumentView> {
+    const caller = await this.callers.identify(request);
+    this.documents.parts();
+    await this.documents.assertCollection(caller.tenant, name);
+    const { maxUploads, maxDocumentBytes, retryAfterS } = this.limits;
+    if (this.uploads >= maxUploads)
+      throw new Failure('OVERLOADED', `${this.uploads} documents are arriving.`, { retryAfterMs: retryAfterS * 1000 });
+    this.uploads += 1;
+    try {
+      return await this.documents.take(caller, name, await readUpload(request, maxDocumentBytes));
+    } finally {
+      this.uploads -= 1;
+    }
+  }
+
+  @Get(':name/documents')
+  async listDocuments(
+    @Req() request: Request,
+    @Param('name') name: string,
+    @Query() query: Record<string, unknown>,
+  ): Promise<DocumentList> {
+    const { tenant } = await this.callers.identify(request);
+    return this.documents.list(tenant, name, pageLimit(query), textIn(query, 'after'));
+  }
+
+  @Get(':name/documents/:id')
+  async one(@Req() request: Request, @Param('name') name: string, @Param('id') id: string): Promise<DocumentView> {
+    const { tenant } = await this.callers.identify(request);
+    return this.documents.view(tenant, name, id);
+  }
+
+  @Delete(':name/documents/:id')
+  async removeDocument(@Req() request: Request, @Param('name') name: string, @Param('id') id: string): Promise<Deleted> {
+    const { tenant } = await this.callers.identify(request);
+    await this.documents.remove(tenant, name, id);
+    return { object: 'deleted', id };
+  }
+
+  /** The list after the change; null from it leaves the list as it is. Throws SETTING_CHANGED. */
+  private async changed(
+    tenant: string,
+    change: (present: readonly Stored[]) => ((now: number) => Stored[]) | null,
+  ): Promise<readonly Stored[]> {
+    const now = await this.state.now();
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const { version, collections } = await this.collections.read(tenant);
+      const next = change(collections)?.(now);
+      if (!next) return collections;
+      if (await this.collections.write(tenant, version, next)) return next;
+    }
+    throw new Failure('SETTING_CHANGED');
+  }
+}
+
+const viewOf = ({ name, description, createdAt }: Stored): CollectionView => ({ object: 'collection', name, description, createdAt });

@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  CollectionList, CollectionView, documentSetting, DocumentList, DocumentView, Failure, type KnowledgeProposed, type StoredDocument,
+} from '@conclave/contracts'; // prettier-ignore
+import { documentsCollection, MemoryBlobs, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
+import { twoTenants, World } from '../__fixtures__/world.js';
+import { DocumentRecords } from './document-records.js';
+
+const embedder = {
+  id: 'fake@1',
+  dimension: 2,
+  embed: async () => [],
+  health: async () => null,
+  close: async () => undefined,
+} satisfies Embedder;
+
+let world: World;
+let vectors: Vectors;
+let blobs: MemoryBlobs;
+beforeEach(async () => {
+  vectors = new MemoryVectorStore().connect();
+  blobs = new MemoryBlobs();
+  world = await World.open({
+    keys: twoTenants,
+    parts: { blobs, vectors, embedder },
+    limits: { maxDocumentBytes: 200_000, maxBodyBytes: 10_000 },
+    template: { capabilities: ['research', 'collections'], collections: [] },
+  });
+});
+afterEach(() => world.close());
+
+type Reply = { readonly status: number; readonly body: Record<string, unknown> & { error?: { code: string; message: string } } };
+const call = async (
+  method: string,
+  path: string,
+  body?: RequestInit['body'],
+  headers: Record<string, string> = {},
+  key = 'sk-a',
+): Promise<Reply> => {
+  const response = await fetch(`${world.url}/v1/collections${path}`, { method, headers: { 'x-api-key': key, ...headers }, ...(body === undefined ? {} : { body }) }); // prettier-ignore
+  return { status: response.status, body: (await response.json()) as Reply['body'] };
+};
+const json = { 'content-type': 'application/json' };
+const create = (name: string, description = 'About ice.', key = 'sk-a') =>
+  call('POST', '', JSON.stringify({ name, description }), json, key);
+const upload = (document: object, key = 'sk-a') => call('POST', '/manuals/documents', JSON.stringify(document), json, key);
+const proposed = () => world.events<KnowledgeProposed>('knowledge.ingest');
+const ice = { name: 'ice.md', mime: 'text/markdown', text: '# Ice\nIt freezes.', metadata: { year: '2025' } };
+/** What graph-ingest writes. */
+const progress = async (id: string, change: Partial<StoredDocument>, tenant = 'a') => {
+  const name = documentSetting(tenant, 'manuals', id);
+  const { version, value } = (await world.stores.state.settings.read(name))!;
+  await world.stores.state.settings.write(name, version, { ...(value as StoredDocument), ...change });
+};
+
+describe('collections', () => {
+  it('are made, listed and removed, each for its tenant', async () => {
+    const made = await create('manuals');
+    expect([made.status, CollectionView.parse(made.body)]).toEqual([
+      201,
+      expect.objectContaining({ name: 'manuals', description: 'About ice.' }),
+    ]);
+    expect((await create('manuals')).status).toBe(201);
+    expect(await create('manuals', 'Something else.')).toMatchObject({ status: 409, body: { error: { code: 'COLLECTION_EXISTS' } } });
+    await create('law', 'Laws.');
+    expect(CollectionList.parse((await call('GET', '')).body).data.map(({ name }) => name)).toEqual(['law', 'manuals']);
+    expect(CollectionList.parse((await call('GET', '', undefined, {}, 'sk-b')).body).data).toEqual([]);
+    expect(await call('DELETE', '/manuals', undefined, {}, 'sk-b')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'COLLECTION_NOT_FOUND' } },
+    });
+    expect((await call('DELETE', '/manuals')).status).toBe(200);
+    expect((await call('DELETE', '/manuals')).status).toBe(404);
+    expect(CollectionList.parse((await call('GET', '')).body).data.map(({ name }) => name)).toEqual(['law']);
+  });
+
+  it.each([['../x', 'x'], ['Ice', 'x'], ['', 'x'], ['ice', ''], ['ice', 'x'.repeat(501)], ['a'.repeat(65), 'x']])('refuse the name %j with the description %j', async (name, description) => {
+    expect((await create(name, description)).status).toBe(400);
+  }); // prettier-ignore
+
+  it('are made by many at the same time, and end at fifty', async () => {
+    const made = await Promise.all(Array.from({ length: 4 }, (_, n) => create(`c${n}`)));
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    for (let n = 4; n < 50; n += 1) await create(`c${n}`);
+    expect(await create('c50')).toMatchObject({ status: 409, body: { error: { code: 'COLLECTION_FULL' } } });
+  });
+
+  it('are offered to runs of their tenant alone; without one the capability is not offered', async () => {
+    const asked = async (key: string) => {
+      await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers: { 'x-api-key': key } });
+      const { capabilities, collections, version } = world.requested().at(-1)!.data.template;
+      return { capabilities, collections, version };
+    };
+    expect(await asked('sk-b')).toMatchObject({ capabilities: ['research'], collections: [] });
+    await create('manuals');
+    const own = await asked('sk-a');
+    expect(own).toMatchObject({ capabilities: ['research', 'collections'], collections: [{ name: 'manuals', description: 'About ice.' }] });
+    const foreign = await asked('sk-b');
+    expect(foreign).toMatchObject({ capabilities: ['research'], collections: [] });
+    expect(own.version).not.toBe(foreign.version);
+    expect((await asked('sk-a')).version).toBe(own.version);
+  });
+
+  it('are refused where nothing can keep them', async () => {
+    const bare = await World.open({ keys: twoTenants });
+    try {
+      const response = await bare.post('/v1/collections', { name: 'x', description: 'y' }, { headers: { 'x-api-key': 'sk-a' } });
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining('stores.chroma') } });
+    } finally {
+      await bare.close();
+    }
+  });
+});
+
+describe('a document', () => {
+  beforeEach(async () => void (await create('manuals')));
+
+  it('is taken in as JSON: bytes, record, then the event', async () => {
+    const { status, body } = await upload(ice);
+    const view = DocumentView.parse(body);
+    expect([status, view]).toEqual([
+      202,
+      expect.objectContaining({ name: 'ice.md', status: 'queued', chunks: { done: 0, total: null }, metadata: { year: '2025' } }),
+    ]);
+    const [event] = proposed();
+    expect(event).toMatchObject({
+      id: `${view.id}/1`,
+      data: { kind: 'document', tenant: 'a', about: view.id, text: '', document: { collection: 'manuals', id: view.id, name: 'ice.md', mime: 'text/markdown', metadata: { year: '2025' } } },
+    }); // prettier-ignore
+    expect((await blobs.get({ sha256: event!.data.document!.blob, bytes: view.bytes })).toString()).toBe(ice.text);
+    expect(JSON.stringify(world.lines)).not.toContain('freezes');
+  });
+
+  it('is taken in as a form, larger than the limit of JSON bodies', async () => {
+    const form = new FormData();
+    const bytes = Buffer.alloc(150_000, 'ice ');
+    form.append('file', new File([bytes], 'Größe des Eises.txt', { type: 'text/plain' }));
+    form.append('metadata', '{"year":"2024"}');
+    const { status, body } = await call('POST', '/manuals/documents', form);
+    expect([status, body]).toEqual([
+      202,
+      expect.objectContaining({ name: 'Größe des Eises.txt', mime: 'text/plain', bytes: 150_000, metadata: { year: '2024' } }),
+    ]);
+  });
+
+  it('is taken in as the bytes themselves', async () => {
+    const headers = {
+      'content-type': 'application/pdf',
+      'x-document-name': encodeURIComponent('Größe.pdf'),
+      'x-document-metadata': '{"year":"2023"}',
+    };
+    const { body } = await call('POST', '/manuals/documents', Buffer.from('%PDF-1.7'), headers);
+    expect(body).toMatchObject({ name: 'Größe.pdf', mime: 'application/pdf', bytes: 8, metadata: { year: '2023' } });
+    const data = await call('POST', '/manuals/documents', '{"a":1}', { ...json, 'x-document-name': 'data.json' });
+    expect(data.body).toMatchObject({ name: 'data.json', mime: 'application/json', bytes: 7 });
+  });
+
+  it.each([
+    ['without a name', { text: 'x' }, 'name'],
+    ['without content', { name: 'a', text: '' }, 'empty'],
+    ['with a name of control characters', { name: 'a\nb', text: 'x' }, 'control'],
+    ['with metadata of ours', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
+    ['with metadata that is no text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
+    ['with too much of it', { name: 'a', text: 'x', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) }, '16'],
+  ])('is refused %s', async (_what, document, sentence) => {
+    const { status, body } = await upload(document);
+    expect([status, body.error!.message]).toEqual([400, expect.stringContaining(sentence)]);
+    expect(proposed()).toEqual([]);
+  }); // prettier-ignore
+
+  it('is refused when it is too large, whichever way it comes, and as a broken form', async () => {
+    const large = 'x'.repeat(200_001);
+    const form = new FormData();
+    form.append('file', new File([large], 'a.txt'));
+    const replies = [
+      await upload({ name: 'a', text: large }),
+      await call('POST', '/manuals/documents', form),
+      await call('POST', '/manuals/documents', large, { 'content-type': 'text/plain', 'x-document-name': 'a.txt' }),
+      await call('POST', '/manuals/documents', 'x'.repeat(300_000), { 'content-type': 'text/plain', 'x-document-name': 'a.txt' }),
+    ];
+    expect(replies.map(({ status, body }) => [status, body.error!.code])).toEqual(replies.map(() => [413, 'DOCUMENT_TOO_LARGE']));
+    const broken = { 'content-type': 'multipart/form-data; boundary=x' };
+    expect(await call('POST', '/manuals/documents', '--x\r\nnonsense', broken)).toMatchObject({ status: 400 });
+    expect(await call('POST', '/manuals/documents', '--x--\r\n', broken)).toMatchObject({ status: 400 });
+    expect(await call('POST', '/manuals/documents', 'x', { 'content-type': 'text/plain' })).toMatchObject({ status: 400 });
+    expect(await call('POST', '/nothing/documents', 'x', { ...json })).toMatchObject({ status: 404 });
+  });
+
+  it('shows its progress, and why it failed', async () => {
+    const { id } = (await upload(ice)).body as { id: string };
+    await progress(id, { status: 'embedding', done: 3, total: 9, title: 'Ice' });
+    expect((await call('GET', `/manuals/documents/${id}`)).body).toMatchObject({
+      status: 'embedding',
+      title: 'Ice',
+      chunks: { done: 3, total: 9 },
+    });
+    await progress(id, { status: 'failed', problem: 'It is encrypted.' });
+    expect((await call('GET', `/manuals/documents/${id}`)).body).toMatchObject({ status: 'failed', problem: 'It is encrypted.' });
+    expect(await call('GET', '/manuals/documents/doc_none')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'DOCUMENT_NOT_FOUND' } },
+    });
+  });
+
+  it('sent again is the same: told again while it waits, left alone when it is ready, begun anew when it failed', async () => {
+    const first = (await upload(ice)).body as { id: string };
+    expect((await upload(ice)).body).toMatchObject({ id: first.id });
+    expect(proposed().map(({ id }) => id)).toEqual([`${first.id}/1`, `${first.id}/1`]);
+    await progress(first.id, { status: 'ready', done: 1, total: 1, embedder: 'fake@1' });
+    expect((await upload(ice)).body).toMatchObject({ id: first.id, status: 'ready' });
+    expect(proposed()).toHaveLength(2);
+    await progress(first.id, { embedder: 'older@1' });
+    expect((await upload(ice)).body).toMatchObject({ status: 'queued' });
+    await progress(first.id, { status: 'failed', problem: 'x' });
+    expect((await upload(ice)).body).toMatchObject({ status: 'queued', problem: null });
+    expect((await upload({ ...ice, metadata: { year: '2026' } })).body).toMatchObject({ status: 'queued', metadata: { year: '2026' } });
+    expect(proposed().map(({ id }) => id).slice(2)).toEqual([2, 3, 4].map((take) => `${first.id}/${take}`)); // prettier-ignore
+    expect(((await upload({ ...ice, text: 'other' })).body as { id: string }).id).not.toBe(first.id);
+  });
+
+  it('whose event was lost is told by the repeat', async () => {
+    world.publishFails = true;
+    expect((await upload(ice)).status).toBe(500);
+    world.publishFails = false;
+    await upload(ice);
+    expect(proposed()).toMatchObject([{ data: { kind: 'document' } }]);
+  });
+
+  it('is listed in pages', async () => {
+    for (const name of ['a', 'b', 'c']) await upload({ name, text: name });
+    const first = DocumentList.parse((await call('GET', '/manuals/documents?limit=2')).body);
+    const second = DocumentList.parse((await call('GET', `/manuals/documents?limit=2&after=${first.nextAfter}`)).body);
+    expect([first.data.length, second.data.length, second.nextAfter]).toEqual([2, 1, null]);
+    expect(new Set([...first.data, ...second.data].map(({ name }) => name))).toEqual(new Set(['a', 'b', 'c']));
+    expect((await call('GET', '/manuals/documents?limit=0')).status).toBe(400);
+  });
+
+  it('is removed with its chunks, again where the store was away, and is new when it comes back', async () => {
+    const { id } = (await upload(ice)).body as { id: string };
+    const scope = { tenant: 'a', collection: documentsCollection('manuals', embedder) };
+    await vectors.create(scope, 2);
+    const chunk = (name: string, document: string) => ({ id: name, vector: new Float32Array([1, 0]), text: 't', metadata: { document } });
+    await vectors.upsert(scope, [chunk('one', id), chunk('two', 'another')]);
+    const away = vectors.delete.bind(vectors);
+    vectors.delete = () => Promise.reject(new Failure('VECTORS_UNAVAILABLE'));
+    expect((await call('DELETE', `/manuals/documents/${id}`)).status).toBe(503);
+    vectors.delete = away;
+    expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(404);
+    expect((await call('DELETE', `/manuals/documents/${id}`)).status).toBe(200);
+    expect((await vectors.get(scope, ['one', 'two'])).map((record) => record.id)).toEqual(['two']);
+    expect(DocumentList.parse((await call('GET', '/manuals/documents')).body).data).toEqual([]);
+    expect((await upload(ice)).body).toMatchObject({ id, status: 'queued' });
+    expect(proposed().at(-1)!.id).toBe(`${id}/2`);
+  });
+
+  it('goes with its collection, and does not come back with the name', async () => {
+    const { id } = (await upload(ice)).body as { id: string };
+    const scope = { tenant: 'a', collection: documentsCollection('manuals', embedder) };
+    await vectors.create(scope, 2);
+    await call('DELETE', '/manuals');
+    expect(await vectors.list('a')).toEqual([]);
+    await create('manuals');
+    expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(404);
+  });
+
+  it('is nothing to another tenant, not even where it has a collection of the same name', async () => {
+    const { id } = (await upload(ice)).body as { id: string };
+    expect((await upload(ice, 'sk-b')).status).toBe(404);
+    await create('manuals', 'Others.', 'sk-b');
+    expect((await call('GET', `/manuals/documents/${id}`, undefined, {}, 'sk-b')).status).toBe(404);
+    expect((await call('DELETE', `/manuals/documents/${id}`, undefined, {}, 'sk-b')).status).toBe(404);
+    expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(200);
+  });
+
+  it('finds its place among many that come and go at the same time, and none beyond the bound', async () => {
+    const records = new DocumentRecords(world.stores.state);
+    const ids = Array.from({ length: 12 }, (_, n) => `doc_7${String(n).padStart(3, '0')}`);
+    await Promise.all(ids.map((id) => records.enter('a', 'manuals', id)));
+    await Promise.all([...ids.slice(0, 6).map((id) => records.leave('a', 'manuals', id)), records.enter('a', 'manuals', 'doc_0abc')]);
+    expect(await records.ids('a', 'manuals')).toEqual(['doc_0abc', ...ids.slice(6)]);
+    for (let n = 100; n < 734; n += 1) await records.enter('a', 'manuals', `doc_7${n}`);
+    await expect(records.enter('a', 'manuals', 'doc_7x')).rejects.toMatchObject({ code: 'COLLECTION_FULL' });
+    await records.enter('a', 'manuals', ids[7]!);
+    await records.enter('a', 'law', 'doc_7x');
+  });
+});

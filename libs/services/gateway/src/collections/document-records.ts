@@ -1,0 +1,77 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { documentIndexes, documentIndexSetting, documentSetting, Failure, StoredDocument, StoredDocumentIds } from '@conclave/contracts';
+import { STATE, type StateStore } from '@conclave/ports';
+
+/** Times a record is written again because a worker wrote its progress meanwhile. */
+const tries = 20;
+/** Documents whose ids begin with the same digit: about ten thousand in a collection. */
+const mostPerIndex = 640;
+
+/** What is known of the documents of a tenant. */
+@Injectable()
+export class DocumentRecords {
+  constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'settings'>) {}
+
+  /** Removed ones too. */
+  async read(tenant: string, collection: string, id: string): Promise<StoredDocument | null> {
+    const stored = await this.state.settings.read(documentSetting(tenant, collection, id));
+    return stored ? StoredDocument.parse(stored.value) : null;
+  }
+
+  /** In order. Of one or the other there may be no record yet, or one that is removed. */
+  async ids(tenant: string, collection: string): Promise<readonly string[]> {
+    const lists = await Promise.all(documentIndexes.map((digit) => this.index(documentIndexSetting(tenant, collection, digit))));
+    return lists.flatMap(({ ids }) => ids);
+  }
+
+  /** Throws COLLECTION_FULL. */
+  async enter(tenant: string, collection: string, id: string): Promise<void> {
+    await this.reindex(tenant, collection, id, (ids) => {
+      if (ids.includes(id)) return null;
+      if (ids.length >= mostPerIndex) throw new Failure('COLLECTION_FULL', 'A collection takes about ten thousand documents.');
+      return [...ids, id].sort();
+    });
+  }
+
+  async leave(tenant: string, collection: string, id: string): Promise<void> {
+    await this.reindex(tenant, collection, id, (ids) => (ids.includes(id) ? ids.filter((one) => one !== id) : null));
+  }
+
+  private async reindex(
+    tenant: string,
+    collection: string,
+    id: string,
+    change: (ids: readonly string[]) => readonly string[] | null,
+  ): Promise<void> {
+    const name = documentIndexSetting(tenant, collection, id.charAt('doc_'.length));
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const { version, ids } = await this.index(name);
+      const next = change(ids);
+      if (next === null || (await this.state.settings.write(name, version, { ids: next }))) return;
+    }
+    throw new Failure('SETTING_CHANGED', 'Too many documents come and go.');
+  }
+
+  private async index(name: string): Promise<{ readonly version: number; readonly ids: readonly string[] }> {
+    const stored = await this.state.settings.read(name);
+    return { version: stored?.version ?? 0, ids: stored ? StoredDocumentIds.parse(stored.value).ids : [] };
+  }
+
+  /** The record after `change` was applied to what is there; null from it leaves things as they are. */
+  async change(
+    tenant: string,
+    collection: string,
+    id: string,
+    change: (present: StoredDocument | null) => StoredDocument | null,
+  ): Promise<StoredDocument | null> {
+    const name = documentSetting(tenant, collection, id);
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const stored = await this.state.settings.read(name);
+      const present = stored ? StoredDocument.parse(stored.value) : null;
+      const next = change(present);
+      if (next === null) return present;
+      if (await this.state.settings.write(name, stored?.version ?? 0, next)) return next;
+    }
+    throw new Failure('SETTING_CHANGED', 'The document is being worked on.');
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Caller, type DocumentList, type DocumentView, Failure, KnowledgeProposed, makeEvent, type StoredDocument,
+} from '@conclave/contracts'; // prettier-ignore
+import { traceparentFor } from '@conclave/platform';
+import { documentsCollection, EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { DocumentRecords } from './document-records.js';
+import { TenantCollections } from './tenant-collections.js';
+import type { Upload } from './upload.js';
+
+/** Documents of collections: taken in here, read and embedded by graph-ingest. */
+@Injectable()
+export class Documents {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(DocumentRecords) private readonly records: DocumentRecords,
+    @Inject(TenantCollections) private readonly collections: TenantCollections,
+  ) {}
+
+  /** Throws VECTORS_UNAVAILABLE where this installation has nothing to keep collections in. */
+  parts() {
+    const { blobs, vectors, embedder } = this.options;
+    if (!blobs || !vectors || !embedder)
+      throw new Failure('VECTORS_UNAVAILABLE', 'This installation has none: set `stores.chroma`, or use the embedded mode.');
+    return { blobs, vectors, embedder };
+  }
+
+  /** Throws COLLECTION_NOT_FOUND. */
+  async assertCollection(tenant: string, name: string): Promise<void> {
+    const { collections } = await this.collections.read(tenant);
+    if (!collections.some((one) => one.name === name)) throw new Failure('COLLECTION_NOT_FOUND', 'GET /v1/collections lists them.');
+  }
+
+  /**
+   * Its id and bytes first, then the record, then the event: what a crash leaves is completed by the same upload sent again. A document that is
+   * there already is not worked on once more. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, VECTORS_UNAVAILABLE, STORE_*, LOG_UNAVAILABLE.
+   */
+  async take({ tenant, actor }: Caller, collection: string, upload: Upload): Promise<DocumentView> {
+    const { blobs, embedder } = this.parts();
+    await this.assertCollection(tenant, collection);
+    const sha256 = createHash('sha256').update(upload.bytes).digest('hex');
+    const id = documentId(collection, upload.name, sha256);
+    await this.records.enter(tenant, collection, id);
+    await blobs.put(upload.bytes);
+    const now = await this.state.now();
+    const { name, mime, metadata, bytes } = upload;
+    const record = await this.records.change(tenant, collection, id, (present) => {
+      if (present && stands(present, embedder.id) && isDeepStrictEqual(present.metadata, metadata)) return null;
+      const fresh = { status: 'queued', title: null, done: 0, total: null, problem: null, notices: [], embedder: null } as const;
+      const take = (present?.take ?? 0) + 1;
+      const createdAt = present && present.status !== 'deleted' ? present.createdAt : now;
+      return {
+        id,
+        collection,
+        name,
+        mime,
+        bytes: bytes.byteLength,
+        sha256,
+        metadata,
+        ...fresh,
+        notices: [],
+        take,
+        createdAt,
+        updatedAt: now,
+      };
+    });
+    if (record!.status !== 'ready') await this.log.publish([proposal(record!, tenant, actor, now)]);
+    this.options.logger.info('document taken in', { document: id, bytes: bytes.byteLength, take: record!.take });
+    return viewOf(record!);
+  }
+
+  /** Throws COLLECTION_NOT_FOUND. */
+  async list(tenant: string, collection: string, limit: number, after: string | null): Promise<DocumentList> {
+    await this.assertCollection(tenant, collection);
+    const data: DocumentView[] = [];
+    for (const id of await this.records.ids(tenant, collection)) {
+      if (after !== null && id <= after) continue;
+      const record = await this.records.read(tenant, collection, id);
+      if (!record || record.status === 'deleted') continue;
+      if (data.length === limit) return { object: 'list', data, nextAfter: data.at(-1)!.id };
+      data.push(viewOf(record));
+    }
+    return { object: 'list', data, nextAfter: null };
+  }
+
+  /** Throws COLLECTION_NOT_FOUND, DOCUMENT_NOT_FOUND. */
+  async view(tenant: string, collection: string, id: string): Promise<DocumentView> {
+    await this.assertCollection(tenant, collection);
+    const record = await this.records.read(tenant, collection, id);
+    if (!record || record.status === 'deleted') throw new Failure('DOCUMENT_NOT_FOUND');
+    return viewOf(record);
+  }
+
+  /**
+   * Marks it first, so that work on its way stops and removes what it wrote; then removes its chunks. Sent again, it removes them again.
+   * Throws COLLECTION_NOT_FOUND, DOCUMENT_NOT_FOUND, VECTORS_UNAVAILABLE.
+   */
+  async remove(tenant: string, collection: string, id: string): Promise<void> {
+    const { vectors, embedder } = this.parts();
+    await this.assertCollection(tenant, collection);
+    if (!(await this.records.read(tenant, collection, id))) throw new Failure('DOCUMENT_NOT_FOUND');
+    await this.mark(tenant, collection, id);
+    await vectors.delete({ tenant, collection: documentsCollection(collection, embedder) }, { where: { document: id } });
+    await this.records.leave(tenant, collection, id);
+    this.options.logger.info('document removed', { document: id });
+  }
+
+  /** Everything in a collection. */
+  async removeAll(tenant: string, collection: string): Promise<void> {
+    const { vectors, embedder } = this.parts();
+    const ids = await this.records.ids(tenant, collection);
+    for (const id of ids) await this.mark(tenant, collection, id);
+    await vectors.drop({ tenant, collection: documentsCollection(collection, embedder) });
+    for (const id of ids) await this.records.leave(tenant, collection, id);
+  }
+
+  private async mark(tenant: string, collection: string, id: string): Promise<void> {
+    const updatedAt = await this.state.now();
+    await this.records.change(tenant, collection, id, (present) =>
+      present && present.status !== 'deleted' ? { ...present, status: 'deleted', problem: null, updatedAt } : null,
+    );
+  }
+}
+
+/** The same content under the same name is the same document. */
+const documentId = (collection: string, name: string, sha256: string): string =>
+  `doc_${createHash('sha256')
+    .update(JSON.stringify([collection, name, sha256]))
+    .digest('hex')
+    .slice(0, 32)}`;
+
+/** Whether nothing new has to be begun for it: it is there, or on its way. */
+const stands = ({ status, embedder }: StoredDocument, present: string): boolean =>
+  status !== 'deleted' && status !== 'failed' && (embedder === null || embedder === present);
+
+function proposal(record: StoredDocument, tenant: string, actor: string, now: number): KnowledgeProposed {
+  const { id: runId, take, collection, name, mime, sha256: blob, metadata } = record;
+  const id = `${runId}/${take}`;
+  return makeEvent(
+    KnowledgeProposed,
+    { id, runId, source: 'gateway', time: now, traceparent: traceparentFor({ id, runId }) },
+    {
+      kind: 'document',
+      tenant,
+      actor,
+      text: '',
+      about: runId,
+      proposedAt: now,
+      document: { collection, id: runId, name, mime, blob, metadata },
+    },
+  );
+}
+
+const viewOf = (record: StoredDocument): DocumentView => {
+  const { id, collection, name, mime, bytes, metadata, title, done, total, problem, notices, createdAt, updatedAt } = record;
+  const status = record.status as DocumentView['status'];
+  const chunks = { done, total };
+  return { object: 'document', id, collection, name, mime, bytes, metadata, status, title, chunks, problem, notices, createdAt, updatedAt };
+};

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { Controller, HttpCode, Inject, Post, Req } from '@nestjs/common';
+import { Failure, type FeedbackAccepted, FeedbackRequest, KnowledgeProposed, makeEvent, type PlanRequested } from '@conclave/contracts';
+import { traceparentFor } from '@conclave/platform';
+import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import type { Request } from 'express';
+import { Callers } from '../http/caller.js';
+import { readJsonBody } from '../http/json-body.js';
+import { parseBody } from '../http/request-shape.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { RunDirectory } from '../runs/run-directory.js';
+
+/** Ratings of answers, each once. */
+@Controller('v1/feedback')
+export class FeedbackController {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: StateStore,
+    @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(Callers) private readonly callers: Callers,
+    @Inject(RunDirectory) private readonly runs: RunDirectory,
+  ) {}
+
+  /** Taken once it is on the log. The same rating again is taken again and changes nothing; a repeat completes what a crash left. */
+  @Post()
+  @HttpCode(202)
+  async rate(@Req() request: Request): Promise<FeedbackAccepted> {
+    const caller = await this.callers.identify(request);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const { response_id: responseId, rating, correction: words } = parseBody(FeedbackRequest, body.value);
+    const correction = words?.trim() ?? '';
+    const { runId, data } = await this.runs.header(runIdOf(responseId), caller);
+    // Who else of the tenant asks is told no more than that there is no such run.
+    if (data.caller.actor !== caller.actor) throw new Failure('RUN_NOT_FOUND');
+    if (!(await this.state.runs.read(runId))?.terminal) throw new Failure('ANSWER_NOT_THERE');
+    const holder = createHash('sha256')
+      .update(JSON.stringify([rating, correction]))
+      .digest('hex');
+    const claim = await this.state.once.claim({ tenant: caller.tenant, name: `feedback/${runId}`, holder, ttlMs: null });
+    if (!claim.mine) throw new Failure('FEEDBACK_GIVEN');
+    await this.log.publish(await this.eventsOf({ runId, data }, rating, correction));
+    this.options.logger.info('answer rated', { run: runId, rating, correction: correction !== '' });
+    return { object: 'feedback', run: runId, rating, correction: correction !== '' };
+  }
+
+  private async eventsOf({ runId, data }: Pick<PlanRequested, 'runId' | 'data'>, rating: number, correction: string) {
+    const now = await this.state.now();
+    const { tenant, actor } = data.caller;
+    const event = (id: string, offer: { kind: 'feedback' | 'correction'; text: string; rating: number | null }) =>
+      makeEvent(
+        KnowledgeProposed,
+        { id, runId, source: 'gateway', time: now, traceparent: traceparentFor({ id, runId }) },
+        { ...offer, tenant, actor, about: runId, proposedAt: now },
+      );
+    return [
+      event(`${runId}/feedback`, { kind: 'feedback', text: '', rating }),
+      ...(correction === '' ? [] : [event(`${runId}/feedback/correction`, { kind: 'correction', text: correction, rating: null })]),
+    ];
+  }
+}
+
+/** The id of a completion is that of its run with another beginning. */
+const runIdOf = (id: string): string => (id.startsWith('chatcmpl-') ? `run_${id.slice('chatcmpl-'.length)}` : id);

@@ -1,0 +1,19 @@
+import { Failure } from '@conclave/contracts';
+
+const pageSize = { usual: 50, most: 200 };
+
+/** A query parameter that was given once, with a text; null where absent. Throws REQUEST_INVALID. */
+export function textIn(query: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = query[name];
+  if (value === undefined || value === '') return null;
+  if (typeof value !== 'string') throw new Failure('REQUEST_INVALID', `\`${name}\` must be given once.`, { param: name });
+  return value;
+}
+
+/** `limit` of a page: 1 to 200, 50 where absent. Throws REQUEST_INVALID. */
+export function pageLimit(query: Readonly<Record<string, unknown>>): number {
+  const value = textIn(query, 'limit');
+  if (value === null) return pageSize.usual;
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new Failure('REQUEST_INVALID', '`limit` must be a whole number from 1.', { param: 'limit' });
+  return Math.min(Number(value), pageSize.most);
+}

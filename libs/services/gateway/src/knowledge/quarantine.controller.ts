@@ -1,0 +1,58 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
+import { Contradiction, ContradictionDecision, type ContradictionList, Failure } from '@conclave/contracts';
+import { type KnowledgeGraph, type QuarantinedTriple, STATE, type StateStore } from '@conclave/ports';
+import type { Request } from 'express';
+import { LocalAdmin } from '../admin/local-admin.js';
+import { readJsonBody } from '../http/json-body.js';
+import { pageLimit, textIn } from '../http/query.js';
+import { parseBody } from '../http/request-shape.js';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+
+/** Contradictions of the knowledge graph that wait for a person. */
+@Controller('v1/admin/knowledge/quarantine')
+export class QuarantineController {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'now'>,
+    @Inject(LocalAdmin) private readonly admin: LocalAdmin,
+  ) {}
+
+  @Get()
+  async list(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<ContradictionList> {
+    const { tenant } = await this.admin.identify(request);
+    const state = Contradiction.shape.state.safeParse(textIn(query, 'state') ?? 'open');
+    if (!state.success) throw new Failure('REQUEST_INVALID', '`state` must be open, accepted or rejected.', { param: 'state' });
+    const found = await this.graph().quarantine({ tenant, limit: pageLimit(query), state: state.data });
+    return { object: 'list', data: found.map(viewOf) };
+  }
+
+  @Post(':id')
+  @HttpCode(200)
+  async decide(@Req() request: Request, @Param('id') id: string): Promise<Contradiction> {
+    const { tenant, actor } = await this.admin.identify(request);
+    const { accept } = parseBody(ContradictionDecision, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
+    const decided = await this.graph().decideQuarantine({ tenant, id, accept, actor, at: await this.state.now() });
+    if (!decided) throw new Failure('CONTRADICTION_NOT_FOUND');
+    this.options.logger.info('contradiction decided', { contradiction: id, state: decided.state, actor });
+    return viewOf(decided);
+  }
+
+  private graph(): KnowledgeGraph {
+    const { graph } = this.options;
+    if (!graph)
+      throw new Failure(
+        'GRAPH_UNAVAILABLE',
+        'The gateway of a cluster reaches it only where it is a server: set `stores.neo4j`, or use the embedded mode.',
+      );
+    return graph;
+  }
+}
+
+const viewOf = ({ object: objectName, subjectType: _s, objectType: _o, contradicts, runs, ...rest }: QuarantinedTriple): Contradiction => ({
+  ...rest,
+  object: 'contradiction',
+  object_name: objectName,
+  contradicts: [...contradicts],
+  runs: [...runs],
+});

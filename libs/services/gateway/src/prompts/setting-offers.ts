@@ -1,0 +1,41 @@
+import { promptSetting, ToolOffer, toolOffersSetting } from '@conclave/contracts';
+import type { Logger, TemplateInput } from '@conclave/platform';
+import type { StateStore } from '@conclave/ports';
+import { promptFaults, shippedPrompts } from '@conclave/strategies';
+import { z } from 'zod';
+import { textOf } from './stored-prompt.js';
+
+type Offers = TemplateInput['offers'];
+
+const StoredTools = z.object({ tools: z.array(ToolOffer) });
+
+/**
+ * Reads what the settings offer to templates: prompts of the operator, and tools that a process with tool servers has found. A text
+ * that this version of the product cannot use is left out, with a warning each time it changes. The reader throws STORE_*.
+ */
+export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger: Pick<Logger, 'warn'>): () => Promise<Offers> {
+  /** Prompt -> the version of its setting and the text that may be used, so that a fault is told once. */
+  const known = new Map<string, { readonly version: number; readonly text: string | null }>();
+  return async () => {
+    const read = await Promise.all(
+      shippedPrompts.map(async ({ name }): Promise<readonly [string, string | null]> => {
+        const stored = await settings.read(promptSetting(name));
+        if (!stored) return [name, null];
+        const seen = known.get(name);
+        const text = seen?.version === stored.version ? seen.text : usable(name, stored.value);
+        known.set(name, { version: stored.version, text });
+        return [name, text];
+      }),
+    );
+    const prompts = Object.fromEntries(read.filter((entry): entry is readonly [string, string] => entry[1] !== null));
+    const tools = StoredTools.safeParse((await settings.read(toolOffersSetting))?.value);
+    return { tools: tools.success ? tools.data.tools : [], collections: [], tenantCollections: true, prompts };
+  };
+
+  function usable(name: string, value: unknown): string | null {
+    const text = textOf(value);
+    const faults = text === null ? [] : promptFaults(name, text);
+    if (faults.length > 0) logger.warn('The text of a prompt cannot be used: the shipped one is.', { prompt: name, faults });
+    return faults.length > 0 ? null : text;
+  }
+}

@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Inject, Injectable } from '@nestjs/common';
+import { Failure, makeEvent, SettingChanged } from '@conclave/contracts';
+import { traceparentFor } from '@conclave/platform';
+import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
+
+/** Times a change is tried while others change the same setting. */
+const tries = 5;
+
+export interface SettingChange {
+  readonly name: string;
+  readonly actor: string;
+  readonly value: unknown;
+  /** Version it was read at; with another one in its place nothing is written. Null: whatever is there is replaced. */
+  readonly expected: number | null;
+}
+
+/** Settings that people change while the system runs. Each change is an event on the audit. */
+@Injectable()
+export class SettingChanges {
+  constructor(
+    @Inject(STATE) private readonly state: Pick<StateStore, 'settings' | 'now'>,
+    @Inject(EVENT_LOG) private readonly log: Pick<EventLog, 'publish'>,
+  ) {}
+
+  /**
+   * Gives the version that holds the value. A value that is there already is not written again, but its event goes out again: a
+   * repeat after a failure completes what was begun. Throws SETTING_CHANGED, STORE_*, LOG_UNAVAILABLE: send it again.
+   */
+  async write(change: SettingChange): Promise<number> {
+    const { settings } = this.state;
+    const { name, value, expected } = change;
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const present = await settings.read(name);
+      const version = present?.version ?? 0;
+      if (present && isDeepStrictEqual(present.value, value) && (expected === null || expected === version || expected === version - 1)) {
+        const before = version > 1 ? ((await settings.readVersion(name, version - 1))?.value ?? null) : null;
+        await this.tell(change, before, version);
+        return version;
+      }
+      if (expected !== null && expected !== version) throw new Failure('SETTING_CHANGED', `It has version ${version} by now.`);
+      if (!(await settings.write(name, version, value))) continue;
+      await this.tell(change, present?.value ?? null, version + 1);
+      return version + 1;
+    }
+    throw new Failure('SETTING_CHANGED');
+  }
+
+  private async tell({ name, actor, value }: SettingChange, before: unknown, version: number): Promise<void> {
+    const changedAt = await this.state.now();
+    const id = `setting/${name}/${version}`;
+    const address = { id, runId: 'settings', source: 'gateway', time: changedAt, traceparent: traceparentFor({ id, runId: id }) } as const;
+    await this.log.publish([makeEvent(SettingChanged, address, { setting: name, actor, before, after: value, version, changedAt })]);
+  }
+}

@@ -1,0 +1,49 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { longestSkill, readSkill, skillName, type Skill } from '@conclave/strategies';
+
+/** Files that are looked at. */
+const mostFiles = 500;
+/** Bytes of a file that is looked at: four for each character. */
+const mostBytes = longestSkill * 4;
+
+export type FolderSkill =
+  { readonly name: string; readonly text: string; readonly skill: Skill } | { readonly name: string; readonly faults: readonly string[] };
+
+/** Skills of a folder: each Markdown file is one, and being there is its approval. Read anew each time, so that a changed file counts. */
+export class SkillFolder {
+  constructor(private readonly folder: string) {}
+
+  /** Null where there is no such file. */
+  async find(name: string): Promise<FolderSkill | null> {
+    if (!skillName.test(name)) return null;
+    const path = join(this.folder, `${name}.md`);
+    const found = await stat(path).catch(missing);
+    if (!found?.isFile()) return null;
+    if (found.size > mostBytes)
+      return { name, faults: [`The file has ${found.size} bytes; a skill has at most ${longestSkill} characters.`] };
+    const text = await readFile(path, 'utf8').catch(missing);
+    if (text === null) return null;
+    const read = readSkill(name, text);
+    return 'skill' in read ? { name, text, skill: read.skill } : { name, faults: read.faults };
+  }
+
+  async list(): Promise<readonly FolderSkill[]> {
+    const names = (await readdir(this.folder).catch(missing)) ?? [];
+    const files = names.filter((name) => name.endsWith('.md')).sort().slice(0, mostFiles); // prettier-ignore
+    const found = await Promise.all(
+      files.map(async (file): Promise<FolderSkill | null> => {
+        const name = file.slice(0, -'.md'.length);
+        const skill = await this.find(name);
+        return skill ?? (skillName.test(name) ? null : { name, faults: ['Its name is not made of small letters, digits, "-" and "_".'] });
+      }),
+    );
+    return found.filter((one) => one !== null);
+  }
+}
+
+/** What is not there is null; every other error says that the folder cannot be read. */
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+  throw error;
+}

@@ -1,0 +1,223 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  documentSetting,
+  collectionsSetting,
+  Failure,
+  isOutage,
+  StoredCollections,
+  StoredDocument,
+  type KnowledgeProposed,
+} from '@conclave/contracts';
+import { LOGGER, METRICS, type Logger, type Metrics } from '@conclave/platform';
+import {
+  BLOBS, defer, DOCUMENTS, documentsCollection, EMBEDDER, STATE, VECTORS,
+  type Blobs, type DocumentReader, type Embedder, type HandlerOutcome, type StateStore, type Vectors, type VectorScope,
+} from '@conclave/ports'; // prettier-ignore
+import { chunksOf, textWithHeadings, type Chunk } from '@conclave/strategies';
+
+/** Chunks that are embedded and stored at once; progress is kept after each such batch. */
+const batch = 32;
+/** Chunks of one document: about twenty million characters. */
+const mostChunks = 20_000;
+/** Milliseconds before what is away is asked again. */
+const awayMs = 2_000;
+/** Times a record is written again because somebody else wrote it meanwhile. */
+const tries = 20;
+
+type Proposed = NonNullable<KnowledgeProposed['data']['document']>;
+
+interface Work {
+  readonly tenant: string;
+  readonly document: Proposed;
+  readonly take: number;
+  readonly scope: VectorScope;
+}
+
+/** The document was removed, or taken in anew by work that follows: this work is over. */
+class Gone extends Error {
+  constructor(readonly why: 'removed' | 'superseded') {
+    super(why);
+  }
+}
+
+/**
+ * Reads an uploaded document, cuts it into chunks, embeds them and stores them, a batch at a time. The record says how far it is, so
+ * that another process goes on there. While vectors or embedder are away it waits in the log; a document that cannot be read is over
+ * with its sentence. Nothing of it becomes a dead letter, and a document that is removed meanwhile leaves nothing behind.
+ */
+@Injectable()
+export class DocumentIngest {
+  constructor(
+    @Inject(STATE) private readonly state: Pick<StateStore, 'settings' | 'now'>,
+    @Inject(BLOBS) private readonly blobs: Blobs,
+    @Inject(DOCUMENTS) private readonly reader: DocumentReader | null,
+    @Inject(VECTORS) private readonly vectors: Vectors | null,
+    @Inject(EMBEDDER) private readonly embedder: Embedder | null,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
+  ) {}
+
+  async ingest(event: KnowledgeProposed, signal: AbortSignal): Promise<HandlerOutcome> {
+    const { document, tenant } = event.data;
+    if (!document) return [];
+    const { embedder, vectors } = this;
+    const collection = embedder ? documentsCollection(document.collection, embedder) : '';
+    const work: Work = { tenant, document, take: Number(event.id.split('/').at(-1)), scope: { tenant, collection } };
+    try {
+      const record = await this.open(work);
+      if (record.status === 'ready' || record.status === 'failed') return [];
+      if (!this.reader || !vectors || !embedder)
+        throw new Failure('VECTORS_UNAVAILABLE', 'This installation has none: set `stores.chroma`.', { context: { configured: false } });
+      await this.work(work, record, { reader: this.reader, vectors, embedder }, signal);
+      return [];
+    } catch (error) {
+      return this.endOf(work, error, signal);
+    }
+  }
+
+  /** A record that killed its processes. */
+  async killed(event: KnowledgeProposed): Promise<void> {
+    const { document, tenant } = event.data;
+    if (!document) return;
+    const work = { tenant, document, take: Number(event.id.split('/').at(-1)), scope: { tenant, collection: '' } };
+    await this.update(work, {
+      status: 'failed',
+      problem: 'Processes died while they read it. Split it, or send it in another format.',
+    }).catch(ignoreGone);
+  }
+
+  private async work(
+    work: Work,
+    record: StoredDocument,
+    { reader, vectors, embedder }: { readonly reader: DocumentReader; readonly vectors: Vectors; readonly embedder: Embedder },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { document } = work;
+    await this.update(work, { status: 'reading', problem: null });
+    const bytes = await this.blobs.get({ sha256: record.sha256, bytes: record.bytes });
+    const read = await reader.read({ bytes, mime: document.mime, name: document.name, signal });
+    const chunks = chunksOf(document.id, read.text);
+    if (chunks.length === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It holds no text.');
+    if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${chunks.length} parts, ${mostChunks} are taken.`);
+    // What was stored counts only if it is the same document, cut the same way, in the same space.
+    const known = record.embedder === embedder.id && record.total === chunks.length ? record.done : 0;
+    if (known === 0) await this.forget(work);
+    const title = read.title.slice(0, 300);
+    const about = {
+      status: 'embedding',
+      title,
+      total: chunks.length,
+      embedder: embedder.id,
+      notices: read.notices.slice(0, 20),
+      problem: null,
+    } as const;
+    await this.update(work, { ...about, notices: [...about.notices], done: known });
+    for (let from = known; from < chunks.length; from += batch) {
+      signal.throwIfAborted();
+      const part = chunks.slice(from, from + batch);
+      const found = await embedder.embed(part.map(textWithHeadings), { signal });
+      if (from === known) await vectors.create(work.scope, found[0]!.length);
+      await vectors.upsert(work.scope, part.map((chunk, at) => recordOf(work, chunk, from + at, found[at]!, title))); // prettier-ignore
+      await this.update(work, { done: from + part.length });
+    }
+    await this.update(work, { status: 'ready' });
+    this.metrics.count('documents_ingested_total', { outcome: 'ready' });
+    this.logger.info('A document was read and embedded.', { document: document.id, chunks: chunks.length });
+  }
+
+  /** What a failure means for the document. Outages of our own stores go on to the log, which waits for them. */
+  private async endOf(work: Work, error: unknown, signal: AbortSignal): Promise<HandlerOutcome> {
+    const { id } = work.document;
+    if (error instanceof Gone) return error.why === 'removed' ? this.whenThere(() => this.forget(work)) : [];
+    if (signal.aborted) return defer(1);
+    const failure = error instanceof Failure ? error : new Failure('INTERNAL', undefined, { cause: error });
+    if (isOutage(failure) && failure.code !== 'BLOB_MISSING') throw failure;
+    if (!(error instanceof Failure)) this.logger.error('A document could not be worked on.', { document: id, error });
+    if (waits(failure)) {
+      // Without its collection nothing of it is there any more.
+      const lost = failure.code === 'COLLECTION_NOT_FOUND' ? { done: 0 } : {};
+      const outcome = await this.update(work, { ...lost, problem: `Waits: ${failure.message}` }).catch(ignoreGone);
+      this.logger.debug('A document waits.', { document: id, code: failure.code });
+      return outcome === 'gone' ? [] : defer(failure.options.retryAfterMs ?? awayMs);
+    }
+    const problem =
+      failure.code === 'BLOB_MISSING' ? 'Its bytes are not kept any more. Send the document again.' : failure.message.slice(0, 1_000);
+    this.metrics.count('documents_ingested_total', { outcome: 'failed' });
+    this.logger.warn('A document cannot be used.', { document: id, code: failure.code });
+    return this.whenThere(async () => {
+      if (this.vectors && this.embedder) await this.forget(work);
+      await this.update(work, { status: 'failed', done: 0, problem }).catch(ignoreGone);
+    });
+  }
+
+  private async whenThere(act: () => Promise<void>): Promise<HandlerOutcome> {
+    try {
+      await act();
+      return [];
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'VECTORS_UNAVAILABLE') return defer(awayMs);
+      throw error;
+    }
+  }
+
+  /** Removes every chunk of the document. */
+  private async forget({ scope, document }: Work): Promise<void> {
+    if (!this.vectors || scope.collection === '') return;
+    await this.vectors.delete(scope, { where: { document: document.id } });
+  }
+
+  /** Its record. Throws Gone. */
+  private async open(work: Work): Promise<StoredDocument> {
+    const { tenant, document, take } = work;
+    const stored = await this.state.settings.read(documentSetting(tenant, document.collection, document.id));
+    const record = stored ? StoredDocument.parse(stored.value) : null;
+    const kept = StoredCollections.safeParse((await this.state.settings.read(collectionsSetting(tenant)))?.value);
+    const isCollection = kept.success && kept.data.collections.some(({ name }) => name === document.collection);
+    if (!record || record.status === 'deleted' || !isCollection) throw new Gone('removed');
+    if (record.take !== take) throw new Gone('superseded');
+    return record;
+  }
+
+  /** Throws Gone for a document that was removed or taken in anew. */
+  private async update({ tenant, document, take }: Work, change: Partial<StoredDocument>): Promise<'written'> {
+    const name = documentSetting(tenant, document.collection, document.id);
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const stored = await this.state.settings.read(name);
+      const record = stored ? StoredDocument.parse(stored.value) : null;
+      if (!stored || !record || record.status === 'deleted') throw new Gone('removed');
+      if (record.take !== take) throw new Gone('superseded');
+      if (Object.entries(change).every(([key, value]) => JSON.stringify(record[key as keyof StoredDocument]) === JSON.stringify(value)))
+        return 'written';
+      const next: StoredDocument = { ...record, ...change, updatedAt: await this.state.now() };
+      if (await this.state.settings.write(name, stored.version, next)) return 'written';
+    }
+    throw new Failure('STORE_UNAVAILABLE', 'The record of a document changes all the time.');
+  }
+}
+
+/** What passes by itself: the servers of vectors and embeddings. */
+function waits({ code, retriable, options }: Failure): boolean {
+  if (code === 'COLLECTION_NOT_FOUND') return true;
+  if (code === 'VECTORS_UNAVAILABLE') return options.context?.['configured'] !== false;
+  return retriable && (code === 'CALL_TIMEOUT' || code.startsWith('PROVIDER_'));
+}
+
+function ignoreGone(error: unknown): 'gone' {
+  if (error instanceof Gone) return 'gone';
+  throw error;
+}
+
+const recordOf = ({ document }: Work, chunk: Chunk, n: number, vector: Float32Array, title: string) => ({
+  id: chunk.id,
+  vector,
+  text: textWithHeadings(chunk),
+  metadata: {
+    ...document.metadata,
+    document: document.id,
+    collection: document.collection,
+    name: document.name,
+    title,
+    heading: chunk.headings.join(' / ').slice(0, 1_000),
+    n,
+  },
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import { CommitteeScript, type Engine, expert, runEnd, startRun } from '@conclave/test-support/system';
+
+/** What people add and change while the system runs, through whichever gateway, and what is left of it when processes die. */
+export function knowledgeScenarios(engine: () => Engine): void {
+  const script = (question: string): CommitteeScript =>
+    new CommitteeScript(engine().models, question).plan([expert('x1', 'Say it.')]).expert('It is said.').answer(['It is said.']); // prettier-ignore
+  const send = async (n: number, method: string, path: string, body?: object) => {
+    const response = await fetch(`${engine().url(n)}/v1${path}`, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const answered = async (n: number, question: string): Promise<string> => {
+    const { body } = await startRun(engine().url(n), { model: 'conclave-fast', input: question });
+    expect(await runEnd(engine().url(n), body.id)).toMatchObject({ outcome: 'completed' });
+    return body.id;
+  };
+  const heard = (s: CommitteeScript): string => s.calls('composer').map(({ messages }) => JSON.stringify(messages)).join('\n'); // prettier-ignore
+
+  describe('what people tell the system', () => {
+    it('rates an answer once, whichever gateway is told', async () => {
+      const s = script('Is a rating kept? (rated)');
+      const run = await answered(2, s.question);
+      const rate = (n: number, rating: number) =>
+        send(n, 'POST', '/feedback', { response_id: `chatcmpl-${run.slice('run_'.length)}`, rating });
+      expect([(await rate(1, 2)).status, (await rate(2, 2)).status, (await rate(2, 5)).status]).toEqual([202, 202, 409]);
+    });
+
+    it('changes a prompt for the runs of every gateway within two seconds, and back again', async () => {
+      const text = 'Write the answer as a sailor would, from the facts below.';
+      expect(await send(1, 'PUT', '/admin/prompts/composer', { text })).toMatchObject({ status: 200, body: { overridden: true } });
+      await new Promise((resolve) => setTimeout(resolve, 2_000)); // the time in which settings are followed
+      const changed = script('Who speaks? (sailor)');
+      await answered(2, changed.question);
+      expect(heard(changed)).toContain('as a sailor would');
+      expect(await send(2, 'POST', '/admin/prompts/composer/rollback', {})).toMatchObject({ status: 200, body: { text: null } });
+      await new Promise((resolve) => setTimeout(resolve, 2_000)); // the same
+      const back = script('Who speaks? (nobody)');
+      await answered(1, back.question);
+      expect(heard(back)).not.toContain('sailor');
+    });
+
+    it('takes a document in whose reader is killed on the way; without a place for vectors it says so', async () => {
+      const made = await send(2, 'POST', '/collections', { name: 'ships', description: 'Ships and harbours.' });
+      if (engine().kind === 'distributed') {
+        // The servers of this stack are without ChromaDB.
+        expect(made).toMatchObject({ status: 503, body: { error: { message: expect.stringContaining('stores.chroma') } } });
+        return;
+      }
+      const text = Array.from({ length: 12_000 }, (_, n) => `Ship ${n} lies in harbour ${n % 97} until the ice melts.`).join('\n');
+      const { id } = (await send(1, 'POST', '/collections/ships/documents', { name: 'ships.txt', mime: 'text/plain', text })).body;
+      const look = async () => (await send(1, 'GET', `/collections/ships/documents/${String(id)}`)).body as { status: string; chunks: { done: number; total: number } }; // prettier-ignore
+      const before = await until('some of it', async () => ((found) => found.chunks.done > 0 && found)(await look()), {
+        timeoutMs: 30_000,
+      });
+      expect(before.status).toBe('embedding');
+      const process = engine().process('graph-ingest');
+      expect((await process.kill('SIGKILL')).signal).toBe('SIGKILL');
+      await process.ready();
+      expect((await look()).chunks.done).toBeGreaterThanOrEqual(before.chunks.done);
+      const after = await until('all of it', async () => ((found) => found.status === 'ready' && found)(await look()), {
+        timeoutMs: 60_000,
+        everyMs: 100,
+      });
+      expect([after.chunks.done, after.chunks.total > 500]).toEqual([after.chunks.total, true]);
+      expect((await send(1, 'GET', '/admin/dead-letters')).body).toMatchObject({
+        data: expect.not.arrayContaining([expect.objectContaining({ type: 'KnowledgeProposed' })]),
+      });
+      expect((await send(1, 'DELETE', '/collections/ships')).status).toBe(200);
+    });
+  });
+}

@@ -35,6 +35,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     state: ports.state,
     stream: ports.stream,
     models: ports.models,
+    answers: { vectors: ports.vectors ?? null, embedder: ports.embedder ?? null },
     topics: topicsOf(loaded).map(({ name }) => name),
     limits: {
       maxBodyBytes,

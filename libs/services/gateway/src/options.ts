@@ -1,6 +1,7 @@
 import type { Caller, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
 import type { EventLog, Models, RunStream, StateStore } from '@conclave/ports';
+import type { AnswerCacheName, AnswerSources } from './answers/answer-cache.js';
 
 /** What the name in `model` stands for; aliases are applied already. */
 export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
@@ -55,6 +56,7 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
+  onCache(lookup: { readonly cache: AnswerCacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;
 }
 
 export interface GatewayLimits {
@@ -118,6 +120,8 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
+  /** Absent: only the same question is answered from memory. */
+  readonly answers?: AnswerSources;
   /** Every topic of this installation, without prefix: a dead letter goes back to one of them alone. Absent: to any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;

@@ -1,5 +1,6 @@
 import { type Failure, isTerminal, type PlanRequested, type StreamBody, type StreamEntry, type WorkerEntry } from '@conclave/contracts';
 import {
+  MemoryStores as StoresInMemory,
   planAppend,
   type Acceptance,
   type Accepted,
@@ -102,10 +103,7 @@ export class MemoryStores {
       ...{ read: unused('settings'), write: unused('settings'), list: unused('settings') },
       ...{ versions: unused('settings'), readVersion: unused('settings') },
     },
-    caches: {
-      ...{ read: unused('caches'), write: unused('caches'), remove: unused('caches'), removeTagged: unused('caches') },
-      ...{ claim: unused('caches'), release: unused('caches') },
-    },
+    caches: new StoresInMemory().caches,
     scores: { add: unused('scores'), read: unused('scores'), all: unused('scores') },
     once: { claim: unused('once') },
     identity: { read: unused('identity'), start: unused('identity') },

@@ -128,6 +128,7 @@ export interface WorldOptions {
   readonly keys?: GatewayOptions['keys'];
   readonly template?: Partial<Template>;
   readonly crashPoints?: CrashPoints;
+  readonly answers?: GatewayOptions['answers'];
   /** Other gateways look at the same stores and the same log. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
@@ -166,7 +167,7 @@ export class World {
     await this.log.close();
   }
 
-  private options({ limits, keys, template: changes, crashPoints, describeModels }: WorldOptions): GatewayOptions {
+  private options({ limits, keys, template: changes, crashPoints, describeModels, answers }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
       get:
@@ -211,6 +212,7 @@ export class World {
       asyncApi: '{"asyncapi":"3.0.0"}',
       history: { enabled: true, write: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }) },
       ...(crashPoints ? { crashPoints } : {}),
+      ...(answers ? { answers } : {}),
     };
   }
 

@@ -43,6 +43,7 @@ export class RunsController {
       Promise.resolve(),
     );
     const self = `/v1/runs/${run.runId}`;
+    if (run.cache) response.setHeader('x-conclave-cache', run.cache);
     const accepted: RunAccepted = {
       object: 'run',
       id: run.runId,

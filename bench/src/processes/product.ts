@@ -15,6 +15,8 @@ export interface ProductOptions {
   readonly profile?: string | undefined;
   /** Flags of Node. */
   readonly flags?: readonly string[];
+  /** Whether the caches may answer; otherwise every request is a run, however often it is repeated. */
+  readonly answersFromMemory?: boolean;
   /** Variables for the process of an app. */
   readonly envOf?: (app: string) => Readonly<Record<string, string>>;
 }
@@ -34,7 +36,7 @@ const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as 
 const readyWithinMs = 90_000;
 
 /** conclave.yaml with the fake model and one template. */
-export const configuration = (modelUrl: string, rest: object): object => ({
+export const configuration = (modelUrl: string, rest: object, caching = false): object => ({
   providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64, timeout_s: 600 } },
   models: { [directModel]: { context: 32_768 } },
   templates: {
@@ -43,6 +45,7 @@ export const configuration = (modelUrl: string, rest: object): object => ({
       planner: { model: directModel },
       judge: { model: directModel },
       experts: { general: { t1: [directModel] } },
+      caches: { answer: caching, semantic: caching, plan: caching, search: caching },
     },
   },
   ...rest,
@@ -56,8 +59,8 @@ const cleared = Object.fromEntries(
   ].map((name) => [name, undefined]),
 ); // prettier-ignore
 
-export async function startEmbedded({ modelUrl, scratch, envOf, ...rest }: ProductOptions): Promise<Product> {
-  const home = scratch.home('embedded', configuration(modelUrl, {}));
+export async function startEmbedded({ modelUrl, scratch, envOf, answersFromMemory, ...rest }: ProductOptions): Promise<Product> {
+  const home = scratch.home('embedded', configuration(modelUrl, {}, answersFromMemory));
   const running = await launch({ app: 'standalone', home, portName: 'PORT', env: envOf?.('standalone'), ...rest });
   return { url: `http://127.0.0.1:${running.port}/v1`, processes: [running] };
 }

@@ -28,10 +28,17 @@ describe('npm run bench without servers', () => {
     expect(code).toBe(0);
   }, 60_000);
 
+  it('measures B9 and judges both kinds of hits', async () => {
+    const { code, text } = await runBench(['B9', '--quick']);
+    expect(text).toMatch(/exact hit: .*\n\s+[\d.]+ ms \[.*\], RATIO [\d.]+x \[.*\]; target <= 5 ms: (met|NOT MET)/);
+    expect(text).toMatch(/semantic hit: .*\n\s+[\d.]+ ms \[.*\], RATIO [\d.]+x \[.*\]; target <= 30 ms: (met|NOT MET)/);
+    expect(code).toBe(0);
+  }, 60_000);
+
   it('names the benchmarks it knows when asked for another one, and names no host', async () => {
     const { code, text } = await runBench(['B99']);
     expect(text).toContain('There is no benchmark B99');
-    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B10']) expect(text).toContain(id);
+    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10']) expect(text).toContain(id);
     expect(code).toBe(2);
   });
 });

@@ -21,7 +21,7 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { MergerModule } from '@conclave/service-merger';
+import { LearningModule, MergerModule } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 
 export interface EngineOptions {
@@ -31,7 +31,7 @@ export interface EngineOptions {
   readonly localServers?: OpenPortsOptions['localServers'];
 }
 
-/** All five services in this process on the embedded adapters; the gateway does not listen yet. */
+/** All services in this process on the embedded adapters; the gateway does not listen yet. */
 export interface Engine {
   readonly gateway: INestApplication;
   readonly ports: OpenedPorts;
@@ -72,6 +72,7 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
       ['planner', PlannerModule.register({ storePrompts }), []],
       ['experts', ExpertsModule.register({ storePrompts, readPages: loaded.configuration.search.read_pages }), workers],
       ['merger', MergerModule.register({ storePrompts }), ['judge']],
+      ['learning', LearningModule.register(), []],
       ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
     ] as const;
     const served: Served[] = [];

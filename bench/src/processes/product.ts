@@ -15,6 +15,8 @@ export interface ProductOptions {
   readonly profile?: string | undefined;
   /** Flags of Node. */
   readonly flags?: readonly string[];
+  /** Whether the caches may answer; otherwise every request is a run, however often it is repeated. */
+  readonly answersFromMemory?: boolean;
   /** Variables for the process of an app. */
   readonly envOf?: (app: string) => Readonly<Record<string, string>>;
 }
@@ -34,7 +36,7 @@ const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as 
 const readyWithinMs = 90_000;
 
 /** conclave.yaml with the fake model and one template. */
-export const configuration = (modelUrl: string, rest: object): object => ({
+export const configuration = (modelUrl: string, rest: object, caching = false): object => ({
   providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_MODEL_KEY', paid: false, max_concurrency: 64, timeout_s: 600 } },
   models: { [directModel]: { context: 32_768 } },
   templates: {
@@ -46,7 +48,7 @@ export const configuration = (modelUrl: string, rest: object): object => ({
       // What is measured is the way of an answer, not what may be saved or added on it.
       complexity: 'moderate',
       refine_rounds: 0,
-      caches: { answer: false, semantic: false, plan: false, search: false },
+      caches: { answer: caching, semantic: caching, plan: caching, search: caching },
     },
   },
   ...rest,
@@ -60,8 +62,8 @@ const cleared = Object.fromEntries(
   ].map((name) => [name, undefined]),
 ); // prettier-ignore
 
-export async function startEmbedded({ modelUrl, scratch, envOf, ...rest }: ProductOptions): Promise<Product> {
-  const home = scratch.home('embedded', configuration(modelUrl, {}));
+export async function startEmbedded({ modelUrl, scratch, envOf, answersFromMemory, ...rest }: ProductOptions): Promise<Product> {
+  const home = scratch.home('embedded', configuration(modelUrl, {}, answersFromMemory));
   const running = await launch({ app: 'standalone', home, portName: 'PORT', env: envOf?.('standalone'), ...rest });
   return { url: `http://127.0.0.1:${running.port}/v1`, processes: [running] };
 }

@@ -98,6 +98,17 @@ export const CachedAnswer = z.object({
 });
 export type CachedAnswer = z.infer<typeof CachedAnswer>;
 
+/** Which cache answered a run. */
+export const CacheHit = z.object({
+  origin: z.enum(['exact', 'semantic']),
+  runId: z.string(),
+  distance: z.number().nullable(),
+});
+export type CacheHit = z.infer<typeof CacheHit>;
+
+export const Review = z.enum(['none', 'confirmed', 'corrected', 'unparsable', 'not_reviewed']);
+export type Review = z.infer<typeof Review>;
+
 /** Where the answer of a run may be kept; made by whoever accepted it, so that reader and writer use the same keys. */
 export const CacheKeys = z.object({
   exact: z.string().nullable().describe('key of the exact answer cache; null where it is off'),

@@ -27,6 +27,9 @@ export function describeRun(stored: unknown): RunView {
     question: run.goal,
     answer: run.answer?.text ?? null,
     cutShort: run.answer?.cutShort ?? false,
+    complexity: run.complexity ?? levelOf(run),
+    cached: run.cached ? { origin: run.cached.origin, runId: run.cached.runId, distance: run.cached.distance } : null,
+    review: run.phase === 'done' ? (run.review ?? 'none') : null,
     sources: [...(run.answer?.sources ?? [])],
     rounds: run.plans.map(({ epoch, fallback, usage }) => ({
       epoch,
@@ -44,6 +47,9 @@ export function describeRun(stored: unknown): RunView {
     completedAt: run.completedAt,
   };
 }
+
+/** The first plan says it; before there is one nothing is known. */
+const levelOf = (run: RunState): RunView['complexity'] => (run.plans[0]?.complexity as RunView['complexity']) ?? null;
 
 const usageOf = (task: TaskState): Usage => addUsage(task.result?.usage ?? noUsage, task.lateUsage ?? noUsage);
 

@@ -76,7 +76,9 @@ export function answerFromCache(moves: Moves): void {
   const { origin, runId, answer, sources, distance } = run.cached!;
   const how =
     origin === 'exact' ? 'The same question' : `A question of the same meaning (distance ${Math.round((distance ?? 0) * 1000) / 1000})`;
-  run.ending = { outcome: 'completed', rule: null, reason: `${how} was answered before, by ${runId}.`, reasonCode: `cache_${origin}` };
+  const reason = `${how} was answered before, by ${runId}.`;
+  run.ending = { outcome: 'completed', rule: null, reason, reasonCode: `cache_${origin}` };
+  moves.think('fast.path', `Answered from the cache. ${reason}`);
   conclude(moves, { text: answer, sources, insight: null, cutShort: false, epoch: 0 });
 }
 

@@ -150,7 +150,7 @@ describe('a recorded run is the same under unchanged code', () => {
     });
     expect(result.end).toMatchObject({ outcome: 'completed' });
     expectSame(result);
-    expect(result.run.driven).toMatchObject({ calls: 5, outcomes: 3 });
+    expect(result.run.driven).toMatchObject({ calls: 6, outcomes: 3 });
   });
 
   it('when a model failed and the next one was asked', async () => {

@@ -43,6 +43,13 @@ const unused = <T extends object>(what: string): T =>
   new Proxy({} as T, {
     get: () => () => Promise.reject(new Error(`A replay asks no ${what}.`)),
   });
+/** A plan that is made again is kept nowhere. */
+const plannerView = (state: SeenState) => ({
+  ...stateView(state),
+  caches: { read: () => Promise.resolve(null), write: () => Promise.resolve(false) },
+  scores: unused<StateStore['scores']>('score'),
+});
+const uncounted = { count: () => undefined };
 const emptyCaches = { ...unused<StateStore['caches']>('cache'), read: () => Promise.resolve(null) };
 
 const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
@@ -56,7 +63,7 @@ export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
   stateHash: (state: RunState): string => stateHash(state),
   plan(event: PlanRequested | GapDetected, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
-    const handler = new PlannerHandler(stateView(state), calls, stream);
+    const handler = new PlannerHandler(plannerView(state), calls, stream, uncounted, () => 0.5);
     return event.type === 'PlanRequested'
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());

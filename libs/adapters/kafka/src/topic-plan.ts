@@ -131,7 +131,11 @@ export function topicCommands(planned: readonly PlannedTopic[], options: Command
 
 /** Consumer groups of the services: their own names, the task classes', and the throw-away ones that read a topic to its end. */
 const groupAcls = (prefix: string) => [
-  ...['planner', 'merger', 'graph-ingest'].map((name) => ({ name: prefix + name, pattern: 'literal', operations: ['Read', 'Describe'] })),
+  ...['planner', 'merger', 'learning', 'graph-ingest'].map((name) => ({
+    name: prefix + name,
+    pattern: 'literal',
+    operations: ['Read', 'Describe'],
+  })),
   { name: `${prefix}tasks.`, pattern: 'prefixed', operations: ['Read', 'Describe'] },
   { name: `${prefix}read-`, pattern: 'prefixed', operations: ['Read', 'Describe', 'Delete'] },
 ];

@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly categories?: readonly string[];
   /** The service's module on the log; absent for a service that consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
+  /** Further services of this process on the same stores, by their names: each has its own consumer group, and serves no task class. */
+  readonly also?: Readonly<Record<string, (loaded: Loaded) => ServeOptions['module']>>;
   /** What runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
   readonly beside?: (process: RunningProcess) => Promise<{ close(): Promise<void> }>;
 }
@@ -98,6 +100,10 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     const concurrency = taskConcurrency(loaded);
     const served = await serve({ service, module: options.module(loaded), ports, observers, process: identity, graceMs, concurrency });
     shutdown.add('service', () => served.close());
+  }
+  for (const [name, module] of Object.entries(options.also ?? {})) {
+    const served = await serve({ service: name, module: module(loaded), ports, observers, process: { ...identity, classes: [] }, graceMs });
+    shutdown.add(name, () => served.close());
   }
   const beside = await options.beside?.({ loaded, observers, ports, identity, shutdown });
   if (beside) shutdown.add('http', () => beside.close());

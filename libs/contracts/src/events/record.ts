@@ -1,7 +1,21 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { ModelRef } from '../template.js';
-import { CacheKeys, Complexity, Fact, FailureNote, HistoryEntry, Insight, Outcome, RuleId, Source, Timestamp, Usage } from '../values.js';
+import {
+  CacheHit,
+  CacheKeys,
+  Complexity,
+  Fact,
+  FailureNote,
+  HistoryEntry,
+  Insight,
+  Outcome,
+  Review,
+  RuleId,
+  Source,
+  Timestamp,
+  Usage,
+} from '../values.js';
 import { Caller } from './plan.js';
 
 /** What one expert contributed, for scores and for people. */
@@ -39,14 +53,10 @@ export const RunCompleted = defineEvent({
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),
-    cached: z
-      .object({ origin: z.enum(['exact', 'semantic']), runId: z.string(), distance: z.number().nullable() })
-      .nullable()
-      .default(null)
-      .describe('cache that answered, and the run it had the answer from'),
+    cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
     caching: CacheKeys.nullable().default(null),
     experts: z.array(ExpertOutcome).default([]),
-    review: z.enum(['none', 'confirmed', 'corrected', 'unparsable', 'not_reviewed']).default('none').describe('what the critic said'),
+    review: Review.default('none').describe('what the critic said'),
     evidence: z.array(Fact).default([]).describe('facts the answer was written from, bounded'),
     learning: z
       .object({

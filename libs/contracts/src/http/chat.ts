@@ -35,6 +35,12 @@ export const ConclaveOptions = z.object({
     .enum(['reasoning', 'think', 'status', 'none'], { error: 'must be "reasoning", "think", "status" or "none"' })
     .nullish()
     .describe('how progress is shown on a stream'),
+  cache: z
+    .boolean({ error: 'must be true or false' })
+    .nullish()
+    .describe(
+      'false: no cache answers, and nothing of this request is kept in one; the headers `cache-control: no-cache` and `x-conclave-cache: off` say the same',
+    ),
   wall_time_s: z.number().positive().nullish().describe('seconds from acceptance to the end'),
   model_calls: positive.nullish().describe('model calls at most'),
   prompt_tokens: positive.nullish().describe('prompt tokens at most, summed over all calls'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { RunId } from '../ids.js';
 import { RunLimits } from '../template.js';
-import { FailureNote, HistoryEntry, Outcome, RuleId, Source, Timestamp, Usage } from '../values.js';
+import { CacheHit, Complexity, FailureNote, HistoryEntry, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
 import { answerFields, ChatMessage } from './chat.js';
 
 /** Starts a run that outlives its client. `input` is short for one user message. */
@@ -82,6 +82,9 @@ export const RunView = z.object({
   question: z.string(),
   answer: z.string().nullable(),
   cutShort: z.boolean(),
+  complexity: Complexity.nullable().default(null).describe('level the question was taken for; null until that is known'),
+  cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
+  review: Review.nullable().default(null).describe('what the critic said; null until the run has ended'),
   sources: z.array(Source),
   rounds: z.array(RoundView),
   history: z.array(HistoryEntry),

@@ -2,6 +2,7 @@ import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type On
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { LocalAdmin } from './admin/local-admin.js';
+import { AnswerCache } from './answers/answer-cache.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
@@ -63,6 +64,7 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
         { provide: RUN_STREAM, useValue: options.stream },
         { provide: MODELS, useValue: options.models },
         Acceptance,
+        AnswerCache,
         Callers,
         ChatRuns,
         Commands,

@@ -1,6 +1,7 @@
 import type { Caller, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
 import type { Blobs, Embedder, EventLog, KnowledgeGraph, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
+import type { AnswerCacheName } from './answers/answer-cache.js';
 
 /** What the name in `model` stands for; aliases are applied already. */
 export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
@@ -57,6 +58,7 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
+  onCache(lookup: { readonly cache: AnswerCacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;
 }
 
 export interface GatewayLimits {
@@ -125,7 +127,7 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
-  /** What collections are kept with; without them uploads are refused. */
+  /** What collections are kept with, and questions found again in other words; without them uploads are refused and only the same question is answered from memory. */
   readonly blobs?: Blobs;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;

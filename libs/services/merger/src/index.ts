@@ -1,4 +1,6 @@
 export { canonicalJson } from './canonical-json.js';
 export { stateHash } from './engine.handler.js';
 export { JudgeHandler } from './judge.handler.js';
+export { LearningHandler } from './learning/learning.handler.js';
+export { LearningModule } from './learning/learning.module.js';
 export { MergerModule } from './merger.module.js';

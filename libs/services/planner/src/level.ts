@@ -11,7 +11,10 @@ export interface Level {
 
 /** What the request forces, else what the template forces, else what the words of the question say. No model is asked. */
 export function levelOf(request: PlanRequested['data']): Level {
-  const read = complexityOf(request.goal, { hasHistory: request.conversation.length > 0, hasAttachments: (request.attachments ?? []).length > 0 });
+  const read = complexityOf(request.goal, {
+    hasHistory: request.conversation.length > 0,
+    hasAttachments: (request.attachments ?? []).length > 0,
+  });
   const ofTemplate = request.template.complexity ?? 'moderate';
   if (request.complexity) return { complexity: request.complexity, signals: ['forced:request'], category: read.category };
   if (ofTemplate !== 'auto') return { complexity: ofTemplate, signals: ['forced:template'], category: read.category };

@@ -73,7 +73,10 @@ function planner(options: { cancelled?: boolean; started?: boolean; status?: str
       } as unknown as CallEnd);
     },
   } as unknown as CallMaker;
-  return { handler: new PlannerHandler(state, maker, { append: () => Promise.resolve('appended') }), asked };
+  return {
+    handler: new PlannerHandler(state, maker, { append: () => Promise.resolve('appended') }, { count: () => undefined }, Math.random),
+    asked,
+  };
 }
 const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
 

@@ -12,19 +12,30 @@ import {
   type PlanRequested,
 } from '@conclave/contracts';
 import { fallbackTasks } from '@conclave/loop';
-import { EventPattern, type DeliveryContext } from '@conclave/platform';
-import { defer, RUN_STREAM, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
+import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
+import { defer, RUN_STREAM, STATE, type DeadReason, type HandlerOutcome, type StateStore } from '@conclave/ports';
 import {
   abortRun, askModels, CALL_MAKER, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
 } from '@conclave/service-calls'; // prettier-ignore
-import { plannerPrompt, readPlan, reAskPlan } from '@conclave/strategies';
+import { plannerPrompt, readPlan, reAskPlan, type Random } from '@conclave/strategies';
 import type { z } from 'zod';
 import { levelOf, trivialTask } from './level.js';
+import { ModelChoices } from './model-choices.js';
+import { mayCachePlan, PlanCache } from './plan-cache.js';
 
 /** Tries of one plan: the first and two re-asks with what was wrong. */
 const tries = 3;
 /** Calls one try may cost: its model with two repeats, and one fallback. */
 const callsPerTry = 4;
+
+/** Chance, as the draws among models take it. */
+export const RANDOM = Symbol('Random');
+
+/** All of the state that a planner looks at. */
+export type PlannerState = WorkState & {
+  readonly caches: Pick<StateStore['caches'], 'read' | 'write'>;
+  readonly scores: Pick<StateStore['scores'], 'read'>;
+};
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 
@@ -42,11 +53,19 @@ const reAskTokens = 1_500;
 /** Splits a goal into tasks; on a gap, makes the plan of the next round. One plan per epoch, whoever makes it. */
 @Controller()
 export class PlannerHandler {
+  private readonly plans: PlanCache;
+  private readonly choices: ModelChoices;
+
   constructor(
-    @Inject(STATE) private readonly state: WorkState,
+    @Inject(STATE) private readonly state: PlannerState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) private readonly stream: ShownIn,
-  ) {}
+    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
+    @Inject(RANDOM) random: Random,
+  ) {
+    this.plans = new PlanCache(state.caches, maker);
+    this.choices = new ModelChoices(state.scores, maker, random);
+  }
 
   @EventPattern('PlanRequested')
   async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
@@ -85,11 +104,33 @@ export class PlannerHandler {
     const timeoutMs = request.template.planning_timeout_s * 1000;
     if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return [];
     const level = levelOf(request);
-    if (level.complexity === 'trivial' && gap === null)
-      return [this.created(runId, { ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] })];
     const deadline = now + timeoutMs;
+    const look = { runId, owner, deadline, signal };
+    /** The plan as an event, with the order of its models. */
+    const planned = async (draft: PlanDraft, made: readonly Event[] = []): Promise<HandlerOutcome> => {
+      const drawn = await this.choices.draw(look, draft.tasks, request);
+      if (drawn?.kind === 'busy') return defer(drawn.retryInMs);
+      if (drawn?.kind === 'cancelled') return [...made, ...drawn.records];
+      return [this.created(runId, { ...draft, choices: drawn?.value ?? {} }), ...made, ...(drawn?.records ?? [])];
+    };
+    if (level.complexity === 'trivial' && gap === null)
+      return planned({ ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] });
     const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
     const records: Event[] = [];
+    const isCacheable = gap === null && mayCachePlan(request);
+    if (isCacheable) {
+      const found = await this.plans.find(look, request);
+      if (found.kind === 'busy') return defer(found.retryInMs);
+      records.push(...found.records);
+      if (found.kind === 'cancelled') return records;
+      this.metrics.count(found.value ? 'cache_hits_total' : 'cache_misses_total', { cache: 'plan' });
+      if (found.value) {
+        await this.show(runId, owner, 1, request, [
+          { n: 0, code: 'planner.result', text: 'The plan comes from the plan cache', detail: JSON.stringify(found.value.tasks) },
+        ]);
+        return planned({ ...blank, ...found.value, epoch, cached: true }, records);
+      }
+    }
     let usage = noUsage;
     let asked: readonly Asked[] = [];
     for (let tried = 0; tried < tries; tried += 1) {
@@ -127,17 +168,16 @@ export class PlannerHandler {
         { n: 1, code: 'planner.result', text: 'The planner has answered', detail: answered.reply.content },
       ]);
       const plan = readPlan(answered.reply.content, request.template, request.goal, level.complexity);
-      if (plan.ok)
-        return [
-          this.created(runId, { ...blank, ...level, epoch, tasks: plan.tasks, searchQuestion: plan.searchQuestion, reAsks: tried, usage }),
-          ...records,
-        ];
+      if (plan.ok) {
+        const { tasks, searchQuestion } = plan;
+        if (isCacheable)
+          await this.plans.keep(runId, request, { complexity: level.complexity, signals: level.signals, tasks, searchQuestion });
+        return planned({ ...blank, ...level, epoch, tasks, searchQuestion, reAsks: tried, usage }, records);
+      }
       asked = [...asked, { reply: answered.reply.content, faults: plan.faults }];
     }
-    return [
-      this.created(runId, { ...blank, ...level, epoch, tasks: [...fallbackTasks(request.goal)], fallback: true, reAsks: tries - 1, usage }),
-      ...records,
-    ];
+    const tasks = [...fallbackTasks(request.goal)];
+    return planned({ ...blank, ...level, epoch, tasks, fallback: true, reAsks: tries - 1, usage }, records);
   }
 
   /** Old work is not done again: a run that is over or flagged, and a plan whose time has passed, need no call. */

@@ -91,7 +91,7 @@ export class SimulatedClient {
         system: null,
         messages: [],
         answer: {},
-        wishes: { rounds: null, limits: {}, progress: null },
+        wishes: { rounds: null, limits: {}, progress: null, cache: true },
       },
       template,
       caller,

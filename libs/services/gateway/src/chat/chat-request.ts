@@ -37,6 +37,8 @@ export interface Wishes {
   readonly rounds: number | null;
   readonly limits: Partial<RunLimits>;
   readonly progress: ProgressMode | null;
+  /** False: no cache answers, and nothing is kept in one. */
+  readonly cache: boolean;
 }
 export interface ChatQuestion extends Question {
   readonly stream: boolean;
@@ -151,7 +153,12 @@ function readWishes(request: AnswerFields, headers: Headers): Wishes {
   const options = { ...fromHeaders(headers), ...withoutAbsent(request.conclave ?? {}) };
   const byEffort = typeof request.reasoning_effort === 'string' ? (effortRounds[request.reasoning_effort] ?? null) : null;
   const limits = Object.fromEntries(limitNames.flatMap((name) => (typeof options[name] === 'number' ? [[name, options[name]]] : [])));
-  return { rounds: options.rounds ?? byEffort, limits, progress: options.progress ?? null };
+  return {
+    rounds: options.rounds ?? byEffort,
+    limits,
+    progress: options.progress ?? null,
+    cache: request.conclave?.cache ?? cacheWish(headers),
+  };
 }
 
 /** `x-conclave-wall-time-s: 60` and its like; the body wins over a header. */
@@ -167,6 +174,19 @@ function fromHeaders(headers: Headers): ConclaveOptions {
     options[name] = read.data[name as keyof ConclaveOptions];
   }
   return options as ConclaveOptions;
+}
+
+/** `cache-control: no-cache` or `no-store`, as HTTP clients say it, or our own header. */
+function cacheWish(headers: Headers): boolean {
+  const own = headers['x-conclave-cache'];
+  if (typeof own === 'string' && own.trim() !== '') {
+    const value = own.trim().toLowerCase();
+    if (value !== 'on' && value !== 'off')
+      throw new Failure('REQUEST_INVALID', 'The header `x-conclave-cache` must be "on" or "off".', { param: 'x-conclave-cache' });
+    return value === 'on';
+  }
+  const control = headers['cache-control'];
+  return !(typeof control === 'string' && /(?:^|[,\s])no-(?:cache|store)(?:[,;\s=]|$)/iu.test(control));
 }
 
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');

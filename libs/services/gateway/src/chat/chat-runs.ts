@@ -54,6 +54,7 @@ export class ChatRuns {
     );
     if (!session.open) return;
     response.setHeader('x-run-id', run.runId);
+    if (run.cache) response.setHeader('x-conclave-cache', run.cache);
     response.setHeader('link', `</v1/runs/${run.runId}>; rel="describedby"`);
     const frame: ChunkFrame = {
       id: `chatcmpl-${run.runId.slice('run_'.length)}`,

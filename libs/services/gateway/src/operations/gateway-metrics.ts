@@ -12,6 +12,7 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   },
   onStreamOpen: (kind) => metrics.add('streams_open', { endpoint: kind }, 1),
   onStreamClose: (kind) => metrics.add('streams_open', { endpoint: kind }, -1),
+  onCache: ({ cache, result }) => metrics.count(cacheCounters[result], { cache }),
   // Counted from the events themselves: runs by RunCompleted, calls by CallRecorded.
   onAccepted: () => undefined,
   onAttached: () => undefined,
@@ -19,4 +20,5 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onCancel: () => undefined,
 });
 
+const cacheCounters = { hit: 'cache_hits_total', miss: 'cache_misses_total', failed: 'cache_failures_total' } as const;
 const refusals: ReadonlySet<string> = new Set(['OVERLOADED', 'QUEUE_TOO_LONG', 'NOT_READY', 'SHUTTING_DOWN']);

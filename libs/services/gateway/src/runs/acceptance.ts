@@ -4,6 +4,7 @@ import { type Caller, Failure, makeEvent, PlanRequested, type Template } from '@
 import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
+import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { lowered, type Question } from '../chat/chat-request.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -76,6 +77,8 @@ export interface AcceptedRun {
   readonly attached: boolean;
   /** Milliseconds since 1970. */
   readonly requestedAt: number;
+  /** Value of the header `x-conclave-cache` where a cache has answered. */
+  readonly cache?: string | undefined;
 }
 
 /** Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both. */
@@ -88,6 +91,7 @@ export class Acceptance {
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(Health) private readonly health: Health,
     @Inject(QueueWaits) private readonly waits: QueueWaits,
+    @Inject(AnswerCache) private readonly answers: AnswerCache,
   ) {}
 
   /**
@@ -128,11 +132,14 @@ export class Acceptance {
     const header = makeEvent(
       PlanRequested,
       { id: runId, runId, source: 'gateway', time: requestedAt, traceparent },
-      {
-        ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
-        ...(question.skill ? { skill: question.skill } : {}),
-        ...(retryKey === null ? {} : { retryKey }),
-      },
+      await this.answers.offered(
+        {
+          ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
+          ...(question.skill ? { skill: question.skill } : {}),
+          ...(retryKey === null ? {} : { retryKey }),
+        },
+        question.wishes.cache,
+      ),
     );
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
     if (outcome.kind === 'overloaded') {
@@ -140,7 +147,7 @@ export class Acceptance {
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
     this.options.crashPoints?.reached('gateway', 'after-accept', runId);
-    const run = { runId, attached: false, requestedAt };
+    const run = { runId, attached: false, requestedAt, cache: cacheOf(header) };
     this.options.metrics.onAccepted({ template: template.id, origin });
     this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
@@ -188,13 +195,15 @@ export class Acceptance {
     const ended = stored?.terminal ?? false;
     const without = ended ? withoutAnswer.has(stored!.status) : (await this.state.runs.cancelled([runId])).has(runId);
     const stale = ended && !repeat.idempotent && (await this.state.now()) - requestedAt > retryWindowMs;
-    return without || stale ? 'over' : { runId, attached: true, requestedAt };
+    return without || stale ? 'over' : { runId, attached: true, requestedAt, cache: cacheOf(header) };
   }
 
   private note(phase: 'accepted' | 'attached' | 'published' | 'refused', runId: string, data?: unknown): void {
     this.options.history?.write({ actor: 'gateway', op: 'run', phase, id: runId, data });
   }
 }
+
+const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (cached ? cacheHeader(cached) : undefined);
 
 /** 24 letters and digits, about 143 bits. */
 export function randomRunId(): string {

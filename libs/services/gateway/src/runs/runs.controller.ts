@@ -44,6 +44,7 @@ export class RunsController {
     const asked = await this.skills.applied(question);
     const run = await this.acceptance.accept(askedBy(request, asked, resolved.template, caller, 'runs', body.raw), () => Promise.resolve());
     const self = `/v1/runs/${run.runId}`;
+    if (run.cache) response.setHeader('x-conclave-cache', run.cache);
     const accepted: RunAccepted = {
       object: 'run',
       id: run.runId,

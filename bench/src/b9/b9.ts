@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Benchmark, BenchmarkOptions } from '../benchmark.js';
+import { interleave, type Subject } from '../measuring/interleave.js';
+import type { Finding, Report } from '../measuring/report.js';
+import { differences, median, quantile, ratios, spread } from '../measuring/statistics.js';
+import { FakeModel } from '../model-server/fake-model.js';
+import type { Schedule } from '../model-server/schedule.js';
+import { Closing } from '../processes/closing.js';
+import { liveTemplate, startEmbedded } from '../processes/product.js';
+import { Scratch } from '../processes/scratch.js';
+
+const schedule: Schedule = { firstTokenMs: 50, gapMs: 5, tokens: 20, hang: null };
+const requestsPerRound = 10;
+const learnedWithinMs = 20_000;
+
+const asked = 'How do I reset my password?';
+const inOtherWords = 'How can I reset my password?';
+
+const fullRun = 'full run';
+const optedOut = 'full run that asks no cache';
+const exact = 'exact hit';
+const semantic = 'semantic hit';
+
+interface Answered {
+  /** From the request to the last byte of the answer, in milliseconds. */
+  readonly ms: number;
+  /** Header of the cache that answered, or null. */
+  readonly cache: string | null;
+}
+
+async function ask(url: string, content: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+  const from = performance.now();
+  const response = await fetch(`${url}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: liveTemplate, messages: [{ role: 'user', content }] }),
+  });
+  const text = await response.text();
+  const ms = performance.now() - from;
+  if (response.status !== 200) throw new Error(`${response.status} instead of an answer: ${text.slice(0, 500)}`);
+  return { ms, cache: response.headers.get('x-conclave-cache') };
+}
+
+/** Milliseconds of each request; throws when one was answered by something else than this way is about. */
+const subject = (
+  name: string,
+  requests: number,
+  one: (round: number, n: number) => Promise<Answered>,
+  cache: string | null,
+): Subject<readonly number[]> => ({
+  name,
+  measure: async (round) => {
+    const times: number[] = [];
+    for (let n = 0; n < requests; n += 1) {
+      const answered = await one(round, n);
+      if ((answered.cache?.split(';')[0] ?? null) !== cache)
+        throw new Error(`A request of "${name}" was answered by ${answered.cache ?? 'a run'}.`);
+      times.push(answered.ms);
+    }
+    return times;
+  },
+});
+
+/** Until both wordings are answered from memory: a run is learned after its answer is out. */
+async function learned(url: string): Promise<void> {
+  await ask(url, asked);
+  for (const until = performance.now() + learnedWithinMs; ; await delay(50)) {
+    const [same, other] = [await ask(url, asked), await ask(url, inOtherWords)];
+    if (same.cache === 'exact' && other.cache?.startsWith('semantic')) return;
+    if (performance.now() > until) throw new Error(`After ${learnedWithinMs} ms the caches answer "${same.cache}" and "${other.cache}".`);
+  }
+}
+
+export const b9: Benchmark = {
+  id: 'B9',
+  title: 'answers of the caches against full runs, embedded',
+  obstacle: async () => null,
+  async run({ quick, progress, profile, rounds = quick ? 1 : 9 }: BenchmarkOptions): Promise<Report> {
+    const closing = new Closing();
+    try {
+      const scratch = new Scratch();
+      closing.add(() => scratch.remove());
+      const model = await FakeModel.start();
+      closing.add(() => model.close());
+      await model.schedule(schedule);
+      const { url } = await startEmbedded({ modelUrl: model.url, scratch, closing, profile, answersFromMemory: true });
+      await learned(url);
+      const requests = quick ? 3 : requestsPerRound;
+      const before = await model.calls();
+      await ask(url, 'Compare the first page of the book with the last one and explain the differences.');
+      const callsOfRun = (await model.calls()) - before;
+      const fresh = (way: number) => (round: number, n: number) =>
+        `Compare page ${(round * 1_000 + n) * 2 + way} of the book with the page before it and explain the differences.`;
+      const results = await interleave(
+        [
+          subject(fullRun, Math.ceil(requests / 3), (round, n) => ask(url, fresh(0)(round, n)), null),
+          subject(optedOut, Math.ceil(requests / 3), (round, n) => ask(url, fresh(1)(round, n), { 'x-conclave-cache': 'off' }), null),
+          subject(exact, requests, () => ask(url, asked), 'exact'),
+          subject(semantic, requests, () => ask(url, inOtherWords), 'semantic'),
+        ],
+        rounds,
+        progress,
+      );
+      const mid = (way: string): readonly number[] => results.get(way)!.map((times) => median(times));
+      const whole = (way: string, atMost: number): Finding => ({
+        ...{ what: `${way}: the whole request, no model time to take off`, reference: fullRun, unit: 'ms', target: { atMost } },
+        value: spread(mid(way)),
+        ratio: spread(ratios(mid(way), mid(fullRun))),
+      });
+      return {
+        definition: [
+          `A fake model server (own process) sends its first token after ${schedule.firstTokenMs} ms and the next every ${schedule.gapMs} ms, ${schedule.tokens} in all. A full run makes ${callsOfRun} calls.`,
+          `${requests} requests a round of each kind of hit and ${Math.ceil(requests / 3)} of each full run, one after the other, not streamed, timed from the request to the last byte. The standalone app on its SQLite`,
+          'file with shipped settings and the built-in embedder; all caches on. Exact: the question that was answered before. Semantic: the same in other words. Full runs ask what nobody has asked.',
+          'A hit calls no model, so what it adds is all of its time. Each answer is checked by its header to have come from where its way says.',
+        ],
+        tables: [
+          {
+            title: 'Milliseconds of a request, by round:',
+            columns: ['way', 'p50', 'p95'],
+            rows: [...results].map(([name, times]) => [name, spread(mid(name)), spread(times.map((round) => quantile(round, 0.95)))]),
+          },
+        ],
+        findings: [
+          whole(exact, 5),
+          whole(semantic, 30),
+          {
+            ...{ what: 'lookups that find nothing: added to a full run', reference: optedOut, unit: 'ms', target: null },
+            value: spread(differences(mid(fullRun), mid(optedOut))),
+            ratio: spread(ratios(mid(fullRun), mid(optedOut))),
+          },
+        ],
+        notes: [],
+      };
+    } finally {
+      await closing.run();
+    }
+  },
+};

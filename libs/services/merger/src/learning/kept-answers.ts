@@ -1,0 +1,122 @@
+import { Failure, type RunCompleted } from '@conclave/contracts';
+import {
+  answersPurpose,
+  collectionOf,
+  factsPurpose,
+  type CacheWrite,
+  type Embedder,
+  type StateStore,
+  type VectorRecord,
+  type Vectors,
+} from '@conclave/ports';
+import { factsOf, keptMs, mayServeAgain, runTag, semanticKey, servedAgainMs, type KeptAnswer } from '@conclave/strategies';
+
+/** Longer questions are never found by their meaning: the comparison of the questions reads no more. In characters. */
+const longestComparable = 2_000;
+const dayMs = 24 * 60 * 60_000;
+/** Days after an answer has expired on which its vector is looked for, so that a quiet week leaves nothing behind. */
+const sweptDays = 30;
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** What a committed run leaves for the next who ask, and how it is taken away again. Every write is idempotent by run id. */
+export class KeptAnswers {
+  /** Days on which the expired vectors of a tenant were removed by this process. */
+  private readonly swept = new Map<string, string>();
+
+  constructor(
+    private readonly state: Pick<StateStore, 'caches' | 'now'>,
+    /** Null where answers are found by the same question alone. */
+    private readonly sources: { readonly vectors: Vectors; readonly embedder: Embedder } | null,
+  ) {}
+
+  /** Throws what the stores and the embedder throw; a repeat goes on where it was. */
+  async keep({ runId, data }: RunCompleted, signal: AbortSignal): Promise<void> {
+    const { caching, caller, completedAt } = data;
+    if (!caching) return;
+    const age = (await this.state.now()) - completedAt;
+    const question = mayServeAgain(data) ? await this.keepAnswer(runId, data, age) : null;
+    const facts = factsOf(runId, data);
+    if (!this.sources || (question === null && facts.length === 0)) return;
+    // A ban refuses the mark: then nothing of this run may be found any more.
+    if (!(await this.state.caches.write({ ...this.markOf(caller.tenant, runId), value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] })))
+      return;
+    const { embedder } = this.sources;
+    const texts = [...(question === null ? [] : [question]), ...facts.map(({ text }) => text)];
+    const vectors = await embedder.embed(texts, { signal });
+    const ofFacts = vectors.slice(texts.length - facts.length);
+    if (question !== null)
+      await this.put(caller.tenant, answersPurpose, [
+        { id: runId, vector: vectors[0]!, text: question, metadata: { scope: caching.scope!, day: dayOf(completedAt) } },
+      ]);
+    await this.put(caller.tenant, factsPurpose, facts.map((fact, index) => ({ ...fact, vector: ofFacts[index]! }))); // prettier-ignore
+    // A bad rating that came meanwhile has removed the mark, and what it could see of the vectors.
+    const { tenant, key } = this.markOf(caller.tenant, runId);
+    if ((await this.state.caches.read(tenant, key)) === null) await this.removeVectors(caller.tenant, runId);
+    await this.sweep(caller.tenant, dayOf(completedAt));
+  }
+
+  /** From now on nothing of the run is served, and what is still on its way to the caches is refused. */
+  async takeAway(tenant: string, runId: string): Promise<void> {
+    await this.state.caches.removeTagged(tenant, runTag(runId), keptMs.semantic);
+    await this.removeVectors(tenant, runId);
+  }
+
+  /** The question under which a vector shall find the answer; null where none shall. */
+  private async keepAnswer(runId: string, data: RunCompleted['data'], age: number): Promise<string | null> {
+    const { caching, caller, question, answer, sources, completedAt } = data;
+    const { tenant } = caller;
+    const value: KeptAnswer = { runId, question, answer: answer!, sources, storedAt: completedAt };
+    const tags = [runTag(runId)];
+    const exactMs = keptMs.exact - age;
+    if (caching!.exact !== null && exactMs > 0) await this.write({ tenant, key: caching!.exact, value, ttlMs: exactMs, tags });
+    const semanticMs = servedAgainMs(question, keptMs.semantic) - age;
+    if (!this.sources || caching!.scope === null || semanticMs <= 0 || question.length > longestComparable) return null;
+    const isKept = await this.write({ tenant, key: semanticKey(runId), value, ttlMs: semanticMs, tags });
+    return isKept ? question : null;
+  }
+
+  /** False where a ban refuses it, and for an answer that is too large to be kept. */
+  private async write(entry: CacheWrite): Promise<boolean> {
+    try {
+      return await this.state.caches.write(entry);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'CACHE_VALUE_TOO_LARGE') return false;
+      throw error;
+    }
+  }
+
+  private async put(tenant: string, purpose: string, records: readonly VectorRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    const { vectors, embedder } = this.sources!;
+    const scope = { tenant, collection: collectionOf(purpose, embedder) };
+    await vectors.create(scope, records[0]!.vector.length);
+    await vectors.upsert(scope, records);
+  }
+
+  /** In the collections of every embedder: the run may have been learned before the embedder was changed. */
+  private async removeVectors(tenant: string, runId: string): Promise<void> {
+    if (!this.sources) return;
+    const { vectors } = this.sources;
+    for (const { name } of await vectors.list(tenant)) {
+      const scope = { tenant, collection: name };
+      if (name.startsWith(`${answersPurpose}@`)) await vectors.delete(scope, { ids: [runId] });
+      if (name.startsWith(`${factsPurpose}@`)) await vectors.delete(scope, { where: { run: runId } });
+    }
+  }
+
+  /** Vectors do not expire by themselves: once a day those are removed whose answers have. */
+  private async sweep(tenant: string, today: string): Promise<void> {
+    if (this.swept.get(tenant) === today) return;
+    const { vectors, embedder } = this.sources!;
+    const scope = { tenant, collection: collectionOf(answersPurpose, embedder) };
+    const oldest = Date.parse(today) - keptMs.semantic - dayMs;
+    if ((await vectors.count(scope)) > 0)
+      for (let day = 0; day < sweptDays; day += 1) await vectors.delete(scope, { where: { day: dayOf(oldest - day * dayMs) } });
+    this.swept.set(tenant, today);
+  }
+
+  private markOf(tenant: string, runId: string): { readonly tenant: string; readonly key: string } {
+    return { tenant, key: `learned/${runId}` };
+  }
+}

@@ -1,0 +1,113 @@
+import { Controller, Inject } from '@nestjs/common';
+import { Ctx, Payload } from '@nestjs/microservices';
+import { Failure, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
+import { EventPattern, LOGGER, type DeliveryContext, type Logger } from '@conclave/platform';
+import { defer, EMBEDDER, STATE, VECTORS, type Embedder, type HandlerOutcome, type StateStore, type Vectors } from '@conclave/ports';
+import { confidenceUpdates, contributorsOf, keptMs, ratingUpdates, teaches } from '@conclave/strategies';
+import { z } from 'zod';
+import { KeptAnswers } from './kept-answers.js';
+
+/** Milliseconds before vectors or an embedder that are away are asked again. */
+const awayMs = 2_000;
+
+/** Who made an answer: the models, or the run that a cache had it from. */
+const Makers = z.object({
+  models: z.array(z.object({ category: z.string(), model: z.string() })),
+  from: z.string().nullable(),
+});
+const Rating = z.object({ rating: z.number(), eventId: z.string() });
+
+const makersKey = (runId: string): string => `experts/${runId}`;
+const ratingKey = (runId: string): string => `rating/${runId}`;
+
+/**
+ * Commit, then learn (moe.md): a run that has ended fills the caches of answers and the facts, and its experts' confidence counts for
+ * their models. A rating counts too, and a bad one takes away what was kept. Idempotent by event and by run, in whatever order rating
+ * and run arrive. While the vectors are away the records wait in the log: nothing is lost and nothing becomes a dead letter.
+ */
+@Controller()
+export class LearningHandler {
+  private readonly kept: KeptAnswers;
+
+  constructor(
+    @Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'scores' | 'now'>,
+    @Inject(VECTORS) vectors: Vectors | null,
+    @Inject(EMBEDDER) embedder: Embedder | null,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'info'>,
+  ) {
+    this.kept = new KeptAnswers(state, vectors && embedder ? { vectors, embedder } : null);
+  }
+
+  @EventPattern('RunCompleted')
+  async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
+    const { data, runId } = event;
+    const { tenant } = data.caller;
+    if (data.cached) {
+      await this.remember(tenant, runId, { models: [], from: data.cached.runId });
+      return this.whileAvailable(() => this.rateAgain(tenant, runId));
+    }
+    if (!teaches(data)) return [];
+    const updates = confidenceUpdates(data.experts);
+    if (updates.length > 0) await this.state.scores.add({ eventId: event.id, tenant, updates });
+    await this.remember(tenant, runId, { models: [...contributorsOf(data.experts)], from: null });
+    return this.whileAvailable(async () => {
+      await this.kept.keep(event, context.signal);
+      await this.rateAgain(tenant, runId);
+    });
+  }
+
+  @EventPattern('KnowledgeProposed')
+  async onProposed(@Payload() event: KnowledgeProposed): Promise<HandlerOutcome> {
+    const { kind, tenant, about, rating } = event.data;
+    if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
+    // Before the run is looked for: a run that is learned at the same moment looks for the rating after it has said who made it.
+    await this.state.caches.write({
+      tenant,
+      key: ratingKey(about),
+      value: { rating, eventId: event.id },
+      ttlMs: keptMs.semantic,
+      tags: [],
+    });
+    return this.whileAvailable(() => this.rate(tenant, about, { rating, eventId: event.id }));
+  }
+
+  private remember(tenant: string, runId: string, value: z.infer<typeof Makers>): Promise<boolean> {
+    return this.state.caches.write({ tenant, key: makersKey(runId), value, ttlMs: keptMs.semantic, tags: [] });
+  }
+
+  /** A rating that came before the run was learned counts now. */
+  private async rateAgain(tenant: string, runId: string): Promise<void> {
+    const known = Rating.safeParse((await this.state.caches.read(tenant, ratingKey(runId)))?.value);
+    if (known.success) await this.rate(tenant, runId, known.data);
+  }
+
+  private async rate(tenant: string, about: string, { rating, eventId }: z.infer<typeof Rating>): Promise<void> {
+    const first = await this.makersOf(tenant, about);
+    const source = first?.from ?? null;
+    const makers = source === null ? first : await this.makersOf(tenant, source);
+    const updates = ratingUpdates(rating, makers?.models ?? []);
+    if (updates.length > 0) await this.state.scores.add({ eventId, tenant, updates });
+    if (rating > 2) return;
+    for (const runId of [about, ...(source === null ? [] : [source])]) await this.kept.takeAway(tenant, runId);
+    this.logger.info('A bad rating took an answer out of the caches.', { run: source ?? about });
+  }
+
+  private async makersOf(tenant: string, runId: string): Promise<z.infer<typeof Makers> | null> {
+    const read = Makers.safeParse((await this.state.caches.read(tenant, makersKey(runId)))?.value);
+    return read.success ? read.data : null;
+  }
+
+  private async whileAvailable(write: () => Promise<void>): Promise<HandlerOutcome> {
+    try {
+      await write();
+      return [];
+    } catch (error) {
+      if (error instanceof Failure && isAway(error)) return defer(awayMs);
+      throw error;
+    }
+  }
+}
+
+/** The vectors do not answer, or the server of the embedder does not for now. Our own state store pauses the whole consumption by itself. */
+const isAway = ({ code, retriable }: Failure): boolean =>
+  code === 'VECTORS_UNAVAILABLE' || (retriable && (code.startsWith('PROVIDER_') || code === 'CALL_TIMEOUT'));

@@ -1,0 +1,95 @@
+import { GapDetected, makeEvent, noUsage, PlanRequested, type Event, type PlanCreated, type Template } from '@conclave/contracts';
+import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
+import { MemoryStores, type Models } from '@conclave/ports';
+import { CallMaker } from '@conclave/service-calls';
+import type { Random } from '@conclave/strategies';
+import { PlannerHandler } from '../planner.handler.js';
+
+const general = { t1: ['a@fake'], prompt: 'Answer.' };
+export const template: Template = {
+  id: 'conclave',
+  version: 'v1',
+  description: '',
+  strategy: 'agentic',
+  max_agentic_rounds: 2,
+  gap_check: 'evidence',
+  planner: { models: ['p@fake'], prompt: null },
+  judge: { models: ['p@fake'] },
+  experts: { general, science: general },
+  capabilities: ['research', 'graph'],
+  caches: { answer: true, semantic: true, plan: true, search: true },
+  complexity: 'auto',
+  classes: {},
+  limits: { wall_time_s: 60, model_calls: 60, prompt_tokens: 200_000, tokens: 200_000, cost: null, concurrent_tasks: 8 },
+  task_timeout_s: 10,
+  start_timeout_s: 10,
+  planning_timeout_s: 600,
+  progress: 'none',
+  prices: {},
+  contexts: {},
+};
+export const question = 'Compare the history of the Aurora bridge with the history of the Borealis bridge and explain the differences.';
+
+/** One planner after the other over the same stores; `replies` are what the model says, in order. */
+export function planning(replies: readonly string[], random: Random = Math.random) {
+  const stores = new MemoryStores();
+  const left = [...replies];
+  const prompts: string[] = [];
+  const models: Pick<Models, 'call' | 'providers'> = {
+    providers: () => Promise.resolve([]),
+    call: ({ messages }) => {
+      prompts.push(messages.map(({ content }) => content).join('\n'));
+      const content = left.shift();
+      if (content === undefined) return Promise.reject(new Error('Nobody expected another call.'));
+      const usage = { ...noUsage, calls: 1, prompt: 100, completion: 20 };
+      return Promise.resolve({ content, reasoning: '', finishReason: 'stop', usage, reportedModel: null, firstTokenMs: 1, durationMs: 2 });
+    },
+  };
+  const metrics = openMetrics({ runtime: false });
+  /** A process of its own: what it does not find in the stores it does not know. */
+  const process = () => {
+    const { state, stream } = stores.connect('one');
+    const maker = new CallMaker({
+      state, stream, models: models as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics, processId: 'one', service: 'planner', storePrompts: 'full',
+    }); // prettier-ignore
+    return new PlannerHandler(state, maker, stream, metrics, random);
+  };
+  const context = { signal: new AbortController().signal } as DeliveryContext;
+  const request = async (runId: string, over: Partial<PlanRequested['data']> = {}): Promise<PlanRequested> => {
+    const at = Date.now();
+    const header = makeEvent(
+      PlanRequested,
+      { id: runId, runId, source: 'gateway', time: at },
+      {
+        ...{ goal: question, conversation: [], system: null, template, limits: template.limits, caller: { tenant: 'acme', actor: 'me' } },
+        ...{ answer: {}, origin: 'runs', requestedAt: at, caching: { exact: 'answer/1', scope: null } },
+        ...over,
+      },
+    );
+    await stores.runs.accept({ header, retryKey: null, openLimit: 100 });
+    return header;
+  };
+  const planOf = (outcome: Awaited<ReturnType<PlannerHandler['onRequest']>>): PlanCreated['data'] => {
+    const plan = (outcome as readonly Event[]).find(({ type }) => type === 'PlanCreated');
+    if (!plan) throw new Error('No plan was made.');
+    return plan.data as PlanCreated['data'];
+  };
+  return {
+    ...{ stores, prompts, metrics, request },
+    handle: async (header: PlanRequested) => planOf(await process().onRequest(header, context)),
+    plan: async (runId: string, over: Partial<PlanRequested['data']> = {}) =>
+      planOf(await process().onRequest(await request(runId, over), context)),
+    rePlan: async (runId: string) => {
+      const gap = makeEvent(
+        GapDetected,
+        { id: `${runId}/0/gap`, runId, source: 'merger', time: Date.now() },
+        {
+          ...{ epoch: 0, iteration: 1, max: 2, gap: 'the year', nextFocus: 'the year', history: [], forbidden: [] },
+          memory: { goal: question, searchQuestion: null, facts: [], tried: [], userInputs: [] },
+          left: { model_calls: 20, tokens: 100_000, wall_time_s: 60 },
+        },
+      );
+      return planOf(await process().onGap(gap, context));
+    },
+  };
+}

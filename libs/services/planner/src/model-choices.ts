@@ -1,0 +1,57 @@
+import type { PlannedTask, PlanRequested } from '@conclave/contracts';
+import type { StateStore } from '@conclave/ports';
+import type { Calls } from '@conclave/service-calls';
+import { thompsonOrder, type Random } from '@conclave/strategies';
+import { z } from 'zod';
+import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
+
+/** Number of the call that draws the order: above every other of one plan. */
+const drawIndex = 1_001;
+
+const Choices = z.record(z.string(), z.array(z.string()));
+export type Choices = z.infer<typeof Choices>;
+
+const expertPrefix = 'expert.';
+
+/** Categories of the plan that have more than one first-tier model, with these. */
+function openCategories(
+  tasks: readonly PlannedTask[],
+  { template }: PlanRequested['data'],
+): readonly (readonly [string, readonly string[]])[] {
+  const named = tasks.flatMap(({ capability }) => (capability.startsWith(expertPrefix) ? [capability.slice(expertPrefix.length)] : []));
+  return [...new Set(named)].flatMap((category) => {
+    const models = Object.hasOwn(template.experts, category) ? [...new Set(template.experts[category]!.t1)] : [];
+    return models.length > 1 ? [[category, models] as const] : [];
+  });
+}
+
+/** Draws in which order the first-tier models of a plan are tried, by their scores (moe.md, Experts). */
+export class ModelChoices {
+  constructor(
+    private readonly scores: Pick<StateStore['scores'], 'read'>,
+    private readonly maker: Pick<Calls, 'tool'>,
+    private readonly random: Random,
+  ) {}
+
+  /** One draw for each plan: the journal keeps it, so that a repeat asks the same models. Null where there is nothing to draw. */
+  async draw(
+    look: Omit<JournalledLook, 'index' | 'name' | 'purpose' | 'request'>,
+    tasks: readonly PlannedTask[],
+    request: PlanRequested['data'],
+  ): Promise<Journalled<Choices> | null> {
+    const open = openCategories(tasks, request);
+    if (open.length === 0) return null;
+    const { tenant } = request.caller;
+    return journalledJson(
+      this.maker,
+      { ...look, index: drawIndex, name: 'scores.draw', purpose: 'plan.choices', request: Object.fromEntries(open) },
+      Choices,
+      async () => {
+        const drawn: Choices = {};
+        for (const [category, models] of open)
+          drawn[category] = [...thompsonOrder(await this.scores.read({ tenant, category, models }), this.random)];
+        return drawn;
+      },
+    );
+  }
+}

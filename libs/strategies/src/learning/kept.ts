@@ -1,0 +1,25 @@
+import { CachedAnswer, Complexity, PlannedTask } from '@conclave/contracts';
+import { z } from 'zod';
+
+/** An answer as the answer caches keep it. */
+export const KeptAnswer = CachedAnswer.omit({ origin: true, distance: true });
+export type KeptAnswer = z.infer<typeof KeptAnswer>;
+
+/** A plan as the plan cache keeps it: all that whoever made it would say again. */
+export const KeptPlan = z.object({
+  complexity: Complexity,
+  signals: z.array(z.string()),
+  tasks: z.array(PlannedTask).min(1),
+  searchQuestion: z.string().nullable(),
+});
+export type KeptPlan = z.infer<typeof KeptPlan>;
+
+/** Tag of everything that was kept of a run: what has to go when its answer was bad. */
+export const runTag = (runId: string): string => `run:${runId}`;
+/** Key of the answer of a run for questions of other wordings. */
+export const semanticKey = (runId: string): string => `semantic/${runId}`;
+
+/** How long they are kept, in milliseconds (moe.md, Caches). */
+export const keptMs = { exact: 30 * 60_000, semantic: 7 * 24 * 60 * 60_000, plan: 30 * 60_000 } as const;
+/** Questions that lie nearer than this cosine distance may be the same (moe.md, Caches). */
+export const nearestDistance = 0.15;

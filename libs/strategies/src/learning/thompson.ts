@@ -1,0 +1,56 @@
+/** What is known of a model: the weights of its good and bad outcomes, without a prior. */
+export interface Counts {
+  readonly model: string;
+  readonly positive: number;
+  readonly negative: number;
+}
+
+/** Gives numbers from 0 up to but not including 1. */
+export type Random = () => number;
+
+/** Below this expected share of good outcomes a model is skipped, once so many outcomes are known (moe.md, Experts). */
+export const skippedBelow = 0.3;
+export const observationsToSkip = 5;
+
+/** Mean of the Beta posterior over a uniform prior: the expected share of good outcomes. */
+export const posteriorMean = ({ positive, negative }: Counts): number => (1 + positive) / (2 + positive + negative);
+
+/** A number of the standard normal distribution (Box and Muller, 1958). */
+const normalDraw = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+
+/**
+ * A number of the gamma distribution of this shape, at least 1, and scale 1: Marsaglia and Tsang, "A simple method for generating gamma
+ * variables", 2000. A source that is stuck on one number gets the middle of the distribution after some tries.
+ */
+function gammaDraw(shape: number, random: Random): number {
+  const d = shape - 1 / 3;
+  const c = 1 / Math.sqrt(9 * d);
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const x = normalDraw(random);
+    const v = (1 + c * x) ** 3;
+    if (v > 0 && Math.log(1 - random()) < (x * x) / 2 + d - d * v + d * Math.log(v)) return d * v;
+  }
+  return d;
+}
+
+/** A number of the Beta distribution, both parameters at least 1, by two gamma draws. */
+export function betaDraw(alpha: number, beta: number, random: Random): number {
+  const a = gammaDraw(alpha, random);
+  const b = gammaDraw(beta, random);
+  return a / (a + b);
+}
+
+/**
+ * The models in the order they are tried: by one draw each from what is known of them, so that the better one is asked more often and
+ * the other is not given up (Thompson, 1933). Known bad ones are left out, unless nothing would be left. Each model once.
+ */
+export function thompsonOrder(known: readonly Counts[], random: Random): readonly string[] {
+  const once = [...new Map(known.map((counts) => [counts.model, counts])).values()];
+  const isBad = (counts: Counts): boolean =>
+    counts.positive + counts.negative >= observationsToSkip && posteriorMean(counts) < skippedBelow;
+  const good = once.filter((counts) => !isBad(counts));
+  return (good.length > 0 ? good : once)
+    .map(({ model, positive, negative }) => ({ model, drawn: betaDraw(1 + positive, 1 + negative, random) }))
+    .sort((one, other) => other.drawn - one.drawn)
+    .map(({ model }) => model);
+}

@@ -18,6 +18,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm start                            everything in one process, on http://127.0.0.1:8080
   npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
       --model <template or model>      conclave unless given; GET /v1/models lists them
+      --no-cache                       asks anew what was answered before, and keeps nothing of it in a cache
   npm run conclave -- runs             the newest runs
   npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
       --timeline                       also what happened when; follows a run that has not ended
@@ -63,6 +64,7 @@ async function main(): Promise<number | undefined> {
       all: { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
       timeline: { type: 'boolean', default: false },
+      'no-cache': { type: 'boolean', default: false },
     },
   });
   const [command = 'up', ...rest] = positionals;
@@ -81,7 +83,10 @@ async function main(): Promise<number | undefined> {
       const onSignal = (): void => (stop.signal.aborted ? process.exit(exitCodes.cancelled) : stop.abort());
       process.on('SIGINT', onSignal);
       process.on('SIGTERM', onSignal);
-      return ask({ loaded: load(), question, model: values.model, answer: process.stdout, progress: process.stderr, signal: stop.signal });
+      return ask({
+        ...{ loaded: load(), question, model: values.model, cache: !values['no-cache'] },
+        ...{ answer: process.stdout, progress: process.stderr, signal: stop.signal },
+      });
     }
     case 'runs':
       await printRuns(await runningGateway(), process.stdout);

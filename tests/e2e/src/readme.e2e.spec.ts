@@ -38,15 +38,6 @@ describe('the README', () => {
     expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(['sh', 'js']));
   });
 
-  it.each(snippets.map((snippet): [string, Snippet] => [`${snippet.language} at line ${snippet.line}`, snippet]))(
-    'works when pasted: %s',
-    async (_name, snippet) => {
-      const { code, output } = await run(snippet);
-      expect([code, output]).toEqual([0, expect.stringMatching(/\S/)]);
-      expect(output).not.toContain('"error"');
-    },
-  );
-
   it('asks a question whose stream shows a re-plan, sources and its end', async () => {
     const curl = snippets.find(({ code }) => code.includes('curl') && code.includes('chat/completions') && code.includes('stream'));
     expect(curl).toBeDefined();
@@ -60,4 +51,13 @@ describe('the README', () => {
     expect(shown.length).toBeGreaterThan(1);
     for (const source of shown) expect(output).toContain(source);
   });
+
+  it.each(snippets.map((snippet): [string, Snippet] => [`${snippet.language} at line ${snippet.line}`, snippet]))(
+    'works when pasted: %s',
+    async (_name, snippet) => {
+      const { code, output } = await run(snippet);
+      expect([code, output]).toEqual([0, expect.stringMatching(/\S/)]);
+      expect(output).not.toContain('"error"');
+    },
+  );
 });

@@ -11,6 +11,8 @@ export interface AskOptions {
   readonly loaded: Loaded;
   readonly question: string;
   readonly model: string;
+  /** False: no cache answers, and nothing is kept in one. Default true. */
+  readonly cache?: boolean;
   readonly answer: { write(text: string): unknown };
   readonly progress: { write(text: string): unknown };
   readonly localServers?: OpenPortsOptions['localServers'];
@@ -45,8 +47,8 @@ export async function ask(options: AskOptions): Promise<number> {
   }
 }
 
-async function follow(client: GatewayClient, { question, model, answer, progress, signal }: AskOptions): Promise<number> {
-  const { id } = await client.start(model, question);
+async function follow(client: GatewayClient, { question, model, cache = true, answer, progress, signal }: AskOptions): Promise<number> {
+  const { id } = await client.start(model, question, cache);
   const printer = new RunPrinter(answer, progress);
   const onAbort = (): void => {
     progress.write('\nCancelling ...\n');

@@ -21,8 +21,8 @@ export class GatewayClient {
     }
   }
 
-  async start(model: string, question: string): Promise<RunAccepted> {
-    return RunAccepted.parse(await this.json('POST', '/v1/runs', { model, input: question }));
+  async start(model: string, question: string, cache: boolean): Promise<RunAccepted> {
+    return RunAccepted.parse(await this.json('POST', '/v1/runs', { model, input: question, conclave: { cache } }));
   }
 
   async cancel(runId: string): Promise<void> {

@@ -9,8 +9,12 @@ const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const jest = join(workspaceRoot, 'tools/jest.mjs');
 const endToEnd = 'tests/e2e';
 const simulation = 'tests/simulation';
-/** Integration tests that mostly wait, each with a suite that it waits beside. */
-const companions = { 'apps/experts': 'int:standalone' };
+/** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
+const companions = {
+  'apps/experts': 'int:standalone',
+  'libs/adapters/symbolic': 'int:bench',
+  'libs/adapters/neo4j': 'int:kafka',
+};
 
 /**
  * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at

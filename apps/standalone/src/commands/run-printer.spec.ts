@@ -54,6 +54,19 @@ describe('the terminal view of a run', () => {
     expect(print({ ...composing, stream: 'held' } as StreamBody, completed('All of it.')).answer).toBe('All of it.\n');
   });
 
+  it('keeps progress out of the middle of an answer: a terminal shows both in one place', () => {
+    const written: string[] = [];
+    const out = { write: (text: string) => written.push(text) };
+    const printer = new RunPrinter(out, out);
+    const replied: StreamBody = { kind: 'progress', taskId: task, attempt: 1, n: 9, code: 'merger.response', text: '12 characters' };
+    [composing, chunk('Hello ', 0), replied, chunk('world.', 6), completed('Hello world.')].forEach((body, i) =>
+      printer.take({ ...body, id: i + 1, at: 1 } as StreamEntry),
+    );
+    const shown = written.join('');
+    expect(shown).toContain('Hello world.\n');
+    expect(shown.indexOf('12 characters')).toBeGreaterThan(shown.indexOf('world.'));
+  });
+
   it('adds what comes after the last token', () => {
     expect(print(composing, chunk('Hello.', 0), completed('Hello. [1] a.md')).answer).toBe('Hello. [1] a.md\n');
   });

@@ -13,6 +13,8 @@ interface Out {
 export class RunPrinter {
   private composer: string | null = null;
   private shown = '';
+  /** Progress that came in the middle of the answer: a terminal shows both outputs in one place. */
+  private held = '';
   private completed: RunCompletedEntry | null = null;
 
   constructor(
@@ -38,7 +40,9 @@ export class RunPrinter {
       default:
     }
     const line = progressText(entry);
-    if (line !== null) this.progress.write(`${line}\n`);
+    if (line === null) return;
+    if (this.shown) this.held += `${line}\n`;
+    else this.progress.write(`${line}\n`);
   }
 
   /** The terminal entry, once it came. */
@@ -80,6 +84,7 @@ export class RunPrinter {
     this.progress.write(
       [
         '',
+        ...(this.held ? [this.held.trimEnd()] : []),
         ...(named.length > 0 ? ['📚 Sources', ...named] : []),
         `🏁 ${outcome}: ${reason}${rule ? ` (${rule})` : ''}`,
         ...(failure ? [`   ${failure.message}`] : []),

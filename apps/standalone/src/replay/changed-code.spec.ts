@@ -100,7 +100,7 @@ describe('a run that was recorded before the code was changed', () => {
     const text = await verdict();
     expect(text).toMatch(/^step 4 differs in rule, outputs, state, after 3 steps, 4 calls, 3 outcomes that are the same /);
     expect(text).toMatch(/\n {2}input {5}ResultReady 0\/x1\/result\n {2}recorded {2}rule {4}none\n/);
-    expect(text).toMatch(/\n {2}now {7}rule {4}D6 All 1 rounds were used.*\n {12}outputs TaskDispatched 0\/judge\.hints\n/);
+    expect(text).toMatch(/\n {2}now {7}rule {4}D6 All 1 rounds were used.*\n {12}outputs TaskDispatched 0\/judge\.synthesis\n/);
   });
 
   it('names an event that the engine fills otherwise although it decides the same', async () => {

@@ -25,6 +25,17 @@ describe('the demo model', () => {
     expect((await ask(roles.composer, `${marks.question} Who?\n\n${marks.facts} none`)).content).toContain('built-in demo model');
   });
 
+  it('searches uploaded documents too, where there are any', async () => {
+    const system = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- research: searches\n- collections: uploaded documents`;
+    const tasks = await planOf('Who founded the Grent Foundry?', system);
+    expect(tasks.map(({ capability }) => capability)).toEqual(['research', 'collections', 'expert.general']);
+    expect(tasks[1]!.search_query).toBe(tasks[0]!.search_query);
+  });
+
+  it('finds nothing to learn: it does not take sentences apart', async () => {
+    expect((await ask(roles.learner, 'Ada was born in Aldersund.')).content).toBe('[]');
+  });
+
   it('streams word by word what it returns, and counts', async () => {
     const deltas: string[] = [];
     const reply = await models.call(

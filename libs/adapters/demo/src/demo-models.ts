@@ -84,6 +84,9 @@ function reply({ messages, responseFormat }: ModelCall): string {
       return assess(prompt);
     case 'composer':
       return compose(prompt, responseFormat !== undefined && responseFormat['type'] !== 'text');
+    // It finds sentences and does not take them apart.
+    case 'learner':
+      return '[]';
     case 'other':
       return alone(messages);
   }

@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import type { CallMessage } from '@conclave/ports';
 
-export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'other';
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'learner' | 'other';
 
 const systemOf = (messages: readonly CallMessage[]): string => messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n'); // prettier-ignore
 
@@ -13,6 +13,7 @@ export function roleOf(messages: readonly CallMessage[]): Role {
   if (has(marks.roles.planner)) return 'planner';
   if (has(marks.roles.assessor)) return 'assessor';
   if (has(marks.roles.composer)) return 'composer';
+  if (has(marks.roles.learner)) return 'learner';
   return lines.some((line) => line.startsWith(expert)) ? 'expert' : 'other';
 }
 

@@ -35,6 +35,8 @@ describe('the shipped templates', () => {
   it('exist without any file, on the demo model', () => {
     const { templates, choice, warnings } = resolve({}, [demo], [demoProvider]);
     expect(choice.because).toBe('demo');
+    // It knows nothing by itself: each question goes to the documents, and asking it again helps nobody.
+    for (const template of templates) expect(template).toMatchObject({ complexity: 'moderate', refine_rounds: 0 });
     expect(warnings).toEqual([]);
     expect(templates.map(({ id, strategy, max_agentic_rounds, gap_check }) => [id, strategy, max_agentic_rounds, gap_check])).toEqual([
       ['conclave-fast', 'single-pass', 0, 'evidence'],

@@ -129,6 +129,7 @@ function resolveOne(
     if (!isShipped) warnings.push(`Template ${id} is not offered: it names no model for every role, and no model was found.`);
     return null;
   }
+  const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
   const asked = settings.capabilities.filter((name) => availableCapabilities.includes(name));
   const possible = {
     research: canSearch,
@@ -152,9 +153,10 @@ function resolveOne(
     capabilities: asked.filter((name) => possible[name]),
     tools: asked.includes('mcp') ? [...offers.tools] : [],
     collections: asked.includes('collections') ? [...offers.collections] : [],
-    complexity: settings.complexity,
+    // The demo model knows nothing by itself and cannot advise: every question goes to the documents, and no expert is asked again.
+    complexity: isDemo && settings.complexity === 'auto' ? 'moderate' : settings.complexity,
     thinking: settings.thinking,
-    refine_rounds: settings.refine_rounds,
+    refine_rounds: isDemo ? 0 : settings.refine_rounds,
     critic: { categories: settings.critic },
     caches: settings.caches,
     learn: settings.learn,

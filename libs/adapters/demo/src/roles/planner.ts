@@ -11,7 +11,7 @@ interface PlannedTask {
   readonly search_query?: string;
 }
 
-/** A plan as JSON: one search for what has to be known first, and one expert. */
+/** A plan as JSON: one search for what has to be known first, in the web and in uploaded documents as far as there are any, and one expert. */
 export function plan(prompt: string): string {
   const goal = section(prompt, marks.question) ?? '';
   const capabilities = listOf(section(prompt, marks.capabilities)).map((line) => line.split(':')[0]!.trim());
@@ -19,9 +19,13 @@ export function plan(prompt: string): string {
   const expert = experts.includes('expert.general') ? 'expert.general' : (experts[0] ?? 'expert.general');
   const tasks: PlannedTask[] = [];
   const focus = section(prompt, marks.replan.nextFocus);
-  const query = capabilities.includes('research') ? nextQuery(focus || goal, triedIn(prompt)) : null;
-  if (query !== null)
-    tasks.push({ id: 'r1', task: `Find what answers: ${oneLine(focus || goal)}`, capability: 'research', search_query: query });
+  const query = nextQuery(focus || goal, triedIn(prompt));
+  const wanted = `Find what answers: ${oneLine(focus || goal)}`;
+  for (const [id, capability] of [
+    ['r1', 'research'],
+    ['c1', 'collections'],
+  ] as const)
+    if (query !== null && capabilities.includes(capability)) tasks.push({ id, task: wanted, capability, search_query: query });
   tasks.push({ id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert });
   return JSON.stringify({ tasks });
 }

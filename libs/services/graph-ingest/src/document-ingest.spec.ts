@@ -5,6 +5,7 @@ import { openMetrics, type Logger } from '@conclave/platform';
 import {
   documentsCollection, MemoryBlobs, MemoryDocuments, MemoryStores, MemoryVectorStore, type DocumentReader, type Embedder, type Vectors,
 } from '@conclave/ports'; // prettier-ignore
+import { documentsTag } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 
 const tenant = 'a';
@@ -94,6 +95,16 @@ const bound = (target: object, key: PropertyKey): unknown => {
 };
 
 describe('an uploaded document', () => {
+  it('ends the answers that were kept without it, of its tenant alone', async () => {
+    const { worker, event, state } = await world();
+    const keep = (of: string) =>
+      state.caches.write({ tenant: of, key: 'answer/1', value: 'Nobody knows.', ttlMs: 60_000, tags: [documentsTag] });
+    await Promise.all([keep(tenant), keep('b')]);
+    await worker().ingest(event(), live);
+    expect(await state.caches.read(tenant, 'answer/1')).toBeNull();
+    expect(await state.caches.read('b', 'answer/1')).toMatchObject({ value: 'Nobody knows.' });
+  });
+
   it('is read, cut, embedded and found, with what is known of it', async () => {
     const { worker, event, read, vectors, metrics } = await world('# Ice\n\nIt freezes.\n\n## Thickness\n\nA metre of zzz.');
     expect(await worker().ingest(event(), live)).toEqual([]);

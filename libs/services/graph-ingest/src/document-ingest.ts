@@ -13,7 +13,7 @@ import {
   BLOBS, defer, DOCUMENTS, documentsCollection, EMBEDDER, STATE, VECTORS,
   type Blobs, type DocumentReader, type Embedder, type HandlerOutcome, type StateStore, type Vectors, type VectorScope,
 } from '@conclave/ports'; // prettier-ignore
-import { chunksOf, textWithHeadings, type Chunk } from '@conclave/strategies';
+import { chunksOf, documentsTag, textWithHeadings, type Chunk } from '@conclave/strategies';
 
 /** Chunks that are embedded and stored at once; progress is kept after each such batch. */
 const batch = 32;
@@ -48,7 +48,7 @@ class Gone extends Error {
 @Injectable()
 export class DocumentIngest {
   constructor(
-    @Inject(STATE) private readonly state: Pick<StateStore, 'settings' | 'now'>,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'settings' | 'caches' | 'now'>,
     @Inject(BLOBS) private readonly blobs: Blobs,
     @Inject(DOCUMENTS) private readonly reader: DocumentReader | null,
     @Inject(VECTORS) private readonly vectors: Vectors | null,
@@ -120,6 +120,8 @@ export class DocumentIngest {
       await vectors.upsert(work.scope, part.map((chunk, at) => recordOf(work, chunk, from + at, found[at]!, title))); // prettier-ignore
       await this.update(work, { done: from + part.length });
     }
+    // Before it is called ready: whoever sees that asks anew.
+    await this.state.caches.removeTagged(work.tenant, documentsTag);
     await this.update(work, { status: 'ready' });
     this.metrics.count('documents_ingested_total', { outcome: 'ready' });
     this.logger.info('A document was read and embedded.', { document: document.id, chunks: chunks.length });

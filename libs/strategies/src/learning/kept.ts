@@ -16,6 +16,8 @@ export type KeptPlan = z.infer<typeof KeptPlan>;
 
 /** Tag of everything that was kept of a run: what has to go when its answer was bad. */
 export const runTag = (runId: string): string => `run:${runId}`;
+/** Tag of every kept answer of a tenant: with other documents at hand the next answer may be another one. */
+export const documentsTag = 'documents';
 /** Key of the answer of a run for questions of other wordings. */
 export const semanticKey = (runId: string): string => `semantic/${runId}`;
 

@@ -3,6 +3,7 @@ import {
   CollectionList, CollectionView, documentSetting, DocumentList, DocumentView, Failure, type KnowledgeProposed, type StoredDocument,
 } from '@conclave/contracts'; // prettier-ignore
 import { documentsCollection, MemoryBlobs, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
+import { documentsTag } from '@conclave/strategies';
 import { twoTenants, World } from '../__fixtures__/world.js';
 import { DocumentRecords } from './document-records.js';
 
@@ -234,6 +235,17 @@ describe('a document', () => {
     expect([first.data.length, second.data.length, second.nextAfter]).toEqual([2, 1, null]);
     expect(new Set([...first.data, ...second.data].map(({ name }) => name))).toEqual(new Set(['a', 'b', 'c']));
     expect((await call('GET', '/manuals/documents?limit=0')).status).toBe(400);
+  });
+
+  it('takes the answers that were kept with it along when it is removed, and so does its collection', async () => {
+    const { caches } = world.stores.state;
+    const keep = () => caches.write({ tenant: 'a', key: 'answer/1', value: 'As the manual says.', ttlMs: 60_000, tags: [documentsTag] });
+    const { id } = (await upload(ice)).body as { id: string };
+    for (const path of [`/manuals/documents/${id}`, '/manuals']) {
+      await keep();
+      expect((await call('DELETE', path)).status).toBe(200);
+      expect(await caches.read('a', 'answer/1')).toBeNull();
+    }
   });
 
   it('is removed with its chunks, again where the store was away, and is new when it comes back', async () => {

@@ -6,6 +6,7 @@ import {
 } from '@conclave/contracts'; // prettier-ignore
 import { traceparentFor } from '@conclave/platform';
 import { documentsCollection, EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import { documentsTag } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { DocumentRecords } from './document-records.js';
 import { TenantCollections } from './tenant-collections.js';
@@ -106,6 +107,7 @@ export class Documents {
     if (!(await this.records.read(tenant, collection, id))) throw new Failure('DOCUMENT_NOT_FOUND');
     await this.mark(tenant, collection, id);
     await vectors.delete({ tenant, collection: documentsCollection(collection, embedder) }, { where: { document: id } });
+    await this.state.caches.removeTagged(tenant, documentsTag);
     await this.records.leave(tenant, collection, id);
     this.options.logger.info('document removed', { document: id });
   }
@@ -116,6 +118,7 @@ export class Documents {
     const ids = await this.records.ids(tenant, collection);
     for (const id of ids) await this.mark(tenant, collection, id);
     await vectors.drop({ tenant, collection: documentsCollection(collection, embedder) });
+    await this.state.caches.removeTagged(tenant, documentsTag);
     for (const id of ids) await this.records.leave(tenant, collection, id);
   }
 

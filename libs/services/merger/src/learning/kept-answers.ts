@@ -9,7 +9,7 @@ import {
   type VectorRecord,
   type Vectors,
 } from '@conclave/ports';
-import { factsOf, keptMs, mayServeAgain, runTag, semanticKey, servedAgainMs, type KeptAnswer } from '@conclave/strategies';
+import { documentsTag, factsOf, keptMs, mayServeAgain, runTag, semanticKey, servedAgainMs, type KeptAnswer } from '@conclave/strategies';
 
 /** Longer questions are never found by their meaning: the comparison of the questions reads no more. In characters. */
 const longestComparable = 2_000;
@@ -67,7 +67,7 @@ export class KeptAnswers {
     const { caching, caller, question, answer, sources, completedAt } = data;
     const { tenant } = caller;
     const value: KeptAnswer = { runId, question, answer: answer!, sources, storedAt: completedAt };
-    const tags = [runTag(runId)];
+    const tags = [runTag(runId), documentsTag];
     const exactMs = keptMs.exact - age;
     if (caching!.exact !== null && exactMs > 0) await this.write({ tenant, key: caching!.exact, value, ttlMs: exactMs, tags });
     const semanticMs = servedAgainMs(question, keptMs.semantic) - age;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure, KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
 import type { DeliveryContext } from '@conclave/platform';
 import { answersPurpose, collectionOf, factsPurpose, MemoryStores, MemoryVectorStore, systemClock, type Embedder } from '@conclave/ports';
-import { semanticKey } from '@conclave/strategies';
+import { documentsTag, semanticKey } from '@conclave/strategies';
 import { LearningHandler } from './learning.handler.js';
 
 type Completed = RunCompleted['data'];
@@ -115,6 +115,14 @@ describe('what a committed run leaves in the caches of answers', () => {
     const { complete, exact, semantic, answers } = world();
     expect(await complete(over)).toEqual([]);
     expect([await exact(), await semantic(), await answers()]).toEqual([null, null, []]);
+  });
+
+  it('goes when the documents of its tenant change', async () => {
+    const { complete, exact, semantic, state } = world();
+    await complete();
+    expect(await state.caches.removeTagged('another', documentsTag)).toBe(0);
+    expect(await state.caches.removeTagged(tenant, documentsTag)).toBe(2);
+    expect([await exact(), await semantic()]).toEqual([null, null]);
   });
 
   it('lasts 30 minutes for the same question and 7 days for others, from the commit on and not from a late delivery', async () => {

@@ -22,6 +22,8 @@ export const planId = (runId: string, epoch: number): string => `${runId}/${epoc
 export const taskId = (runId: string, epoch: number, local: string): string => `${runId}/${epoch}/${local}`;
 export const judgeTaskId = (runId: string, epoch: number, name: string, n = 0): string =>
   `${runId}/${epoch}/judge.${name}${n > 0 ? `.${n}` : ''}`;
+/** Owner of the call that reads what a finished run teaches. */
+export const ingestId = (runId: string): string => `${runId}/ingest`;
 export const resultId = (task: string): string => `${task}/result`;
 export const gapId = (runId: string, epoch: number): string => `${runId}/${epoch}/gap`;
 export const timerId = (runId: string, name: string, arm: number): string => `${runId}/timer/${name}/${arm}`;

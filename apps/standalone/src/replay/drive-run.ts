@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { planId, resultId, type Event, type GapDetected, type PlanRequested, type TaskDispatched } from '@conclave/contracts';
+import {
+  ingestId,
+  planId,
+  resultId,
+  type Event,
+  type GapDetected,
+  type PlanRequested,
+  type RunCompleted,
+  type TaskDispatched,
+} from '@conclave/contracts';
 import { Replay, type Decision } from '@conclave/loop';
 import { canonicalJson } from '@conclave/service-merger';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
@@ -128,7 +137,7 @@ function outputDifference(version: number, { id, type, data }: Event, recorded: 
   return members.length === 0 ? [] : [{ kind: 'output', version, id, type, members }];
 }
 
-/** What was worked on: plans and tasks, with the events that asked for them as recorded, else as today's engine puts them out. */
+/** What was worked on: plans, tasks and what the end of the run teaches, with the events that asked for them as recorded, else as today's engine puts them out. */
 function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<Work> {
   const { runId, request } = recording;
   const known = new Set<string>();
@@ -149,6 +158,10 @@ function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lac
       const owner = task.data.taskId;
       known.add(owner);
       yield { kind: 'task', owner, outcome: resultId(owner), input: task };
+    } else if (input.type === 'RunCompleted') {
+      const owner = ingestId(runId);
+      known.add(owner);
+      yield { kind: 'learning', owner, outcome: owner, input: input as RunCompleted };
     }
   }
   for (const owner of recording.owners)

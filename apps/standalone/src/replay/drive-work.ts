@@ -1,4 +1,4 @@
-import type { CallRecorded, Event, GapDetected, PlanRequested, ResultReady, TaskDispatched } from '@conclave/contracts';
+import type { CallRecorded, Event, GapDetected, PlanRequested, ResultReady, RunCompleted, TaskDispatched } from '@conclave/contracts';
 import { isDeferred, type HandlerOutcome, type Search } from '@conclave/ports';
 import { requestHash } from '@conclave/service-calls';
 import { canonicalJson } from '@conclave/service-merger';
@@ -8,10 +8,11 @@ import { CallNotRecorded, RecordedCalls, ReplyNotStored, type AskedCall } from '
 import type { Outcome, Recording } from './recording.js';
 import type { SeenState, TodaysCode } from './todays-code.js';
 
-/** A plan or a task that somebody worked on. `outcome` is the id of the event that answers it. */
+/** A plan or a task that somebody worked on, or the reading of a finished answer. `outcome` is the id of the event that answers it; a reading has none. */
 export type Work =
   | { readonly kind: 'plan'; readonly owner: string; readonly outcome: string; readonly input: PlanRequested | GapDetected }
-  | { readonly kind: 'task'; readonly owner: string; readonly outcome: string; readonly input: TaskDispatched };
+  | { readonly kind: 'task'; readonly owner: string; readonly outcome: string; readonly input: TaskDispatched }
+  | { readonly kind: 'learning'; readonly owner: string; readonly outcome: string; readonly input: RunCompleted };
 
 export interface DrivenWork {
   readonly decided: readonly Decided[];
@@ -43,7 +44,7 @@ export async function driveWork(work: Work, recording: Recording, clock: RunCloc
   try {
     const events = await handle(work, calls, seen(work, recording, recorded.size > 0, told ?? null), searched(recorded, told), code);
     if (isDeferred(events)) throw new Error('Today it is put off, although nothing it waits for is open.');
-    answer = events.find(({ type }) => type === (work.kind === 'plan' ? 'PlanCreated' : 'ResultReady')) ?? null;
+    answer = events.find(({ type }) => type === outcomeTypes[work.kind]) ?? null;
     whole = true;
   } catch (error) {
     const last = calls.asked.at(-1);
@@ -81,12 +82,23 @@ const handle = (
   state: SeenState,
   search: Search['kind'] | null,
   code: TodaysCode,
-): Promise<HandlerOutcome> => (work.kind === 'plan' ? code.plan(work.input, calls, state) : code.work(work.input, calls, state, search));
+): Promise<HandlerOutcome> => {
+  switch (work.kind) {
+    case 'plan':
+      return code.plan(work.input, calls, state);
+    case 'task':
+      return code.work(work.input, calls, state, search);
+    case 'learning':
+      return code.learn(work.input, calls, state);
+  }
+};
+
+const outcomeTypes: Readonly<Record<Work['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
 
 /** The state a handler saw is not recorded; what it did tells all that matters of it: whether it had begun, was too late, was cancelled. */
 function seen(work: Work, { request }: Recording, called: boolean, told: Outcome | null): SeenState {
-  const started = called || work.kind === 'plan';
-  if (work.kind === 'plan') return { now: work.input.time, started, request };
+  const started = called || work.kind !== 'task';
+  if (work.kind !== 'task') return { now: work.input.time, started, request };
   const expired = (told?.data as ResultReady['data'] | undefined)?.failure?.code === 'TASK_EXPIRED';
   return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request };
 }
@@ -106,7 +118,7 @@ function callOf(call: AskedCall, version: number): Decided {
 }
 
 function outcomeDifference({ outcome, kind }: Work, told: Outcome, answer: Event | null): Difference | null {
-  const type = kind === 'plan' ? 'PlanCreated' : 'ResultReady';
+  const type = outcomeTypes[kind] ?? '';
   if (!answer) return { kind: 'outcome', id: outcome, type, members: [] };
   const [was, is] = [comparable(told.data), comparable(answer.data)];
   return canonicalJson(was) === canonicalJson(is) ? null : { kind: 'outcome', id: outcome, type, members: membersThatDiffer(was, is) };

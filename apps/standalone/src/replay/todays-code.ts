@@ -1,9 +1,10 @@
-import type { Event, GapDetected, PlanRequested, TaskDispatched } from '@conclave/contracts';
+import type { Event, GapDetected, PlanRequested, RunCompleted, TaskDispatched } from '@conclave/contracts';
 import type { RunState, Strategy } from '@conclave/loop';
-import type { DeliveryContext } from '@conclave/platform';
-import type { HandlerOutcome, Search, StateStore } from '@conclave/ports';
+import { silentLogger, type DeliveryContext } from '@conclave/platform';
+import type { HandlerOutcome, KnowledgeGraph, Search, StateStore } from '@conclave/ports';
 import type { Calls, WorkState } from '@conclave/service-calls';
 import { ExpertsHandler } from '@conclave/service-experts';
+import { GraphIngestHandler } from '@conclave/service-graph-ingest';
 import { JudgeHandler, stateHash } from '@conclave/service-merger';
 import { PlannerHandler } from '@conclave/service-planner';
 import { strategyOf } from '@conclave/strategies';
@@ -52,6 +53,13 @@ const plannerView = (state: SeenState) => ({
 const uncounted = { count: () => undefined };
 const emptyCaches = { ...unused<StateStore['caches']>('cache'), read: () => Promise.resolve(null) };
 
+/** What is learned again goes nowhere. */
+const forgetful = {
+  ...unused<KnowledgeGraph>('graph'),
+  addTriples: () => Promise.resolve({ added: 0, confirmed: 0, refused: 0, quarantined: [] }),
+  addSynthesis: () => Promise.resolve(),
+} as unknown as KnowledgeGraph;
+
 const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
   new ExpertsHandler(
     { ...stateView(state), caches: emptyCaches }, calls, stream, search && searchOf(search), unused('page'), unused('mathematics'),
@@ -74,6 +82,10 @@ export const todaysCode = {
       ? new JudgeHandler(stateView(state), calls, stream)
       : expertsOver(state, calls, search);
     return handler.onTask(task, context());
+  },
+  learn(event: RunCompleted, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
+    const handler = new GraphIngestHandler(forgetful, stateView(state), calls, silentLogger, uncounted, unused('document'));
+    return handler.onCompleted(event, context());
   },
 };
 export type TodaysCode = typeof todaysCode;

@@ -1,4 +1,4 @@
-import type { Event, RunCompleted } from '@conclave/contracts';
+import { ingestId, type Event, type RunCompleted } from '@conclave/contracts';
 import type { Logger, Metrics } from '@conclave/platform';
 import type { Triple } from '@conclave/ports';
 import { askModels, type Calls, type WorkState } from '@conclave/service-calls';
@@ -36,7 +36,7 @@ export async function extractTriples(
   const { question, sources, learning } = event.data;
   const answered = await askModels(maker, {
     runId,
-    owner: `${runId}/ingest`,
+    owner: ingestId(runId),
     purpose: 'graph.triples',
     models: learning.models,
     messages: triplesPrompt({ question, answer, sources }),

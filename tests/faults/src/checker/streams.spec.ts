@@ -30,7 +30,11 @@ describe('a stream without gaps', () => {
       changed((evidence) => {
         const [first, ...others] = evidence.viewings;
         const empty = (connection: number) => ({ ...first!, connection, lastEventId: 4, entries: [] });
-        evidence.viewings = [{ ...first!, entries: entries.slice(0, 4) }, ...Array.from({ length: times }, (_, n) => empty(n + 2)), ...others];
+        evidence.viewings = [
+          { ...first!, entries: entries.slice(0, 4) },
+          ...Array.from({ length: times }, (_, n) => empty(n + 2)),
+          ...others,
+        ];
       });
     expect(found(back(1))).toEqual([]);
     expect(found(back(2))).toEqual([`stream-without-gaps ${one}#5`]);

@@ -2,7 +2,7 @@ import { promptMarks } from '@conclave/contracts';
 import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep } from '@conclave/test-support';
 import { expert, price, research, roleOf, type Task, type TwoHops } from '@conclave/test-support/system';
 
-type Worker = 'planner' | 'expert' | 'assessor' | 'composer';
+type Worker = 'planner' | 'expert' | 'assessor' | 'composer' | 'learner';
 
 /** How the fake committee behaves; may be changed while it works. */
 export interface Manners {
@@ -29,7 +29,7 @@ export const rightAnswer = (question: string): string => `The committee has sett
 export function committee(manners: () => Manners, hops: TwoHops): readonly ScriptedStep[] {
   /** Questions that were composed before: who asks again gets other words, so that two attempts can be told apart. */
   const composed = new Set<string>();
-  const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer'];
+  const roles: readonly Worker[] = ['planner', 'expert', 'assessor', 'composer', 'learner'];
   return roles.map((role) => ({
     name: `load ${role}`,
     times: Infinity,
@@ -55,6 +55,10 @@ function replyOf(role: Exclude<Worker, 'composer'>, question: string, request: S
       return JSON.stringify({ tasks: planOf(question, iteration, hops) });
     case 'expert':
       return `It is so: ${question}\nFINDING: It is so.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
+    case 'learner':
+      return JSON.stringify([
+        { subject: question, subject_type: 'question', relation: 'PART_OF', object: hops.thing, object_type: 'thing' },
+      ]);
     case 'assessor':
       return question.includes('two rounds') && !textOf(request).includes(hops.place)
         ? `${promptMarks.gapCheck.status} ${promptMarks.gapCheck.needsMore}\nGAP: where ${hops.person} was born\nNEXT_FOCUS: ${hops.person}`

@@ -5,6 +5,9 @@ import { entriesAndSnapshotsOf, SseStream, startRun, type Engine, type TwoHops }
 import type { Asked, Viewing } from '../evidence/evidence.js';
 import { loadQuestion } from './committee.js';
 
+/** One round, and then a model call for what the answer teaches. */
+export const learningTemplate = 'conclave-learning';
+
 export interface LoadOptions {
   /** Questions to ask in all. */
   readonly runs: number;
@@ -22,6 +25,8 @@ export interface LoadOptions {
   readonly viewed?: boolean;
   /** Milliseconds a viewer whose connection was cut stays away before it resumes; none unless said otherwise. */
   readonly awayMs?: number;
+  /** Whether an answer is read for what it teaches, with a model call after its run; it is not unless said otherwise. */
+  readonly learned?: boolean;
   /** Seconds a run may take; its template's unless said otherwise. */
   readonly wallTimeS?: number;
 }
@@ -96,7 +101,7 @@ export class Load {
 
   private async follow(asked: { -readonly [K in keyof Asked]: Asked[K] }, options: LoadOptions): Promise<void> {
     const deadline = Date.now() + (options.patienceMs ?? 60_000);
-    const model = asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast';
+    const model = options.learned ? learningTemplate : asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast';
     while (asked.runId === null && Date.now() < deadline) {
       const outcome = await this.ask(asked, model, options.wallTimeS);
       if (outcome === 'refused') return;

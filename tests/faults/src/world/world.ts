@@ -1,9 +1,9 @@
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
-import { allMetrics, Engine, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
+import { allMetrics, Engine, plainTemplate, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
 import type { Evidence, MemoryUse } from '../evidence/evidence.js';
 import type { SystemWishes } from '../scenarios/scenario.js';
 import { committee, goodManners, type Manners } from './committee.js';
-import { Load, type LoadOptions } from './load.js';
+import { learningTemplate, Load, type LoadOptions } from './load.js';
 import { residentMb } from './memory.js';
 import { openServers, type OwnServers } from './servers.js';
 
@@ -58,7 +58,11 @@ export class World {
       const engine = await Engine.start({
         kind,
         corpus: hops.documents,
-        configuration: { ...wishes.configuration, ...(servers.searxUrl ? { search: { searxng: servers.searxUrl } } : {}) },
+        configuration: {
+          templates: { [learningTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', learn: 'triples' } },
+          ...wishes.configuration,
+          ...(servers.searxUrl ? { search: { searxng: servers.searxUrl } } : {}),
+        },
         gateways: wishes.gateways ?? 1,
         experts: wishes.experts ?? 1,
         servers: servers.addresses,

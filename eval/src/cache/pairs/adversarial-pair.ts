@@ -3,7 +3,7 @@ import { adversarialGerman } from './adversarial-german.js';
 
 /** What was changed, in the ways that comparisons of words and embeddings overlook most easily. */
 export const adversarialKinds = [
-  'spoken number', 'negation', 'roles', 'unit', 'date', 'name', 'comparative', 'before and after', 'quantifier', 'modal', 'reworded',
+  'spoken number', 'negation', 'roles', 'unit', 'date', 'name', 'comparative', 'before and after', 'quantifier', 'modal', 'reworded', 'framing',
 ] as const; // prettier-ignore
 export type AdversarialKind = (typeof adversarialKinds)[number];
 

@@ -1,4 +1,5 @@
-import { isFraming, isGrammar, oppositeFamilies } from './lexicon.js';
+import { frameWordDifferences } from './frame-words.js';
+import { isFraming, isGrammar, oppositeFamiliesOf } from './lexicon.js';
 import { literalPattern, normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
 import { isDress, questionTypeOf, typesConflict } from './question-type.js';
@@ -32,7 +33,9 @@ export function sameQuestion(a: string, b: string): Sameness {
   const first = readQuestion(a);
   const second = readQuestion(b);
   if (first.tokens.length > mostWords || second.tokens.length > mostWords) return { same: false, differences: ['length'] };
-  const differences = [...new Set([...compareParts(a, b, first, second), ...compareWords(first, second)])];
+  const differences = [
+    ...new Set([...compareParts(a, b, first, second), ...compareWords(first, second), ...frameWordDifferences(first, second)]),
+  ];
   return { same: differences.length === 0, differences };
 }
 
@@ -180,7 +183,9 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
   const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
   const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
-  if (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne))
+  // Two texts of words that only frame, and no number between them: nothing says that they are about one thing.
+  const isAllFrame = matched.length === 0 && left.length > 0 && right.length > 0 && ![...first.tokens, ...second.tokens].some(({ kind }) => kind === 'number'); // prettier-ignore
+  if (isAllFrame || (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne)))
     differences.push(pair('word', values(leftRest), values(rightRest)));
   for (const run of runsOf(left)) {
     const other = runsOf(right).find((candidate) => sameSlot(first, second, run, candidate, language));
@@ -234,7 +239,7 @@ function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<
   const found: string[] = [];
   const loose = ({ tokens }: Reading, taken: ReadonlySet<number>): readonly string[] => tokens.filter((token, index) => !taken.has(index) && token.kind !== 'operator').map(({ value, text }) => value.startsWith('unit:') || /^\d/u.test(value) ? text.toLowerCase() : value); // prettier-ignore
   const [left, right] = [loose(first, inFirst), loose(second, inSecond)];
-  for (const family of oppositeFamilies) {
+  for (const family of oppositeFamiliesOf(left)) {
     const members = (words: readonly string[]): Set<number> => new Set(words.flatMap((word) => family.get(word) ?? []));
     const [a, b] = [members(left), members(right)];
     const only = (of: Set<number>, not: Set<number>): boolean => [...of].some((member) => !not.has(member));

@@ -1,24 +1,34 @@
-import { sameQuestion } from '@conclave/strategies';
+import { cosineDistance } from '@conclave/ports';
+import { nearestDistance, sameQuestion } from '@conclave/strategies';
 import type { Half } from '../halves.js';
 import type { QuestionPair } from './pairs/question-pair.js';
 
 /** One vector a text, in the order of the texts, all of one length. */
 export type Embed = (texts: readonly string[]) => Promise<readonly Float32Array[]>;
 
-/** moe.md, Caches: a stored question nearer than this may be the same. */
-export const hitBelow = 0.15;
+export interface JudgedPair {
+  /** Cosine distance of the two questions, 0 to 2. */
+  readonly distance: number;
+  /** Near enough for the semantic cache to look at the words. */
+  readonly isNear: boolean;
+  /** Passed by the comparison of words. */
+  readonly isSame: boolean;
+  /** Both: the cache would serve the answer to the one for the other. */
+  readonly isHit: boolean;
+}
 
-/** Cosine distance, 0 to 2; 1 when a vector is all zeros (of texts without a known word). */
-export function distance(a: Float32Array, b: Float32Array): number {
-  let dot = 0;
-  let ofA = 0;
-  let ofB = 0;
-  for (let index = 0; index < a.length; index += 1) {
-    dot += a[index]! * b[index]!;
-    ofA += a[index]! ** 2;
-    ofB += b[index]! ** 2;
-  }
-  return ofA === 0 || ofB === 0 ? 1 : 1 - dot / Math.sqrt(ofA * ofB);
+/** What the gateway's semantic cache decides for each pair, by the same two functions it calls. */
+export async function judgePairs(
+  pairs: readonly { readonly first: string; readonly second: string }[],
+  embed: Embed,
+): Promise<readonly JudgedPair[]> {
+  const vectors = await embed(pairs.flatMap(({ first, second }) => [first, second]));
+  return pairs.map(({ first, second }, position) => {
+    const distance = cosineDistance(vectors[2 * position]!, vectors[2 * position + 1]!);
+    const isNear = distance < nearestDistance;
+    const isSame = sameQuestion(second, first).same;
+    return { distance, isNear, isSame, isHit: isNear && isSame };
+  });
 }
 
 /** Counts over the pairs of one kind and half. */
@@ -28,26 +38,25 @@ export interface PairTally {
   readonly pairs: number;
   /** Passed by the comparison of words. */
   readonly same: number;
-  /** Nearer than `hitBelow`; null without an embedder. */
-  readonly near: number | null;
-  /** Both: what the cache would serve; null without an embedder. */
-  readonly hits: number | null;
+  /** Nearer than `nearestDistance`. */
+  readonly near: number;
+  /** Both: what the cache would serve. */
+  readonly hits: number;
 }
 
-export async function measurePairs(pairs: readonly QuestionPair[], embed: Embed | null): Promise<readonly PairTally[]> {
-  const vectors = embed && (await embed(pairs.flatMap(({ first, second }) => [first, second])));
+export async function measurePairs(pairs: readonly QuestionPair[], embed: Embed): Promise<readonly PairTally[]> {
+  const judged = await judgePairs(pairs, embed);
   const tallies = new Map<string, PairTally>();
-  pairs.forEach((pair, position) => {
-    const key = `${pair.kind} ${pair.half}`;
-    const tally = tallies.get(key) ?? { kind: pair.kind, half: pair.half, pairs: 0, same: 0, near: vectors && 0, hits: vectors && 0 };
-    const isSame = sameQuestion(pair.first, pair.second).same;
-    const isNear = vectors && distance(vectors[2 * position]!, vectors[2 * position + 1]!) < hitBelow;
+  pairs.forEach(({ kind, half }, position) => {
+    const key = `${kind} ${half}`;
+    const tally = tallies.get(key) ?? { kind, half, pairs: 0, same: 0, near: 0, hits: 0 };
+    const { isSame, isNear, isHit } = judged[position]!;
     tallies.set(key, {
       ...tally,
       pairs: tally.pairs + 1,
       same: tally.same + Number(isSame),
-      near: tally.near === null ? null : tally.near + Number(isNear),
-      hits: tally.hits === null ? null : tally.hits + Number(isSame && isNear === true),
+      near: tally.near + Number(isNear),
+      hits: tally.hits + Number(isHit),
     });
   });
   return [...tallies.values()];
@@ -58,6 +67,6 @@ export const sumOf = (
   tallies: readonly PairTally[],
   count: 'pairs' | 'same' | 'near' | 'hits',
   of: (tally: PairTally) => boolean,
-): number => tallies.filter(of).reduce((sum, tally) => sum + (tally[count] ?? 0), 0);
+): number => tallies.filter(of).reduce((sum, tally) => sum + tally[count], 0);
 
 export const isParaphrase = ({ kind }: Pick<PairTally, 'kind'>): boolean => kind === 'paraphrase';

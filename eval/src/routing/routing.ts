@@ -1,36 +1,52 @@
 import type { Evaluation } from '../evaluation.js';
 import { halves, type Half } from '../halves.js';
+import { moods } from './committee-replies.js';
 import { confusionOf, type Confusion } from './confusion.js';
+import { costFindings, costSections } from './costs-report.js';
+import { measureLevels, sampleOf } from './level-costs.js';
 import { labelledPrompts } from './prompts/labelled-prompt.js';
 import { printMatrix, routingTargets } from './routing-report.js';
 
-/** How the complexity of labelled prompts is decided. */
+/** Prompts of each level and language that are asked of the product. */
+const sampled = 4;
+
+/** How the complexity of labelled prompts is decided, and what each level then costs. */
 export const routing: Evaluation = {
   id: 'routing',
   title: 'complexity of requests: trivial, moderate or complex, without a model',
-  run() {
+  async run() {
     const confusions = Object.fromEntries(
       halves.map((half) => [half, confusionOf(labelledPrompts.filter((prompt) => prompt.half === half))]),
     ) as Record<Half, Confusion>;
     const began = performance.now();
     confusionOf(labelledPrompts);
     const microseconds = ((performance.now() - began) * 1_000) / labelledPrompts.length;
-    return Promise.resolve({
+    const sample = sampleOf(sampled);
+    const costs = await measureLevels(sample, moods);
+    return {
       definition: [
         `${labelledPrompts.length} prompts, as many English as German, a third for each level, labelled by the definition of the levels.`,
         'Of each level and language every second prompt is frozen: no rule was changed because of one of them.',
+        `What a level costs is measured: ${sample.length} of the prompts, as many of each level and language, are asked of the embedded product, its`,
+        'shipped template `conclave` and scripted models behind HTTP that plan two experts a round. Figures are those of the records of the',
+        'runs, compared with what the model server saw. A token of these models is a word. No cache answers.',
         'macro-F1 is the mean over the levels of the harmonic mean of precision and recall.',
       ],
       sections: [
         ...halves.map((half) => ({ title: `Half "${half}", ${confusions[half].prompts} prompts`, lines: printMatrix(confusions[half]) })),
-        { title: 'Cost', lines: [`${microseconds.toFixed(0)} µs a decision, no model call`] },
+        ...costSections(costs),
+        { title: 'Cost of the decision itself', lines: [`${microseconds.toFixed(0)} µs a decision, no model call`] },
       ],
       findings: [
         { what: 'macro-F1 on the frozen half', value: confusions.frozen.macroF1, target: { atLeast: routingTargets.macroF1 } },
         { what: 'share of complex prompts decided as trivial, frozen half', value: confusions.frozen.complexAsTrivial, target: { atMost: routingTargets.complexAsTrivial } },
+        ...costFindings(costs),
       ],
-      notes: ['The prompts come from the project that wrote the rules; prompts of strangers may be decided worse.'],
-      figures: { ...confusions, microsecondsPerDecision: microseconds },
-    }); // prettier-ignore
+      notes: [
+        'The prompts come from the project that wrote the rules; prompts of strangers may be decided worse.',
+        'A second tier, a review by the critic and what the planner of a real model asks for come on top of the calls above.',
+      ],
+      figures: { ...confusions, microsecondsPerDecision: microseconds, costs: costs.map(({ prompt, ...figures }) => ({ ...figures, text: prompt.text })) },
+    }; // prettier-ignore
   },
 };

@@ -9,7 +9,7 @@ export const englishWords: LanguageWords = {
     exactly really actually just simply best good way ways method step steps how-to properly correctly possible possibly take get go do make
     use using word term city town currently current now moment present people person one ones thing things happen happens happened place took
     lot anyone someone you'd i'd also right proper calculate compute stand stands contain contains containing connection connections route much many degrees degree form kind type exist exists existing statement sentence following mean means meaning definition define it hi hello hey thanks thank
-    quick quickly question wondering wonder interested information info detail details briefly short there`,
+    question wondering wonder interested information info detail details there`,
 };
 
 /** Within a line any word may stand for any other. Lower case, as written; inflected forms are reached through their stems too. */

@@ -11,7 +11,7 @@ export const germanWords: LanguageWords = {
     möchte brauche hilf helfen beste besten bester gut weg art weise methode schritt schritte genau eigentlich wirklich einfach möglich machen macht mache
     tun tut geht gehen gibt kommt komme bekomme wort begriff stadt derzeit aktuell aktuelle aktueller aktuellen momentan gerade jetzt moment zurzeit menschen leute
     person sache ding passiert passierte geschah geschehen geschieht heißt heißen nennt lautet bedeutet bedeutung weißt wüsste hieß hießen existiert existieren besitzt besitzen statt stattfinden stattgefunden fand findet form hallo hi danke
-    frage frag information informationen kurz schnell definition definiere welch rezept groß richtig richtige richtigen berechne berechnen steht stecken steckt versteht verstehen enthalten enthält verbindung zugverbindung verbindungen viel viele wieviel wieviele grad gibt`,
+    frage frag information informationen definition definiere welch rezept groß richtig richtige richtigen berechne berechnen steht stecken steckt versteht verstehen enthalten enthält verbindung zugverbindung verbindungen viel viele wieviel wieviele grad gibt`,
 };
 
 export const germanSynonyms: readonly string[] = [

@@ -41,6 +41,13 @@ export const areSynonyms = (a: string, b: string): boolean => {
 };
 
 /** For each family of words that exclude one another: word -> number of its member. */
-export const oppositeFamilies: readonly ReadonlyMap<string, number>[] = [...englishOpposites, ...germanOpposites].map(
+const oppositeFamilies: readonly ReadonlyMap<string, number>[] = [...englishOpposites, ...germanOpposites].map(
   (family) => new Map(family.split('|').flatMap((member, position) => split(member).map((word) => [word, position] as const))),
 );
+const familiesByWord = new Map<string, number[]>();
+oppositeFamilies.forEach((family, position) => {
+  for (const word of family.keys()) familiesByWord.set(word, [...(familiesByWord.get(word) ?? []), position]);
+});
+/** Only the families that hold one of the words, so that a comparison does not walk through all of them. */
+export const oppositeFamiliesOf = (words: readonly string[]): readonly ReadonlyMap<string, number>[] =>
+  [...new Set(words.flatMap((word) => familiesByWord.get(word) ?? []))].map((position) => oppositeFamilies[position]!);

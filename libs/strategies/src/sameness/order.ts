@@ -31,6 +31,7 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
       if (left.second < right.second) continue;
       if (keepsRole(left, a, b) || keepsRole(right, a, b)) continue;
       if (isList(a, left.first, right.first) && isList(b, right.second, left.second)) continue;
+      if (!oneIsPassive && exchangeRoles(left, right, a, b)) return true;
       const weight = weightOf(left, a, b) + weightOf(right, a, b);
       if (weight === 2 && !oneIsPassive) return true;
       const between = inOrder.some(({ first, second }) => first > left.first && first < right.first && second > right.second && second < left.second); // prettier-ignore
@@ -48,6 +49,16 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
 const keepsRole = ({ first, second }: Match, a: Reading, b: Reading): boolean => {
   const role = a.tokens[first]!.role;
   return prepositions.has(role) && role === b.tokens[second]!.role;
+};
+/** Each stands behind the preposition of the other: "written in c" and "written in python". */
+const exchangeRoles = (left: Match, right: Match, a: Reading, b: Reading): boolean => {
+  const [leftRole, rightRole] = [a.tokens[left.first]!.role, a.tokens[right.first]!.role];
+  return (
+    leftRole !== rightRole &&
+    (prepositions.has(leftRole) || prepositions.has(rightRole)) &&
+    leftRole === b.tokens[right.second]!.role &&
+    rightRole === b.tokens[left.second]!.role
+  );
 };
 const prepositions = new Set([...sources, ...targets, ...'at on for with during since until before after about under over between within against against gegen für mit bei im am um seit bis vor während über unter zwischen innerhalb of'.split(' ')]); // prettier-ignore
 

@@ -1,10 +1,11 @@
-import { isFraming, isGrammar, oppositeFamilies } from './lexicon.js';
+import { frameWordDifferences } from './frame-words.js';
+import { isFraming, isGrammar, oppositeFamiliesOf } from './lexicon.js';
 import { literalPattern, normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
 import { isDress, questionTypeOf, typesConflict } from './question-type.js';
 import { readQuestion, type Reading, type Token } from './reading.js';
 import { pair, smallWordDifferences } from './small-words.js';
-import { isCompoundOf, matches, separated } from './stems.js';
+import { isCompoundOf, matches, negates, separated } from './stems.js';
 
 export interface Sameness {
   readonly same: boolean;
@@ -32,7 +33,9 @@ export function sameQuestion(a: string, b: string): Sameness {
   const first = readQuestion(a);
   const second = readQuestion(b);
   if (first.tokens.length > mostWords || second.tokens.length > mostWords) return { same: false, differences: ['length'] };
-  const differences = [...new Set([...compareParts(a, b, first, second), ...compareWords(first, second)])];
+  const differences = [
+    ...new Set([...compareParts(a, b, first, second), ...compareWords(first, second), ...frameWordDifferences(first, second)]),
+  ];
   return { same: differences.length === 0, differences };
 }
 
@@ -48,6 +51,8 @@ function compareParts(a: string, b: string, first: Reading, second: Reading): re
   const [leftUnits, rightUnits] = [unitsOf(first), unitsOf(second)];
   const isPart = (part: readonly string[], whole: readonly string[]): boolean => part.every((unit) => whole.includes(unit));
   if (!isPart(leftUnits, rightUnits) || !isPart(rightUnits, leftUnits)) differences.push(pair('unit', leftUnits, rightUnits));
+  const [leftAsked, rightAsked] = [askedTimeUnits(first), askedTimeUnits(second)];
+  if (leftAsked !== rightAsked && leftAsked !== '' && rightAsked !== '') differences.push(pair('unit', [leftAsked], [rightAsked]));
   const [leftOperators, rightOperators] = [operatorsOf(first), operatorsOf(second)];
   if (leftOperators !== rightOperators) differences.push(pair('operator', [leftOperators], [rightOperators]));
   const [leftNegations, rightNegations] = [negationsOf(first), negationsOf(second)];
@@ -78,9 +83,14 @@ function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly stri
 
 const asksUnit = new Set(['which', 'what', 'many', 'viele', 'welchem', 'welcher', 'welches', 'welchen', 'in']);
 const timeUnits = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year'].map((unit) => `unit:${unit}`));
-const unitsOf = ({ tokens }: Reading): readonly string[] => [
-  ...new Set(tokens.filter((token, index) => token.value.startsWith('unit:') && !(timeUnits.has(token.value) && asksUnit.has(tokens[index - 1]?.value ?? ''))).map(({ value }) => value.slice(5))), // prettier-ignore
+/** "How many minutes", "in which year": the unit only says what the answer is counted in, and another wording leaves it out. */
+const isAskedTime = (tokens: readonly Token[], index: number): boolean =>
+  timeUnits.has(tokens[index]!.value) && asksUnit.has(tokens[index - 1]?.value ?? '');
+const unitsAmong = ({ tokens }: Reading, isWanted: (index: number) => boolean): readonly string[] => [
+  ...new Set(tokens.flatMap(({ value }, index) => (value.startsWith('unit:') && isWanted(index) ? [value.slice(5)] : []))),
 ];
+const unitsOf = (reading: Reading): readonly string[] => unitsAmong(reading, (index) => !isAskedTime(reading.tokens, index));
+const askedTimeUnits = (reading: Reading): string => [...unitsAmong(reading, (index) => isAskedTime(reading.tokens, index))].sort().join(' '); // prettier-ignore
 
 /** Signs of arithmetic, also where they are spoken. */
 const spokenOperators: Readonly<Record<string, string>> = { plus: '+', minus: '-', times: '*', multiplied: '*', mal: '*', divided: '/', geteilt: '/', hoch: '^', squared: '^', cubed: '^' }; // prettier-ignore
@@ -167,11 +177,15 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   const [leftNames, rightNames] = [names(leftRest, first), names(rightRest, second)];
   if (leftNames.length > 0 || rightNames.length > 0) differences.push(pair('name', leftNames, rightNames));
 
+  if (leftRest.some((a) => rightRest.some((b) => negates(a.value, b.value, language) || negates(b.value, a.value, language)))) differences.push('negation'); // prettier-ignore
+
   const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
   const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
   const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
   const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
-  if (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne))
+  // Two texts of words that only frame, and no number between them: nothing says that they are about one thing.
+  const isAllFrame = matched.length === 0 && left.length > 0 && right.length > 0 && ![...first.tokens, ...second.tokens].some(({ kind }) => kind === 'number'); // prettier-ignore
+  if (isAllFrame || (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne)))
     differences.push(pair('word', values(leftRest), values(rightRest)));
   for (const run of runsOf(left)) {
     const other = runsOf(right).find((candidate) => sameSlot(first, second, run, candidate, language));
@@ -187,7 +201,7 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   if (leftRest.length > 0 !== rightRest.length > 0) differences.push(pair('scope', values(leftRest), values(rightRest)));
   differences.push(
     ...smallWordDifferences(first, second, matched, {
-      isPolar: leftType === 'yes-no' && rightType === 'yes-no',
+      isAboutManner: leftType === 'manner' || rightType === 'manner',
       isReworded,
       isCovered: leftRest.length + rightRest.length === 0,
       isExact: left.length + right.length === 0,
@@ -225,7 +239,7 @@ function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<
   const found: string[] = [];
   const loose = ({ tokens }: Reading, taken: ReadonlySet<number>): readonly string[] => tokens.filter((token, index) => !taken.has(index) && token.kind !== 'operator').map(({ value, text }) => value.startsWith('unit:') || /^\d/u.test(value) ? text.toLowerCase() : value); // prettier-ignore
   const [left, right] = [loose(first, inFirst), loose(second, inSecond)];
-  for (const family of oppositeFamilies) {
+  for (const family of oppositeFamiliesOf(left)) {
     const members = (words: readonly string[]): Set<number> => new Set(words.flatMap((word) => family.get(word) ?? []));
     const [a, b] = [members(left), members(right)];
     const only = (of: Set<number>, not: Set<number>): boolean => [...of].some((member) => !not.has(member));

@@ -4,14 +4,27 @@ import type { Reading, Token } from './reading.js';
 /** A difference as `kind: first / second`. */
 export const pair = (kind: string, left: readonly string[], right: readonly string[]): string => `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`; // prettier-ignore
 
-/** Must, may and should ask three things where the answer is yes or no. */
+/** Must, may and should ask three things: how often one has to, how often one may. */
 const modals: readonly ReadonlySet<string>[] = [
-  new Set('must muss müssen'.split(' ')),
-  new Set('can could may might kann können darf dürfen'.split(' ')),
+  new Set('must required obliged obligatory mandatory muss müssen musst verpflichtet nötig pflicht'.split(' ')),
+  new Set('can could may might allowed permitted able kann können kannst darf dürfen darfst erlaubt gestattet'.split(' ')),
   new Set('should ought soll sollte sollten sollen'.split(' ')),
 ];
+/** "have to" and "need to" are a must, and neither is one word. */
+const isHavingTo = (tokens: readonly Token[], index: number): boolean =>
+  /^(?:ha(?:ve|s|d)|needs?)$/u.test(tokens[index]!.value) && tokens[index + 1]?.value === 'to';
+const telling = new Set('tell explain show give say describe sagen erklären zeigen verraten nennen geben'.split(' '));
+/** "Could you tell me …": the modal asks for the answer, not about its matter. */
+const isPolite = (tokens: readonly Token[], index: number): boolean =>
+  index < 3 && /^(?:you|du|ihr|sie)$/u.test(tokens[index + 1]?.value ?? '') && tokens.slice(index + 2, index + 5).some(({ value }) => telling.has(value)); // prettier-ignore
 const modalsOf = ({ tokens }: Reading): string =>
-  modals.map((modal) => (tokens.some(({ value }) => modal.has(value)) ? 'x' : '-')).join('');
+  modals
+    .map((modal, at) =>
+      tokens.some(({ value }, index) => (modal.has(value) && !isPolite(tokens, index)) || (at === 0 && isHavingTo(tokens, index)))
+        ? 'x'
+        : '-',
+    ) // prettier-ignore
+    .join('');
 
 /** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
 const rolesOfAsked = ({ prose }: Reading): string =>
@@ -35,6 +48,9 @@ const possessorsOf = ({ tokens }: Reading): string =>
 /** Small words that turn a question even where all others are the same: "wrote" and "wrote about". */
 const turning = new Set('about against during over under per like only even through among behind beyond über gegen während pro nur sogar durch hinter jenseits'.split(' ')); // prettier-ignore
 const turningOf = ({ tokens }: Reading): string => tokens.map(({ value }) => value).filter((value) => turning.has(value)).sort().join(' '); // prettier-ignore
+
+/** "viel" and "much" alone only frame a question. */
+const excessOf = ({ prose }: Reading): string => [...prose.matchAll(/(?<!\p{L})(?:too|zu) (much|many|little|few|viele?|wenige?)(?!\p{L})/gu)].map(([, amount]) => (/^[lfw]/u.test(amount!) ? '<' : '>')).join(''); // prettier-ignore
 
 const auxiliaries = new Set(
   "is are am was were be been do does did has have had will would can could should may might must 's 're 've 'd 'll".split(' '),
@@ -66,8 +82,8 @@ const comparisonTurns = (first: Reading, second: Reading, matched: readonly Matc
   matched.some(({ first: at, second: other }) => comparing.has(first.tokens[at]!.role) !== comparing.has(second.tokens[other]!.role));
 
 export interface WordComparison {
-  /** Both are answered by yes or no. */
-  readonly isPolar: boolean;
+  /** At least one asks for a way: "How do I", "How can I" and "How should I" are one question. */
+  readonly isAboutManner: boolean;
   /** Other words are used, or other forms of them. */
   readonly isReworded: boolean;
   /** No word of weight stands on one side alone. */
@@ -84,8 +100,9 @@ export function smallWordDifferences(first: Reading, second: Reading, matched: r
     if (left !== right && isSaid(left) && isSaid(right)) differences.push(pair(kind, [left], [right]));
   };
   const isMarked = (value: string): boolean => value.includes('x');
-  if (words.isPolar) compare('opposite', modalsOf, isMarked);
+  if (!words.isAboutManner) compare('opposite', modalsOf, isMarked);
   compare('word', possessorsOf, isMarked);
+  compare('scope', excessOf, () => true);
   compare('order', rolesOfAsked, (value) => value !== '');
   if (!words.isReworded) compare('tense', tenseOf, (value) => value !== '');
   const willBe = (reading: Reading): string => (tenseOf(reading) === 'future' ? 'future' : 'other');

@@ -43,3 +43,8 @@ export function isCompoundOf(compound: string, part: string, language: Language 
     (isFraming(rest, language) || isGrammar(rest, language) || ['verbindung', 'name', 'namen', 'wert', 'zahl', 'anzahl'].includes(rest))
   );
 }
+
+const denying = /^(?:un|non-?|in|im|il|ir|dis|nicht)(?=\p{L}{4})/u;
+/** "unbenutzt" of "benutzt", "illegal" of "legal". */
+export const negates = (word: string, other: string, language: Language | null): boolean =>
+  denying.test(word) && matches(word.replace(denying, ''), other, language);

@@ -1,0 +1,43 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { isMet } from '../evaluation.js';
+import { moods } from './committee-replies.js';
+import { costFindings, costSections } from './costs-report.js';
+import { measureLevels, sampleOf, type RunCosts } from './level-costs.js';
+import { levels } from './prompts/labelled-prompt.js';
+
+describe('what a level costs the product', () => {
+  let costs: readonly RunCosts[];
+  beforeAll(async () => {
+    costs = await measureLevels(sampleOf(1), moods);
+  }, 60_000);
+
+  it('is one expert and one model call for a trivial question, however unsure the model is', () => {
+    const trivial = costs.filter(({ prompt }) => prompt.level === 'trivial');
+    expect(trivial).toHaveLength(4);
+    for (const run of trivial) expect(run).toMatchObject({ level: 'trivial', calls: 1, experts: 1, served: 1 });
+  });
+
+  it('is more for each level above, and more where no model is sure', () => {
+    const callsOf = (mood: RunCosts['mood']): readonly number[] =>
+      levels.map((level) => Math.min(...costs.filter((run) => run.level === level && run.mood === mood).map(({ calls }) => calls)));
+    for (const mood of moods) expect([...new Set(callsOf(mood))].sort((a, b) => a - b)).toEqual(callsOf(mood));
+    expect(callsOf('unsure')[1]).toBeGreaterThan(callsOf('sure')[1]!);
+  });
+
+  it('is counted by the runs as the model server saw it', () => {
+    for (const { calls, served, promptTokens } of costs) {
+      expect(calls).toBe(served);
+      expect(promptTokens).toBeGreaterThan(0);
+    }
+    expect(costFindings(costs).filter((finding) => !isMet(finding))).toEqual([]);
+  });
+
+  it('is judged by figures that a second call of a trivial run moves', () => {
+    const wrong = costs.map((run) => (run.level === 'trivial' ? { ...run, calls: 2 } : run));
+    expect(costFindings(wrong).filter((finding) => !isMet(finding)).map(({ what }) => what)).toEqual([
+      'most model calls of a trivial run',
+      'runs whose calls are not those the model server had',
+    ]); // prettier-ignore
+    expect(costSections(costs).flatMap(({ lines }) => lines).filter((line) => line.startsWith('trivial'))).toHaveLength(2); // prettier-ignore
+  });
+});

@@ -1,0 +1,82 @@
+import type { RunView } from '@conclave/contracts';
+import { ScriptedModelServer } from '@conclave/test-support';
+import { ask, Engine, providerKey, readRun } from '@conclave/test-support/system';
+import { replyOf, type Mood } from './committee-replies.js';
+import { labelledPrompts, levels, type LabelledPrompt, type Level } from './prompts/labelled-prompt.js';
+
+/** What one run of the product took, by its own record. */
+export interface RunCosts {
+  readonly prompt: LabelledPrompt;
+  readonly mood: Mood;
+  /** The level the run says it was taken for. */
+  readonly level: Level;
+  readonly calls: number;
+  /** Expert tasks that called a model. */
+  readonly experts: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Requests the model server had until the answer was out. */
+  readonly served: number;
+}
+
+const template = 'conclave';
+
+/** The same number of each level and language, as far apart in the list as they can be; without attachments, which need a model that sees. */
+export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[] {
+  return levels.flatMap((level) =>
+    (['en', 'de'] as const).flatMap((language) => {
+      const all = labelledPrompts.filter((prompt) => prompt.level === level && prompt.language === language && !prompt.hasHistory && !prompt.hasAttachments); // prettier-ignore
+      const step = all.length / perLevelAndLanguage;
+      return Array.from({ length: perLevelAndLanguage }, (_, n) => all[Math.floor(n * step)]!);
+    }),
+  );
+}
+
+/**
+ * Asks the embedded product, in a process of its own and with its shipped template, each prompt in each mood, one after the other; no
+ * cache answers. Throws when a question is not answered.
+ */
+export async function measureLevels(prompts: readonly LabelledPrompt[], moods: readonly Mood[]): Promise<readonly RunCosts[]> {
+  let mood: Mood = 'sure';
+  const models = await ScriptedModelServer.start({
+    models: ['measured'],
+    apiKey: providerKey,
+    script: [{ name: 'any call', match: () => true, reply: (request) => replyOf(request, mood), times: Infinity }],
+  });
+  try {
+    // Without templates of its own, so that the shipped ones are measured.
+    const engine = await Engine.start({
+      kind: 'embedded',
+      demo: true,
+      configuration: {
+        providers: { measured: { base_url: models.url, api_key_env: 'FAKE_PROVIDER_KEY', paid: false } },
+        models: { 'measured@measured': { context: 32_768 } },
+      },
+    });
+    try {
+      const costs: RunCosts[] = [];
+      for (mood of moods) for (const prompt of prompts) costs.push(await costsOf(engine.url(), models, prompt, mood));
+      return costs;
+    } finally {
+      await engine.stop();
+    }
+  } finally {
+    await models.close();
+  }
+}
+
+async function costsOf(url: string, models: ScriptedModelServer, prompt: LabelledPrompt, mood: Mood): Promise<RunCosts> {
+  const before = models.calls.length;
+  const body = { model: template, messages: [{ role: 'user', content: prompt.text }] };
+  const { status, headers, body: answer } = await ask(url, body, { 'x-conclave-cache': 'off' });
+  const served = models.calls.length - before;
+  const id = headers.get('x-run-id');
+  if (status !== 200 || id === null) throw new Error(`"${prompt.text}" was not answered: ${status} ${JSON.stringify(answer.error)}`);
+  const run: RunView = await readRun(url, id);
+  if (run.complexity === null) throw new Error(`Run ${id} does not say which level it was taken for.`);
+  const { total, items } = run.usage;
+  return {
+    ...{ prompt, mood, level: run.complexity, served, calls: total.calls, promptTokens: total.prompt, completionTokens: total.completion },
+    experts: items.filter(({ capability, usage }) => capability.startsWith('expert.') && usage.calls > 0).length,
+  };
+}

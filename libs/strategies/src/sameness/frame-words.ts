@@ -1,0 +1,40 @@
+import { isFraming, isGrammar } from './lexicon.js';
+import type { Reading } from './reading.js';
+import { pair } from './small-words.js';
+import { matches } from './stems.js';
+
+/** "How do I <verb>": what is done, though it may be a word that only frames elsewhere. */
+const manner =
+  /^(?:and |so )?how (?:(?:do|can|should|could|would|may) (?:i|you|we|one|people)|to) (?:best |properly |correctly )?(\p{L}+)/u;
+/** "What does it <verb>?" */
+const closing = /(?<!\p{L})(?:do|does|did) .{1,200}? (\p{L}+)\s?[?.!]*$/u;
+/** "What is it <preposition>?" */
+const stranded = /(?<!\p{L})(for|with|to|about|from|in|on|of|at|by)\s?[?.!]*$/u;
+
+/** Asks for the name of a thing, or for the meaning of a name. */
+const namingOrMeaning = ({ prose }: Reading): string =>
+  /^wie (?:heiß|laute|nenn)/u.test(prose) ? 'name' : /^was (?:heiß|bedeute)/u.test(prose) ? 'meaning' : '';
+
+/**
+ * What words of framing tell apart where they carry the question: in "How do I get it?" and "How do I describe it?" nothing else does.
+ */
+export function frameWordDifferences(first: Reading, second: Reading): readonly string[] {
+  const differences: string[] = [];
+  const language = first.language ?? second.language;
+  const verbs = [first, second].map(({ prose }) => manner.exec(prose)?.[1]);
+  const isOther = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && !matches(a, b, language);
+  if (isOther(verbs[0], verbs[1])) differences.push(pair('word', [verbs[0]!], [verbs[1]!]));
+  const ends = [first, second].map(({ prose }) => closing.exec(prose)?.[1]);
+  const isSmall = (word: string | undefined): boolean => word !== undefined && (isFraming(word, language) || isGrammar(word, language));
+  if (ends.every(isSmall) && isOther(ends[0], ends[1])) differences.push(pair('word', [ends[0]!], [ends[1]!]));
+  if (strandsAlone(first, second) || strandsAlone(second, first)) differences.push('order');
+  const [asked, other] = [namingOrMeaning(first), namingOrMeaning(second)];
+  if (asked !== other && asked !== '' && other !== '') differences.push(pair('question', [asked], [other]));
+  return differences;
+}
+
+/** "What do I need a visa for?" and "What do I need for a visa?": the preposition belongs to another word. */
+const strandsAlone = (one: Reading, other: Reading): boolean => {
+  const preposition = stranded.exec(one.prose)?.[1];
+  return preposition !== undefined && !stranded.test(other.prose) && other.tokens.some(({ value }) => value === preposition);
+};

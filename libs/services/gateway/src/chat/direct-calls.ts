@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CallRecorded, type Caller, callStep, Failure, type FinishReason, makeEvent, noUsage } from '@conclave/contracts';
 import { EVENT_LOG, type EventLog, type ModelCall, type ModelReply, MODELS, type Models } from '@conclave/ports';
 import type { Response } from 'express';
+import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
@@ -97,7 +98,8 @@ export class DirectCalls {
     reply: ModelReply | null,
     failure: Failure | null,
   ): Promise<void> {
-    const { timeoutMs: _, ...request } = call;
+    const { timeoutMs: _, ...sent } = call;
+    const request = { ...sent, messages: withoutBodies(call.messages) };
     const keep = this.options.recordPrompts === true;
     const step = callStep(`${runId}/direct`, 0);
     const event = makeEvent(

@@ -164,6 +164,12 @@ describe('a model that is asked directly', () => {
     expect(world.events<CallRecorded>('audit')[0]!.data.requestHash).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('is not reached by a part nested so deeply that nobody can write it down again', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const body = `{"model":"m@fake","messages":[{"role":"user","content":[{"type":"hologram","of":${deep}}]}]}`;
+    expect(await refused(world.post('/v1/chat/completions', body))).toMatchObject({ status: 400, param: 'messages[0].content[0]' });
+  });
+
   it('may be shown an image without a word', async () => {
     world.models.next(() => Promise.resolve(reply()));
     const response = await world.chat({ model: 'm@fake', stream: false, messages: [{ role: 'user', content: [image] }] });

@@ -27,6 +27,13 @@ export function readContent({ content }: ChatMessage): {
   };
 }
 
+/** Levels of objects and lists that a part may have; the deepest known kind has two. */
+const deepest = 8;
+
+/** Whether a part is as flat as parts are: what goes on to a model and into the audit is written as JSON again, level by level. */
+export const isFlat = (value: unknown, levels = deepest): boolean =>
+  typeof value !== 'object' || value === null || (levels > 0 && Object.values(value).every((member) => isFlat(member, levels - 1)));
+
 /** What an earlier turn says in the place of an image or file, which is not looked at again. */
 export const placeholderOf = ({ type }: ContentPart): string =>
   type === 'image_url' ? '[image]' : type === 'file' ? '[file]' : '[attachment]';

@@ -8,6 +8,7 @@ export type Given =
   /** `readAs`: media type under which the reader of documents gets it. */
   | { readonly kind: 'file'; readonly mime: string; readonly readAs: string; readonly name: string | null; readonly bytes: Buffer };
 
+const mediaType = /^[a-z0-9.+_-]{1,40}\/[a-z0-9.+_-]{1,100}$/;
 const longestAddress = 2_048;
 const longestName = 200;
 
@@ -56,6 +57,7 @@ function contentOf(url: string, name: string | null, param: string): Given {
   const head = comma < 0 || comma > 400 ? null : /^data:([^;,]*)((?:;[^;,]*)*)$/i.exec(url.slice(0, comma));
   if (!head || !/;base64$/i.test(head[2]!)) throw invalid('Write it as "data:<media type>;base64,<content>".', param);
   const mime = head[1]!.trim().toLowerCase();
+  if (mime !== '' && !mediaType.test(mime)) throw invalid('Its media type is none, such as "image/png" is one.', param);
   const bytes = decoded(url.slice(comma + 1), param);
   const image = imageSigns.find(([, is]) => is(bytes))?.[0];
   if (image) return { kind: 'image', mime: image, name, bytes };

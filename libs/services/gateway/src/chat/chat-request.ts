@@ -11,7 +11,7 @@ import {
   type TextMessage,
 } from '@conclave/contracts';
 import type { CallMessage } from '@conclave/ports';
-import { type GivenPart, placeholderOf, readContent } from '../attachments/content-parts.js';
+import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
 
@@ -100,6 +100,10 @@ function readQuestion(
   const last = texts.findLastIndex(({ role }) => role === 'user');
   if (last < 0)
     throw new Failure('REQUEST_INVALID', 'No message has the role "user": add the question as the last message.', { param: 'messages' });
+  for (const [index, { others }] of texts.entries())
+    for (const [at, part] of others)
+      if (!isFlat(part))
+        throw new Failure('REQUEST_INVALID', 'The part is nested too deeply.', { param: `messages[${index}].content[${at}]` });
   const goal = texts[last]!.text;
   // A model may be shown an image without a word.
   if (goal.trim() === '' && texts[last]!.others.length === 0)

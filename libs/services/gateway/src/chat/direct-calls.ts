@@ -102,27 +102,27 @@ export class DirectCalls {
     const request = { ...sent, messages: withoutBodies(call.messages) };
     const keep = this.options.recordPrompts === true;
     const step = callStep(`${runId}/direct`, 0);
-    const event = makeEvent(
-      CallRecorded,
-      { id: `${step}/1`, runId, source: 'gateway', time: startedAt },
-      {
-        step,
-        attempt: 1,
-        purpose: 'direct',
-        model: call.model,
-        reportedModel: reply?.reportedModel ?? null,
-        status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
-        requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
-        request: keep ? request : null,
-        reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
-        failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
-        usage: reply?.usage ?? { ...noUsage, calls: 1 },
-        startedAt,
-        durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
-        firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
-      },
-    );
     try {
+      const event = makeEvent(
+        CallRecorded,
+        { id: `${step}/1`, runId, source: 'gateway', time: startedAt },
+        {
+          step,
+          attempt: 1,
+          purpose: 'direct',
+          model: call.model,
+          reportedModel: reply?.reportedModel ?? null,
+          status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
+          requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
+          request: keep ? request : null,
+          reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
+          failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
+          usage: reply?.usage ?? { ...noUsage, calls: 1 },
+          startedAt,
+          durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
+          firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
+        },
+      );
       await this.log.publish([event]);
     } catch (error) {
       this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error });

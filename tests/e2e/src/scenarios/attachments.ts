@@ -57,6 +57,19 @@ export function attachmentScenarios(engine: () => Engine): void {
       expect(told).toContain('expert.vision');
     });
 
+    it('that its model cannot see leaves an answer which is told so', async () => {
+      const s = new CommitteeScript(engine().models, 'What does this show (unseen)?')
+        .plan([expert('x1', 'Look.', 'vision'), expert('x2', 'Say it.')])
+        .expertReply({ status: 400, body: { error: { message: 'This model takes no images.' } } }, 'committee: vision', Infinity)
+        .expert('I have not seen it.', { task: 'committee: general' })
+        .answer(['Nobody could look at the image.']);
+      const { status, body } = await asks('sees', s.question, imagePart);
+      expect([status, body.choices?.[0]?.message.content]).toEqual([200, 'Nobody could look at the image.']);
+      const composed = JSON.stringify(s.calls('composer')[0]!.messages);
+      expect(composed).toContain('FAILED TASKS:');
+      expect(composed).toContain('- expert.vision: Look.');
+    });
+
     it('is looked at anew each time: no cache answers', async () => {
       const s = new CommitteeScript(engine().models, 'What does this show (again)?')
         .planner({ text: JSON.stringify({ tasks: [expert('x1', 'Look.', 'vision')] }) }, { times: 2 })

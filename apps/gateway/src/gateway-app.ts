@@ -34,6 +34,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   const {
     max_body_bytes: maxBodyBytes,
     max_document_bytes: maxDocumentBytes,
+    max_attachments: maxAttachments,
+    max_attachment_bytes: maxAttachmentBytes,
     max_open_runs: openRuns,
     heartbeat_s: heartbeat,
     max_queue_wait_s: queueWait,
@@ -45,6 +47,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     stream: ports.stream,
     models: ports.models,
     blobs: ports.blobs,
+    documents: ports.documents ?? null,
     vectors: ports.vectors ?? null,
     embedder: ports.embedder ?? null,
     graph: ports.graph,
@@ -53,6 +56,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     limits: {
       maxBodyBytes,
       maxDocumentBytes,
+      maxAttachments,
+      maxAttachmentBytes,
       openRuns,
       maxQueueWaitMs: queueWait * 1000,
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,

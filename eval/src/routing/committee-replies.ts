@@ -42,6 +42,8 @@ function textFor(request: ScriptedRequest, mood: Mood): string {
       return JSON.stringify({ scores: ids.map((task) => ({ task, a: 0.5, b: 0.5 })) });
     case 'critic':
       return JSON.stringify({ verdict: 'confirmed', reasons: [] });
+    case 'learner':
+      return '[]';
     case 'thinker':
       return 'CONCLUSION: it depends on the case.';
     case 'composer':

@@ -16,6 +16,44 @@ export const knowledgeFailures = {
     errorType: 'caller_invalid',
     message: 'The run has not ended: there is no answer to rate yet. Send the rating once it has.',
   },
+  ATTACHMENT_UNSUPPORTED: {
+    status: 415,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message:
+      'A template does not read this kind of content. Send text, images (PNG, JPEG, WebP, GIF) and files (text, Markdown, HTML, CSV, JSON, PDF), or ask a model (`model@provider`) that takes it.',
+  },
+  ATTACHMENT_INVALID: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'This image or file cannot be read. Correct the named part and send it again.',
+  },
+  ATTACHMENTS_TOO_LARGE: {
+    status: 413,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message:
+      'The images and files are more than this gateway accepts. Send smaller or fewer ones, or raise `gateway.max_attachments` and `gateway.max_attachment_bytes`.',
+  },
+  ATTACHMENT_MISSING: {
+    status: 500,
+    type: 'server_error',
+    retriable: false,
+    errorType: 'own_unavailable',
+    message: 'An image or file of the question is not in the store any more. Send the question again with it.',
+  },
+  VISION_MISSING: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message:
+      'No expert of this template can look at images. Add `vision` to the `experts` of the template, with a model that can see, or ask such a model itself (`model@provider`).',
+  },
   COLLECTION_EXISTS: {
     status: 409,
     type: 'invalid_request_error',

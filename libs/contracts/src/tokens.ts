@@ -15,5 +15,22 @@ export function estimateTokens(text: string): number {
 /** Role and separators that every message costs on top of its text. */
 const perMessage = 4;
 
-export const estimatePrompt = (messages: readonly { readonly content: string }[]): number =>
-  messages.reduce((sum, message) => sum + estimateTokens(message.content) + perMessage, 0);
+/**
+ * Tokens of one image, whatever its size: servers count 85 + 170 for each tile of 512 pixels, of which there are 8 at most (OpenAI, high
+ * detail: 1,445), or one for 750 pixels, 1,600 at most (Anthropic). The highest of these: a budget errs on the safe side.
+ */
+export const imageTokens = 1_600;
+
+/** What stands in a prompt beside its text, as far as it costs tokens. */
+interface Counted {
+  readonly content: string;
+  readonly attached?: readonly ({ readonly kind: 'image' } | { readonly kind: 'file'; readonly tokens: number })[];
+  readonly parts?: readonly { readonly type: string }[];
+}
+
+const besideText = ({ attached = [], parts = [] }: Counted): number =>
+  attached.reduce((sum, one) => sum + (one.kind === 'image' ? imageTokens : one.tokens), 0) +
+  parts.filter(({ type }) => type !== 'text').length * imageTokens;
+
+export const estimatePrompt = (messages: readonly Counted[]): number =>
+  messages.reduce((sum, message) => sum + estimateTokens(message.content) + besideText(message) + perMessage, 0);

@@ -76,15 +76,51 @@ export type Insight = z.infer<typeof Insight>;
 export const Complexity = z.enum(['trivial', 'moderate', 'complex']);
 export type Complexity = z.infer<typeof Complexity>;
 
-/** Something that came along with a question. Its bytes are in the blobs, or at an address that the model server fetches itself. */
+/** Something that came along with a question. It is in the blobs, or at an address that the model server fetches itself. */
 export const Attachment = z.object({
-  kind: z.enum(['image', 'file']),
-  mime: z.string().describe('media type, such as `image/png`'),
+  kind: z.enum(['image', 'file']).describe('an image is looked at, of a file the text is read'),
+  mime: z.string().describe('media type, such as `image/png`; `image/*` where only an address is known'),
   name: z.string().nullable(),
-  blob: z.string().nullable().describe('content hash under which the blobs keep its bytes'),
+  blob: z.string().nullable().describe('content hash under which the blobs keep the bytes of an image, and the text of a file'),
+  bytes: z.int().nonnegative().optional().describe('bytes of that blob'),
   url: z.string().nullable().describe('address, where the client gave one instead of the bytes'),
+  text: z
+    .object({
+      characters: z.int().nonnegative(),
+      tokens: z.int().nonnegative().describe('estimated'),
+      excerpt: z.string().describe('its beginning, for whoever plans'),
+    })
+    .optional()
+    .describe('of a file: what its text is like'),
 });
 export type Attachment = z.infer<typeof Attachment>;
+
+/**
+ * What a prompt says about an attachment instead of carrying it: it is put in right before the call, so that state, journal and audit
+ * hold its hash and never its bytes.
+ */
+export type AttachedReference =
+  | {
+      readonly kind: 'image';
+      readonly mime: string;
+      /** SHA-256 under which the blobs keep it; null where `url` is set. */
+      readonly blob: string | null;
+      readonly bytes: number;
+      readonly url: string | null;
+    }
+  | {
+      readonly kind: 'file';
+      readonly mime: string;
+      readonly name: string | null;
+      readonly blob: string;
+      readonly bytes: number;
+      /** Characters of its text that the prompt has room for. */
+      readonly room: number;
+      /** Estimated tokens of these characters. */
+      readonly tokens: number;
+      /** What its passages are chosen by where it is longer than that. */
+      readonly query: string;
+    };
 
 /** An answer that a cache offers, and where it came from. */
 export const CachedAnswer = z.object({

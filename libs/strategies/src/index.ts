@@ -1,4 +1,5 @@
 export * from './documents/chunks.js';
+export * from './committee/vision.js';
 export * from './complexity/complexity.js';
 export * from './graph/graph-facts.js';
 export * from './graph/question-terms.js';
@@ -8,6 +9,7 @@ export * from './learning/kept.js';
 export * from './learning/lessons.js';
 export * from './learning/thompson.js';
 export * from './math/math-task.js';
+export * from './prompts/attached.js';
 export * from './prompts/expert-categories.js';
 export * from './prompts/fitting.js';
 export * from './prompts/judge-prompts.js';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { Engine, plainTemplate, twoHops } from '@conclave/test-support/system';
+import { attachmentScenarios, attachmentTemplates } from './scenarios/attachments.js';
 import { clientScenarios } from './scenarios/client.js';
 import { faultScenarios } from './scenarios/faults.js';
 import { insightScenarios } from './scenarios/insight.js';
@@ -18,6 +19,7 @@ beforeAll(async () => {
     configuration: {
       templates: {
         ...pipelineTemplates,
+        ...attachmentTemplates,
         'checks-answers': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer' },
       },
       aliases: { 'gpt-4o': 'conclave-fast' },
@@ -40,3 +42,4 @@ runScenarios(running);
 faultScenarios(running, hops);
 insightScenarios(running);
 pipelineScenarios(running);
+attachmentScenarios(running);

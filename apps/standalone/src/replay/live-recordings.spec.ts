@@ -5,6 +5,7 @@ import { makeEvent, PlanRequested, topicsFor, type CallRecorded, type Event, typ
 import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import type { Search } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
+import { GraphIngestModule } from '@conclave/service-graph-ingest';
 import { MergerModule } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
@@ -77,6 +78,7 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
     ['planner', PlannerModule.register({ storePrompts }), []],
     ['experts', ExpertsModule.register({ storePrompts }), scenario.classes ?? ['expert', 'evidence']],
     ['merger', MergerModule.register({ storePrompts }), ['judge']],
+    ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
   ] as const;
   for (const [service, module, classes] of parts) {
     const served = await serve({ service, module, ports, observers, process: { id: 'test', classes } });
@@ -108,7 +110,7 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
   }, { timeoutMs: 20_000, everyMs: 20 }); // prettier-ignore
   // What was still on its way when the run ended is on the log once nobody has anything left to do.
   await until('idle services', async () => {
-    const lags = await Promise.all(['planner', 'merger', ...(scenario.classes ?? ['expert', 'evidence']), 'judge'].map((group) => log.lag(group)));
+    const lags = await Promise.all(['planner', 'merger', ...(scenario.classes ?? ['expert', 'evidence']), 'judge', 'graph-ingest'].map((group) => log.lag(group)));
     return lags.flat().every(({ records }) => records === 0) || undefined;
   }, { timeoutMs: 20_000, everyMs: 20 }); // prettier-ignore
   const calls = server.calls.length;
@@ -163,6 +165,16 @@ describe('a recorded run is the same under unchanged code', () => {
     const result = await recorded({ script: [planned, failing, expert, complete, written] });
     expect(callsOf(result.events).map(({ status }) => status)).toContain('error');
     expect(result.end).toMatchObject({ outcome: 'completed' });
+    expectSame(result);
+  });
+
+  it('with the call that reads what its answer teaches, and names that call where it asks otherwise today', async () => {
+    const learner: ScriptedStep = {
+      match: { system: 'You write down what an answer teaches.' },
+      reply: { text: '[{"subject":"Ana Bel","relation":"CREATED","object":"the tower","confidence":0.9}]' },
+    };
+    const result = await recorded({ script: [planned, expert, complete, written, learner], template: { learn: 'triples' } });
+    expect(callsOf(result.events).map(({ purpose }) => purpose)).toContain('graph.triples');
     expectSame(result);
   });
 

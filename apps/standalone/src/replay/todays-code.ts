@@ -63,7 +63,7 @@ const forgetful = {
 const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
   new ExpertsHandler(
     { ...stateView(state), caches: emptyCaches }, calls, stream, search && searchOf(search), unused('page'), unused('mathematics'),
-    unused('tool'), unused('graph'), unused('vectors'), unused('embedder'), { readPages: 0 },
+    unused('tool'), unused('graph'), unused('vectors'), unused('embedder'), unused('blob'), { readPages: 0 },
   ); // prettier-ignore
 
 /** The code of the services that decides anything: the same classes that a server runs. */

@@ -1,4 +1,4 @@
-import type { ModelCall } from '@conclave/ports';
+import type { ContentPart, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 
 /** What is left out or said differently because a server refused it. */
@@ -10,7 +10,7 @@ export type Concessions = ReadonlySet<Concession>;
 /** Body of POST /chat/completions. */
 export interface CompletionBody {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly { readonly role: string; readonly content: string | readonly ContentPart[] }[];
   readonly stream: boolean;
   readonly [parameter: string]: unknown;
 }
@@ -21,7 +21,7 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
     value === undefined || made.has(refused) ? {} : { [name]: value };
   return {
     model,
-    messages: call.messages.map(({ role, content }) => ({ role, content })),
+    messages: call.messages.map(({ role, content, parts }) => ({ role, content: parts ?? content })),
     stream,
     ...(stream && !made.has('no usage option') ? { stream_options: { include_usage: true } } : {}),
     ...(call.maxTokens === undefined

@@ -1,5 +1,5 @@
 import { estimatePrompt, addUsage, Failure, noUsage, type Usage } from '@conclave/contracts';
-import type { CallWatch, ModelCall, ModelReply } from '@conclave/ports';
+import type { CallMessage, CallWatch, ModelCall, ModelReply } from '@conclave/ports';
 import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
@@ -96,7 +96,7 @@ export class ProviderCalls {
       await attempt(this.client, this.name, body, reader, watchdog, () => (started = true));
     } catch (error) {
       if (watchdog.cut !== 'usage') {
-        const secrets = { prompts: call.messages.map((message) => message.content), key: this.config.api_key };
+        const secrets = { prompts: call.messages.flatMap(textsOf), key: this.config.api_key };
         const failure = watchdog.failure(this.name);
         const fault = failure ? notAgain(failure) : faultOf(error, this.name, started, secrets, Date.now());
         return { fault, spent: started ? reader.spent(estimatedPrompt) : { ...noUsage, calls: 1 }, streamed: reader.streamed };
@@ -116,6 +116,20 @@ export class ProviderCalls {
     return made;
   }
 }
+
+/** Characters of an image or file that a server may quote. */
+const quoted = 4_000;
+
+/** Everything of a message that must not appear in a sentence: its text, and how its images and files begin. */
+const textsOf = ({ content, parts }: CallMessage): readonly string[] => [content, ...(parts ?? []).flatMap(stringsIn)];
+const stringsIn = (value: unknown): readonly string[] =>
+  typeof value === 'string'
+    ? value.length < 16
+      ? []
+      : [value.slice(0, quoted)]
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).flatMap(stringsIn)
+      : [];
 
 /** What we broke off ourselves is not tried again: a server that hangs would only get more to do. */
 const notAgain = (failure: Failure): Fault => ({

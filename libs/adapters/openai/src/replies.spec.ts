@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { ask, bare, fixture, open, scripted, watch } from './__fixtures__/servers.js';
+import { imageTokens } from '@conclave/contracts';
+import { ask, bare, failureOf, fixture, open, scripted, watch } from './__fixtures__/servers.js';
 
 describe('a streamed reply', () => {
   it.each([
@@ -134,5 +135,26 @@ describe('what a server refuses', () => {
     await models.call(ask('hello', { maxTokens: 5, temperature: 0 }), watch());
     expect(bodies).toHaveLength(6);
     expect(bodies[5]).toEqual({ model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: false, max_completion_tokens: 5 });
+  });
+});
+
+describe('a message with an image', () => {
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'iVBORw0KGgo'.repeat(40)}` } };
+  const messages = [{ role: 'user' as const, content: 'hello', parts: [{ type: 'text', text: 'hello' }, image] }];
+
+  it('is sent with its parts in the place of its text', async () => {
+    const server = await scripted({ match: 'hello', reply: { text: 'A dot.', usage: null } });
+    const reply = await open(server.url).call(ask('', { messages }), watch());
+    expect(server.calls[0]!.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'hello' }, image] }]);
+    expect(reply.usage).toMatchObject({ estimated: true, prompt: expect.any(Number) });
+    expect(reply.usage.prompt).toBeGreaterThan(imageTokens);
+  });
+
+  it('is not quoted by the failure of a server that repeats it', async () => {
+    const message = `Invalid image: ${image.image_url.url.slice(0, 120)}`;
+    const server = await scripted({ match: 'hello', reply: { status: 400, body: { error: { message } } } });
+    const failure = await failureOf(open(server.url).call(ask('', { messages }), watch()));
+    expect(failure.code).toBe('PROVIDER_REFUSED');
+    expect(failure.message).not.toContain('iVBOR');
   });
 });

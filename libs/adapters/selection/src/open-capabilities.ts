@@ -21,7 +21,7 @@ const users: Readonly<Record<keyof Capabilities, readonly ServiceName[]>> = {
   symbolic: ['experts', 'standalone'],
   tools: ['experts', 'standalone'],
   pages: ['experts', 'standalone'],
-  documents: ['graph-ingest', 'standalone'],
+  documents: ['gateway', 'graph-ingest', 'standalone'],
   vectors: ['gateway', 'experts', 'merger', 'graph-ingest', 'standalone'],
   embedder: ['gateway', 'experts', 'merger', 'graph-ingest', 'standalone'],
 };

@@ -26,6 +26,13 @@ const GatewaySettings = z.strictObject({
     .max(1_073_741_824)
     .default(20 * 1024 * 1024)
     .describe('largest document that is uploaded into a collection'),
+  max_attachment_bytes: z
+    .int()
+    .min(0)
+    .max(1_073_741_824)
+    .default(10 * 1024 * 1024)
+    .describe('images and files of one request, all together, decoded; they do not count as body'),
+  max_attachments: z.int().min(0).max(100).default(8).describe('images and files that one question may bring'),
   max_open_runs: z.int().min(1).max(1_000_000).default(64).describe('runs in flight over all gateways; beyond it 429 with Retry-After'),
   max_queue_wait_s: z
     .number()

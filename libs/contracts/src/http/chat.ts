@@ -4,8 +4,12 @@ import { z } from 'zod';
  * Requests are read generously: a field that is not named here is ignored, and null means absent. A named field
  * with the wrong type is refused, because guessing what was meant would change the answer.
  */
-export const ContentPart = z.object({
-  type: z.string().describe('`text`; other kinds are refused by name'),
+export const ContentPart = z.looseObject({
+  type: z
+    .string()
+    .describe(
+      '`text`, `image_url` (`image_url.url`: a data URL or an http(s) address), `file` (`file.filename`, `file.file_data`: a data URL); templates refuse other kinds by name, models get them as they are',
+    ),
   text: z.string().nullish(),
 });
 export type ContentPart = z.infer<typeof ContentPart>;
@@ -17,7 +21,7 @@ export const ChatMessage = z.object({
   content: z
     .union([z.string(), z.array(ContentPart)], { error: 'must be a text or a list of parts {"type":"text","text":"..."}' })
     .nullish()
-    .describe('text, or a list of text parts; null beside tool calls'),
+    .describe('text, or a list of parts; images and files count in the last user message; null beside tool calls'),
   name: z.unknown().optional(),
 });
 export type ChatMessage = z.infer<typeof ChatMessage>;

@@ -41,7 +41,15 @@ export interface ProviderStatus {
 
 export interface CallMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  /** The text of the message, also where `parts` say it again. */
   readonly content: string;
+  /** Sent in the place of `content`: text, images and files in the shape of OpenAI's content parts. */
+  readonly parts?: readonly ContentPart[];
+}
+/** One of OpenAI's content parts, such as `{"type": "image_url", "image_url": {"url": "data:image/png;base64,..."}}`. */
+export interface ContentPart {
+  readonly type: string;
+  readonly [member: string]: unknown;
 }
 export interface ModelCall {
   readonly model: string;

@@ -1,13 +1,12 @@
 import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
-import type { CallMessage } from '@conclave/ports';
 import { askModels, type Answered, type Question } from './ask-models.js';
-import type { Calls, ShownIn } from './calls.js';
+import type { AskedMessage, Calls, ShownIn } from './calls.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type Reply = Extract<Answered, { kind: 'answer' }>;
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
-type Asked = Pick<Question, 'messages' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
+type Asked = Pick<Question, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
 
 /**
  * Answers a task by a question to its models, within its allowance: what is busy, cancelled or failed ends as such, and `read` makes the
@@ -81,5 +80,5 @@ export async function thinkAloud(stream: ShownIn, task: Shown, attempt: number, 
 }
 
 /** A prompt as people read it. */
-export const promptDetail = (messages: readonly CallMessage[]): string =>
-  messages.map(({ role, content }) => `[${role}]\n${content}`).join('\n\n');
+export const promptDetail = (messages: readonly AskedMessage[]): string =>
+  messages.map(({ role, content, attached }) => `[${role}]\n${content}${attached ? `\n${JSON.stringify(attached)}` : ''}`).join('\n\n');

@@ -1,7 +1,7 @@
 import { addUsage, estimatePrompt, noUsage, type AnswerParameters, type Event, type FailureNote, type Usage } from '@conclave/contracts';
-import type { CallMessage, ModelReply } from '@conclave/ports';
+import type { ModelReply } from '@conclave/ports';
 import type { CallEnd } from './call-maker.js';
-import type { Calls } from './calls.js';
+import type { AskedMessage, Calls, FillIn } from './calls.js';
 import type { Prices } from './usage.js';
 
 export interface Question {
@@ -11,7 +11,9 @@ export interface Question {
   /** Models in the order they are tried. */
   readonly models: readonly string[];
   /** The prompt, or how it is written so that it has at most so many tokens. */
-  readonly messages: readonly CallMessage[] | ((promptTokens: number) => readonly CallMessage[]);
+  readonly messages: readonly AskedMessage[] | ((promptTokens: number) => readonly AskedMessage[]);
+  /** Puts in what the messages refer to; absent where they refer to nothing. */
+  readonly fillIn?: FillIn;
   /** Context length in tokens by model, where known. */
   readonly contexts?: Readonly<Record<string, number>>;
   readonly parameters?: AnswerParameters;
@@ -30,7 +32,7 @@ export interface Question {
   /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
   readonly firstIndex?: number;
   /** `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. */
-  readonly onBegun?: (attempt: number, model: string, messages: readonly CallMessage[]) => void | Promise<void>;
+  readonly onBegun?: (attempt: number, model: string, messages: readonly AskedMessage[]) => void | Promise<void>;
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
@@ -103,6 +105,7 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
         attempts: Math.max(1, question.calls - usage.calls - (tried + 1 < question.models.length ? 1 : 0)),
       },
       ...(Number.isFinite(room.replyTokens) ? { maxReplyTokens: room.replyTokens } : {}),
+      ...(question.fillIn ? { fillIn: question.fillIn } : {}),
       deadline: question.deadline,
       prices: question.prices,
       signal: question.signal,
@@ -129,7 +132,7 @@ function roomFor(
   question: Question,
   model: string,
   spent: Usage,
-): { readonly messages: readonly CallMessage[]; readonly replyTokens: number } {
+): { readonly messages: readonly AskedMessage[]; readonly replyTokens: number } {
   const tokensLeft = (question.tokens ?? Number.POSITIVE_INFINITY) - spent.prompt - spent.completion;
   const context = question.contexts?.[model] ?? Number.POSITIVE_INFINITY;
   const kept = (size: number): number => size - Math.min(question.parameters?.max_tokens ?? replyTokens, size / 3);

@@ -3,7 +3,7 @@ import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, typ
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import type { CallMessage, CallOutcome, ModelCall, ModelReply, Models, RunStream, StateStore } from '@conclave/ports';
 import { recordEvent, recordOf, type StoredCall } from './call-record.js';
-import type { Calls, JournalledModelCall, JournalledToolCall } from './calls.js';
+import type { AskedMessage, Calls, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
@@ -32,7 +32,7 @@ export interface JournalledCall {
   /** Number of the call inside its owner. */
   readonly index: number;
   readonly purpose: string;
-  readonly request: Omit<ModelCall, 'timeoutMs'>;
+  readonly request: Omit<ModelCall, 'timeoutMs' | 'messages'> & { readonly messages: readonly AskedMessage[] };
   /** Milliseconds since 1970 by the store's clock. */
   readonly deadline: number;
   readonly prices: Prices;
@@ -93,8 +93,9 @@ export class CallMaker implements Calls {
       try {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+        const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
         this.crash('before-call', call);
-        return await this.bounded(call, running, call.deadline - now);
+        return await this.bounded(call, messages, running, call.deadline - now);
       } finally {
         // The call is paid, whatever becomes of its slot; one that cannot be given back expires by itself.
         await release().catch((error: unknown) => this.parts.logger.warn('A slot was not given back.', { run: call.runId, error }));
@@ -102,7 +103,12 @@ export class CallMaker implements Calls {
     });
   }
 
-  private async bounded(call: JournalledModelCall, running: Running, timeoutMs: number): Promise<ModelReply> {
+  private async bounded(
+    call: JournalledModelCall,
+    messages: readonly CallMessage[],
+    running: Running,
+    timeoutMs: number,
+  ): Promise<ModelReply> {
     const { models, logger } = this.parts;
     const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
     const cut = new AbortController();
@@ -111,7 +117,7 @@ export class CallMaker implements Calls {
     running.sent();
     try {
       return await models.call(
-        { ...call.request, timeoutMs },
+        { ...call.request, messages, timeoutMs },
         {
           signal: AbortSignal.any([running.signal, cut.signal]),
           onDelta: (delta) => {
@@ -145,7 +151,7 @@ export class CallMaker implements Calls {
 
   /** A call to a tool: the same journal and audit, no slot, no tokens. A tool that does not react to its signal is left alone. */
   async tool(call: JournalledToolCall, perform: (signal: AbortSignal) => Promise<string>): Promise<CallEnd> {
-    const request = { model: call.name, messages: [] as CallMessage[], tool: call.request };
+    const request = { model: call.name, messages: [] as AskedMessage[], tool: call.request };
     return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
       const from = performance.now();
       const timeoutMs = call.deadline - (await this.parts.state.now());

@@ -1,8 +1,16 @@
-import type { Runs, RunStream, StateStore } from '@conclave/ports';
+import type { AttachedReference } from '@conclave/contracts';
+import type { CallMessage, Runs, RunStream, StateStore } from '@conclave/ports';
 import type { CallEnd, JournalledCall } from './call-maker.js';
 
+/** A message as the journal and the audit keep it: what is attached is referred to. */
+export interface AskedMessage extends CallMessage {
+  readonly attached?: readonly AttachedReference[];
+}
+/** Puts in what messages refer to, right before a call. Throws what the blobs throw. */
+export type FillIn = (messages: readonly AskedMessage[]) => Promise<readonly CallMessage[]>;
+
 /** `maxReplyTokens`: a reply that grows longer is cut short there, whatever the server was told. */
-export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: number };
+export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: number; readonly fillIn?: FillIn };
 export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent'> & {
   readonly name: string;
   readonly request: unknown;

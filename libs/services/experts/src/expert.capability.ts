@@ -1,6 +1,6 @@
 import type { TaskInput } from '@conclave/contracts';
 import {
-  answerTask, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn,
+  answerTask, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type FillIn, type ShownIn,
 } from '@conclave/service-calls'; // prettier-ignore
 import { expertPrompt, readExpert } from '@conclave/strategies';
 
@@ -9,7 +9,7 @@ import { expertPrompt, readExpert } from '@conclave/strategies';
  * more, it streams as the model produces it, and what the user saw is exactly the text of the result.
  */
 export const expertCapability =
-  (maker: Calls, stream: ShownIn): Capability =>
+  (maker: Calls, stream: ShownIn, fillIn: FillIn): Capability =>
   async (context) => {
     const { task } = context;
     const { data } = task;
@@ -25,6 +25,7 @@ export const expertCapability =
       context,
       {
         messages: (promptTokens) => expertPrompt(input, promptTokens, data.prompts),
+        ...(input.attachments.length > 0 ? { fillIn } : {}),
         ...(input.parameters ? { parameters: input.parameters } : {}),
         onBegun: async (attempt, model, messages) => {
           await thinkAloud(stream, task, attempt, [

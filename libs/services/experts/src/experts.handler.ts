@@ -3,11 +3,12 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
-  EMBEDDER, GRAPH, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS,
-  type DeadReason, type Embedder, type HandlerOutcome, type KnowledgeGraph, type PageReader, type Search, type StateStore, type Symbolic,
+  BLOBS, EMBEDDER, GRAPH, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS,
+  type Blobs, type DeadReason, type Embedder, type HandlerOutcome, type KnowledgeGraph, type PageReader, type Search, type StateStore, type Symbolic,
   type ToolServers, type Vectors,
 } from '@conclave/ports'; // prettier-ignore
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
+import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';
 import { factLookup } from './fact-lookup.js';
@@ -34,14 +35,16 @@ export interface EvidenceParts {
   readonly embedder: Embedder | null;
   readonly caches: StateStore['caches'] | null;
   readonly readPages: number;
+  /** Where images and files of questions are. */
+  readonly blobs: Pick<Blobs, 'get'>;
 }
 
 /** Capabilities of the experts and of evidence. Adding one is one entry here. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
-  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages } = parts;
+  const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
   const found: readonly (readonly [string, Capability | null])[] = [
-    ['expert', expertCapability(maker, stream)],
+    ['expert', expertCapability(maker, stream, contentFrom(blobs))],
     ['research', search && researchCapability(maker, stream, search, { pages, readPages, ...cacheOf })],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
     ['mcp', tools && mcpCapability(maker, stream, tools)],
@@ -74,9 +77,10 @@ export class ExpertsHandler {
     @Inject(GRAPH) graph: KnowledgeGraph | null,
     @Inject(VECTORS) vectors: Vectors | null,
     @Inject(EMBEDDER) embedder: Embedder | null,
+    @Inject(BLOBS) blobs: Pick<Blobs, 'get'>,
     @Inject(EXPERT_OPTIONS) { readPages }: ExpertOptions,
   ) {
-    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages };
+    const parts = { search, pages, symbolic, tools, graph, vectors, embedder, caches: state.caches, readPages, blobs };
     this.capabilities = capabilitiesOf(maker, stream, parts);
   }
 

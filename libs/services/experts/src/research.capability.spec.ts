@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, longestDetail } from '@conclave/contracts';
-import { MemoryPages, type Page, type PageReader, type StateStore } from '@conclave/ports';
+import { MemoryBlobs, MemoryPages, type Page, type PageReader, type StateStore } from '@conclave/ports';
 import type { DeliveryContext } from '@conclave/platform';
 import type { WorkState } from '@conclave/service-calls';
 import { hit, JournalledTools, researchTask, researchWorld, TableSearch } from './__fixtures__/research-world.js';
@@ -36,7 +36,20 @@ describe('research', () => {
     const search = new TableSearch((query) => [hit(1, { snippet: `About ${query}.` })]);
     const state = { now: async () => 0, journal: { started: async () => false } } as unknown as WorkState & Pick<StateStore, 'caches'>;
     const stream = { append: async () => 'appended' } as never;
-    const handler = new ExpertsHandler(state, new JournalledTools(), stream, search, null, null, null, null, null, null, { readPages: 0 });
+    const handler = new ExpertsHandler(
+      state,
+      new JournalledTools(),
+      stream,
+      search,
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+      new MemoryBlobs(),
+      { readPages: 0 },
+    );
     const queries = ['copper', 'iron', 'tin', 'zinc'];
     const outcomes = await Promise.all(
       queries.map((query) => handler.onTask(researchTask(query), { signal: new AbortController().signal } as DeliveryContext)),

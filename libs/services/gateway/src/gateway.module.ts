@@ -3,6 +3,7 @@ import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { LocalAdmin } from './admin/local-admin.js';
 import { AnswerCache } from './answers/answer-cache.js';
+import { Attachments } from './attachments/attachments.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
@@ -65,6 +66,7 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
         { provide: MODELS, useValue: options.models },
         Acceptance,
         AnswerCache,
+        Attachments,
         Callers,
         ChatRuns,
         Commands,

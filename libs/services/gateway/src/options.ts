@@ -1,6 +1,6 @@
 import type { Caller, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
-import type { Blobs, Embedder, EventLog, KnowledgeGraph, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
+import type { Blobs, DocumentReader, Embedder, EventLog, KnowledgeGraph, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 import type { AnswerCacheName } from './answers/answer-cache.js';
 
 /** What the name in `model` stands for; aliases are applied already. */
@@ -68,6 +68,9 @@ export interface GatewayLimits {
   /** Bytes of an uploaded document, and documents that may arrive at the same time. */
   readonly maxDocumentBytes: number;
   readonly maxUploads: number;
+  /** Images and files of one question, and their decoded bytes together; they do not count as body. */
+  readonly maxAttachments: number;
+  readonly maxAttachmentBytes: number;
   /** Runs open at the same time over all gateways. */
   readonly openRuns: number;
   /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = never refused for that. */
@@ -104,6 +107,8 @@ export const defaultLimits: GatewayLimits = {
   maxMessages: 2000,
   maxDocumentBytes: 20 * 1024 * 1024,
   maxUploads: 4,
+  maxAttachments: 8,
+  maxAttachmentBytes: 10 * 1024 * 1024,
   openRuns: 200,
   maxQueueWaitMs: 0,
   directCalls: 64,
@@ -129,6 +134,8 @@ export interface GatewayOptions {
   readonly models: Models;
   /** What collections are kept with, and questions found again in other words; without them uploads are refused and only the same question is answered from memory. */
   readonly blobs?: Blobs;
+  /** Reads files that come with a question; absent or null where this process reads none. */
+  readonly documents?: DocumentReader | null;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
   /** Absent or null where this process cannot reach one. */

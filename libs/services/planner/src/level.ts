@@ -1,5 +1,5 @@
 import type { Complexity, PlannedTask, PlanRequested } from '@conclave/contracts';
-import { complexityOf } from '@conclave/strategies';
+import { complexityOf, hasImage } from '@conclave/strategies';
 
 /** How much machinery a run gets, and why. */
 export interface Level {
@@ -9,8 +9,17 @@ export interface Level {
   readonly category: string | null;
 }
 
-/** What the request forces, else what the template forces, else what the words of the question say. No model is asked. */
+/**
+ * What the request forces, else what the template forces, else what the words of the question say. No model is asked. An image makes it
+ * moderate at least: somebody has to look before anybody answers.
+ */
 export function levelOf(request: PlanRequested['data']): Level {
+  const level = levelInWords(request);
+  if (level.complexity !== 'trivial' || !hasImage(request.attachments)) return level;
+  return { ...level, complexity: 'moderate', signals: [...level.signals, 'context:image'] };
+}
+
+function levelInWords(request: PlanRequested['data']): Level {
   const read = complexityOf(request.goal, {
     hasHistory: request.conversation.length > 0,
     hasAttachments: (request.attachments ?? []).length > 0,

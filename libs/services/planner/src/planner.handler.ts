@@ -17,7 +17,7 @@ import { defer, RUN_STREAM, STATE, type DeadReason, type HandlerOutcome, type St
 import {
   abortRun, askModels, CALL_MAKER, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
 } from '@conclave/service-calls'; // prettier-ignore
-import { plannerPrompt, readPlan, reAskPlan, type Random } from '@conclave/strategies';
+import { plannerPrompt, readPlan, reAskPlan, withVision, type Random } from '@conclave/strategies';
 import type { z } from 'zod';
 import { levelOf, trivialTask } from './level.js';
 import { ModelChoices } from './model-choices.js';
@@ -169,14 +169,16 @@ export class PlannerHandler {
       ]);
       const plan = readPlan(answered.reply.content, request.template, request.goal, level.complexity);
       if (plan.ok) {
-        const { tasks, searchQuestion } = plan;
+        const { searchQuestion } = plan;
+        const tasks = [...(gap === null ? withVision(plan.tasks, request, level.complexity) : plan.tasks)];
         if (isCacheable)
           await this.plans.keep(runId, request, { complexity: level.complexity, signals: level.signals, tasks, searchQuestion });
         return planned({ ...blank, ...level, epoch, tasks, searchQuestion, reAsks: tried, usage }, records);
       }
       asked = [...asked, { reply: answered.reply.content, faults: plan.faults }];
     }
-    const tasks = [...fallbackTasks(request.goal)];
+    const fallback = fallbackTasks(request.goal);
+    const tasks = [...(gap === null ? withVision(fallback, request, level.complexity) : fallback)];
     return planned({ ...blank, ...level, epoch, tasks, fallback: true, reAsks: tries - 1, usage }, records);
   }
 

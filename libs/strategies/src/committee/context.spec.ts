@@ -54,6 +54,15 @@ function runWith(changes: { facts?: readonly Fact[]; tasks?: Record<string, Task
 const synthesis = (run: BornRun) => synthesisInput(run, null) as Extract<TaskInput, { kind: 'synthesis' }>;
 
 describe('what an expert gets', () => {
+  it('is images for the one that can see alone, and files for everybody', () => {
+    const image = { kind: 'image', mime: 'image/png', name: null, blob: 'i', url: null } as const;
+    const file = { kind: 'file', mime: 'text/plain', name: 'a.txt', blob: 'f', url: null } as const;
+    const run = runWith({ attachments: [image, file] });
+    const given = (category: string) => taskInput(run, settled(spec('x1', `expert.${category}`, 'Look.'), 0, {}));
+    expect(given('vision')).toMatchObject({ attachments: [image, file] });
+    expect(given('general')).toMatchObject({ attachments: [file] });
+  });
+
   it('is the results of what it needs first, then what earlier rounds found, latest first', () => {
     const facts = [
       fact('oldest'),

@@ -12,6 +12,7 @@ import {
   type TaskState,
 } from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
+import { visionCategory } from './vision.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
 const factsInPrompt = 40;
@@ -88,7 +89,6 @@ function expertInput(run: BornRun, task: TaskState): TaskInputDraft {
   const now = run.memory.facts.filter((fact) => needed.has(fact.taskId));
   const before = run.memory.facts.filter((fact) => fact.epoch < run.epoch).reverse();
   const profile = run.template.experts[category] ?? run.template.experts['general'];
-  const seesPictures = category === 'vision' || !Object.hasOwn(run.template.experts, 'vision');
   const previous = task.again === undefined ? null : (run.tasks[task.again]?.result?.text ?? null);
   const trivial = run.complexity === 'trivial';
   // Only a category with a second tier needs to know how sure its answer to a trivial question is.
@@ -104,7 +104,8 @@ function expertInput(run: BornRun, task: TaskState): TaskInputDraft {
     evidence: [...now, ...before].slice(0, factsInPrompt),
     hints: task.hints ?? null,
     previous,
-    attachments: seesPictures ? (run.attachments ?? []) : [],
+    // Whoever cannot see gets the text of files alone: a model that takes no images refuses the whole call.
+    attachments: (run.attachments ?? []).filter(({ kind }) => kind === 'file' || category === visionCategory),
     ...(writesAnswer(run) ? { final: true, parameters: run.parameters } : {}),
     ...(marked ? {} : { marked: false }),
   };

@@ -2,6 +2,8 @@ import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Templ
 import { promptMarks as marks } from '@conclave/contracts';
 import { capabilitiesOf, isExpert, mostExperts } from '@conclave/loop';
 import type { z } from 'zod';
+import { canSee, hasImage } from '../committee/vision.js';
+import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import { asData, bounded, dataRule, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
 import { plannerBounds, promptText } from './shipped.js';
@@ -32,14 +34,19 @@ function catalogueOf(template: PlannerRequest['template']): string {
     .join('\n');
 }
 
-/** Pictures are for an expert that can see; the planner only knows that they are there. */
-function imagesOf({ attachments = [], template }: PlannerRequest): string | null {
+/** Images are for an expert that can see, files for every expert; the planner knows what is there and how files begin. */
+function attachedTo({ attachments = [], template }: PlannerRequest): string | null {
   if (attachments.length === 0) return null;
-  const what = attachments.map(({ kind, name, mime }) => `${kind}${name ? ` "${oneLine(bounded(name, 80))}"` : ''} (${mime})`).join(', ');
-  const who = Object.hasOwn(template.experts, 'vision')
-    ? 'Plan a task of expert.vision first: only it sees them.'
-    : 'Only expert.general gets them.';
-  return `Attached: ${what}. ${who}`;
+  const excerpts = attachments.flatMap(({ name, text }) =>
+    text ? [`${name ? oneLine(bounded(name, 80)) : 'file'}: ${oneLine(bounded(text.excerpt, 600))}`] : [],
+  );
+  return sections(
+    `Attached: ${namesOf(attachments)}.`,
+    hasImage(attachments) && canSee(template)
+      ? 'Plan a task of expert.vision first: only it sees the images. Whoever builds on what it sees needs it.'
+      : null,
+    excerpts.length > 0 ? `Every expert gets the text of the files. They begin with:\n${asData(excerpts.join('\n'))}` : null,
+  );
 }
 
 /** What makes a question that leans on earlier turns searchable. */
@@ -69,7 +76,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
     cut.conversation.length > 0 ? `Earlier conversation:\n${asData(transcript(cut.conversation))}` : null,
     request.system ? `The client's system message, for context:\n${asData(bounded(request.system, 2_000))}` : null,
     `${marks.question} ${request.goal}`,
-    imagesOf(request),
+    attachedTo(request),
     gap?.memory.searchQuestion ? `The question in full words: ${oneLine(bounded(gap.memory.searchQuestion, 500))}` : null,
     gap ? `Budget left: ${gap.left.model_calls} model calls, ${gap.left.tokens} tokens, ${gap.left.wall_time_s} seconds.` : null,
   );

@@ -1,10 +1,12 @@
-import type { Fact, TextMessage } from '@conclave/contracts';
+import type { AttachedReference, Fact, TextMessage } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 
 /** A message as every model port takes it. */
 export interface PromptMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
+  /** Images and files that are put in right before the call. */
+  readonly attached?: readonly AttachedReference[];
 }
 
 /** Text from outside, fenced as data: the fence lines cannot be closed from inside, however many brackets stand there. */

@@ -1,6 +1,7 @@
 import type { TaskInputDraft } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 import { criticPrompt, gapPrompt, hintsPrompt, scorePrompt, thinkingPrompt } from './judge-prompts.js';
+import { filesLength, namesOf, referencesTo } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import { asData, bounded, dataRule, numberedFacts, sections, transcript, type PromptMessage } from './quoting.js';
 import { answersText, answerLength, factLength, factsText, type Input, type Overrides, unbounded } from './rendering.js';
@@ -18,6 +19,7 @@ export const expertPrompt = (input: Input<'expert'>, promptTokens = unbounded, o
 function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): readonly PromptMessage[] {
   // Whoever writes the answer itself follows the client's system message; an adviser only knows of it.
   const final = input.final === true;
+  const { attachments = [] } = input;
   return [
     {
       role: 'system',
@@ -43,7 +45,11 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
           : `${marks.evidence} none`,
         input.previous ? `${marks.refinement.previous}\n${asData(bounded(input.previous, Math.round(answerLength * cut.scale)))}` : null,
         input.hints ? `${marks.refinement.hints}\n${asData(bounded(input.hints, 2_000))}` : null,
+        attachments.length > 0 ? `Attached to the question: ${namesOf(attachments)}` : null,
       ),
+      ...(attachments.length > 0
+        ? { attached: referencesTo(attachments, Math.round(filesLength * cut.scale), `${input.goal}\n${input.task}`) }
+        : {}),
     },
   ];
 }

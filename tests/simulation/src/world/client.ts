@@ -91,6 +91,7 @@ export class SimulatedClient {
         system: null,
         messages: [],
         answer: {},
+        given: [],
         wishes: { rounds: null, limits: {}, progress: null, cache: true },
       },
       template,

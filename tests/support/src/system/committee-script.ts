@@ -1,14 +1,15 @@
 import { promptMarks as marks } from '@conclave/contracts';
+import { textOf as contentText } from '../model-server/script.js';
 import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
 export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner' | 'direct';
 
 type Messages = ScriptedRequest['messages'];
-const textOf = (messages: Messages): string => messages.map((message) => String(message.content)).join('\n');
+const textOf = (messages: Messages): string => messages.map((message) => contentText(message.content)).join('\n');
 
 /** Which call of the committee a request is, by the fixed lines of its prompt. */
 export function roleOf({ messages }: { readonly messages: Messages }): Role {
-  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => String(content)).join('\n'); // prettier-ignore
+  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => contentText(content)).join('\n'); // prettier-ignore
   const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) => system.includes(marks.roles[role])); // prettier-ignore
   if (named) return named;
   if (system.includes('You are an expert of the committee: ')) return 'expert';

@@ -131,7 +131,7 @@ export interface WorldOptions {
   /** Other gateways look at the same stores and the same log. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits beside the usual ones. */
-  readonly parts?: Partial<Pick<GatewayOptions, 'blobs' | 'vectors' | 'embedder' | 'graph' | 'skillFolder'>>;
+  readonly parts?: Partial<Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder'>>;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }
 

@@ -11,6 +11,7 @@ import {
   type TextMessage,
 } from '@conclave/contracts';
 import type { CallMessage } from '@conclave/ports';
+import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
 
@@ -24,8 +25,10 @@ export interface Question {
   readonly conversation: readonly TextMessage[];
   /** All system and developer messages, in order; null where there is none. */
   readonly system: string | null;
-  /** Every message as text, for a direct model. */
+  /** Every message as it came, for a direct model. */
   readonly messages: readonly CallMessage[];
+  /** Parts of messages that are no text; a template takes those it can read. */
+  readonly given: readonly GivenPart[];
   readonly answer: AnswerParameters;
   readonly wishes: Wishes;
   /** Skill that wrote the goal; absent where the goal is the user's own words. */
@@ -90,26 +93,46 @@ function readQuestion(
 ): Question {
   if (messages.length > maxMessages)
     throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
-  const texts = messages.map((message, index) => ({ role: message.role, text: textOf(message, index) }));
+  const texts = messages.map((message) => {
+    const { text, others } = readContent(message);
+    return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, others, content: message.content };
+  });
   const last = texts.findLastIndex(({ role }) => role === 'user');
   if (last < 0)
     throw new Failure('REQUEST_INVALID', 'No message has the role "user": add the question as the last message.', { param: 'messages' });
+  for (const [index, { others }] of texts.entries())
+    for (const [at, part] of others)
+      if (!isFlat(part))
+        throw new Failure('REQUEST_INVALID', 'The part is nested too deeply.', { param: `messages[${index}].content[${at}]` });
   const goal = texts[last]!.text;
-  if (goal.trim() === '')
+  // A model may be shown an image without a word.
+  if (goal.trim() === '' && texts[last]!.others.length === 0)
     throw new Failure('REQUEST_INVALID', 'The last user message has no text: put the question there.', {
       param: `messages[${last}].content`,
     });
   const system = texts.filter(({ role }) => role === 'system' || role === 'developer').map(({ text }) => text);
   const conversation = texts
     .slice(0, last)
+    .map(({ role, text, others }) => ({ role, text: [text, ...others.map(([, part]) => placeholderOf(part))].filter(Boolean).join('\n') }))
     .flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
   return {
     model,
     goal,
     conversation,
     system: system.length > 0 ? system.join('\n\n') : null,
-    messages: texts.flatMap(({ role, text }): CallMessage[] =>
-      role === 'function' ? [] : [{ role: role === 'developer' ? 'system' : role, content: text }],
+    messages: texts.flatMap(({ role, text, others, content }): CallMessage[] =>
+      role === 'function'
+        ? []
+        : [
+            {
+              role: role === 'developer' ? 'system' : role,
+              content: text,
+              ...(others.length > 0 && Array.isArray(content) ? { parts: content } : {}),
+            },
+          ],
+    ),
+    given: texts.flatMap(({ role, others }, index) =>
+      others.map(([at, part]): GivenPart => ({ part, role, param: `messages[${index}].content[${at}]`, asked: index === last })),
     ),
     answer: answerParameters(request),
     wishes: readWishes(request, headers),
@@ -117,23 +140,6 @@ function readQuestion(
 }
 
 const isTurn = (role: ChatMessage['role']): role is TextMessage['role'] => role === 'user' || role === 'assistant';
-
-function textOf(message: ChatMessage, index: number): string {
-  const { content } = message;
-  if (content === null || content === undefined) return '';
-  const text =
-    typeof content === 'string'
-      ? content
-      : content
-          .map((part, at) => {
-            if (part.type === 'text' || part.type === 'refusal') return part.text ?? '';
-            throw new Failure('REQUEST_INVALID', `Parts of the kind "${part.type.slice(0, 40)}" are not read yet: send text parts only.`, {
-              param: `messages[${index}].content[${at}]`,
-            });
-          })
-          .join('');
-  return message.role === 'assistant' ? withoutThinking(text) : text;
-}
 
 function answerParameters(request: AnswerFields): AnswerParameters {
   const stop = typeof request.stop === 'string' ? [request.stop] : request.stop;

@@ -24,7 +24,7 @@ export class ChatController {
   @Post()
   async complete(@Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = await this.callers.identify(request);
-    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.directory.resolve(question.model, caller.tenant);
     if (resolved.kind === 'model') await this.direct.answer(response, question, resolved.ref, caller);

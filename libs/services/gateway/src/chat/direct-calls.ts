@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CallRecorded, type Caller, callStep, Failure, type FinishReason, makeEvent, noUsage } from '@conclave/contracts';
 import { EVENT_LOG, type EventLog, type ModelCall, type ModelReply, MODELS, type Models } from '@conclave/ports';
 import type { Response } from 'express';
+import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
@@ -97,30 +98,31 @@ export class DirectCalls {
     reply: ModelReply | null,
     failure: Failure | null,
   ): Promise<void> {
-    const { timeoutMs: _, ...request } = call;
+    const { timeoutMs: _, ...sent } = call;
+    const request = { ...sent, messages: withoutBodies(call.messages) };
     const keep = this.options.recordPrompts === true;
     const step = callStep(`${runId}/direct`, 0);
-    const event = makeEvent(
-      CallRecorded,
-      { id: `${step}/1`, runId, source: 'gateway', time: startedAt },
-      {
-        step,
-        attempt: 1,
-        purpose: 'direct',
-        model: call.model,
-        reportedModel: reply?.reportedModel ?? null,
-        status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
-        requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
-        request: keep ? request : null,
-        reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
-        failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
-        usage: reply?.usage ?? { ...noUsage, calls: 1 },
-        startedAt,
-        durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
-        firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
-      },
-    );
     try {
+      const event = makeEvent(
+        CallRecorded,
+        { id: `${step}/1`, runId, source: 'gateway', time: startedAt },
+        {
+          step,
+          attempt: 1,
+          purpose: 'direct',
+          model: call.model,
+          reportedModel: reply?.reportedModel ?? null,
+          status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',
+          requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
+          request: keep ? request : null,
+          reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
+          failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
+          usage: reply?.usage ?? { ...noUsage, calls: 1 },
+          startedAt,
+          durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
+          firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
+        },
+      );
       await this.log.publish([event]);
     } catch (error) {
       this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error });

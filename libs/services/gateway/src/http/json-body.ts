@@ -1,5 +1,6 @@
 import { Failure } from '@conclave/contracts';
 import type { Request } from 'express';
+import { bodyCharacters } from '../attachments/content-parts.js';
 
 /** A body of more than this many times the limit is not even read to its end: the connection is closed instead. */
 const drainFactor = 16;
@@ -13,19 +14,31 @@ export interface JsonBody {
 /**
  * Reads a JSON object. Too large a body is read to its end and thrown away first: a client that is still sending
  * would otherwise meet a closed connection instead of the answer.
+ * `attachmentBytes`: decoded bytes of images and files that it may hold beside that.
  * Throws MEDIA_TYPE_UNSUPPORTED, REQUEST_TOO_LARGE, REQUEST_NOT_JSON, CALL_CANCELLED (the client left while sending).
  */
-export async function readJsonBody(request: Request, maxBytes: number): Promise<JsonBody> {
+export async function readJsonBody(request: Request, maxBytes: number, attachmentBytes = 0): Promise<JsonBody> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   const readable = type === 'application/json' || type.endsWith('+json');
   const encoding = request.headers['content-encoding'];
-  const raw = await collectBody(request, readable ? maxBytes : 0, maxBytes * drainFactor);
+  const encoded = Math.ceil(attachmentBytes / 3) * 4;
+  const raw = await collectBody(request, readable ? maxBytes + encoded : 0, maxBytes * drainFactor + encoded);
   if (!readable) throw new Failure('MEDIA_TYPE_UNSUPPORTED', type === '' ? 'The request named no content type.' : undefined);
   if (encoding !== undefined && encoding !== 'identity')
     throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the body without Content-Encoding.');
-  if (raw === null) throw new Failure('REQUEST_TOO_LARGE', `The limit is ${maxBytes} bytes.`);
-  return { value: parseJsonObject(raw), raw };
+  if (raw === null) throw tooLarge(maxBytes, attachmentBytes);
+  const value = parseJsonObject(raw);
+  if (raw.length > maxBytes && raw.length - bodyCharacters(value) > maxBytes) throw tooLarge(maxBytes, attachmentBytes);
+  return { value, raw };
 }
+
+const tooLarge = (maxBytes: number, attachmentBytes: number): Failure =>
+  new Failure(
+    'REQUEST_TOO_LARGE',
+    attachmentBytes === 0
+      ? `The limit is ${maxBytes} bytes.`
+      : `The limit is ${maxBytes} bytes, and ${attachmentBytes} for images and files (\`gateway.max_attachment_bytes\`).`,
+  );
 
 /** The whole body, or null when it is longer than `keep`; gives up beyond `most`. */
 export async function collectBody(request: Request, keep: number, most: number): Promise<Buffer | null> {

@@ -5,6 +5,7 @@ import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
+import { Attachments } from '../attachments/attachments.js';
 import { lowered, type Question } from '../chat/chat-request.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -92,10 +93,12 @@ export class Acceptance {
     @Inject(Health) private readonly health: Health,
     @Inject(QueueWaits) private readonly waits: QueueWaits,
     @Inject(AnswerCache) private readonly answers: AnswerCache,
+    @Inject(Attachments) private readonly attachments: Attachments,
   ) {}
 
   /**
-   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*: nothing was accepted then.
+   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for what is attached
+   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING: nothing was accepted then.
    * A client that leaves after `known` was called is not forgotten.
    */
   async accept(asked: Asked, known: OnKnown): Promise<AcceptedRun> {
@@ -125,6 +128,7 @@ export class Acceptance {
   private async begin(runId: string, retryKey: string | null, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
     const { question, caller, origin } = asked;
     this.admit(asked, runId);
+    const attachments = await this.attachments.take(question, asked.template);
     const requestedAt = await this.state.now();
     const { template, limits } = lowered(asked.template, question.wishes);
     const { goal, system, answer } = question;
@@ -135,6 +139,7 @@ export class Acceptance {
       await this.answers.offered(
         {
           ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
+          ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
           ...(question.skill ? { skill: question.skill } : {}),
           ...(retryKey === null ? {} : { retryKey }),
         },

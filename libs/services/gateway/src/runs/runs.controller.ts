@@ -34,7 +34,7 @@ export class RunsController {
   @Post()
   async start(@Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = await this.callers.identify(request);
-    const body = await readJsonBody(request, this.limits.maxBodyBytes);
+    const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.models.resolve(question.model, caller.tenant);
     if (resolved.kind === 'model')

@@ -1,0 +1,47 @@
+import { type AttachedReference, Failure } from '@conclave/contracts';
+import type { Blobs, ContentPart } from '@conclave/ports';
+import type { FillIn } from '@conclave/service-calls';
+import { quotedFile, sections } from '@conclave/strategies';
+
+/**
+ * Puts images and files into messages: images as content parts behind the text, files as quoted text. Throws ATTACHMENT_MISSING,
+ * and outages of the blobs.
+ */
+export const contentFrom =
+  (blobs: Pick<Blobs, 'get'>): FillIn =>
+  (messages) =>
+    Promise.all(
+      messages.map(async ({ attached, ...message }) => {
+        if (!attached || attached.length === 0) return message;
+        const files: string[] = [];
+        const images: ContentPart[] = [];
+        for (const one of attached) {
+          if (one.kind === 'file') files.push(quotedFile(one, (await bodyOf(blobs, one.blob, one.bytes)).toString('utf8')));
+          else images.push({ type: 'image_url', image_url: { url: await addressOf(blobs, one) } });
+        }
+        const content = sections(message.content, ...files);
+        return images.length === 0 ? { ...message, content } : { ...message, content, parts: [{ type: 'text', text: content }, ...images] };
+      }),
+    );
+
+async function addressOf(
+  blobs: Pick<Blobs, 'get'>,
+  { mime, blob, bytes, url }: Extract<AttachedReference, { kind: 'image' }>,
+): Promise<string> {
+  if (blob === null) {
+    if (url === null) throw new Failure('ATTACHMENT_MISSING');
+    return url;
+  }
+  return `data:${mime};base64,${(await bodyOf(blobs, blob, bytes)).toString('base64')}`;
+}
+
+/** A body that is gone stays gone: the task ends with that, instead of waiting for a store that answers. */
+async function bodyOf(blobs: Pick<Blobs, 'get'>, sha256: string, bytes: number): Promise<Buffer> {
+  try {
+    return await blobs.get({ sha256, bytes });
+  } catch (cause) {
+    if (cause instanceof Failure && (cause.code === 'BLOB_MISSING' || cause.code === 'BLOB_CORRUPT'))
+      throw new Failure('ATTACHMENT_MISSING', undefined, { cause });
+    throw cause;
+  }
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { CallRecorded } from '@conclave/contracts';
+import { MemoryBlobs, MemoryDocuments } from '@conclave/ports';
+import { until } from '@conclave/test-support';
+import { reply, template, World, type WorldOptions } from '../__fixtures__/world.js';
+
+const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(90_000, 7)]);
+const dataUrl = (mime: string, bytes: Buffer | string): string => `data:${mime};base64,${Buffer.from(bytes).toString('base64')}`;
+const image = { type: 'image_url', image_url: { url: dataUrl('image/png', png), detail: 'low' } };
+const file = (text: string, filename = 'note.md', mime = 'text/markdown') => ({
+  type: 'file',
+  file: { filename, file_data: dataUrl(mime, text) },
+});
+const words = (text: string) => ({ type: 'text', text });
+const audio = { type: 'input_audio', input_audio: { data: 'A'.repeat(4_000), format: 'wav' } };
+const profile = { t1: ['m@fake'], prompt: '' };
+
+let blobs: MemoryBlobs;
+let world: World;
+const open = async (options: WorldOptions = {}): Promise<void> => {
+  blobs = new MemoryBlobs();
+  const experts = { ...template.experts, vision: profile };
+  world = await World.open({ template: { experts }, parts: { blobs, documents: new MemoryDocuments() }, ...options });
+};
+beforeEach(() => open());
+afterEach(() => world.close());
+
+const asks = (...content: readonly object[]) => world.chat({ messages: [{ role: 'user', content }] });
+async function refused(pending: Promise<Response>): Promise<{ status: number; code: string; message: string; param: string | null }> {
+  const response = await pending;
+  const { error } = (await response.json()) as { error: { code: string; message: string; param: string | null } };
+  expect(world.runs()).toEqual([]);
+  return { status: response.status, ...error };
+}
+async function accepted(pending: Promise<Response>) {
+  const response = await pending;
+  if (response.status !== 200) throw new Error(await response.text());
+  await response.body?.cancel();
+  return world.requested()[0]!.data;
+}
+
+describe('images and files of the last user message', () => {
+  it('come along with the run, with their bytes in the blobs and nowhere else', async () => {
+    const data = await accepted(asks(words('What is this?'), image, file('# Tin\n\nA metal.')));
+    const hash = createHash('sha256').update(png).digest('hex');
+    expect(data.goal).toBe('What is this?');
+    expect(data.attachments).toMatchObject([
+      { kind: 'image', mime: 'image/png', blob: hash, bytes: png.length, url: null },
+      { kind: 'file', mime: 'text/markdown', name: 'note.md', text: { characters: 15, excerpt: '# Tin\n\nA metal.' } },
+    ]);
+    const [seen, text] = data.attachments!;
+    expect((await blobs.get({ sha256: seen!.blob!, bytes: seen!.bytes! })).equals(png)).toBe(true);
+    expect((await blobs.get({ sha256: text!.blob!, bytes: text!.bytes! })).toString()).toBe('# Tin\n\nA metal.');
+    expect(JSON.stringify([...world.stores.headers.values()])).not.toContain(png.toString('base64').slice(40, 80));
+  });
+
+  it('are taken of a request for a run as well', async () => {
+    const response = await world.post('/v1/runs', { model: 'conclave', messages: [{ role: 'user', content: [words('What?'), image] }] });
+    expect(response.status).toBe(202);
+    expect(world.requested()[0]!.data.attachments).toHaveLength(1);
+  });
+
+  it('may be at an address, which nobody here fetches', async () => {
+    const url = 'https://pictures.example/cat.png';
+    const data = await accepted(asks(words('What is this?'), { type: 'image_url', image_url: { url } }));
+    expect(data.attachments).toEqual([{ kind: 'image', mime: 'image/*', name: null, blob: null, url }]);
+  });
+
+  it('keep every cache of answers out', async () => {
+    const data = await accepted(asks(words('What is this?'), file('text')));
+    expect(data.cached).toBeUndefined();
+    expect(data.caching ?? { exact: null, scope: null }).toEqual({ exact: null, scope: null });
+  });
+
+  it('read a drawing with a script as the text it is', async () => {
+    const svg = '<svg><script>alert(1)</script></svg>';
+    const data = await accepted(
+      asks(words('What does it draw?'), { type: 'image_url', image_url: { url: dataUrl('image/svg+xml', svg) } }),
+    );
+    expect(data.attachments).toMatchObject([{ kind: 'file', mime: 'image/svg+xml', text: { excerpt: svg } }]);
+  });
+
+  it('of earlier turns are named in the conversation and not looked at again', async () => {
+    const response = world.chat({
+      messages: [
+        { role: 'user', content: [words('What is this?'), image, file('x')] },
+        { role: 'assistant', content: 'A cat.' },
+        { role: 'user', content: 'And what does it eat?' },
+      ],
+    });
+    const data = await accepted(response);
+    expect(data.attachments).toBeUndefined();
+    expect(data.conversation[0]!.content).toBe('What is this?\n[image]\n[file]');
+  });
+});
+
+describe('images and files that are refused', () => {
+  it('say that the template has nobody who can see', async () => {
+    await world.close();
+    await open({ template: { experts: { general: profile } } });
+    const refusal = await refused(asks(words('What is this?'), image));
+    expect(refusal).toMatchObject({ status: 400, code: 'VISION_MISSING', param: 'messages[0].content[1]' });
+    expect(refusal.message).toContain('Add `vision` to the `experts`');
+    expect((await asks(words('What is this?'), file('text'))).status).toBe(200);
+  });
+
+  it.each([
+    ['sound', audio],
+    ['a kind nobody knows', { type: 'hologram' }],
+    ['a program', file('MZ', 'a.exe', 'application/x-msdownload')],
+  ])('name what can be sent instead: %s', async (_, part) => {
+    const refusal = await refused(asks(words('What is this?'), part));
+    expect(refusal).toMatchObject({ status: 415, code: 'ATTACHMENT_UNSUPPORTED', param: 'messages[0].content[1]' });
+    expect(refusal.message).toContain('Send text, images (PNG');
+  });
+
+  it('may be broken, empty, or in a message that brings none', async () => {
+    expect(await refused(asks(words('x'), { type: 'image_url', image_url: { url: 'javascript:alert(1)' } }))).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID' }); // prettier-ignore
+    expect(await refused(asks(words('x'), file(' ')))).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID' });
+    expect(await refused(asks(image))).toMatchObject({ status: 400, code: 'REQUEST_INVALID' });
+    const messages = [
+      { role: 'system', content: [image] },
+      { role: 'user', content: 'x' },
+    ];
+    expect(await refused(world.chat({ messages }))).toMatchObject({ status: 415, param: 'messages[0].content[0]' });
+  });
+
+  it('are too many, too large together, or hide a long text', async () => {
+    await world.close();
+    await open({ limits: { maxAttachments: 2, maxAttachmentBytes: 100_000, maxBodyBytes: 10_000 } });
+    expect(await refused(asks(words('x'), file('a'), file('b'), file('c')))).toMatchObject({ status: 413, code: 'ATTACHMENTS_TOO_LARGE' });
+    expect(await refused(asks(words('x'), image, file('b'.repeat(20_000))))).toMatchObject({ status: 413 });
+    expect(await refused(asks(words('x'), { type: 'image_url', image_url: { url: dataUrl('image/png', Buffer.alloc(5_000_000)) } }))).toMatchObject({ status: 413 }); // prettier-ignore
+    expect(await refused(asks(words('x'.repeat(20_000))))).toMatchObject({ status: 413, code: 'REQUEST_TOO_LARGE' });
+    expect((await asks(words('x'), image)).status).toBe(200);
+  });
+
+  it('leave nothing in the blobs', async () => {
+    const kept: Buffer[] = [];
+    blobs.put = async (body) => (kept.push(body), { sha256: '', bytes: 0 });
+    await refused(asks(words('x'), image, file('MZ', 'a.exe', 'application/x-msdownload')));
+    expect(kept).toEqual([]);
+  });
+});
+
+describe('a model that is asked directly', () => {
+  it('gets every part as it came, and the audit keeps hashes of them', async () => {
+    await world.close();
+    await open();
+    world.models.next(() => Promise.resolve(reply()));
+    const content = [words('What is this?'), image, audio, { type: 'hologram', scale: 2 }];
+    const messages = [
+      { role: 'user', content: [words('one '), words('two')] },
+      { role: 'user', content },
+    ];
+    const response = await world.chat({ model: 'm@fake', stream: false, messages });
+    expect(response.status).toBe(200);
+    expect(world.models.calls[0]!.request.messages).toEqual([
+      { role: 'user', content: 'one two' },
+      { role: 'user', content: 'What is this?', parts: content },
+    ]);
+    await until('the record', () => world.events('audit').length > 0);
+    expect(world.events<CallRecorded>('audit')[0]!.data.requestHash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('is not reached by a part nested so deeply that nobody can write it down again', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const body = `{"model":"m@fake","messages":[{"role":"user","content":[{"type":"hologram","of":${deep}}]}]}`;
+    expect(await refused(world.post('/v1/chat/completions', body))).toMatchObject({ status: 400, param: 'messages[0].content[0]' });
+  });
+
+  it('may be shown an image without a word', async () => {
+    world.models.next(() => Promise.resolve(reply()));
+    const response = await world.chat({ model: 'm@fake', stream: false, messages: [{ role: 'user', content: [image] }] });
+    expect(response.status).toBe(200);
+    expect(world.models.calls[0]!.request.messages[0]!.parts).toEqual([image]);
+  });
+});

@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Attachment, estimateTokens, Failure, type Template } from '@conclave/contracts';
+import { canSee } from '@conclave/strategies';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import type { GivenPart } from './content-parts.js';
+import { type Given, readGiven } from './given-content.js';
+
+/** Characters of a file that whoever plans gets to see. */
+const excerptLength = 600;
+
+interface Asked {
+  readonly goal: string;
+  readonly given: readonly GivenPart[];
+}
+type Placed = { readonly content: Given; readonly param: string };
+
+/** Images and files of a question: checked, read, and put where the experts find them. */
+@Injectable()
+export class Attachments {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+  ) {}
+
+  /**
+   * What the last user message brought along. Images of earlier turns are not looked at again. Nothing is kept before everything was
+   * checked. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE, VISION_MISSING, REQUEST_INVALID, STORE_*.
+   */
+  async take({ goal, given }: Asked, template: Template): Promise<readonly Attachment[]> {
+    if (given.length === 0) return [];
+    const asked = given.filter((one) => this.isAsked(one));
+    if (asked.length > this.limits.maxAttachments) throw tooLarge(`At most ${this.limits.maxAttachments} are taken.`);
+    const placed = asked.map(({ part, param }): Placed => ({ content: readGiven(part, param), param }));
+    const bytes = placed.reduce((sum, { content }) => sum + (content.kind === 'address' ? 0 : content.bytes.byteLength), 0);
+    if (bytes > this.limits.maxAttachmentBytes) throw tooLarge(`They have ${bytes} bytes; the limit is ${this.limits.maxAttachmentBytes}.`);
+    if (goal.trim() === '')
+      throw new Failure('REQUEST_INVALID', 'The last user message has no text: say what is asked about the image or file.', {
+        param: 'messages',
+      });
+    const image = placed.find(({ content }) => content.kind !== 'file');
+    if (image && !canSee(template)) throw new Failure('VISION_MISSING', `The template is "${template.id}".`, { param: image.param });
+    const read = await Promise.all(placed.map((one) => this.read(one)));
+    return Promise.all(read.map((one) => this.keep(one)));
+  }
+
+  /** Only users bring images and files; an audio part is refused wherever it stands. */
+  private isAsked({ part, role, param, asked }: GivenPart): boolean {
+    if (role !== 'user' || (part.type !== 'image_url' && part.type !== 'file'))
+      throw new Failure(
+        'ATTACHMENT_UNSUPPORTED',
+        role === 'user'
+          ? `The part is of the kind "${part.type.slice(0, 40)}".`
+          : `Only messages of the role "user" bring images and files.`,
+        { param },
+      );
+    return asked;
+  }
+
+  /** A file becomes its text. */
+  private async read({ content, param }: Placed): Promise<Given & { readonly text?: string }> {
+    if (content.kind !== 'file') return content;
+    const { documents } = this.options;
+    if (!documents) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation reads no files.', { param });
+    try {
+      const { text, mime } = await documents.read({ bytes: content.bytes, mime: content.readAs, name: content.name ?? '' });
+      return { ...content, mime: content.readAs === 'text/plain' ? content.mime : mime, text };
+    } catch (cause) {
+      if (!(cause instanceof Failure) || !cause.code.startsWith('DOCUMENT_')) throw cause;
+      const code = cause.code === 'DOCUMENT_UNSUPPORTED' ? 'ATTACHMENT_UNSUPPORTED' : 'ATTACHMENT_INVALID';
+      throw new Failure(code, cause.detail ?? cause.message, { param, cause });
+    }
+  }
+
+  private async keep(one: Given & { readonly text?: string }): Promise<Attachment> {
+    if (one.kind === 'address') return { kind: 'image', mime: 'image/*', name: null, blob: null, url: one.url };
+    const { blobs } = this.options;
+    if (!blobs) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation keeps no images and files.');
+    const { kind, mime, name, text } = one;
+    const { sha256: blob, bytes } = await blobs.put(text === undefined ? one.bytes : Buffer.from(text));
+    const about =
+      text === undefined ? {} : { text: { characters: text.length, tokens: estimateTokens(text), excerpt: text.slice(0, excerptLength) } };
+    return { kind, mime, name, blob, bytes, url: null, ...about };
+  }
+}
+
+const tooLarge = (detail: string): Failure => new Failure('ATTACHMENTS_TOO_LARGE', detail, { param: 'messages' });

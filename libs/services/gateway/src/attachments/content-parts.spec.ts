@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { bodyCharacters, withoutBodies } from './content-parts.js';
+
+const long = 'A'.repeat(1_000);
+
+describe('content parts', () => {
+  it('are kept in an audit without the bodies of images and files', () => {
+    const parts = [{ type: 'text', text: long }, { type: 'image_url', image_url: { url: `data:image/png;base64,${long}`, detail: 'low' } }, { type: 'input_audio', input_audio: { data: long } }]; // prettier-ignore
+    const [kept] = withoutBodies([{ role: 'user', content: long, parts }]);
+    expect(kept!.content).toBe(long);
+    expect(kept!.parts).toEqual([
+      parts[0],
+      { type: 'image_url', image_url: { url: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), detail: 'low' } },
+      { type: 'input_audio', input_audio: { data: expect.stringMatching(/^sha256:/) } },
+    ]);
+    expect(withoutBodies([{ role: 'user', content: 'x' }])).toEqual([{ role: 'user', content: 'x' }]);
+  });
+
+  it('count as images and files only where they are no text', () => {
+    const image = { type: 'image_url', image_url: { url: long } };
+    expect(bodyCharacters({ messages: [{ content: [image, { type: 'text', text: long }] }, { content: long }] })).toBe(1_000);
+    expect(bodyCharacters({ messages: [null, 7, { content: [null, 'x', { type: 'image_url', image_url: long }] }] })).toBe(1_000);
+    expect(bodyCharacters({ messages: 'x', more: long })).toBe(0);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Attachment, Complexity, PlannedTask, Template } from '@conclave/contracts';
+import { isExpert, mostExperts } from '@conclave/loop';
+
+export const visionCategory = 'vision';
+const capability = `expert.${visionCategory}`;
+
+export const hasImage = (attachments: readonly Attachment[] | undefined): boolean =>
+  (attachments ?? []).some(({ kind }) => kind === 'image');
+
+/** Whether anybody of this template can look at an image. */
+export const canSee = (template: Pick<Template, 'experts'>): boolean => Object.hasOwn(template.experts, visionCategory);
+
+interface Asked {
+  readonly goal: string;
+  readonly template: Template;
+  readonly attachments?: readonly Attachment[] | undefined;
+}
+
+/**
+ * A first plan in which somebody looks at the images. A plan that forgot it gets such a task in front, and every other expert waits for
+ * it, since nobody else sees them; where the plan is full, its general expert (else its last one) becomes the one that looks.
+ */
+export function withVision(
+  tasks: readonly PlannedTask[],
+  { goal, template, attachments }: Asked,
+  complexity: Complexity,
+): readonly PlannedTask[] {
+  if (!hasImage(attachments) || !canSee(template) || tasks.some((task) => task.capability === capability)) return tasks;
+  const experts = tasks.filter((task) => isExpert(task.capability));
+  if (experts.length >= mostExperts(template, complexity)) {
+    const routed = experts.find((task) => task.capability === 'expert.general') ?? experts.at(-1);
+    return tasks.map((task) => (task === routed ? { ...task, capability } : task));
+  }
+  const id = freeId(tasks);
+  const look: PlannedTask = {
+    id,
+    capability,
+    task: `Look at what is attached and say what matters for the question: ${goal}`,
+    query: null,
+    needs: [],
+    metadata_filters: null,
+  };
+  return [look, ...tasks.map((task) => (isExpert(task.capability) ? { ...task, needs: [...task.needs, id] } : task))];
+}
+
+function freeId(tasks: readonly PlannedTask[]): string {
+  let id = 'look';
+  for (let n = 2; tasks.some((task) => task.id === id); n += 1) id = `look${n}`;
+  return id;
+}

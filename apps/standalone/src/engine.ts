@@ -89,12 +89,13 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
       served.push(one);
       shutdown.add(service, () => one.close());
     }
-    const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
-    shutdown.add('tool offers', () => published.close());
     const options = { loaded, ports, observers };
     const catalogue = await openTemplates(options);
     const gateway = await openGatewayApp(options, catalogue);
     shutdown.add('gateway', () => gateway.close());
+    // Last: the programs of tool servers start beside what people wait for, not before it.
+    const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
+    shutdown.add('tool offers', () => published.close());
     return { gateway, ports, catalogue, close: () => (readiness.stopping(), shutdown.run()) };
   } catch (error) {
     await shutdown.run();

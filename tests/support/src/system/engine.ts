@@ -257,6 +257,8 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
           },
         }
       : {}),
+    // A program more for every system, and a catalogue in every prompt: only for those who ask for it.
+    mcp: { precision: { enabled: false } },
     ...withoutTemplates(options.configuration ?? {}),
   };
   writeFileSync(join(folder, 'conclave.yaml'), JSON.stringify(configuration, null, 2));

@@ -51,9 +51,10 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
     const classes = [...new Set([...shippedClasses, ...own])];
     const identity = { id: newProcessId('standalone'), classes };
     // Kafka and Redis belong to the services of a cluster: this process keeps log and state in its data folder.
-    const { neo4j } = loaded.configuration.stores;
+    const { neo4j, chroma } = loaded.configuration.stores;
+    const stores = { ...(neo4j ? { neo4j } : {}), ...(chroma ? { chroma } : {}) };
     const ports = await openPorts({
-      loaded: { ...loaded, configuration: { ...loaded.configuration, stores: neo4j ? { neo4j } : {} } },
+      loaded: { ...loaded, configuration: { ...loaded.configuration, stores } },
       observers,
       service: 'standalone',
       processId: identity.id,

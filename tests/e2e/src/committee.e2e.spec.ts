@@ -39,4 +39,4 @@ clientScenarios(running);
 runScenarios(running);
 faultScenarios(running, hops);
 insightScenarios(running);
-pipelineScenarios(running);
+pipelineScenarios(running, hops);

@@ -19,6 +19,10 @@ describe('the options', () => {
     expect(readOptions([], { CONCLAVE_LAW_URL: '' }).lawUrl).toBeUndefined();
   });
 
+  it('list every tool unless only the usable ones are asked for', () => {
+    expect([readOptions([], {}).onlyUsable, readOptions(['--only-usable'], {}).onlyUsable]).toEqual([false, true]);
+  });
+
   it('name what is wrong', () => {
     expect(() => readOptions(['--port', 'x'], {})).toThrow('from 0 to 65535');
     expect(() => readOptions(['--prot', '1'], {})).toThrow('--prot');

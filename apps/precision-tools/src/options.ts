@@ -10,6 +10,7 @@ export const usage = `Deterministic tools over the Model Context Protocol.
   --port PORT        port to listen on (8091); 0 takes a free one
   --allow-host NAME  further name in the Host and Origin header that is let in; may be repeated
   --law-url URL      base address of the German laws (or CONCLAVE_LAW_URL), such as https://www.gesetze-im-internet.de
+  --only-usable      list only tools that have all they need: no law tools without an address
   --help             this text
 `;
 
@@ -20,6 +21,7 @@ export interface Options {
   port: number;
   allowedHosts: readonly string[];
   lawUrl: string | undefined;
+  onlyUsable: boolean;
 }
 
 /** Reads the command line and the environment. Throws an Error with a sentence for each mistake. */
@@ -33,10 +35,12 @@ export function readOptions(args: readonly string[], environment: Readonly<Recor
       port: { type: 'string', default: '8091' },
       'allow-host': { type: 'string', multiple: true, default: [] },
       'law-url': { type: 'string' },
+      'only-usable': { type: 'boolean', default: false },
     },
   });
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error(`--port takes a number from 0 to 65535, not "${values.port}".`);
   const lawUrl = values['law-url'] ?? environment.CONCLAVE_LAW_URL;
-  return { help: values.help, http: values.http, host: values.host, port, allowedHosts: values['allow-host'], lawUrl: lawUrl || undefined };
+  const { help, http, host, 'allow-host': allowedHosts, 'only-usable': onlyUsable } = values;
+  return { help, http, host, port, allowedHosts, lawUrl: lawUrl || undefined, onlyUsable };
 }

@@ -12,7 +12,7 @@ export async function runProgram(workerFile: URL): Promise<number> {
   try {
     options = readOptions(process.argv.slice(2), process.env);
     if (options.help) return (process.stdout.write(usage), 0);
-    toolbox = openToolbox({ workerFile, lawUrl: options.lawUrl, log });
+    toolbox = openToolbox({ workerFile, lawUrl: options.lawUrl, onlyUsable: options.onlyUsable, log });
   } catch (error) {
     log(`${(error as Error).message}\n\n${usage}`);
     return 2;

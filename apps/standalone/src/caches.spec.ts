@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -17,6 +17,8 @@ const sink = { write: () => undefined };
 let running: Awaited<ReturnType<typeof up>>;
 
 beforeAll(async () => {
+  // A template that changes while tools are found is another question.
+  writeFileSync(join(home, 'conclave.yaml'), 'mcp: { precision: { enabled: false } }\n');
   const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0' }, home, { categories: Object.keys(expertPrompts) });
   running = await up({ loaded, out: sink, terminal: sink, localServers });
 });

@@ -51,9 +51,10 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
     const classes = [...new Set([...shippedClasses, ...own])];
     const identity = { id: newProcessId('standalone'), classes };
     // Kafka and Redis belong to the services of a cluster: this process keeps log and state in its data folder.
-    const { neo4j } = loaded.configuration.stores;
+    const { neo4j, chroma } = loaded.configuration.stores;
+    const stores = { ...(neo4j ? { neo4j } : {}), ...(chroma ? { chroma } : {}) };
     const ports = await openPorts({
-      loaded: { ...loaded, configuration: { ...loaded.configuration, stores: neo4j ? { neo4j } : {} } },
+      loaded: { ...loaded, configuration: { ...loaded.configuration, stores } },
       observers,
       service: 'standalone',
       processId: identity.id,
@@ -89,12 +90,13 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
       served.push(one);
       shutdown.add(service, () => one.close());
     }
-    const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
-    shutdown.add('tool offers', () => published.close());
     const options = { loaded, ports, observers };
     const catalogue = await openTemplates(options);
     const gateway = await openGatewayApp(options, catalogue);
     shutdown.add('gateway', () => gateway.close());
+    // Last: the programs of tool servers start beside what people wait for, not before it.
+    const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
+    shutdown.add('tool offers', () => published.close());
     return { gateway, ports, catalogue, close: () => (readiness.stopping(), shutdown.run()) };
   } catch (error) {
     await shutdown.run();

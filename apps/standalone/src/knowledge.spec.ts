@@ -17,7 +17,7 @@ beforeAll(async () => {
     join(home, 'skills', 'brief.md'),
     '---\nname: brief\ndescription: Answers briefly\n---\nAnswer in one sentence: $ARGUMENTS\n',
   );
-  writeFileSync(join(home, 'conclave.yaml'), 'skills: ./skills\n');
+  writeFileSync(join(home, 'conclave.yaml'), 'skills: ./skills\nmcp: { precision: { enabled: false } }\n');
   await start();
 }, 60_000);
 afterAll(async () => {

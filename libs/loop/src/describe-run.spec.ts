@@ -25,6 +25,7 @@ const run: RunState = {
         confidence: 0.9,
         facts: 1,
         gaps: ['when'],
+        notes: ['A page was not read.'],
         model: null,
         failure: null,
         usage: noUsage,
@@ -54,7 +55,14 @@ describe('a run as people read it', () => {
       completedAt: 200,
     });
     expect(view.rounds).toHaveLength(1);
-    expect(view.rounds[0]?.tasks[0]).toMatchObject({ id: 'run_12345678/0/r1', status: 'ok', facts: 1, gaps: ['when'], usage });
+    expect(view.rounds[0]?.tasks[0]).toMatchObject({
+      id: 'run_12345678/0/r1',
+      status: 'ok',
+      facts: 1,
+      gaps: ['when'],
+      notes: ['A page was not read.'],
+      usage,
+    });
     expect(view.usage.items.map(({ owner }) => owner)).toEqual(['run_12345678/0/plan', 'run_12345678/0/r1']);
     expect(view.usage.total.calls).toBe(2);
   });

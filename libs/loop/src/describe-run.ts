@@ -63,6 +63,7 @@ const taskView = (id: string, task: TaskState): View => ({
   model: task.result?.model ?? null,
   facts: task.result?.facts ?? 0,
   gaps: [...(task.result?.gaps ?? [])],
+  ...(task.result?.notes ? { notes: [...task.result.notes] } : {}),
   usage: usageOf(task),
   durationMs: task.result?.durationMs ?? null,
   failure: task.result?.failure ?? null,

@@ -41,5 +41,5 @@ clientScenarios(running);
 runScenarios(running);
 faultScenarios(running, hops);
 insightScenarios(running);
-pipelineScenarios(running);
 attachmentScenarios(running);
+pipelineScenarios(running, hops);

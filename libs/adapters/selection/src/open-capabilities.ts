@@ -84,5 +84,5 @@ function openEmbedder(loaded: Loaded): Embedder {
 /** Programs that come with the product, started with the Node that runs this process. */
 function builtins(): Readonly<Record<string, { readonly command: string; readonly args: readonly string[] }>> {
   const program = createRequire(import.meta.url).resolve('@conclave/app-precision-tools/program');
-  return { 'precision-tools': { command: process.execPath, args: [program] } };
+  return { 'precision-tools': { command: process.execPath, args: [program, '--only-usable'] } };
 }

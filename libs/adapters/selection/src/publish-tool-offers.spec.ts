@@ -36,7 +36,7 @@ describe('the tools that are offered', () => {
   it('follow what changes, and a store that was away', async () => {
     const offers: { now: readonly { name: string; description: string; signature: string }[] } = { now: [] };
     const one = { name: 'a.b', description: 'c', signature: 'd' };
-    const { state, stored, begin, said } = world({ offers: async () => offers.now } as unknown as ToolServers);
+    const { state, stored, begin, said } = world({ offers: async () => offers.now, status: () => [] } as unknown as ToolServers);
     const { read } = state.settings;
     const published = begin(1);
     const until = async (there: () => boolean | Promise<boolean>) => {
@@ -51,6 +51,20 @@ describe('the tools that are offered', () => {
     await until(async () => (await read(toolOffersSetting))?.version === 2);
     await published.close();
     expect((await read(toolOffersSetting))?.value).toEqual({ tools: [] });
+  });
+
+  it('are there soon after a server that took its time, not a minute later', async () => {
+    let looks = 0;
+    const slow = {
+      offers: async () => ((looks += 1) > 1 ? [{ name: 'a.b', description: 'c', signature: 'd' }] : []),
+      status: () => [{ name: 'a', ok: looks > 1, error: null, tools: 0 }],
+    } as unknown as ToolServers;
+    const { stored, begin } = world(slow);
+    const began = performance.now();
+    const published = begin();
+    while (!(await stored())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await published.close();
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   it('are none where no server is configured, also after there was one; and nothing is asked', async () => {

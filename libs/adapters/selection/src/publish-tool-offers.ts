@@ -5,6 +5,8 @@ import type { StateStore, ToolServers } from '@conclave/ports';
 
 /** How often tool servers are asked what they offer. */
 const everyMs = 60_000;
+/** The first wait for a server that is away, such as one that is still starting; every further one doubles it. */
+const soonMs = 1_000;
 
 export interface OfferParts {
   readonly configuration: Pick<Configuration, 'mcp'>;
@@ -20,13 +22,14 @@ export interface PublishedOffers {
 
 /**
  * Keeps the setting in which gateways find the tools of this process's servers: once now, in the background, and then every minute.
- * It is written when it changes. Where no server is configured nothing is started; what stood there is emptied.
+ * While a server is away it is looked for more often. The setting is written when it changes. Where no server is configured nothing is started; what stood there is emptied.
  */
 export function publishToolOffers({ configuration, ports, logger, everyMs: every = everyMs }: OfferParts): PublishedOffers {
   const { state, tools } = ports;
   const configured = Object.keys(configuration.mcp).length > 0 ? (tools ?? null) : null;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
+  let looksInVain = 0;
   const look = async (): Promise<void> => {
     try {
       const offers = configured ? await configured.offers() : [];
@@ -36,9 +39,12 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
       logger.warn('The tools that are offered could not be written down; that is tried again.', { error });
     }
     if (closed || !configured) return;
+    const away = configured.status().some(({ ok }) => !ok);
+    const wait = away ? Math.min(every, soonMs * 2 ** looksInVain) : every;
+    looksInVain = away ? looksInVain + 1 : 0;
     timer = setTimeout(() => {
       looking = look();
-    }, every).unref();
+    }, wait).unref();
   };
   let looking = look();
   return {

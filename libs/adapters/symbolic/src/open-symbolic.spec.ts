@@ -18,6 +18,18 @@ describe('mathematics without Python', () => {
     ]);
   }, 60_000);
 
+  it('is what is left where no Python is there, or none that has SymPy', async () => {
+    const without = openSymbolic({ memoryMb: 256, seconds: 10, logger: silentLogger, candidates: ['/nowhere/python3', process.execPath] });
+    try {
+      expect(await without.evaluate({ operation: 'evaluate', args: { expression: '2^10' }, signal })).toMatchObject({
+        result: '1024',
+        engine: expect.stringMatching(/^compute-engine \d/),
+      });
+    } finally {
+      await without.close();
+    }
+  }, 60_000);
+
   it.each([
     ['rank', { matrix: [[1]] }],
     ['rref', { matrix: [[1]] }],

@@ -16,12 +16,22 @@ export interface SymbolicOptions {
   readonly logger: Logger;
   /** Processes that calculate at the same time. */
   readonly processes?: number;
+  /** Where Python is looked for when none is named; where it usually is unless given. */
+  readonly candidates?: readonly string[];
   /** `compute-engine` leaves Python out. */
   readonly prefer?: 'sympy' | 'compute-engine';
 }
 
 /** Exact mathematics in processes of its own. Nothing is started before the first question. */
-export function openSymbolic({ python, memoryMb, seconds, logger, processes = 1, prefer = 'sympy' }: SymbolicOptions): Symbolic {
+export function openSymbolic({
+  python,
+  memoryMb,
+  seconds,
+  logger,
+  processes = 1,
+  candidates,
+  prefer = 'sympy',
+}: SymbolicOptions): Symbolic {
   const onReplaced = (how: string): void => logger.warn('The process for mathematics is replaced.', { how });
   const settings = { memoryMb, seconds, processes, onReplaced };
   let starting: Promise<Engine> | null = null;
@@ -46,7 +56,7 @@ export function openSymbolic({ python, memoryMb, seconds, logger, processes = 1,
 
   async function sympyOrElse(): Promise<Engine> {
     if (python !== undefined) return startSympy({ ...settings, python });
-    for (const candidate of await pythons()) {
+    for (const candidate of candidates ?? (await pythons())) {
       try {
         return await startSympy({ ...settings, python: candidate });
       } catch (error) {

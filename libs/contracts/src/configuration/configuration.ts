@@ -11,6 +11,7 @@ const McpSettings = z.strictObject({
   args: z.array(z.string()).optional().describe('its arguments'),
   env: z.record(z.string(), EnvName).optional().describe('its variable -> variable of ours it is taken from'),
   allow: z.boolean().optional().describe('programs are started only with `allow: true`'),
+  enabled: z.boolean().optional().describe('false: it is not used'),
 });
 
 const GatewaySettings = z.strictObject({
@@ -63,7 +64,12 @@ export const Configuration = z.strictObject({
   models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
   aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
-  mcp: z.record(ProviderName, McpSettings).default({}).describe('tool servers whose tools `mcp` tasks may use'),
+  mcp: z
+    .record(ProviderName, McpSettings)
+    .default({})
+    .describe(
+      'tool servers whose tools `mcp` tasks may use; `precision`, which comes with the product, is there unless it has `enabled: false`',
+    ),
   search: z
     .strictObject({
       searxng: Address.optional().describe('address of a SearXNG server'),

@@ -31,6 +31,9 @@ export const demoProvider = 'demo';
 /** Templates that exist without any file. */
 export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research'] as const;
 
+/** Tool servers that exist without any file: name -> the server of the product behind it. */
+export const shippedToolServers: Readonly<Record<string, string>> = { precision: 'precision-tools' };
+
 export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collections'] as const;
 /** Categories whose answers are reviewed unless a template says otherwise (moe.md, Critic). */
 export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;

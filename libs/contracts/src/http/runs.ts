@@ -51,6 +51,7 @@ export const TaskView = z.object({
   model: z.string().nullable().describe('model that answered, as `model@provider`'),
   facts: z.int().nonnegative().describe('facts it added'),
   gaps: z.array(z.string()),
+  notes: z.array(z.string()).optional().describe('what its result does not show, such as a source that did not answer'),
   usage: Usage,
   durationMs: z.int().nonnegative().nullable(),
   failure: FailureNote.nullable(),

@@ -41,6 +41,17 @@ describe('a configuration file', () => {
     expect(configuration.stores).toEqual({});
   });
 
+  it.each([
+    ['is there without a word about it', '{}', { precision: { builtin: 'precision-tools' } }],
+    ['stays beside other servers', 'mcp: { files: { url: "http://127.0.0.1:9/mcp" } }', { files: { url: 'http://127.0.0.1:9/mcp' }, precision: { builtin: 'precision-tools' } }],
+    ['gets what is said about it', 'mcp: { precision: { env: { CONCLAVE_LAW_URL: LAW_URL } } }', { precision: { builtin: 'precision-tools', env: { CONCLAVE_LAW_URL: 'LAW_URL' } } }],
+    ['may be reached elsewhere', 'mcp: { precision: { url: "http://127.0.0.1:8091/mcp" } }', { precision: { url: 'http://127.0.0.1:8091/mcp' } }],
+    ['can be switched off', 'mcp: { precision: { enabled: false } }', {}],
+  ])('the tool server of the product %s', (_how, text, servers) => {
+    write(text);
+    expect(load().configuration.mcp).toEqual(servers);
+  }); // prettier-ignore
+
   it('reads everything that the guide shows', () => {
     mkdirSync(join(folder, 'prompts'));
     write('You are careful.', 'prompts/medical.md');

@@ -7,6 +7,7 @@ import { refuse, settingName, type Mistake } from './mistakes.js';
 import { applyOverrides } from './overrides.js';
 import { checkReferences, type PathProblem } from './references.js';
 import { resolveSecrets, type Secrets } from './secrets.js';
+import { withShippedToolServers } from './tool-servers.js';
 import { readYaml } from './yaml-source.js';
 
 /** Everything a process was told, read once and frozen. */
@@ -37,7 +38,7 @@ export function loadConfiguration(variables: Variables, cwd: string, known: { re
   const found = findFile(environment.CONCLAVE_CONFIG, cwd, home);
   const file = found.file;
   const inFile = file ? readFileConfiguration(file) : withoutFile();
-  const configuration = inFile.configuration && applyOverrides(inFile.configuration, environment);
+  const configuration = inFile.configuration && withShippedToolServers(applyOverrides(inFile.configuration, environment));
   const rest: Mistake[] = [];
   let secrets: Secrets | null = null;
   if (configuration) {

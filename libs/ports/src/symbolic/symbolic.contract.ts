@@ -26,6 +26,7 @@ export const hostileTexts: readonly string[] = [
   `"quoted"`,
   `'x'`,
   '`id`',
+  '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>',
   '$(id)',
   '${process.exit()}',
   'x.__class__',

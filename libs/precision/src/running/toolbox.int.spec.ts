@@ -38,6 +38,17 @@ describe('the toolbox', () => {
     }
   });
 
+  it('leaves the tools without a source out of its list where only usable ones are asked for', async () => {
+    const named = async (lawUrl?: string): Promise<readonly string[]> => {
+      const opened = openToolbox({ workerFile: thread.file, onlyUsable: true, lawUrl });
+      await opened.close();
+      return opened.tools.map(({ name }) => name);
+    };
+    const all = toolbox.tools.map(({ name }) => name);
+    expect(await named(server.url)).toEqual(all);
+    expect(await named()).toEqual(all.filter((name) => !name.startsWith('legal_')));
+  });
+
   it('computes in a thread', async () => {
     expect(await output('calculate', { expression: '17.5% of 2,340' })).toMatchObject({ result: '409.5', exact: true });
   });

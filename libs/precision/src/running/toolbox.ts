@@ -14,6 +14,8 @@ export interface ToolboxOptions {
   workerFile: URL | string;
   /** Base address of the German laws, such as https://www.gesetze-im-internet.de; without it the law tools say what to set. */
   lawUrl?: string | undefined;
+  /** Leaves tools that have no source out of the list; called all the same they say what is missing. */
+  onlyUsable?: boolean;
   /** Most worker threads at once; 6 when absent. */
   threads?: number;
   /** Lines for an operator; they never hold arguments. */
@@ -43,7 +45,7 @@ const notConfigured = (): Refusal =>
   );
 
 /** All tools behind one call. Computing tools run in threads; law tools wait for their server here and read in a thread. */
-export function openToolbox({ workerFile, lawUrl, threads = 6, log = () => {} }: ToolboxOptions): Toolbox {
+export function openToolbox({ workerFile, lawUrl, onlyUsable = false, threads = 6, log = () => {} }: ToolboxOptions): Toolbox {
   const pool = new WorkerPool({ workerFile, threads, heapMb, waiting: { jobs: 200, ms: 10_000 }, startMs: 10_000, log });
   const library = lawUrl ? openLibrary(lawUrl, pool) : undefined;
   const byName = new Map<string, ToolDeclaration>([...computingTools, ...lawTools].map((tool) => [tool.name, tool]));
@@ -59,7 +61,7 @@ export function openToolbox({ workerFile, lawUrl, threads = 6, log = () => {} }:
   }
 
   return {
-    tools: [...byName.values()],
+    tools: onlyUsable && !library ? computingTools : [...byName.values()],
     warm: () => pool.warm(),
     async call(name, args) {
       try {

@@ -6,5 +6,6 @@ export * from './calls.js';
 export * from './cancel-watch.js';
 export * from './live-text.js';
 export * from './task-worker.js';
+export { answerByTool, earlyEnd, recordsOf, type ToolAnswer } from './tool-task.js';
 export * from './usage.js';
 export * from './calls.module.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Fact, TaskInput } from '@conclave/contracts';
 import { documentsCollection, type Embedder, type Vectors } from '@conclave/ports';
-import { failedStatus, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerByTool, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 
 const Chunks = z.object({
   chunks: z.array(z.object({ collection: z.string(), text: z.string(), title: z.string(), document: z.string(), distance: z.number() })),
@@ -15,65 +15,42 @@ const farthest = 0.85;
 /** `collections`: the chunks of uploaded documents that are nearest to a query. */
 export const collectionsCapability =
   (maker: Calls, stream: ShownIn, vectors: Vectors, embedder: Embedder): Capability =>
-  async ({ task, signal, deadline }) => {
+  async (context) => {
+    const { task } = context;
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'collections' }>;
-    const end = await maker.tool(
+    return answerByTool(
+      maker,
+      context,
       {
-        runId: task.runId,
-        owner: data.taskId,
-        index: 0,
-        purpose: data.capability,
         name: 'collections.search',
         request: { query: input.query, collections: input.collections, filters: input.filters, limit: input.limit },
-        deadline,
-        signal,
-        onBegun: (attempt) =>
-          stream
-            .append(task.runId, [
-              {
-                kind: 'progress',
-                taskId: data.taskId,
-                attempt,
-                n: 0,
-                code: 'research.query',
-                text: `searches ${input.collections.join(', ')} for: ${input.query}`,
-              },
-            ])
-            .then(() => undefined),
+        onBegun: async (attempt) => {
+          const text = `searches ${input.collections.join(', ')} for: ${input.query}`;
+          await stream.append(task.runId, [{ kind: 'progress', taskId: data.taskId, attempt, n: 0, code: 'research.query', text }]);
+        },
       },
-      async (running) => JSON.stringify(await search(vectors, embedder, data.tenant, input, running)),
+      (running) => search(vectors, embedder, data.tenant, input, running),
+      async ({ content, attempt }) => {
+        const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(content));
+        const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
+        await thinkAloud(stream, task, attempt, [
+          { n: 1, code: 'research.result', text: `${chunks.length} passages of documents`, detail },
+        ]);
+        const facts = chunks.map(({ text, title }): Fact => ({
+          text,
+          source: { kind: 'collection', title, url: null },
+          taskId: data.taskId,
+          epoch: data.epoch,
+          confidence: null,
+        }));
+        const notes = [
+          ...unknownKeys.map((key) => `No document carries the filter "${key}".`),
+          ...missing.map((name) => `There is no collection "${name}".`),
+        ];
+        return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
+      },
     );
-    if (end.kind === 'busy') return { deferMs: end.retryInMs };
-    const { attempt } = end;
-    const records = end.record ? [end.record] : [];
-    if (end.kind === 'cancelled')
-      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
-    if (end.kind === 'failed') return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
-    const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(end.reply.content));
-    await thinkAloud(stream, task, attempt, [
-      {
-        n: 1,
-        code: 'research.result',
-        text: `${chunks.length} passages of documents`,
-        detail: chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n'),
-      },
-    ]);
-    const facts = chunks.map(({ text, title }): Fact => ({
-      text,
-      source: { kind: 'collection', title, url: null },
-      taskId: data.taskId,
-      epoch: data.epoch,
-      confidence: null,
-    }));
-    const notes = [
-      ...unknownKeys.map((key) => `No document carries the filter "${key}".`),
-      ...missing.map((name) => `There is no collection "${name}".`),
-    ];
-    return {
-      result: { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source), attempt },
-      records,
-    };
   };
 
 async function search(

@@ -42,9 +42,10 @@ interface World {
   readonly facts?: FactLookup;
   readonly cache?: ContextCache;
   readonly stores?: MemoryStores;
+  readonly waitMs?: number;
 }
 
-function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores() }: World = {}) {
+function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores(), waitMs }: World = {}) {
   const { state, stream } = stores.connect('one');
   const shown: WorkerEntry[] = [];
   const watched: Parameters<typeof graphCapability>[1] = {
@@ -53,7 +54,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
   const maker = new CallMaker({
     state, stream, models: {} as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }), processId: 'one', service: 'experts', storePrompts: 'full',
   }); // prettier-ignore
-  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null);
+  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, waitMs);
   const ask = async (asked: Asked = {}) => {
     const signal = new AbortController().signal;
     const outcome = await workOn(dispatched(asked), { state, cancels: maker.cancels, source: 'experts', signal, capability });
@@ -158,6 +159,13 @@ describe('the graph capability', () => {
     expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
     expect(records).toMatchObject([{ data: { status: 'error', failure: { code: 'GRAPH_UNAVAILABLE' } } }]);
     expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer: retrieval was skipped.' }]);
+  });
+
+  it('waits for a graph that does not answer for a moment only', async () => {
+    const graph = new MemoryGraphStore().connect();
+    graph.retrieve = () => new Promise(() => undefined);
+    const { data, notes } = await worker({ graph, waitMs: 5 }).ask();
+    expect([data.status, notes]).toEqual(['ok', ['The knowledge graph did not answer: retrieval was skipped.']]);
   });
 
   it('asks the graph once, however often the task comes', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { boundedDetail, type Event, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
+import { boundedDetail, Failure, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { GraphContext, KnowledgeGraph } from '@conclave/ports';
-import { failedStatus, note, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { contextText, filteredFacts, graphFacts, questionTerms } from '@conclave/strategies';
 
 /** Facts that the `metadata_filters` of a plan select; keys that no fact carries are named, not silently empty. */
@@ -20,6 +20,8 @@ export interface ContextCache {
 
 type Input = Extract<TaskInput, { kind: 'graph' }>;
 
+/** A retrieval takes milliseconds; a graph that is away is not waited for longer than this, milliseconds. */
+const longestWaitMs = 3_000;
 const cacheMs = 60 * 60 * 1_000;
 /** Relations, and insights, of one context. */
 const mostItems = 24;
@@ -47,10 +49,17 @@ const keyOf = (tenant: string, { question, categories, filters, maxCharacters }:
 /**
  * `graph`: what the knowledge graph says about the entities of the question, two hops far, with the insights of earlier answers;
  * and the facts that the plan's filters select. A graph or a collection that is away costs the run nothing but that context: the
- * result is ok without it and says so. Contexts are kept for an hour; a rating may take that long to show.
+ * result is ok without it and says so. A retrieval is waited for `waitMs` milliseconds. Contexts are kept for an hour; a rating may take that long to show.
  */
 export const graphCapability =
-  (maker: Calls, stream: ShownIn, graph: KnowledgeGraph, lookUp: FactLookup | null, cache: ContextCache | null = null): Capability =>
+  (
+    maker: Calls,
+    stream: ShownIn,
+    graph: KnowledgeGraph,
+    lookUp: FactLookup | null,
+    cache: ContextCache | null = null,
+    waitMs = longestWaitMs,
+  ): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
     const input = data.input as Input;
@@ -70,21 +79,20 @@ export const graphCapability =
       maxCharacters: Math.floor(input.maxCharacters * (filtered ? 1 - filteredShare : 1)),
     };
     const { tenant: _tenant, ...request } = query;
-    const ends = [await call(0, 'graph.retrieve', request, () => retrieve(graph, cache, keyOf(data.tenant, input), query))];
+    const ends = [await call(0, 'graph.retrieve', request, () => inTime(retrieve(graph, cache, keyOf(data.tenant, input), query), waitMs))];
     if (filtered && ends[0]!.kind !== 'busy' && ends[0]!.kind !== 'cancelled')
       ends.push(
         await call(1, 'facts.lookup', { filters: input.filters }, (running) => lookUp(data.tenant, input.question, input.filters, running)),
       );
-    const busy = ends.find((end) => end.kind === 'busy');
-    if (busy?.kind === 'busy') return { deferMs: busy.retryInMs };
-    const records = ends.flatMap((end): readonly Event[] => (end.kind !== 'busy' && end.record ? [end.record] : []));
-    const attempt = Math.max(1, ...ends.map((end) => (end.kind === 'busy' ? 0 : end.attempt)));
-    if (ends.some((end) => end.kind === 'cancelled'))
-      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
-
+    const records = recordsOf(ends);
     const [first, second] = ends;
-    const fault = faultOf(first!);
-    if (fault) return { result: { status: failedStatus(fault), failure: fault, attempt }, records };
+    // Filters that find nothing cost nothing but what they would have found.
+    const early = earlyEnd(ends, {
+      records,
+      fails: (failure) => first!.kind === 'failed' && failure === first!.failure && isFault(failure),
+    });
+    if (early) return early;
+    const attempt = Math.max(1, ...ends.map((end) => (end.kind === 'busy' ? 0 : end.attempt)));
     const found = contentOf<Retrieved>(first!);
     const looked = second ? contentOf<Looked>(second) : null;
     const at = { taskId: data.taskId, epoch: data.epoch };
@@ -108,6 +116,19 @@ export const graphCapability =
 /** The domain a filter names weighs like a category of the plan. */
 const domainsOf = (filters: Input['filters']): readonly string[] => (filters['expert_domain'] ? [filters['expert_domain']] : []);
 
+/** The value, or Failure GRAPH_UNAVAILABLE: a driver that repeats and hopes would hold up the whole round. */
+async function inTime<T>(value: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${ms} ms.`)), ms);
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function retrieve(
   graph: KnowledgeGraph,
   cache: ContextCache | null,
@@ -121,9 +142,8 @@ async function retrieve(
   return { context, cached: false };
 }
 
-/** Why the task fails; null where the call gave something, or its failure only means that there is nothing to give. */
-const faultOf = (end: CallEnd): FailureNote | null =>
-  end.kind === 'failed' && end.failure.code !== 'GRAPH_UNAVAILABLE' && end.failure.code !== 'CALL_TIMEOUT' ? end.failure : null;
+/** Whether the task fails with it: a graph that is away only means that there is nothing to give. */
+const isFault = ({ code }: FailureNote): boolean => code !== 'GRAPH_UNAVAILABLE' && code !== 'CALL_TIMEOUT';
 
 const contentOf = <T>(end: CallEnd): T | null => (end.kind === 'reply' ? (JSON.parse(end.reply.content) as T) : null);
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { boundedDetail, Failure, type Fact, type TaskInput } from '@conclave/contracts';
+import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { symbolicOperationOf, symbolicOperations, type Symbolic, type SymbolicArgs, type SymbolicOperation } from '@conclave/ports';
-import { failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { readMathTask } from '@conclave/strategies';
 
 const Calculated = z.object({ result: z.string(), decimal: z.string().nullable(), engine: z.string(), notes: z.array(z.string()) });
@@ -14,56 +14,36 @@ interface Asked {
 /** `math`: one exact calculation; its result becomes a fact that names the engine. */
 export const mathCapability =
   (maker: Calls, stream: ShownIn, symbolic: Symbolic): Capability =>
-  async ({ task, signal, deadline }) => {
+  async (context) => {
+    const { task } = context;
     const { data } = task;
     const asked = askedFor(data.input as Extract<TaskInput, { kind: 'math' }>);
     if (asked instanceof Failure)
       return { result: { status: 'error', failure: note(asked.code, asked.message, asked.retriable) }, records: [] };
     const name = `math.${asked.operation}`;
-    const show = (attempt: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: unknown) =>
-      stream.append(task.runId, [
-        {
-          ...{ kind: 'progress', taskId: data.taskId, attempt, n, code, text },
-          ...(data.detail === 'full' ? { detail: boundedDetail(JSON.stringify(detail)) } : {}),
-        },
-      ]);
-    const end = await maker.tool(
-      {
-        runId: task.runId,
-        owner: data.taskId,
-        index: 0,
-        purpose: data.capability,
-        name,
-        request: asked,
-        deadline,
-        signal,
-        onBegun: async (attempt) => {
-          await show(attempt, 0, 'mcp.call', `calculates with ${name}`, asked);
-        },
+    const show = (attempt: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: unknown): Promise<void> =>
+      thinkAloud(stream, task, attempt, [{ n, code, text, detail: JSON.stringify(detail) }]);
+    return answerByTool(
+      maker,
+      context,
+      { name, request: asked, onBegun: (attempt) => show(attempt, 0, 'mcp.call', `calculates with ${name}`, asked) },
+      (running) => symbolic.evaluate({ ...asked, signal: running }),
+      async ({ content, attempt }) => {
+        const calculated = Calculated.parse(JSON.parse(content));
+        const title = engineTitle(calculated.engine);
+        await show(attempt, 1, 'mcp.result', `${name} has a result of ${title}`, JSON.parse(content));
+        const fact: Fact = {
+          text: sentenceOf(asked, calculated),
+          source: { kind: 'tool', title, url: null },
+          taskId: data.taskId,
+          epoch: data.epoch,
+          confidence: 1,
+        };
+        const notes = [`Calculated by ${title}.`, ...calculated.notes];
+        return { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source] };
       },
-      async (running) => JSON.stringify(await symbolic.evaluate({ ...asked, signal: running })),
+      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} gave no result (${failure.code})`, failure),
     );
-    if (end.kind === 'busy') return { deferMs: end.retryInMs };
-    const { attempt } = end;
-    const records = end.record ? [end.record] : [];
-    if (end.kind === 'cancelled')
-      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
-    if (end.kind === 'failed') {
-      await show(attempt, 1, 'mcp.result', `${name} gave no result (${end.failure.code})`, end.failure);
-      return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
-    }
-    const calculated = Calculated.parse(JSON.parse(end.reply.content));
-    const title = engineTitle(calculated.engine);
-    await show(attempt, 1, 'mcp.result', `${name} has a result of ${title}`, JSON.parse(end.reply.content));
-    const fact: Fact = {
-      text: sentenceOf(asked, calculated),
-      source: { kind: 'tool', title, url: null },
-      taskId: data.taskId,
-      epoch: data.epoch,
-      confidence: 1,
-    };
-    const notes = [`Calculated by ${title}.`, ...calculated.notes];
-    return { result: { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source], attempt }, records };
   };
 
 const needed = ['expression', 'equations', 'matrix'] as const;

@@ -1,6 +1,6 @@
-import { Failure, type Fact, type FailureNote, type TaskInput } from '@conclave/contracts';
+import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { oneLine, type ToolServers } from '@conclave/ports';
-import { failedStatus, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { repairArguments } from '@conclave/strategies';
 import { z } from 'zod';
 
@@ -17,76 +17,59 @@ const Called = z.object({ tool: z.string(), repairs: z.array(z.string()), conten
  */
 export const mcpCapability =
   (maker: Calls, stream: ShownIn, tools: ToolServers): Capability =>
-  async ({ task, signal, deadline }) => {
+  async (context) => {
+    const { task } = context;
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'mcp' }>;
     const named = oneLine(input.tool, 100);
     let attempt = 1;
-    const end = await maker.tool(
+    const say = (at: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: string): Promise<void> =>
+      thinkAloud(stream, task, at, [{ n, code, text, detail }]);
+    return answerByTool(
+      maker,
+      context,
       {
-        runId: task.runId,
-        owner: data.taskId,
-        index: 0,
-        purpose: data.capability,
         // A name with `@` would count as that of a model.
         name: `mcp.${named.replace(/[^\w./-]/g, '_')}`,
         request: { tool: input.tool, args: input.args },
-        deadline,
-        signal,
         onBegun: async (begun) => {
           attempt = begun;
           const names = Object.keys(input.args);
           const withNames = names.length === 0 ? 'without arguments' : `with ${oneLine(names.join(', '), 200)}`;
-          await thinkAloud(stream, task, attempt, [
-            { n: 0, code: 'mcp.call', text: `calls ${named} ${withNames}`, detail: JSON.stringify({ tool: input.tool, args: input.args }) },
-          ]);
+          await say(begun, 0, 'mcp.call', `calls ${named} ${withNames}`, JSON.stringify({ tool: input.tool, args: input.args }));
         },
       },
-      async (running) => {
+      async (running): Promise<z.infer<typeof Called>> => {
         const described = await tools.describe(input.tool);
         if (attempt > 1 && !described.repeatable)
           throw new Failure('TOOL_FAILED', 'It may have run before this worker took over, and does not say that it may run twice.');
         const { args, repairs } = repairArguments(input.args, described.inputSchema);
         const reply = await tools.call({ tool: described.name, args, signal: running, timeoutMs: data.timeoutS * 1_000 });
-        const called: z.infer<typeof Called> = {
-          tool: described.name,
-          repairs: [...repairs],
-          content: reply.content,
-          isError: reply.isError,
+        return { tool: described.name, repairs: [...repairs], content: reply.content, isError: reply.isError };
+      },
+      async ({ content: called, attempt: at }) => {
+        const { tool, repairs, content, isError } = Called.parse(JSON.parse(called));
+        if (isError) {
+          const sentence = oneLine(content, longestSentence) || 'It gives no reason.';
+          const failure = note('TOOL_FAILED', `\`${tool}\` says: ${sentence}`);
+          await say(at, 1, 'mcp.result', `${named}: ${failure.message}`, content);
+          return { status: 'error', failure };
+        }
+        await say(at, 1, 'mcp.result', `${tool} answers with ${content.length} characters`, content);
+        const text = factText(content);
+        const fact: Fact = {
+          text,
+          source: { kind: 'tool', title: tool, url: null },
+          taskId: data.taskId,
+          epoch: data.epoch,
+          confidence: 1,
         };
-        return JSON.stringify(called);
+        const facts = text === '' ? [] : [fact];
+        const notes = [...repairs, ...(text === '' ? [`\`${tool}\` gave an empty result.`] : [])];
+        return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
       },
+      (failure, at) => say(at, 1, 'mcp.result', `${named}: ${failure.message}`, failure.message),
     );
-    if (end.kind === 'busy') return { deferMs: end.retryInMs };
-    const records = end.record ? [end.record] : [];
-    if (end.kind === 'cancelled')
-      return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt: end.attempt }, records };
-    const said = async (text: string, detail: string): Promise<void> =>
-      thinkAloud(stream, task, end.attempt, [{ n: 1, code: 'mcp.result', text, detail }]);
-    const failed = async (failure: FailureNote, detail = failure.message) => {
-      await said(`${named}: ${failure.message}`, detail);
-      return { result: { status: failedStatus(failure), failure, attempt: end.attempt }, records };
-    };
-    if (end.kind === 'failed') return failed(end.failure);
-    const { tool, repairs, content, isError } = Called.parse(JSON.parse(end.reply.content));
-    if (isError) {
-      const sentence = oneLine(content, longestSentence) || 'It gives no reason.';
-      return failed(note('TOOL_FAILED', `\`${tool}\` says: ${sentence}`), content);
-    }
-    await said(`${tool} answers with ${content.length} characters`, content);
-    const text = factText(content);
-    const fact: Fact = { text, source: { kind: 'tool', title: tool, url: null }, taskId: data.taskId, epoch: data.epoch, confidence: 1 };
-    const facts = text === '' ? [] : [fact];
-    const notes = [...repairs, ...(text === '' ? [`\`${tool}\` gave an empty result.`] : [])];
-    return {
-      result: {
-        status: 'ok',
-        output: { kind: 'evidence', facts, notes },
-        sources: facts.map(({ source }) => source),
-        attempt: end.attempt,
-      },
-      records,
-    };
   };
 
 /** The result of a tool, cut where it is long, and saying so. */

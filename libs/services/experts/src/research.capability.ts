@@ -1,6 +1,6 @@
-import { Failure, isOutage, type Event, type TaskDispatched, type TaskInput } from '@conclave/contracts';
+import { Failure, isOutage, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { Search } from '@conclave/ports';
-import { failedStatus, note, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { factsOf, notesOf, resultDetail, resultLine, type Findings, type PageOutcome } from './research-report.js';
 import { FoundHits, ReadPage, ResearchSources, type ResearchOptions } from './research-sources.js';
 
@@ -8,8 +8,6 @@ export type { ResearchOptions } from './research-sources.js';
 
 /** What is left of a task's time for its result once its pages were waited for, milliseconds. */
 const keptForResult = 1_500;
-
-type Ended = { readonly kind: 'busy'; readonly retryInMs: number } | { readonly kind: 'cancelled'; readonly records: readonly Event[] };
 
 /**
  * `research`: one search, its hits as numbered sources, and the passages of the best pages that answer the query. A page that cannot be
@@ -36,20 +34,18 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
       },
       async (running) => JSON.stringify(await sources.find(task, input.query, input.limit, running)),
     );
-    if (end.kind === 'busy') return { deferMs: end.retryInMs };
-    const { attempt } = end;
-    const records = end.record ? [end.record] : [];
-    if (end.kind === 'cancelled') return { result: cancelled(attempt), records };
-    if (end.kind === 'failed') return { result: { status: failedStatus(end.failure), failure: end.failure, attempt }, records };
+    const early = earlyEnd([end]);
+    if (early) return early;
+    const { reply, attempt } = end as Extract<CallEnd, { kind: 'reply' }>;
 
-    const found = FoundHits.parse(JSON.parse(end.reply.content));
+    const found = FoundHits.parse(JSON.parse(reply.content));
     const read = await readPages(task, input.query, found, { signal, deadline: deadline - keptForResult });
-    if ('kind' in read) {
-      if (read.kind === 'busy') return { deferMs: read.retryInMs };
-      return { result: cancelled(attempt), records: [...records, ...read.records] };
-    }
-    records.push(...read.records);
-    const findings: Findings = { query: input.query, kind: search.kind, found, pages: read.pages, now: now() };
+    const records = recordsOf([end, ...read]);
+    // What a page fails with is its own.
+    const cutShort = earlyEnd(read, { records, fails: () => false });
+    if (cutShort) return cutShort;
+    const pages = read.map((one, index) => pageOutcome(found.read[index]!, one));
+    const findings: Findings = { query: input.query, kind: search.kind, found, pages, now: now() };
     await show(task, attempt, 1, 'research.result', resultLine(findings), data.detail === 'full' ? resultDetail(findings) : undefined);
     const facts = factsOf(findings, data);
     const output = { kind: 'evidence' as const, facts, notes: notesOf(findings) };
@@ -62,14 +58,14 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
     await stream.append(task.runId, [detail === undefined ? entry : { ...entry, detail }]);
   }
 
-  /** Reads the best pages at the same time. What one of them fails with is its own. */
-  async function readPages(
+  /** Reads the best pages at the same time. */
+  function readPages(
     task: TaskDispatched,
     query: string,
     found: FoundHits,
     { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
-  ): Promise<Ended | { readonly pages: readonly PageOutcome[]; readonly records: readonly Event[] }> {
-    const ends = await Promise.all(
+  ): Promise<readonly CallEnd[]> {
+    return Promise.all(
       found.read.map((url, index) =>
         maker.tool(
           {
@@ -86,21 +82,13 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
         ),
       ),
     );
-    const busy = ends.flatMap((end) => (end.kind === 'busy' ? [end.retryInMs] : []));
-    if (busy.length > 0) return { kind: 'busy', retryInMs: Math.max(...busy) };
-    const records = ends.flatMap((end) => (end.kind !== 'busy' && end.record ? [end.record] : []));
-    if (ends.some((end) => end.kind === 'cancelled')) return { kind: 'cancelled', records };
-    const pages = ends.map((end, index): PageOutcome => {
-      const url = found.read[index]!;
-      if (end.kind === 'reply') return { url, page: ReadPage.parse(JSON.parse(end.reply.content)), failure: null };
-      return { url, page: null, failure: end.kind === 'failed' ? end.failure : null };
-    });
-    return { pages, records };
   }
 }
 
-const cancelled = (attempt: number) =>
-  ({ status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }) as const;
+function pageOutcome(url: string, end: CallEnd): PageOutcome {
+  if (end.kind === 'reply') return { url, page: ReadPage.parse(JSON.parse(end.reply.content)), failure: null };
+  return { url, page: null, failure: end.kind === 'failed' ? end.failure : null };
+}
 
 /** A bug of a reader is a page that could not be read. What is no outcome of the page, such as an outage or a cancel, is thrown on. */
 const asPageFailure =

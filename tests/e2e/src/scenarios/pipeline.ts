@@ -8,6 +8,8 @@ import {
   plainTemplate,
   readRun,
   runEvents,
+  type TwoHops,
+  research,
   user,
 } from '@conclave/test-support/system';
 
@@ -23,6 +25,7 @@ export const pipelineTemplates = {
   refines: { ...plainTemplate, strategy: 'single-pass', refine_rounds: 1 },
   thinks: { ...plainTemplate, strategy: 'single-pass', complexity: 'complex', thinking: true },
   reviews: { ...plainTemplate, strategy: 'single-pass', critic: ['legal_advisor'] },
+  recalls: { ...plainTemplate, strategy: 'single-pass', capabilities: ['graph', 'research'] },
   calculates: { ...plainTemplate, strategy: 'single-pass', capabilities: ['math'] },
 } as const;
 
@@ -36,7 +39,7 @@ async function answered(url: string, body: object): Promise<{ answer: string; ru
 const long = 'The contract may be ended within fourteen days of its conclusion; the notice has to reach the other side in writing by then.';
 
 /** What happens between a question and its answer beside the loop: levels, tiers, refinement, thinking, review, calculation. */
-export function pipelineScenarios(engine: () => Engine): void {
+export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
   const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);
 
@@ -154,6 +157,29 @@ export function pipelineScenarios(engine: () => Engine): void {
       const { answer } = await answered(engine().url(), { model: 'reviews', messages: user(s.question) });
       expect(answer.startsWith(long)).toBe(true);
       expect(answer).toContain('a review whose verdict could not be read');
+    });
+  });
+
+  describe('a question of signs that mean something to databases', () => {
+    it('is words to the knowledge graph and to the search, which find afterwards what they found before', async () => {
+      const signs = `'} ) DETACH DELETE n // "; DROP TABLE document; -- + - && || ! ( ) { } [ ] ^ " ~ * ? : \\ / $tenant`;
+      const found = async (question: string, query: string) => {
+        const s = script(question)
+          .plan([{ id: 'g1', task: query, capability: 'graph' }, research('r1', query), expert('x1', 'Say it.')])
+          .expert('It is said.')
+          .answer(['It is said.']);
+        const { runId } = await answered(engine().url(), { model: 'recalls', messages: user(s.question) });
+        const { tasks } = (await readRun(engine().url(), runId)).rounds[0]!;
+        return tasks.filter(({ capability }) => ['graph', 'research'].includes(capability)).map(({ status, facts }) => [status, facts > 0]);
+      };
+      expect(await found(`What is ${signs}?`, `${signs} ${hops.thing}`)).toEqual([
+        ['ok', expect.any(Boolean)],
+        ['ok', true],
+      ]);
+      expect(await found('Is it all still there?', hops.thing)).toEqual([
+        ['ok', expect.any(Boolean)],
+        ['ok', true],
+      ]);
     });
   });
 

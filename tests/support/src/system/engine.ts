@@ -19,7 +19,7 @@ export function engineKind(): EngineKind {
 export interface EngineOptions {
   /** What ENGINE says unless given. */
   readonly kind?: EngineKind;
-  /** conclave.yaml beside `providers.fake`, `models`, `stores`; a value of the same key replaces ours. */
+  /** conclave.yaml beside `providers.fake`, `models`, `stores`; a value of the same key replaces ours; templates and stores are added to ours. */
   readonly configuration?: Readonly<Record<string, unknown>>;
   /** Documents of the corpus: file name -> text. */
   readonly corpus?: Readonly<Record<string, string>>;
@@ -225,8 +225,10 @@ const loopTemplates = {
   'conclave-research': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 4, gap_check: 'evidence' },
 };
 
-const withoutTemplates = (configuration: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(configuration).filter(([name]) => name !== 'templates'));
+/** Sections of a test that are put beside ours, not in their place. */
+const added: readonly string[] = ['templates', 'stores'];
+const withoutAdded = (configuration: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(configuration).filter(([name]) => !added.includes(name)));
 
 function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, stack: Stack | null, options: EngineOptions): void {
   const corpus = join(folder, 'corpus');
@@ -243,9 +245,9 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
         }),
     ...(options.corpus ? { search: { corpus: './corpus' } } : {}),
     ...(options.demo ? {} : { templates: { ...loopTemplates, ...(options.configuration?.['templates'] as object | undefined) } }),
-    ...(stack && kind === 'distributed'
-      ? {
-          stores: {
+    stores: {
+      ...(stack && kind === 'distributed'
+        ? {
             kafka: {
               brokers: stack.KAFKA_BROKERS.split(','),
               topic_prefix: prefix,
@@ -254,10 +256,13 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
             },
             redis: { url: stack.REDIS_URL, key_prefix: prefix },
             neo4j: { url: stack.NEO4J_URL },
-          },
-        }
-      : {}),
-    ...withoutTemplates(options.configuration ?? {}),
+          }
+        : {}),
+      ...(options.configuration?.['stores'] as object | undefined),
+    },
+    // A program more for every system, and a catalogue in every prompt: only for those who ask for it.
+    mcp: { precision: { enabled: false } },
+    ...withoutAdded(options.configuration ?? {}),
   };
   writeFileSync(join(folder, 'conclave.yaml'), JSON.stringify(configuration, null, 2));
 }

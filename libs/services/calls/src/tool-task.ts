@@ -1,0 +1,56 @@
+import type { Event, FailureNote } from '@conclave/contracts';
+import type { CallEnd } from './call-maker.js';
+import type { Calls, JournalledToolCall } from './calls.js';
+import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
+
+type ResultPart = Extract<Performed, { result: unknown }>['result'];
+type Asked = Pick<JournalledToolCall, 'name' | 'request' | 'onBegun'>;
+
+/** What a tool replied, and for which attempt of its task. */
+export interface ToolAnswer {
+  readonly content: string;
+  readonly attempt: number;
+}
+
+/** What the audit keeps of calls. */
+export const recordsOf = (ends: readonly CallEnd[]): readonly Event[] =>
+  ends.flatMap((end) => (end.kind !== 'busy' && end.record ? [end.record] : []));
+
+/**
+ * How a task ends whose calls were not all answered: handed back while one is busy, else cancelled, else failed as the first call whose
+ * failure is one of the task. Null where there is something to go on with.
+ */
+export function earlyEnd(
+  ends: readonly CallEnd[],
+  { records = recordsOf(ends), fails = () => true }: { records?: readonly Event[]; fails?: (failure: FailureNote) => boolean } = {},
+): Performed | null {
+  const busy = ends.flatMap((end) => (end.kind === 'busy' ? [end.retryInMs] : []));
+  if (busy.length > 0) return { deferMs: Math.max(...busy) };
+  const attempt = Math.max(1, ...ends.map((end) => (end.kind === 'busy' ? 0 : end.attempt)));
+  if (ends.some((end) => end.kind === 'cancelled'))
+    return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), attempt }, records };
+  const failure = ends.flatMap((end) => (end.kind === 'failed' && fails(end.failure) ? [end.failure] : []))[0];
+  return failure ? { result: { status: failedStatus(failure), failure, attempt }, records } : null;
+}
+
+/**
+ * Answers a task by one call of a tool, as `answerTask` does by a model: what is busy, cancelled or failed ends as such, and `read` makes
+ * the result of a reply. `onFailed` is told of a failure before the task ends with it.
+ */
+export async function answerByTool(
+  maker: Calls,
+  { task, signal, deadline }: TaskContext,
+  asked: Asked,
+  perform: (signal: AbortSignal) => Promise<unknown>,
+  read: (answer: ToolAnswer) => ResultPart | Promise<ResultPart>,
+  onFailed: (failure: FailureNote, attempt: number) => Promise<void> = () => Promise.resolve(),
+): Promise<Performed> {
+  const { runId, data } = task;
+  const call = { runId, owner: data.taskId, index: 0, purpose: data.capability, deadline, signal, ...asked };
+  const end = await maker.tool(call, async (running) => JSON.stringify(await perform(running)));
+  if (end.kind === 'failed') await onFailed(end.failure, end.attempt);
+  const early = earlyEnd([end]);
+  if (early) return early;
+  const { reply, attempt } = end as Extract<CallEnd, { kind: 'reply' }>;
+  return { result: { attempt, ...(await read({ content: reply.content, attempt })) }, records: recordsOf([end]) };
+}

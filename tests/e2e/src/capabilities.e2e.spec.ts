@@ -1,0 +1,53 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { TcpProxy } from '@conclave/test-support';
+import { Engine, engineKind, plainTemplate, stackAddresses } from '@conclave/test-support/system';
+import { searchServer, toolServer } from './harness/weak-servers.js';
+import { capabilityScenarios, hostilePages, type WeakWorld } from './scenarios/capabilities.js';
+
+// A system of which every part that can be missing is missing sooner or later: one for all scenarios, told apart by their questions.
+let world: WeakWorld;
+const weak = (): WeakWorld => world;
+
+beforeAll(async () => {
+  const [search, tools] = await Promise.all([searchServer(hostilePages), toolServer('weigh')]);
+  const bolt = engineKind() === 'distributed' ? new URL(stackAddresses().NEO4J_URL) : null;
+  // Where no Neo4j is at hand, one that was never reached.
+  const graph = await TcpProxy.open({ target: { host: '127.0.0.1', port: Number(bolt?.port ?? 9) } });
+  const engine = await Engine.start({
+    ...(bolt ? { servers: { NEO4J_URL: `bolt://127.0.0.1:${graph.port}` } } : {}),
+    configuration: {
+      templates: {
+        lacking: {
+          ...plainTemplate,
+          strategy: 'single-pass',
+          task_timeout_s: 3,
+          capabilities: ['research', 'math', 'mcp', 'graph', 'collections'],
+        },
+        remembers: {
+          ...plainTemplate,
+          strategy: 'single-pass',
+          capabilities: [],
+          caches: { answer: true, semantic: true, plan: true, search: true },
+        },
+      },
+      search: { searxng: search.url, read_pages: 1, allow_hosts: ['127.0.0.1'] },
+      math: { python: '/nowhere/python3' },
+      mcp: { weak: { url: `${tools.url}/mcp` } },
+      stores: { chroma: { url: 'http://127.0.0.1:9' }, ...(bolt ? {} : { neo4j: { url: `bolt://127.0.0.1:${graph.port}` } }) },
+    },
+    ...(bolt ? {} : { env: { NEO4J_USER: 'neo4j', NEO4J_PASSWORD: 'nothing' } }),
+  });
+  world = { engine, search, tools, graph };
+});
+afterAll(async () => {
+  await world?.engine.stop();
+  await Promise.all([world?.search.stop(), world?.tools.stop(), world?.graph.close()]);
+});
+let known = 0;
+afterEach(() => {
+  const violations = world?.engine.models.violations().slice(known) ?? [];
+  known += violations.length;
+  if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
+});
+
+capabilityScenarios(weak);

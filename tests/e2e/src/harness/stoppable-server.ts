@@ -1,0 +1,73 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Asked {
+  readonly method: string;
+  /** Path and query, decoded. */
+  readonly path: string;
+  readonly body: string;
+}
+
+/** `held`: the request is taken and never answered. A text is answered as it is, anything else as JSON. */
+export type Served = 'held' | { readonly status?: number; readonly type?: string; readonly body: string | object };
+
+/** An HTTP server that a test takes away in the middle of a request, and brings back on its port. */
+export class StoppableServer {
+  readonly asked: Asked[] = [];
+  private server: Server | null = null;
+  private waiting: { fits: (asked: Asked) => boolean; resolve: () => void }[] = [];
+
+  private constructor(private readonly answer: (asked: Asked) => Served) {}
+
+  static async start(answer: (asked: Asked) => Served): Promise<StoppableServer> {
+    const one = new StoppableServer(answer);
+    await one.listen(0);
+    return one;
+  }
+
+  /** Address without a path. */
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+  port = 0;
+
+  /** Resolves when a request arrives that fits; also one that has arrived before. */
+  arrival(fits: (asked: Asked) => boolean): Promise<void> {
+    if (this.asked.some(fits)) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.push({ fits, resolve }));
+  }
+
+  /** Cuts every connection; from now on the port refuses. Safe to call twice. */
+  async stop(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    if (!server) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  }
+
+  async restart(): Promise<void> {
+    if (!this.server) await this.listen(this.port);
+  }
+
+  private async listen(port: number): Promise<void> {
+    const server = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (text: string) => (body += text));
+      request.on('end', () => {
+        const asked = { method: request.method ?? '', path: decodeURIComponent((request.url ?? '').replaceAll('+', ' ')), body };
+        this.asked.push(asked);
+        this.waiting = this.waiting.filter(({ fits, resolve }) => !fits(asked) || (resolve(), false));
+        const served = this.answer(asked);
+        if (served === 'held') return;
+        const text = typeof served.body === 'string' ? served.body : JSON.stringify(served.body);
+        response.writeHead(served.status ?? 200, { 'content-type': served.type ?? 'application/json' }).end(text);
+      });
+    });
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+    this.server = server;
+    this.port = (server.address() as AddressInfo).port;
+  }
+}

@@ -1,0 +1,47 @@
+import { StoppableServer, type Asked, type Served } from './stoppable-server.js';
+
+/** Part of a query that is taken and never answered. */
+export const heldQuery = 'held back';
+
+/** A search server with the JSON API of SearXNG. `pages`: path -> HTML, each a hit of every query that its path occurs in. */
+export function searchServer(pages: Readonly<Record<string, string>>): Promise<StoppableServer> {
+  const hitsOf = (url: string, query: string) =>
+    Object.keys(pages)
+      .filter((path) => query.includes(path.slice(1)))
+      .map((path) => ({ url: url + path, title: `Page ${path}`, content: `A page about ${path.slice(1)}.` }));
+  const answer = ({ path }: Asked): Served => {
+    if (path.includes(heldQuery)) return 'held';
+    if (path.startsWith('/search')) return { body: { results: hitsOf(server.url, path) } };
+    const html = pages[path];
+    return html === undefined ? { status: 404, body: 'nothing', type: 'text/plain' } : { body: html, type: 'text/html; charset=utf-8' };
+  };
+  let server: StoppableServer;
+  return StoppableServer.start(answer).then((one) => (server = one));
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method: string;
+}
+
+/** An MCP server over streamable HTTP, without sessions, with one tool whose calls are never answered. */
+export const toolServer = (tool: string): Promise<StoppableServer> =>
+  StoppableServer.start(({ method, body }) => {
+    if (method !== 'POST') return { status: 405, body: {} };
+    const { id, method: asked } = JSON.parse(body) as Message;
+    const result = (value: object): Served => ({ body: { jsonrpc: '2.0', id, result: value } });
+    switch (asked) {
+      case 'initialize':
+        return result({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'weak', version: '1' } });
+      case 'tools/list':
+        return result({
+          tools: [
+            { name: tool, description: 'Weighs a thing.', inputSchema: { type: 'object', properties: { thing: { type: 'string' } } } },
+          ],
+        });
+      case 'tools/call':
+        return 'held';
+      default:
+        return id === undefined ? { status: 202, body: '', type: 'text/plain' } : result({});
+    }
+  });

@@ -3,6 +3,7 @@ import { Failure, makeEvent, TaskDispatched, type Event, type Fact, type ResultR
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
 import { CallMaker, workOn } from '@conclave/service-calls';
+import { graphJudgementKey } from '@conclave/strategies';
 import { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';
 
 const runId = 'run_00000001';
@@ -118,7 +119,7 @@ describe('the graph capability', () => {
     expect(data).toMatchObject({ status: 'ok', taskId, failure: null });
     expect(facts).toEqual([
       {
-        text: 'Steel bridges in Corin rust early.', source: { kind: 'graph', title: 'Earlier insight: Steel bridges in Corin rust early.', url: null },
+        text: 'Steel bridges in Corin rust early.', source: { kind: 'graph', title: 'Earlier insight: Steel bridges in Corin rust early.', url: null, insight: { id: expect.stringMatching(/^[0-9a-f]{16}$/), runs: ['run Steel bridges in Corin rust early.'] } },
         taskId, epoch: 0, confidence: 0.9,
       },
       { text: 'Aurora Bridge uses Steel.', source: { kind: 'graph', title: 'Aurora Bridge USES Steel', url: null }, taskId, epoch: 0, confidence: 0.54 },
@@ -260,6 +261,28 @@ describe('the graph capability', () => {
       await ask();
       await ask({ ...other, taskId: `${runId}/0/g2` });
       expect(kept.size).toBe(2);
+    });
+
+    it('gives no context from before a rating, not even one that was read before and kept after it', async () => {
+      const { cache, kept } = memoryCache();
+      const inner = new MemoryGraphStore().connect();
+      await insight(inner, 'The Aurora Bridge is made of ice.', ['Aurora Bridge']);
+      const rate = async (): Promise<void> => {
+        await inner.adjustTrust({ tenant: 'acme', runId: 'run The Aurora Bridge is made of ice.', eventId: 'bad', positive: false });
+        kept.set(graphJudgementKey, 'bad');
+      };
+      const graph: KnowledgeGraph = {
+        ...inner,
+        retrieve: async (query) => {
+          const before = await inner.retrieve(query);
+          await rate();
+          return before;
+        },
+      };
+      const { ask } = worker({ cache, graph });
+      expect((await ask()).texts).toEqual(['The Aurora Bridge is made of ice.']);
+      const after = await ask({ taskId: `${runId}/0/g2` });
+      expect([after.texts, after.notes]).toEqual([[], []]);
     });
 
     it('keeps nothing while the graph is away', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { boundedDetail, type Event, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { GraphContext, KnowledgeGraph } from '@conclave/ports';
 import { failedStatus, note, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
-import { contextText, filteredFacts, graphFacts, questionTerms } from '@conclave/strategies';
+import { contextText, filteredFacts, graphContextMs, graphFacts, graphJudgementKey, questionTerms } from '@conclave/strategies';
 
 /** Facts that the `metadata_filters` of a plan select; keys that no fact carries are named, not silently empty. */
 export type FactLookup = (
@@ -20,7 +20,6 @@ export interface ContextCache {
 
 type Input = Extract<TaskInput, { kind: 'graph' }>;
 
-const cacheMs = 60 * 60 * 1_000;
 /** Relations, and insights, of one context. */
 const mostItems = 24;
 /** Share of the context that facts found by filters may have. */
@@ -37,17 +36,24 @@ interface Looked {
   readonly unknownKeys: readonly string[];
 }
 
-/** Tenant, question, categories and filters; the order of the last two does not matter. */
-const keyOf = (tenant: string, { question, categories, filters, maxCharacters }: Input): string => {
+/** Tenant, judgement, question, categories and filters; the order of the last two does not matter. */
+const keyOf = (tenant: string, judgement: string | null, { question, categories, filters, maxCharacters }: Input): string => {
   const asked = question.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
-  const about = [tenant, asked, [...categories].sort(), Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)), maxCharacters];
+  const about = [
+    tenant,
+    judgement,
+    asked,
+    [...categories].sort(),
+    Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)),
+    maxCharacters,
+  ];
   return `graph-context:1:${createHash('sha256').update(JSON.stringify(about)).digest('hex')}`;
 };
 
 /**
  * `graph`: what the knowledge graph says about the entities of the question, two hops far, with the insights of earlier answers;
  * and the facts that the plan's filters select. A graph or a collection that is away costs the run nothing but that context: the
- * result is ok without it and says so. Contexts are kept for an hour; a rating may take that long to show.
+ * result is ok without it and says so. Contexts are kept for an hour, but not over a rating or a decided contradiction.
  */
 export const graphCapability =
   (maker: Calls, stream: ShownIn, graph: KnowledgeGraph, lookUp: FactLookup | null, cache: ContextCache | null = null): Capability =>
@@ -70,7 +76,7 @@ export const graphCapability =
       maxCharacters: Math.floor(input.maxCharacters * (filtered ? 1 - filteredShare : 1)),
     };
     const { tenant: _tenant, ...request } = query;
-    const ends = [await call(0, 'graph.retrieve', request, () => retrieve(graph, cache, keyOf(data.tenant, input), query))];
+    const ends = [await call(0, 'graph.retrieve', request, () => retrieve(graph, cache, input, query))];
     if (filtered && ends[0]!.kind !== 'busy' && ends[0]!.kind !== 'cancelled')
       ends.push(
         await call(1, 'facts.lookup', { filters: input.filters }, (running) => lookUp(data.tenant, input.question, input.filters, running)),
@@ -111,13 +117,16 @@ const domainsOf = (filters: Input['filters']): readonly string[] => (filters['ex
 async function retrieve(
   graph: KnowledgeGraph,
   cache: ContextCache | null,
-  key: string,
+  input: Input,
   query: Parameters<KnowledgeGraph['retrieve']>[0],
 ): Promise<Retrieved> {
-  const kept = await cache?.read(key);
+  if (!cache) return { context: await graph.retrieve(query), cached: false };
+  // Before the graph is read: what is read under an older judgement is then kept where nobody looks any more.
+  const key = keyOf(query.tenant, await cache.read(graphJudgementKey), input);
+  const kept = await cache.read(key);
   if (kept) return { context: JSON.parse(kept) as GraphContext, cached: true };
   const context = await graph.retrieve(query);
-  await cache?.write(key, JSON.stringify(context), cacheMs);
+  await cache.write(key, JSON.stringify(context), graphContextMs);
   return { context, cached: false };
 }
 

@@ -91,7 +91,7 @@ export class SimulatedClient {
         system: null,
         messages: [],
         answer: {},
-        wishes: { rounds: null, limits: {}, progress: null, cache: true },
+        wishes: { rounds: null, limits: {}, progress: null, detail: null, cache: true },
       },
       template,
       caller,

@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
-export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'direct';
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner' | 'direct';
 
 type Messages = ScriptedRequest['messages'];
 const textOf = (messages: Messages): string => messages.map((message) => String(message.content)).join('\n');
@@ -9,7 +9,7 @@ const textOf = (messages: Messages): string => messages.map((message) => String(
 /** Which call of the committee a request is, by the fixed lines of its prompt. */
 export function roleOf({ messages }: { readonly messages: Messages }): Role {
   const system = messages.filter(({ role }) => role === 'system').map(({ content }) => String(content)).join('\n'); // prettier-ignore
-  const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic'] as const).find((role) => system.includes(marks.roles[role])); // prettier-ignore
+  const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) => system.includes(marks.roles[role])); // prettier-ignore
   if (named) return named;
   if (system.includes('You are an expert of the committee: ')) return 'expert';
   return 'direct';
@@ -40,6 +40,7 @@ export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: nu
   adviser: { prompt_tokens: 701, completion_tokens: 71 },
   scorer: { prompt_tokens: 809, completion_tokens: 83 },
   critic: { prompt_tokens: 907, completion_tokens: 97 },
+  learner: { prompt_tokens: 1009, completion_tokens: 103 },
 };
 
 /** The replies for one question; the question is what tells its calls from those of other questions. */
@@ -93,7 +94,7 @@ export class CommitteeScript {
     return this.step('assessor', 'gap check', reply);
   }
   /** A reply of the judge's other parts, as text or as what is to be JSON. */
-  judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic', says: string | object): this {
+  judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object): this {
     return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] });
   }
   answer(chunks: readonly (string | ScriptedChunk)[]): this {

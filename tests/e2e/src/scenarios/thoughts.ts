@@ -59,7 +59,9 @@ export function thoughtScenarios(engine: () => Engine): void {
       .judge('adviser', { hints: [{ task: 'x1', hint: 'Name the rule.' }] })
       .expertReply({ text: 'No, by rule 7.\nFINDING: Rule 7 forbids it.\nCONFIDENCE: 0.6' }, 'HINTS OF THE JUDGE:')
       .judge('scorer', { scores: [{ task: 'x1~r1', a: 0.2, b: 0.8 }] })
-      .answer(['Rule 7 forbids it, as long as the light is lit and nobody else of the crew is on watch in the tower.'])
+      .answer([
+        'Rule 7 forbids it as long as the light is lit and nobody else of the crew is on watch in the tower or can be called to it in time.',
+      ])
       .judge('critic', { verdict: 'confirmed', reasons: [] });
 
   describe('the thought stream', () => {
@@ -76,8 +78,9 @@ export function thoughtScenarios(engine: () => Engine): void {
       expect(Object.keys(thoughts).filter((code) => !seen.has(code))).toEqual([]);
       expect(seen.size).toBe(22);
       for (const [code, { detail }] of Object.entries(thoughts)) {
-        const shown = all.filter((entry) => entry.code === code).map((entry) => entry.detail ?? '');
-        expect([code, shown.some((text) => text !== '')]).toEqual([code, detail !== null]);
+        // The context of an empty graph is an empty text.
+        const shown = all.some((entry) => entry.code === code && typeof entry.detail === 'string');
+        expect([code, shown]).toEqual([code, detail !== null]);
       }
       const detailOf = (code: string): string => all.filter((entry) => entry.code === code).map((entry) => entry.detail).join('\n'); // prettier-ignore
       expect(detailOf('planner.prompt')).toContain('You are the planner of a committee of experts.');

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { Engine } from '@conclave/test-support/system';
 import { forgetGraph } from './harness/graph.js';
 import { keySettings, keyVariables } from './scenarios/callers.js';
+import { collectionScenarios, collectionTemplates } from './scenarios/collections.js';
 import { memoryScenarios, memoryTemplates } from './scenarios/memory.js';
 import { briefSkill, thoughtScenarios, thoughtTemplates } from './scenarios/thoughts.js';
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   writeFileSync(join(skills, 'brief.md'), briefSkill);
   engine = await Engine.start({
     corpus: { 'light.md': '# Light\n\nThe light of a lighthouse turns on mercury.\n' },
-    configuration: { keys: keySettings, skills, templates: { ...memoryTemplates, ...thoughtTemplates } },
+    configuration: { keys: keySettings, skills, templates: { ...collectionTemplates, ...memoryTemplates, ...thoughtTemplates } },
     env: keyVariables,
   });
 });
@@ -28,4 +29,5 @@ afterAll(async () => {
 afterEach(() => expect(engine?.models.violations() ?? []).toEqual([]));
 
 memoryScenarios(() => engine);
+collectionScenarios(() => engine);
 thoughtScenarios(() => engine);

@@ -43,9 +43,10 @@ interface World {
   readonly facts?: FactLookup;
   readonly cache?: ContextCache;
   readonly stores?: MemoryStores;
+  readonly withinMs?: number;
 }
 
-function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores() }: World = {}) {
+function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores(), withinMs }: World = {}) {
   const { state, stream } = stores.connect('one');
   const shown: WorkerEntry[] = [];
   const watched: Parameters<typeof graphCapability>[1] = {
@@ -54,7 +55,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
   const maker = new CallMaker({
     state, stream, models: {} as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }), processId: 'one', service: 'experts', storePrompts: 'full',
   }); // prettier-ignore
-  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null);
+  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, withinMs);
   const ask = async (asked: Asked = {}) => {
     const signal = new AbortController().signal;
     const outcome = await workOn(dispatched(asked), { state, cancels: maker.cancels, source: 'experts', signal, capability });
@@ -159,6 +160,13 @@ describe('the graph capability', () => {
     expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
     expect(records).toMatchObject([{ data: { status: 'error', failure: { code: 'GRAPH_UNAVAILABLE' } } }]);
     expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer: retrieval was skipped.' }]);
+  });
+
+  it('goes on without a graph that hangs, however long it hangs', async () => {
+    const hanging: KnowledgeGraph = { ...new MemoryGraphStore().connect(), retrieve: () => new Promise(() => undefined) };
+    const { data, facts, notes } = await worker({ graph: hanging, withinMs: 30 }).ask();
+    expect([data.status, facts]).toEqual(['ok', []]);
+    expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
   });
 
   it('asks the graph once, however often the task comes', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { boundedDetail, type Event, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
-import type { GraphContext, KnowledgeGraph } from '@conclave/ports';
+import { boundedDetail, Failure, type Event, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
+import type { GraphContext, GraphQuery, KnowledgeGraph } from '@conclave/ports';
 import { failedStatus, note, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { contextText, filteredFacts, graphContextMs, graphFacts, graphJudgementKey, questionTerms } from '@conclave/strategies';
 
@@ -24,6 +24,12 @@ type Input = Extract<TaskInput, { kind: 'graph' }>;
 const mostItems = 24;
 /** Share of the context that facts found by filters may have. */
 const filteredShare = 0.25;
+
+/**
+ * Milliseconds that a graph may take. A server that has just started plans each statement for the first time: 1.5 to 3.4 s were
+ * measured on a busy machine, so a bound of a few seconds would leave out a graph that is well. One that hangs costs no more than this.
+ */
+const patienceMs = 20_000;
 
 const skipped = 'The knowledge graph did not answer: retrieval was skipped.';
 
@@ -56,9 +62,17 @@ const keyOf = (tenant: string, judgement: string | null, { question, categories,
  * result is ok without it and says so. Contexts are kept for an hour, but not over a rating or a decided contradiction.
  */
 export const graphCapability =
-  (maker: Calls, stream: ShownIn, graph: KnowledgeGraph, lookUp: FactLookup | null, cache: ContextCache | null = null): Capability =>
+  (
+    maker: Calls,
+    stream: ShownIn,
+    patient: KnowledgeGraph,
+    lookUp: FactLookup | null,
+    cache: ContextCache | null = null,
+    withinMs = patienceMs,
+  ): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
+    const graph = { retrieve: (query: GraphQuery) => within(withinMs, patient.retrieve(query)) };
     const input = data.input as Input;
     const filtered = lookUp !== null && Object.keys(input.filters).length > 0;
     const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
@@ -115,10 +129,10 @@ export const graphCapability =
 const domainsOf = (filters: Input['filters']): readonly string[] => (filters['expert_domain'] ? [filters['expert_domain']] : []);
 
 async function retrieve(
-  graph: KnowledgeGraph,
+  graph: Pick<KnowledgeGraph, 'retrieve'>,
   cache: ContextCache | null,
   input: Input,
-  query: Parameters<KnowledgeGraph['retrieve']>[0],
+  query: GraphQuery,
 ): Promise<Retrieved> {
   if (!cache) return { context: await graph.retrieve(query), cached: false };
   // Before the graph is read: what is read under an older judgement is then kept where nobody looks any more.
@@ -128,6 +142,19 @@ async function retrieve(
   const context = await graph.retrieve(query);
   await cache.write(key, JSON.stringify(context), graphContextMs);
   return { context, cached: false };
+}
+
+/** What was asked for, or GRAPH_UNAVAILABLE when that takes too long: an answer that comes later is not waited for. */
+async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${ms / 1000} s.`)), ms);
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Why the task fails; null where the call gave something, or its failure only means that there is nothing to give. */

@@ -59,7 +59,7 @@ export function suites() {
       ...(companions[folder] ? { beside: companions[folder] } : {}),
     })),
     engineSuite('embedded', []),
-    engineSuite('distributed', ['kafka', 'redis', 'neo4j']),
+    engineSuite('distributed', ['kafka', 'redis', 'neo4j', 'chroma']),
     faultSuite('embedded', 4, []),
     faultSuite('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
   ];

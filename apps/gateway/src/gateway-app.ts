@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
-import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
+import { configuredKeys, createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import { forgetfulStreams } from './forgetful-streams.js';
@@ -63,7 +63,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,
     },
-    keys: null,
+    keys: configuredKeys(loaded.configuration.keys, loaded.secrets.clientKeys),
     logger: observers.logger.child({ service: 'gateway' }),
     metrics: gatewayMetrics(metrics),
     describeRun,

@@ -40,7 +40,7 @@ const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categ
 
 async function runningGateway() {
   const { environment, home } = load();
-  const client = await findGateway({ url: environment.CONCLAVE_URL, home, port: environment.PORT });
+  const client = await findGateway({ url: environment.CONCLAVE_URL, key: environment.CONCLAVE_API_KEY, home, port: environment.PORT });
   if (!client) throw new GatewayRefusal('No gateway runs here. Start one with `npm start`, or name one with CONCLAVE_URL.');
   return client;
 }

@@ -33,6 +33,7 @@ const facts: StartFacts = {
   choice: { because: 'demo', models: [demo] },
   templates: ['conclave-fast', 'conclave'],
   search: '3 documents in samples',
+  keys: 0,
   loneKey: false,
   warnings: [],
   question: "Who's there?",
@@ -56,7 +57,9 @@ describe('the start-up text', () => {
 
   it('warns when other machines can reach it', () => {
     expect(startText(facts)).toContain('this machine only');
-    expect(startText({ ...facts, listening: { ...facts.listening, open: true } })).toContain('ANYBODY who reaches this port');
+    const open = { ...facts.listening, open: true };
+    expect(startText({ ...facts, listening: open })).toContain('ANYBODY who reaches this port');
+    expect(startText({ ...facts, keys: 2, listening: open })).toContain('whoever reaches this port with one of 2 API keys');
   });
 
   it('does not speak of demos and connecting once a real model is used', () => {

@@ -14,6 +14,8 @@ export interface StartFacts {
   readonly templates: readonly string[];
   /** What research looks in; null when there is nothing. */
   readonly search: string | null;
+  /** API keys that the configuration names. */
+  readonly keys: number;
   /** OPENAI_API_KEY is set and nothing says what for. */
   readonly loneKey: boolean;
   readonly warnings: readonly string[];
@@ -39,8 +41,10 @@ export function startText(facts: StartFacts): string {
       [
         'Access',
         listening.open
-          ? 'ANYBODY who reaches this port: this version has no API keys. Unset HOST to keep it to this machine'
-          : 'this machine only; any API key is accepted',
+          ? facts.keys > 0
+            ? `whoever reaches this port with one of ${facts.keys} API keys`
+            : 'ANYBODY who reaches this port: no API keys are configured. Name some under `keys`, or unset HOST to keep it to this machine'
+          : `this machine only; ${facts.keys > 0 ? `one of ${facts.keys} API keys is asked for` : 'any API key is accepted'}`,
       ],
       ['Data', `${facts.home} (log: conclave.log)`],
       ...(facts.file ? [['Settings', facts.file] as const] : []),

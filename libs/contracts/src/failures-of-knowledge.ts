@@ -117,6 +117,13 @@ export const knowledgeFailures = {
     errorType: 'caller_unknown',
     message: 'This version is not kept. GET the setting to list the versions that are.',
   },
+  INSIGHT_NOT_FOUND: {
+    status: 404,
+    type: 'not_found_error',
+    retriable: false,
+    errorType: 'caller_unknown',
+    message: 'No insight of the knowledge graph has this id. GET /v1/knowledge/insights?run=<id> gives what a run taught.',
+  },
   CONTRADICTION_NOT_FOUND: {
     status: 404,
     type: 'not_found_error',

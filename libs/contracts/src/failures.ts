@@ -87,6 +87,13 @@ export const failures = {
     errorType: 'caller_unauthenticated',
     message: 'The API key is missing or not known.',
   },
+  DETAIL_NOT_ALLOWED: {
+    status: 403,
+    type: 'authentication_error',
+    retriable: false,
+    errorType: 'caller_unauthenticated',
+    message: 'This API key may not see prompts and raw replies. Leave `detail` out, or set `detail: full` for the key in conclave.yaml.',
+  },
   OVERLOADED: {
     status: 429,
     type: 'rate_limit_error',

@@ -28,6 +28,10 @@ export const Source = z.object({
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
+  insight: z
+    .object({ id: z.string(), runs: z.array(z.string()).describe('runs it was learned from') })
+    .optional()
+    .describe('what earlier runs taught the knowledge graph; GET /v1/knowledge/insights/{id} explains it'),
 });
 export type Source = z.infer<typeof Source>;
 

@@ -15,6 +15,7 @@ export * from './graph/entity-name.js';
 export * from './graph/graph-context.js';
 export * from './graph/graph.js';
 export * from './graph/memory-graph.js';
+export * from './graph/synthesis-origin.js';
 export * from './graph/triple-policy.js';
 export * from './graph/trust.js';
 export * from './model/model.js';

@@ -26,8 +26,8 @@ export const exitCodes = { answered: 0, failed: 1, usage: 2, cancelled: 130 } as
 /** Asks one question: a gateway that runs, or an embedded one in this process for the time of the question. Gives the exit code. */
 export async function ask(options: AskOptions): Promise<number> {
   const { loaded } = options;
-  const { CONCLAVE_URL: url, PORT: port } = loaded.environment;
-  const running = await findGateway({ url, home: loaded.home, port });
+  const { CONCLAVE_URL: url, CONCLAVE_API_KEY: key, PORT: port } = loaded.environment;
+  const running = await findGateway({ url, key, home: loaded.home, port });
   if (running) return follow(running, options);
 
   const observers = openObservers({
@@ -41,7 +41,8 @@ export async function ask(options: AskOptions): Promise<number> {
     const { choice } = engine.catalogue.found();
     if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
     const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
-    return await follow(new GatewayClient(own), options);
+    // Who may read the configuration may ask by any of its keys.
+    return await follow(new GatewayClient(own, key ?? Object.values(loaded.secrets.clientKeys)[0]), options);
   } finally {
     await engine.close();
   }

@@ -41,8 +41,8 @@ export const decider = (): string => `local:${person()}`;
  * DATA_FOLDER_IN_USE, LOG_UNAVAILABLE, and DEAD_LETTER_NOT_FOUND where there is no log yet.
  */
 export async function openDeadAccess(loaded: Loaded, terminal: { write(text: string): unknown }): Promise<DeadAccess> {
-  const { CONCLAVE_URL: url, PORT: port } = loaded.environment;
-  const client = await findGateway({ url, home: loaded.home, port });
+  const { CONCLAVE_URL: url, CONCLAVE_API_KEY: key, PORT: port } = loaded.environment;
+  const client = await findGateway({ url, key, home: loaded.home, port });
   if (client) return overHttp(client);
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('dead') });

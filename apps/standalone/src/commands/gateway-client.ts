@@ -7,7 +7,15 @@ export class GatewayRefusal extends Error {}
 
 /** The gateway as the command line sees it: its HTTP API and nothing else. */
 export class GatewayClient {
-  constructor(readonly url: string) {}
+  /** `key` is sent with every request where there is one. */
+  constructor(
+    readonly url: string,
+    private readonly key: string | undefined = undefined,
+  ) {}
+
+  private get identity(): Readonly<Record<string, string>> {
+    return this.key === undefined ? {} : { 'x-api-key': this.key };
+  }
 
   /** Whether a Conclave gateway answers there. */
   async answers(): Promise<boolean> {
@@ -64,7 +72,7 @@ export class GatewayClient {
 
   private async *eventsAfter(runId: string, last: number): AsyncGenerator<StreamEntry | Snapshot> {
     const response = await fetch(`${this.url}/v1/runs/${runId}/events`, {
-      headers: { accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
+      headers: { ...this.identity, accept: 'text/event-stream', ...(last > 0 ? { 'last-event-id': String(last) } : {}) },
     });
     if (!response.ok || !response.body) throw await failureOf(response);
     let rest = '';
@@ -84,7 +92,7 @@ export class GatewayClient {
   async json(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const response = await fetch(`${this.url}${path}`, {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { ...this.identity, ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw await failureOf(response);

@@ -23,8 +23,8 @@ export interface RunCommand {
  */
 export async function runCommand(command: RunCommand): Promise<number> {
   const { loaded, runId, timeline, out, terminal } = command;
-  const { CONCLAVE_URL: url, PORT: port } = loaded.environment;
-  const client = await findGateway({ url, home: loaded.home, port });
+  const { CONCLAVE_URL: url, CONCLAVE_API_KEY: key, PORT: port } = loaded.environment;
+  const client = await findGateway({ url, key, home: loaded.home, port });
   if (!client) {
     terminal.write('No gateway runs here: this is what the log holds of the run.\n');
     return fromLog(command);

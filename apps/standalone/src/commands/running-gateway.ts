@@ -27,17 +27,19 @@ function notedUrl(home: string): string | null {
  */
 export async function findGateway(where: {
   readonly url: string | undefined;
+  /** CONCLAVE_API_KEY. */
+  readonly key?: string | undefined;
   readonly home: string;
   readonly port: number | undefined;
 }): Promise<GatewayClient | null> {
   if (where.url) {
-    const client = new GatewayClient(where.url.replace(/\/(v1\/?)?$/, ''));
+    const client = new GatewayClient(where.url.replace(/\/(v1\/?)?$/, ''), where.key);
     if (await client.answers()) return client;
     throw new Error(`No Conclave gateway answers at CONCLAVE_URL=${where.url}.`);
   }
   const candidates = [notedUrl(where.home), `http://127.0.0.1:${where.port ?? usualPort}`].filter((url) => url !== null);
   for (const url of new Set(candidates)) {
-    const client = new GatewayClient(url);
+    const client = new GatewayClient(url, where.key);
     if (await client.answers()) return client;
   }
   return null;

@@ -61,6 +61,7 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
         choice,
         templates: templates.map(({ id }) => id),
         search: engine.ports.search?.description ?? null,
+        keys: Object.keys(loaded.configuration.keys).length,
         loneKey: OPENAI_API_KEY !== undefined && !('openai' in loaded.configuration.providers),
         warnings: [...warnings, ...engine.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
         question: questionFor(choice, engine.ports.sampleQuestion),

@@ -84,7 +84,14 @@ export const todaysCode = {
     return handler.onTask(task, context());
   },
   learn(event: RunCompleted, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
-    const handler = new GraphIngestHandler(forgetful, stateView(state), calls, silentLogger, uncounted, unused('document'));
+    const handler = new GraphIngestHandler(
+      forgetful,
+      { ...stateView(state), caches: { write: () => Promise.resolve(false) } },
+      calls,
+      silentLogger,
+      uncounted,
+      unused('document'),
+    );
     return handler.onCompleted(event, context());
   },
 };

@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import {
-  namedEntities, normaliseEntity, retrieveThrough,
-  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisWrite,
+  namedEntities, normaliseEntity, originOf, retrieveThrough, sourcesText,
+  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisRecord,
+  type SynthesisWrite,
   type TriplesAdded, type TripleWrite,
 } from '@conclave/ports'; // prettier-ignore
 import neo4j from 'neo4j-driver';
 import { Neo4jConnection, type Neo4jGraphOptions } from './connection.js';
 import { addTriples, decide, listQuarantined, rate, stats, TenantTransaction } from './knowledge.js';
-import { readingOf, synthesisOf, type SynthesisRow } from './reading.js';
+import { readingOf, recordOf, synthesisOf, type RecordRow, type SynthesisRow } from './reading.js';
 import { labels } from './schema.js';
 import * as statements from './statements.js';
 
@@ -30,10 +31,12 @@ export class Neo4jGraph implements KnowledgeGraph {
     const { runId, insight, domain, confidence, at } = synthesis;
     const id = createHash('sha256').update(insight.summary).digest('hex').slice(0, 16);
     const node = { text: insight.summary, insightType: insight.insight_type, domain, confidence, at: neo4j.int(at) };
+    const { answer, sources } = originOf(synthesis);
+    const origin = { at: node.at, answer, sources: sourcesText(sources) };
     const entities = namedEntities(insight.entities);
     return this.#write(synthesis.tenant, async (transaction) => {
       await transaction.lock();
-      const [claim] = await transaction.run<{ id: string; mine: boolean }>(statements.claimRun, { runId, id });
+      const [claim] = await transaction.run<{ id: string; mine: boolean }>(statements.claimRun, { ...origin, runId, id });
       if (!claim!.mine) return { id: claim!.id, created: false };
       const { good, bad } = await transaction.ratings([runId]);
       const rating = { good: neo4j.int(good), bad: neo4j.int(bad) };
@@ -54,6 +57,16 @@ export class Neo4jGraph implements KnowledgeGraph {
         const { trust: _trust, about: _about, ...node } = synthesisOf(row);
         return node;
       });
+    });
+  }
+
+  synthesis({ tenant, by }: Parameters<KnowledgeGraph['synthesis']>[0]): Promise<SynthesisRecord | null> {
+    return this.#read(tenant, async (transaction) => {
+      const [row] =
+        'id' in by
+          ? await transaction.run<RecordRow>(statements.synthesisById, { key: by.id })
+          : await transaction.run<RecordRow>(statements.synthesisOfRun, { key: by.runId });
+      return row ? recordOf(row) : null;
     });
   }
 

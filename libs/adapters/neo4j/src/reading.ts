@@ -1,4 +1,4 @@
-import { synthesisTrust, type Candidate, type GraphReading, type LinkedSynthesis } from '@conclave/ports';
+import { byTime, isFlagged, sourcesIn, synthesisTrust, type Candidate, type GraphReading, type LinkedSynthesis, type SynthesisRecord } from '@conclave/ports'; // prettier-ignore
 import neo4j from 'neo4j-driver';
 import { relationOf, type TenantTransaction } from './knowledge.js';
 import * as statements from './statements.js';
@@ -15,6 +15,15 @@ export interface SynthesisRow {
   readonly runs: readonly string[];
 }
 
+export interface RecordRow extends SynthesisRow {
+  readonly origins: readonly {
+    readonly runId: string;
+    readonly at: number | null;
+    readonly answer: string | null;
+    readonly sources: string | null;
+  }[];
+}
+
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export function synthesisOf({ good, bad, about, ...node }: SynthesisRow): LinkedSynthesis {
@@ -25,6 +34,12 @@ export function synthesisOf({ good, bad, about, ...node }: SynthesisRow): Linked
     about: entities.map(({ normal }) => normal),
     trust: synthesisTrust({ confidence: node.confidence, good, bad }),
   };
+}
+
+export function recordOf({ origins, ...row }: RecordRow): SynthesisRecord {
+  const { about: _about, ...node } = synthesisOf(row);
+  const learned = origins.map(({ sources, ...origin }) => ({ ...origin, sources: sourcesIn(sources) }));
+  return { ...node, flagged: isFlagged(row), origins: learned.sort(byTime) };
 }
 
 export const readingOf = (at: TenantTransaction): GraphReading => ({

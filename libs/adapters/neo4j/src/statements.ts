@@ -10,7 +10,7 @@ export const lock = 'MERGE (t:GraphTenant {tenant: $tenant}) SET t.write = $writ
 
 /** The first write of a run holds for ever: `$write` tells this write's own repetition from another one. */
 export const claimRun = `MERGE (run:LearnedRun {tenant: $tenant, id: $runId})
-ON CREATE SET run.synthesis = $id, run.write = $write
+ON CREATE SET run.synthesis = $id, run.write = $write, run.at = $at, run.answer = $answer, run.sources = $sources
 RETURN run.synthesis AS id, run.write = $write AS mine`;
 
 export const putSynthesis = `MERGE (s:Synthesis {tenant: $tenant, id: $id})
@@ -52,6 +52,14 @@ export const synthesesAbout = `MATCH (e:Entity {tenant: $tenant})<-[:RELATED_TO]
 WHERE e.normal IN $entities AND ${unflagged}
 WITH DISTINCT s ORDER BY s.at DESC, s.id LIMIT $limit
 RETURN ${synthesis} ORDER BY s.at DESC, s.id`;
+
+/** Flagged ones too. A run that taught none has no link, so the one of a run is found through it. */
+const record = `${synthesis}, COLLECT {
+    MATCH (run:LearnedRun {tenant: $tenant})-[:LEARNED]->(s)
+    RETURN {runId: run.id, at: run.at, answer: run.answer, sources: run.sources}
+  } AS origins`;
+export const synthesisById = `MATCH (s:Synthesis {tenant: $tenant, id: $key}) RETURN ${record}`;
+export const synthesisOfRun = `MATCH (:LearnedRun {tenant: $tenant, id: $key})-[:LEARNED]->(s:Synthesis {tenant: $tenant}) RETURN ${record}`;
 
 /** Of each entity the newest ones. */
 export const synthesesOfEach = `UNWIND $entities AS normal

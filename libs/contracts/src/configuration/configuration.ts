@@ -56,6 +56,21 @@ export const TaskClassName = z
   .regex(/^[a-z][a-z0-9-]{0,29}$/)
   .meta({ expected: 'small letters, digits and `-`' });
 
+const ClientKeySettings = z.strictObject({
+  key_env: EnvName.optional().describe('environment variable that holds the key'),
+  key_file: z.string().min(1).optional().describe('file that holds the key, relative to this file'),
+  tenant: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
+    .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' })
+    .default('default')
+    .describe('whose runs, documents, caches and knowledge it sees'),
+  detail: z
+    .enum(['redacted', 'full'])
+    .default('redacted')
+    .describe('full: prompts and raw replies of its runs go to their events, and it may read them there'),
+});
+
 const AliasName = z.string().min(1).max(128);
 
 /** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs come from here. */
@@ -64,6 +79,7 @@ export const Configuration = z.strictObject({
   models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
   aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
+  keys: z.record(ProviderName, ClientKeySettings).default({}).describe('API keys of clients; absent: any key is accepted'),
   mcp: z
     .record(ProviderName, McpSettings)
     .default({})

@@ -40,6 +40,7 @@ export const Environment = z.object({
     .optional()
     .meta({ expected: 'an http or https address' })
     .describe('gateway that the command line talks to'),
+  CONCLAVE_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the gateway'),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -32,7 +32,11 @@ const PlannerSettings = z.strictObject({
 const JudgeSettings = z.strictObject(oneOrMany);
 
 export const ExpertSettings = z.strictObject({
-  t1: z.array(ConfiguredModel).min(1).optional().describe('models tried first; which of several comes first is drawn from their scores; absent: the default models'),
+  t1: z
+    .array(ConfiguredModel)
+    .min(1)
+    .optional()
+    .describe('models tried first; which of several comes first is drawn from their scores; absent: the default models'),
   t2: z.array(ConfiguredModel).min(1).optional().describe('models asked when the first answer is unsure (confidence below 0.65)'),
   prompt: z.string().min(1).optional().describe('file (or text of several lines) with the system prompt of the category'),
   always: z.array(ConfiguredModel).min(1).optional().describe('models that always answer beside the first tier'),

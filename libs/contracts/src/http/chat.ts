@@ -39,6 +39,12 @@ export const ConclaveOptions = z.object({
     .enum(['reasoning', 'think', 'status', 'none'], { error: 'must be "reasoning", "think", "status" or "none"' })
     .nullish()
     .describe('how progress is shown on a stream'),
+  detail: z
+    .enum(['redacted', 'full'], { error: 'must be "redacted" or "full"' })
+    .nullish()
+    .describe(
+      'full: prompts and raw replies stand in the events of the run, for keys that may see them; the header `x-conclave-detail` says the same',
+    ),
   cache: z
     .boolean({ error: 'must be true or false' })
     .nullish()

@@ -17,6 +17,7 @@ export {
 } from './chat.js';
 export * from './dead-letters.js';
 export * from './health.js';
+export * from './insights.js';
 export * from './models.js';
 export * from './routes.js';
 export * from './runs.js';

@@ -1,5 +1,6 @@
 import { CollectionList, CollectionRequest, CollectionView, Deleted, DocumentList, DocumentRequest, DocumentView } from './collections.js';
 import { FeedbackAccepted, FeedbackRequest } from './feedback.js';
+import { InsightList, InsightView } from './insights.js';
 import type { Route } from './routes.js';
 import {
   Contradiction, ContradictionDecision, ContradictionList, PromptChange, PromptList, PromptView, RollbackRequest, SkillApproval, SkillChange,
@@ -84,6 +85,21 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: 'Removes a document and what was made of it.',
     status: 200,
     response: deleted,
+  },
+  {
+    method: 'GET',
+    path: '/v1/knowledge/insights',
+    summary: 'What a run taught the knowledge graph. It is learned after the answer: the list is empty until then.',
+    status: 200,
+    response: of('InsightList', InsightList),
+    query: [{ name: 'run', doc: 'id of the run', integer: false }],
+  },
+  {
+    method: 'GET',
+    path: '/v1/knowledge/insights/{id}',
+    summary: 'An insight that answers name among their sources: the runs, answers and sources it was learned from, and its trust.',
+    status: 200,
+    response: of('InsightView', InsightView),
   },
   {
     method: 'GET',

@@ -29,6 +29,7 @@ const retryHeaders = [
   { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
   { name: 'x-conclave-rounds', doc: 're-plans at most' },
   { name: 'x-conclave-progress', doc: 'reasoning, think, status or none' },
+  { name: 'x-conclave-detail', doc: 'redacted or full; full needs a key with that permission' },
 ] as const;
 
 /** Every endpoint there is: the OpenAPI document is printed from it, and a wrong method is recognised by it. */

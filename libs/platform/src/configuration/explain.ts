@@ -70,7 +70,7 @@ function unknownKey(path: readonly PropertyKey[], key: string, known: readonly s
       atKey: true,
       problem: 'keys never stand in this file.',
       remedy:
-        'Remove it from here and from the history of the file, and name an environment variable with `api_key_env` (stores: `password_env`) or a file with `api_key_file`.',
+        'Remove it from here and from the history of the file, and name an environment variable with `api_key_env` (stores: `password_env`, keys: `key_env`) or a file with `api_key_file`.',
     };
   }
   const near = nearest(key, known);

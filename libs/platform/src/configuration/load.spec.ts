@@ -107,6 +107,16 @@ stores:
     expect(load({ CONCLAVE_CONFIG: named })).toMatchObject({ file: named, configuration: { store_prompts: 'full' } });
   });
 
+  it('names API keys of clients, each with its tenant and permission, and keeps them apart', () => {
+    write('keys:\n  ann: { key_env: ANN_KEY, tenant: acme, detail: full }\n  bob: { key_file: bob.key }\n');
+    write('sk-bob\n', 'bob.key');
+    const { configuration, secrets } = load({ ANN_KEY: 'sk-ann' });
+    expect(configuration.keys).toMatchObject({ ann: { tenant: 'acme', detail: 'full' }, bob: { tenant: 'default', detail: 'redacted' } });
+    expect(secrets.clientKeys).toEqual({ ann: 'sk-ann', bob: 'sk-bob' });
+    expect(JSON.stringify(configuration)).not.toContain('sk-');
+    expect(refused({ ANN_KEY: 'sk-bob' }).text).toContain('the same key as `ann`');
+  });
+
   it('is frozen once read', () => {
     expect(() => Object.assign(load().configuration.stores, { kafka: {} })).toThrow(TypeError);
   });
@@ -140,6 +150,10 @@ describe('mistakes in a configuration', () => {
     ['a prompt file that is not there', 'templates:\n  mine:\n    experts:\n      general: { prompt: prompts/none.md }\n', 4, 'templates.mine.experts.general.prompt', ['no file prompts/none.md']],
     ['a corpus folder that is not there', 'search:\n  corpus: ./none\n', 2, 'search.corpus', ['no folder ./none']],
     ['a folder of skills that is not there', 'skills: ./none\n', 1, 'skills', ['no folder ./none']],
+    ['a client key without a place', 'keys:\n  ann: { tenant: acme }\n', 2, 'keys.ann', ['nothing says where the key is', 'key_env']],
+    ['a client key of two places', 'keys:\n  ann: { key_env: HOME, key_file: x }\n', 2, 'keys.ann.key_file', ['Keep one of the two']],
+    ['a client key in the file', 'keys:\n  ann:\n    key: sk-1\n', 3, 'keys.ann.key', ['keys never stand in this file', 'keys: `key_env`']],
+    ['a permission nobody has', 'keys:\n  ann: { key_env: HOME, detail: all }\n', 2, 'keys.ann.detail', ['redacted, full']],
     ['two searches', 'search:\n  searxng: http://127.0.0.1:8888\n  corpus: .\n', 3, 'search.corpus', ['both set']],
     ['a category without a prompt', 'templates:\n  mine:\n    experts:\n      legal_adviser: {}\n', 4, 'templates.mine.experts.legal_adviser', ['Did you mean `legal_advisor`', 'add `prompt:']],
     ['a judge in another class', 'task_classes:\n  gpu: { capabilities: [judge.gap] }\n', 2, 'task_classes.gpu.capabilities[0]', ['belong to the process of the merger']],

@@ -33,6 +33,7 @@ export function checkReferences(configuration: Configuration): readonly PathProb
     ...checkAliases(configuration, providers),
     ...checkStores(configuration),
     ...checkProviders(configuration),
+    ...checkKeys(configuration),
     ...checkClasses(configuration),
   ];
 }
@@ -136,6 +137,22 @@ const checkProviders = ({ providers }: Configuration): PathProblem[] =>
           },
         ]
       : [];
+  });
+
+const checkKeys = ({ keys }: Configuration): PathProblem[] =>
+  Object.entries(keys).flatMap(([name, { key_env: env, key_file: file }]): PathProblem[] => {
+    const path = ['keys', name];
+    if (env && file)
+      return [{ path: [...path, 'key_file'], problem: '`key_env` and `key_file` are both set.', remedy: 'Keep one of the two.' }];
+    if (env || file) return [];
+    return [
+      {
+        path,
+        atKey: true,
+        problem: 'nothing says where the key is.',
+        remedy: 'Name an environment variable with `key_env`, or a file with `key_file`.',
+      },
+    ];
   });
 
 function checkClasses({ task_classes: classes }: Configuration): PathProblem[] {

@@ -14,6 +14,8 @@ export interface TlsFiles {
 export interface Secrets {
   /** Provider name -> API key. */
   readonly providerKeys: Readonly<Record<string, string>>;
+  /** Name under `keys` -> API key of a client. */
+  readonly clientKeys: Readonly<Record<string, string>>;
   readonly kafka: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly redis: { readonly user?: string; readonly password?: string; readonly tls: false | true | TlsFiles };
   readonly neo4j: { readonly user?: string; readonly password?: string };
@@ -54,6 +56,16 @@ export function resolveSecrets(
     const key = fromEnv(provider.api_key_env, [...at, 'api_key_env']) ?? fromFile(provider.api_key_file, [...at, 'api_key_file']);
     if (key) providerKeys[name] = key;
   }
+  const clientKeys: Record<string, string> = {};
+  for (const [name, setting] of Object.entries(configuration.keys)) {
+    const at = ['keys', name];
+    const key = fromEnv(setting.key_env, [...at, 'key_env']) ?? fromFile(setting.key_file, [...at, 'key_file']);
+    const same = Object.entries(clientKeys).find(([, other]) => other === key);
+    if (same)
+      problems.push({ path: at, atKey: true, problem: `is the same key as \`${same[0]}\`.`, remedy: 'Give each name a key of its own.' });
+    if (key === '') problems.push({ path: at, atKey: true, problem: 'its file is empty.', remedy: 'Put the key into the file.' });
+    if (key) clientKeys[name] = key;
+  }
   const { kafka, redis, neo4j, chroma } = configuration.stores;
   const token = fromEnv(chroma?.token_env, ['stores', 'chroma', 'token_env']);
   const login = (user: string | undefined, password: string | undefined) => ({
@@ -62,6 +74,7 @@ export function resolveSecrets(
   });
   const secrets: Secrets = {
     providerKeys,
+    clientKeys,
     kafka: {
       ...login(
         fromEnv(kafka?.sasl.user_env, ['stores', 'kafka', 'sasl', 'user_env']),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { KnowledgeGraph, SynthesisWrite } from './graph.js';
+import { describeProvenance } from './provenance.contract.js';
 import { describeRetrieval } from './retrieval.contract.js';
 import { describeSameAnswers } from './same-answers.contract.js';
 import { describeTriples } from './triples.contract.js';
@@ -159,6 +160,7 @@ export function describeKnowledgeGraph(name: string, { open }: GraphUnderTest): 
       expect(await about(['Copper'])).toMatchObject([{ entities: ['Copper'] }]);
     });
 
+    describeProvenance({ open });
     describeTriples({ open });
     describeRetrieval({ open });
   });

@@ -1,4 +1,4 @@
-import type { Insight, RelationType } from '@conclave/contracts';
+import type { Insight, RelationType, Source } from '@conclave/contracts';
 import type { TripleSource } from './trust.js';
 
 /** Knowledge graph. Adapters: Neo4j, embedded SQLite. Everything is scoped by tenant; every write is idempotent. All throw Failure GRAPH_UNAVAILABLE. */
@@ -14,6 +14,11 @@ export interface KnowledgeGraph {
     readonly entities: readonly string[];
     readonly limit: number;
   }): Promise<readonly SynthesisNode[]>;
+  /**
+   * One synthesis with everything it was learned from, by its id or by a run that taught it; flagged ones too. Null where the
+   * tenant has none.
+   */
+  synthesis(query: { readonly tenant: string; readonly by: SynthesisKey }): Promise<SynthesisRecord | null>;
   /**
    * Entities first, then relations. A relation that another run has said already is confirmed; one that contradicts what is known
    * waits in the quarantine; one without two names, with an unknown type or no confidence, or that a person has rejected, is refused
@@ -65,6 +70,32 @@ export interface SynthesisWrite {
   readonly domain: string;
   readonly confidence: number;
   readonly at: number;
+  /** What the run answered, whose first `longestOriginAnswer` characters are kept, and what it answered from. */
+  readonly answer?: string | null;
+  readonly sources?: readonly Source[];
+}
+export type SynthesisKey = { readonly id: string } | { readonly runId: string };
+
+/** Characters of an answer that are kept beside the insight it taught: enough to judge it without its run. */
+export const longestOriginAnswer = 2_000;
+/** Sources that are kept beside it. */
+export const mostOriginSources = 32;
+
+/** One run that taught a synthesis. */
+export interface SynthesisOrigin {
+  readonly runId: string;
+  /** When the run was completed, milliseconds since 1970; null where that was not kept. */
+  readonly at: number | null;
+  readonly answer: string | null;
+  readonly sources: readonly Source[];
+}
+export interface SynthesisRecord extends SynthesisNode {
+  /** 0 to 1, ratings included. */
+  readonly trust: number;
+  /** Rated badly: no retrieval gives it. */
+  readonly flagged: boolean;
+  /** By time, then by run. */
+  readonly origins: readonly SynthesisOrigin[];
 }
 export interface SynthesisNode {
   readonly id: string;

@@ -26,6 +26,7 @@ export class MemoryGraphStore {
         const all = of(tenant).linked((normal) => wanted.has(normal));
         return all.slice(0, limit).map(({ trust: _trust, about: _about, ...node }): SynthesisNode => node);
       },
+      synthesis: async ({ tenant, by }) => of(tenant).synthesis(by),
       addTriples: async (write) => of(write.tenant).addTriples(write),
       quarantine: async ({ tenant, limit, state = 'open' }) => of(tenant).quarantine(state).slice(0, limit),
       decideQuarantine: async (decision) => of(decision.tenant).decide(decision),

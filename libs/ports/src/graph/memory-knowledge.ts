@@ -1,12 +1,15 @@
 import type { LinkedSynthesis, NamedRelation, GraphReading } from './graph-context.js';
-import type { GraphStats, KnowledgeGraph, QuarantinedTriple, SynthesisWrite, TriplesAdded, TripleWrite } from './graph.js';
+import type {
+  GraphStats, KnowledgeGraph, QuarantinedTriple, SynthesisKey, SynthesisOrigin, SynthesisRecord, SynthesisWrite, TriplesAdded, TripleWrite,
+} from './graph.js'; // prettier-ignore
+import { byTime, originOf } from './synthesis-origin.js';
 import { functionalTypes, namedEntities, planDecision, planTriples, rated, touchedBy, type EntityWrite, type Ratings, type StoredRelation } from './triple-policy.js'; // prettier-ignore
 import { isFlagged, synthesisTrust } from './trust.js';
 
 interface KeptSynthesis {
   readonly write: SynthesisWrite;
   readonly about: readonly string[];
-  readonly runs: Set<string>;
+  readonly origins: Map<string, SynthesisOrigin>;
   good: number;
   bad: number;
 }
@@ -29,7 +32,7 @@ export class MemoryKnowledge {
     const kept = this.#syntheses.get(id);
     const { good, bad } = this.#ratingsOf([write.runId]);
     if (kept) {
-      kept.runs.add(write.runId);
+      kept.origins.set(write.runId, originOf(write));
       kept.good += good;
       kept.bad += bad;
       return false;
@@ -37,7 +40,7 @@ export class MemoryKnowledge {
     const entities = namedEntities(write.insight.entities);
     entities.forEach((entity) => this.#put(entity));
     const about = entities.map(({ normal }) => normal);
-    this.#syntheses.set(id, { write: structuredClone(write), about, runs: new Set([write.runId]), good, bad });
+    this.#syntheses.set(id, { write: structuredClone(write), about, origins: new Map([[write.runId, originOf(write)]]), good, bad });
     return true;
   }
 
@@ -73,7 +76,7 @@ export class MemoryKnowledge {
 
   rate({ runId, eventId, positive }: Parameters<KnowledgeGraph['adjustTrust']>[0]): { relations: number; syntheses: number } {
     const taught = [...(this.#taught.get(runId) ?? [])];
-    const learned = [...this.#syntheses.values()].filter(({ runs }) => runs.has(runId));
+    const learned = [...this.#syntheses.values()].filter(({ origins }) => origins.has(runId));
     if (!this.#ratings.has(eventId)) {
       this.#ratings.set(eventId, { runId, positive });
       const rating = { good: positive ? 1 : 0, bad: positive ? 0 : 1 };
@@ -121,17 +124,29 @@ export class MemoryKnowledge {
     return [...this.#syntheses]
       .filter(([, kept]) => !isFlagged(kept) && kept.about.some(about))
       .sort(([a, one], [b, other]) => other.write.at - one.write.at || compare(a, b))
-      .map(([id, { write, about: normals, runs, good, bad }]) => ({
-        id,
-        text: write.insight.summary,
-        insightType: write.insight.insight_type,
-        domain: write.domain,
-        confidence: write.confidence,
-        entities: normals.map((normal) => this.#entities.get(normal)!.name),
-        runs: [...runs].sort(),
-        trust: synthesisTrust({ confidence: write.confidence, good, bad }),
-        about: normals,
-      }));
+      .map(([id, kept]) => this.#linked(id, kept));
+  }
+
+  synthesis(by: SynthesisKey): SynthesisRecord | null {
+    const found = [...this.#syntheses].find(([id, { origins }]) => ('id' in by ? id === by.id : origins.has(by.runId)));
+    if (!found) return null;
+    const [id, kept] = found;
+    const { about: _about, ...node } = this.#linked(id, kept);
+    return { ...node, flagged: isFlagged(kept), origins: [...kept.origins.values()].sort(byTime) };
+  }
+
+  #linked(id: string, { write, about, origins, good, bad }: KeptSynthesis): LinkedSynthesis {
+    return {
+      id,
+      text: write.insight.summary,
+      insightType: write.insight.insight_type,
+      domain: write.domain,
+      confidence: write.confidence,
+      entities: about.map((normal) => this.#entities.get(normal)!.name),
+      runs: [...origins.keys()].sort(),
+      trust: synthesisTrust({ confidence: write.confidence, good, bad }),
+      about,
+    };
   }
 
   #sharedBy(word: string): number {

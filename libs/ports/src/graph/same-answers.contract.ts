@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { relationTypes } from '@conclave/contracts';
 import type { GraphUnderTest } from './graph.contract.js';
-import type { GraphContext, GraphStats, KnowledgeGraph, QuarantinedTriple, Triple } from './graph.js';
+import type { GraphContext, GraphStats, KnowledgeGraph, QuarantinedTriple, SynthesisRecord, Triple } from './graph.js';
 import { MemoryGraphStore } from './memory-graph.js';
 import { sourceWeights, type TripleSource } from './trust.js';
 
@@ -54,7 +54,7 @@ async function live(graph: KnowledgeGraph): Promise<{ readonly answers: readonly
       }),
     );
     const insight = { summary: `${name()} and ${name()} agree.`, entities: [name(), name()], insight_type: 'synthesis' as const };
-    answers.push(await graph.addSynthesis({ ...run, insight, confidence: (1 + next(3)) / 4 }));
+    answers.push(await graph.addSynthesis({ ...run, insight, answer: `${insight.summary} ${n}`, confidence: (1 + next(3)) / 4 }));
     if (n % 3 === 0)
       answers.push(await graph.adjustTrust({ tenant: 'acme', runId: `run_${next(18)}`, eventId: `rating_${n}`, positive: next(3) > 0 }));
     if (n % 4 !== 3) continue;
@@ -67,6 +67,7 @@ async function live(graph: KnowledgeGraph): Promise<{ readonly answers: readonly
 interface Seen {
   readonly contexts: readonly GraphContext[];
   readonly waiting: readonly QuarantinedTriple[];
+  readonly learned: readonly (SynthesisRecord | null)[];
   readonly stats: readonly GraphStats[];
 }
 
@@ -81,6 +82,7 @@ async function look(graph: KnowledgeGraph): Promise<Seen> {
       await ask('zeta', ['Copper', 'Iron', 'Steel'], 100, 100_000),
     ],
     waiting: await graph.quarantine({ tenant: 'acme', limit: 100 }),
+    learned: await Promise.all(Array.from({ length: 18 }, (_, n) => graph.synthesis({ tenant: 'acme', by: { runId: `run_${n}` } }))),
     stats: [await graph.stats('acme'), await graph.stats('zeta')],
   };
 }
@@ -97,6 +99,7 @@ export function describeSameAnswers({ open }: GraphUnderTest): void {
       // A history in which nothing is found, contradicted or flagged would show nothing.
       expect(Math.min(...seen.contexts.map(({ relations }) => relations.length))).toBeGreaterThan(2);
       expect(seen.contexts.flatMap(({ syntheses }) => syntheses).length).toBeGreaterThan(20);
+      expect(seen.learned.filter((one) => one !== null).length).toBeGreaterThan(5);
       expect(seen.waiting.length).toBeGreaterThan(3);
       expect(seen.stats[0]!.flagged).toBeGreaterThan(3);
     } finally {

@@ -9,8 +9,8 @@ const Chunks = z.object({
   missing: z.array(z.string()),
 });
 
-/** Chunks farther away than this have nothing to do with the query. Cosine distance. */
-const farthest = 0.85;
+/** What is farther away than this has nothing to do with the query. Cosine distance. */
+export const farthest = 0.85;
 
 /** `collections`: the chunks of uploaded documents that are nearest to a query. */
 export const collectionsCapability =

@@ -1,11 +1,12 @@
 import type { Fact } from '@conclave/contracts';
 import { collectionOf, factsPurpose, type Embedder, type Vectors } from '@conclave/ports';
+import { farthest } from './collections.capability.js';
 import type { FactLookup } from './graph.capability.js';
 
 /** Facts that one lookup gives. */
 const mostFacts = 3;
 
-/** Facts of earlier runs that `metadata_filters` select, nearest to the question first. */
+/** Facts of earlier runs that `metadata_filters` select, nearest to the question first; none that has nothing to do with it. */
 export const factLookup =
   (vectors: Vectors, embedder: Embedder): FactLookup =>
   async (tenant, question, filters, signal) => {
@@ -17,7 +18,8 @@ export const factLookup =
       { tenant, collection },
       { vector: vector!, limit: mostFacts, where: filters, signal },
     );
-    const facts = hits.map(({ text, metadata }): Fact => ({
+    const near = hits.filter(({ distance }) => distance <= farthest);
+    const facts = near.map(({ text, metadata }): Fact => ({
       text,
       source: { kind: 'memory', title: `[Domain-Filtered Memory] ${String(metadata['source'] ?? '')}`.trim(), url: null },
       taskId: '',

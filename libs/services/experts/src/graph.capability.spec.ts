@@ -3,6 +3,7 @@ import { Failure, makeEvent, TaskDispatched, type Event, type Fact, type ResultR
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
 import { CallMaker, workOn } from '@conclave/service-calls';
+import { graphJudgementKey } from '@conclave/strategies';
 import { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';
 
 const runId = 'run_00000001';
@@ -42,10 +43,10 @@ interface World {
   readonly facts?: FactLookup;
   readonly cache?: ContextCache;
   readonly stores?: MemoryStores;
-  readonly waitMs?: number;
+  readonly withinMs?: number;
 }
 
-function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores(), waitMs }: World = {}) {
+function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores = new MemoryStores(), withinMs }: World = {}) {
   const { state, stream } = stores.connect('one');
   const shown: WorkerEntry[] = [];
   const watched: Parameters<typeof graphCapability>[1] = {
@@ -54,7 +55,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
   const maker = new CallMaker({
     state, stream, models: {} as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }), processId: 'one', service: 'experts', storePrompts: 'full',
   }); // prettier-ignore
-  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, waitMs);
+  const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, withinMs);
   const ask = async (asked: Asked = {}) => {
     const signal = new AbortController().signal;
     const outcome = await workOn(dispatched(asked), { state, cancels: maker.cancels, source: 'experts', signal, capability });
@@ -119,7 +120,7 @@ describe('the graph capability', () => {
     expect(data).toMatchObject({ status: 'ok', taskId, failure: null });
     expect(facts).toEqual([
       {
-        text: 'Steel bridges in Corin rust early.', source: { kind: 'graph', title: 'Earlier insight: Steel bridges in Corin rust early.', url: null },
+        text: 'Steel bridges in Corin rust early.', source: { kind: 'graph', title: 'Earlier insight: Steel bridges in Corin rust early.', url: null, insight: { id: expect.stringMatching(/^[0-9a-f]{16}$/), runs: ['run Steel bridges in Corin rust early.'] } },
         taskId, epoch: 0, confidence: 0.9,
       },
       { text: 'Aurora Bridge uses Steel.', source: { kind: 'graph', title: 'Aurora Bridge USES Steel', url: null }, taskId, epoch: 0, confidence: 0.54 },
@@ -161,11 +162,11 @@ describe('the graph capability', () => {
     expect(shown).toMatchObject([{ text: 'The knowledge graph did not answer: retrieval was skipped.' }]);
   });
 
-  it('waits for a graph that does not answer for a moment only', async () => {
-    const graph = new MemoryGraphStore().connect();
-    graph.retrieve = () => new Promise(() => undefined);
-    const { data, notes } = await worker({ graph, waitMs: 5 }).ask();
-    expect([data.status, notes]).toEqual(['ok', ['The knowledge graph did not answer: retrieval was skipped.']]);
+  it('goes on without a graph that hangs, however long it hangs', async () => {
+    const hanging: KnowledgeGraph = { ...new MemoryGraphStore().connect(), retrieve: () => new Promise(() => undefined) };
+    const { data, facts, notes } = await worker({ graph: hanging, withinMs: 30 }).ask();
+    expect([data.status, facts]).toEqual(['ok', []]);
+    expect(notes).toEqual(['The knowledge graph did not answer: retrieval was skipped.']);
   });
 
   it('asks the graph once, however often the task comes', async () => {
@@ -268,6 +269,28 @@ describe('the graph capability', () => {
       await ask();
       await ask({ ...other, taskId: `${runId}/0/g2` });
       expect(kept.size).toBe(2);
+    });
+
+    it('gives no context from before a rating, not even one that was read before and kept after it', async () => {
+      const { cache, kept } = memoryCache();
+      const inner = new MemoryGraphStore().connect();
+      await insight(inner, 'The Aurora Bridge is made of ice.', ['Aurora Bridge']);
+      const rate = async (): Promise<void> => {
+        await inner.adjustTrust({ tenant: 'acme', runId: 'run The Aurora Bridge is made of ice.', eventId: 'bad', positive: false });
+        kept.set(graphJudgementKey, 'bad');
+      };
+      const graph: KnowledgeGraph = {
+        ...inner,
+        retrieve: async (query) => {
+          const before = await inner.retrieve(query);
+          await rate();
+          return before;
+        },
+      };
+      const { ask } = worker({ cache, graph });
+      expect((await ask()).texts).toEqual(['The Aurora Bridge is made of ice.']);
+      const after = await ask({ taskId: `${runId}/0/g2` });
+      expect([after.texts, after.notes]).toEqual([[], []]);
     });
 
     it('keeps nothing while the graph is away', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { boundedDetail, Failure, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
-import type { GraphContext, KnowledgeGraph } from '@conclave/ports';
+import type { GraphContext, GraphQuery, KnowledgeGraph } from '@conclave/ports';
 import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
-import { contextText, filteredFacts, graphFacts, questionTerms } from '@conclave/strategies';
+import { contextText, filteredFacts, graphContextMs, graphFacts, graphJudgementKey, questionTerms } from '@conclave/strategies';
 
 /** Facts that the `metadata_filters` of a plan select; keys that no fact carries are named, not silently empty. */
 export type FactLookup = (
@@ -20,13 +20,16 @@ export interface ContextCache {
 
 type Input = Extract<TaskInput, { kind: 'graph' }>;
 
-/** A retrieval takes milliseconds; a graph that is away is not waited for longer than this, milliseconds. */
-const longestWaitMs = 3_000;
-const cacheMs = 60 * 60 * 1_000;
 /** Relations, and insights, of one context. */
 const mostItems = 24;
 /** Share of the context that facts found by filters may have. */
 const filteredShare = 0.25;
+
+/**
+ * Milliseconds that a graph may take. A server that has just started plans each statement for the first time: 1.5 to 3.4 s were
+ * measured on a busy machine, so a tighter bound would leave out a graph that is well. One that hangs costs no more than this.
+ */
+const patienceMs = 8_000;
 
 const skipped = 'The knowledge graph did not answer: retrieval was skipped.';
 
@@ -39,29 +42,37 @@ interface Looked {
   readonly unknownKeys: readonly string[];
 }
 
-/** Tenant, question, categories and filters; the order of the last two does not matter. */
-const keyOf = (tenant: string, { question, categories, filters, maxCharacters }: Input): string => {
+/** Tenant, judgement, question, categories and filters; the order of the last two does not matter. */
+const keyOf = (tenant: string, judgement: string | null, { question, categories, filters, maxCharacters }: Input): string => {
   const asked = question.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
-  const about = [tenant, asked, [...categories].sort(), Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)), maxCharacters];
+  const about = [
+    tenant,
+    judgement,
+    asked,
+    [...categories].sort(),
+    Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)),
+    maxCharacters,
+  ];
   return `graph-context:1:${createHash('sha256').update(JSON.stringify(about)).digest('hex')}`;
 };
 
 /**
  * `graph`: what the knowledge graph says about the entities of the question, two hops far, with the insights of earlier answers;
  * and the facts that the plan's filters select. A graph or a collection that is away costs the run nothing but that context: the
- * result is ok without it and says so. A retrieval is waited for `waitMs` milliseconds. Contexts are kept for an hour; a rating may take that long to show.
+ * result is ok without it and says so. Contexts are kept for an hour, but not over a rating or a decided contradiction.
  */
 export const graphCapability =
   (
     maker: Calls,
     stream: ShownIn,
-    graph: KnowledgeGraph,
+    patient: KnowledgeGraph,
     lookUp: FactLookup | null,
     cache: ContextCache | null = null,
-    waitMs = longestWaitMs,
+    withinMs = patienceMs,
   ): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
+    const graph = { retrieve: (query: GraphQuery) => within(withinMs, patient.retrieve(query)) };
     const input = data.input as Input;
     const filtered = lookUp !== null && Object.keys(input.filters).length > 0;
     const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
@@ -79,7 +90,7 @@ export const graphCapability =
       maxCharacters: Math.floor(input.maxCharacters * (filtered ? 1 - filteredShare : 1)),
     };
     const { tenant: _tenant, ...request } = query;
-    const ends = [await call(0, 'graph.retrieve', request, () => inTime(retrieve(graph, cache, keyOf(data.tenant, input), query), waitMs))];
+    const ends = [await call(0, 'graph.retrieve', request, () => retrieve(graph, cache, input, query))];
     if (filtered && ends[0]!.kind !== 'busy' && ends[0]!.kind !== 'cancelled')
       ends.push(
         await call(1, 'facts.lookup', { filters: input.filters }, (running) => lookUp(data.tenant, input.question, input.filters, running)),
@@ -116,30 +127,33 @@ export const graphCapability =
 /** The domain a filter names weighs like a category of the plan. */
 const domainsOf = (filters: Input['filters']): readonly string[] => (filters['expert_domain'] ? [filters['expert_domain']] : []);
 
-/** The value, or Failure GRAPH_UNAVAILABLE: a driver that repeats and hopes would hold up the whole round. */
-async function inTime<T>(value: Promise<T>, ms: number): Promise<T> {
+async function retrieve(
+  graph: Pick<KnowledgeGraph, 'retrieve'>,
+  cache: ContextCache | null,
+  input: Input,
+  query: GraphQuery,
+): Promise<Retrieved> {
+  if (!cache) return { context: await graph.retrieve(query), cached: false };
+  // Before the graph is read: what is read under an older judgement is then kept where nobody looks any more.
+  const key = keyOf(query.tenant, await cache.read(graphJudgementKey), input);
+  const kept = await cache.read(key);
+  if (kept) return { context: JSON.parse(kept) as GraphContext, cached: true };
+  const context = await graph.retrieve(query);
+  await cache.write(key, JSON.stringify(context), graphContextMs);
+  return { context, cached: false };
+}
+
+/** What was asked for, or GRAPH_UNAVAILABLE when that takes too long: an answer that comes later is not waited for. */
+async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${ms} ms.`)), ms);
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${ms / 1000} s.`)), ms);
   });
   try {
-    return await Promise.race([value, late]);
+    return await Promise.race([asked, late]);
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function retrieve(
-  graph: KnowledgeGraph,
-  cache: ContextCache | null,
-  key: string,
-  query: Parameters<KnowledgeGraph['retrieve']>[0],
-): Promise<Retrieved> {
-  const kept = await cache?.read(key);
-  if (kept) return { context: JSON.parse(kept) as GraphContext, cached: true };
-  const context = await graph.retrieve(query);
-  await cache?.write(key, JSON.stringify(context), cacheMs);
-  return { context, cached: false };
 }
 
 /** Whether the task fails with it: a graph that is away only means that there is nothing to give. */

@@ -14,6 +14,7 @@ import { TenantCollections } from './collections/tenant-collections.js';
 import { FeedbackController } from './feedback/feedback.controller.js';
 import { Callers } from './http/caller.js';
 import { FailureFilter } from './http/failure-response.js';
+import { InsightsController } from './knowledge/insights.controller.js';
 import { QuarantineController } from './knowledge/quarantine.controller.js';
 import { ModelDirectory } from './models/model-directory.js';
 import { ModelsController } from './models/models.controller.js';
@@ -55,6 +56,7 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
         CollectionsController,
         PromptsController,
         SkillsController,
+        InsightsController,
         QuarantineController,
       ],
       providers: [

@@ -6,6 +6,7 @@ export { Acceptance, type AcceptedRun, type Asked } from './runs/acceptance.js';
 export { Commands } from './runs/commands.js';
 export { type Following, StreamHub, type Viewer } from './stream/stream-hub.js';
 export { Connections } from './stream/connections.js';
+export { configuredKeys } from './http/configured-keys.js';
 export { gatewayMetrics } from './operations/gateway-metrics.js';
 export { Health } from './operations/health.js';
 export {
@@ -18,6 +19,7 @@ export {
   type GatewayLimits,
   type GatewayMetrics,
   type GatewayOptions,
+  type KeyOwner,
   type Resolved,
   type StreamEnd,
   type StreamKind,

@@ -27,10 +27,16 @@ export interface TemplateCatalogue {
   describeModels(): readonly DescribedModel[] | Promise<readonly DescribedModel[]>;
 }
 
+/** Whose key it is, and what it may. */
+export interface KeyOwner extends Caller {
+  /** `full`: prompts and raw replies of runs may be shown to it. Absent: redacted. */
+  readonly detail?: 'redacted' | 'full';
+}
+
 /** Configured API keys. */
 export interface ApiKeys {
   /** Who owns this key; null for an unknown or missing one. Throws STORE_UNAVAILABLE when it cannot know. */
-  identify(key: string | null): Promise<Caller | null>;
+  identify(key: string | null): Promise<KeyOwner | null>;
 }
 
 /** A consumption of this process, for readiness. */

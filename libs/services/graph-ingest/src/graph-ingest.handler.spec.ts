@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, type Event } from '@conclave/contracts';
 import { MemoryGraphStore, MemoryStores, type GraphContext, type KnowledgeGraph } from '@conclave/ports';
+import { graphJudgementKey } from '@conclave/strategies';
 import { completed, context, ingest, proposed, runId } from './__fixtures__/ingest.js';
 
 const treats = JSON.stringify([
@@ -163,6 +164,26 @@ describe('graph ingest', () => {
     await handler.onCompleted(completed(), context);
     expect(await about(graph, 'Aspirin')).toMatchObject({ relations: [], syntheses: [] });
     expect(await graph.stats('default')).toMatchObject({ relations: 1, flagged: 1, syntheses: 1 });
+  });
+
+  it('keeps run, answer, sources and time beside the insight', async () => {
+    const { handler, graph } = ingest({ replies: ['[]'] });
+    await handler.onCompleted(completed(), context);
+    expect(await graph.synthesis({ tenant: 'default', by: { runId } })).toMatchObject({
+      text: 'Aspirin is about pain.',
+      origins: [{ runId, at: 5, answer: 'Aspirin treats headache.', sources: [{ kind: 'web', title: 'Pharmacology', url: null }] }],
+    });
+  });
+
+  it('says to whoever keeps contexts of the graph that a rating changed it, and only then', async () => {
+    const { handler, stores } = ingest({ replies: ['[]'] });
+    const { caches } = stores.connect('two').state;
+    await handler.onCompleted(completed(), context);
+    await handler.onProposed(proposed({ rating: 3 }), context);
+    expect(await caches.read('default', graphJudgementKey)).toBeNull();
+    await handler.onProposed(proposed({ rating: 1 }), context);
+    expect((await caches.read('default', graphJudgementKey))?.value).toBe('feedback-1');
+    expect(await caches.read('other', graphJudgementKey)).toBeNull();
   });
 
   it('lets nobody rate what another tenant learned, and learns no corrections and documents', async () => {

@@ -2,8 +2,18 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, type Event, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
 import { EventPattern, LOGGER, METRICS, type DeliveryContext, type Logger, type Metrics } from '@conclave/platform';
-import { defer, GRAPH, STATE, type DeadReason, type HandlerOutcome, type KnowledgeGraph, type Triple } from '@conclave/ports';
+import {
+  defer,
+  GRAPH,
+  STATE,
+  type DeadReason,
+  type HandlerOutcome,
+  type KnowledgeGraph,
+  type StateStore,
+  type Triple,
+} from '@conclave/ports';
 import { CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
+import { graphJudgementKey, graphJudgementMs } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';
 
@@ -25,7 +35,7 @@ const awayMs = 2_000;
 export class GraphIngestHandler {
   constructor(
     @Inject(GRAPH) private readonly graph: KnowledgeGraph,
-    @Inject(STATE) private readonly state: Pick<WorkState, 'now'>,
+    @Inject(STATE) private readonly state: Pick<WorkState, 'now'> & { readonly caches: Pick<StateStore['caches'], 'write'> },
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
@@ -35,7 +45,7 @@ export class GraphIngestHandler {
   @EventPattern('RunCompleted')
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const { data, runId } = event;
-    const { insight, outcome, answer, cached, learning, caller, completedAt } = data;
+    const { insight, outcome, answer, sources, cached, learning, caller, completedAt } = data;
     // An answer of a cache taught what it teaches when it was given for the first time.
     if (outcome === 'cancelled' || outcome === 'failed' || cached || learning.graph === 'off') return [];
     const asks = learning.graph === 'triples' && learning.models.length > 0 && answer !== null && answer.trim() !== '';
@@ -52,7 +62,7 @@ export class GraphIngestHandler {
     const at = { tenant: caller.tenant, runId, domain: domainOf(data), at: completedAt };
     return this.whileAvailable(async () => {
       if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
-      if (insight) await this.graph.addSynthesis({ ...at, insight, confidence });
+      if (insight) await this.graph.addSynthesis({ ...at, insight, confidence, answer, sources });
       return read?.records ?? [];
     });
   }
@@ -66,6 +76,7 @@ export class GraphIngestHandler {
     return this.whileAvailable(async () => {
       const positive = rating > 3;
       const { relations, syntheses } = await this.graph.adjustTrust({ tenant, runId: about, eventId: event.id, positive });
+      await this.state.caches.write({ tenant, key: graphJudgementKey, value: event.id, ttlMs: graphJudgementMs, tags: [] });
       this.logger.info('A rating changed the trust of what a run taught.', { run: about, positive, relations, syntheses });
       return [];
     });

@@ -8,14 +8,21 @@ describe('facts of the graph', () => {
     const facts = graphFacts(
       {
         relations: [{ subject: 'Aspirin', relation: 'TREATS', object: 'Headache', trust: 0.48 }],
-        syntheses: [{ text: 'Copper conducts\nbetter than iron.', trust: 0.9 }],
+        syntheses: [
+          { id: 'c1', text: 'Copper conducts\nbetter than iron.', trust: 0.9, runs: Array.from({ length: 20 }, (_, n) => `run_${n}`) },
+        ],
       },
       at,
     );
     expect(facts).toEqual([
       {
         text: 'Copper conducts better than iron.',
-        source: { kind: 'graph', title: 'Earlier insight: Copper conducts better than iron.', url: null },
+        source: {
+          kind: 'graph',
+          title: 'Earlier insight: Copper conducts better than iron.',
+          url: null,
+          insight: { id: 'c1', runs: Array.from({ length: 8 }, (_, n) => `run_${n}`) },
+        },
         confidence: 0.9,
         ...at,
       },

@@ -1,4 +1,4 @@
-import { relationSentence, type Fact, type RelationType } from '@conclave/contracts';
+import { relationSentence, type Fact, type RelationType, type Source } from '@conclave/contracts';
 import { bounded, oneLine } from '../prompts/quoting.js';
 
 /** What a retrieval of the knowledge graph found, as far as a prompt shows it. */
@@ -9,24 +9,28 @@ export interface FoundKnowledge {
     readonly object: string;
     readonly trust: number;
   }[];
-  readonly syntheses: readonly { readonly text: string; readonly trust: number }[];
+  readonly syntheses: readonly { readonly id: string; readonly text: string; readonly trust: number; readonly runs: readonly string[] }[];
 }
 
 const longestTitle = 120;
+/** Runs of an insight that its source names; all of them stand in the graph. */
+const namedRuns = 8;
 
 /** Facts of a context: what was learned from earlier answers first, then relations as sentences, each with its trust as confidence. */
 export function graphFacts(
   { relations, syntheses }: FoundKnowledge,
   at: { readonly taskId: string; readonly epoch: number },
 ): readonly Fact[] {
-  const fact = (text: string, title: string, trust: number): Fact => ({
+  const fact = (text: string, title: string, trust: number, more: Pick<Source, 'insight'> = {}): Fact => ({
     text: oneLine(text),
-    source: { kind: 'graph', title: bounded(oneLine(title), longestTitle), url: null },
+    source: { kind: 'graph', title: bounded(oneLine(title), longestTitle), url: null, ...more },
     ...at,
     confidence: Math.min(1, Math.max(0, trust)),
   });
   return [
-    ...syntheses.map(({ text, trust }) => fact(text, `Earlier insight: ${text}`, trust)),
+    ...syntheses.map(({ id, text, trust, runs }) =>
+      fact(text, `Earlier insight: ${text}`, trust, { insight: { id, runs: runs.slice(0, namedRuns) } }),
+    ),
     ...relations.map((relation) =>
       fact(`${relationSentence(relation)}.`, `${relation.subject} ${relation.relation} ${relation.object}`, relation.trust),
     ),

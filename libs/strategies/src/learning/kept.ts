@@ -25,3 +25,12 @@ export const semanticKey = (runId: string): string => `semantic/${runId}`;
 export const keptMs = { exact: 30 * 60_000, semantic: 7 * 24 * 60 * 60_000, plan: 30 * 60_000 } as const;
 /** Questions that lie nearer than this cosine distance may be the same (moe.md, Caches). */
 export const nearestDistance = 0.15;
+
+/**
+ * Key of a value that changes when people's judgement changes the graph of a tenant. Kept contexts carry it in their keys, so that
+ * none from before is given after. It outlives every context.
+ */
+export const graphJudgementKey = 'graph-context/judgement';
+/** How long contexts of the graph are kept, and the value above, in milliseconds. */
+export const graphContextMs = 60 * 60_000;
+export const graphJudgementMs = 2 * graphContextMs;

@@ -29,6 +29,17 @@ export async function forgetSynthesis({ stack }: Engine, summary: string): Promi
   }
 }
 
+/** Takes everything that one system has learned out of the shared graph again. */
+export async function forgetGraph({ stack, prefix }: Engine): Promise<void> {
+  if (!stack) return;
+  const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
+  try {
+    await driver.executeQuery('MATCH (n) WHERE n.tenant STARTS WITH $prefix DETACH DELETE n', { prefix });
+  } finally {
+    await driver.close();
+  }
+}
+
 async function fromNeo4j(stack: NonNullable<Engine['stack']>, summary: string): Promise<readonly SynthesisRow[]> {
   const driver = neo4j.driver(stack.NEO4J_URL, neo4j.auth.basic(stack.NEO4J_USER, stack.NEO4J_PASSWORD));
   try {

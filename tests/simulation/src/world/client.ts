@@ -92,7 +92,7 @@ export class SimulatedClient {
         messages: [],
         answer: {},
         given: [],
-        wishes: { rounds: null, limits: {}, progress: null, cache: true },
+        wishes: { rounds: null, limits: {}, progress: null, detail: null, cache: true },
       },
       template,
       caller,

@@ -256,6 +256,7 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
             },
             redis: { url: stack.REDIS_URL, key_prefix: prefix },
             neo4j: { url: stack.NEO4J_URL },
+            ...(stack.CHROMA_URL ? { chroma: { url: stack.CHROMA_URL } } : {}),
           }
         : {}),
       ...(options.configuration?.['stores'] as object | undefined),

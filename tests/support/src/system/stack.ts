@@ -13,6 +13,8 @@ export interface Stack {
   readonly NEO4J_URL: string;
   readonly NEO4J_USER: string;
   readonly NEO4J_PASSWORD: string;
+  /** Absent where no ChromaDB is up: the system is then one without a place for vectors. */
+  readonly CHROMA_URL?: string;
 }
 const names = ['KAFKA_BROKERS', 'REDIS_URL', 'NEO4J_URL', 'NEO4J_USER', 'NEO4J_PASSWORD'] as const;
 
@@ -23,19 +25,21 @@ export function stackAddresses(): Stack {
   const found = Object.fromEntries(names.map((name) => [name, process.env[name] ?? written[name]]));
   const missing = names.filter((name) => !found[name]);
   if (missing.length > 0) throw new Error(`The distributed engine needs ${missing.join(', ')}: run \`npm run stack -- up\` first.`);
-  return found as unknown as Stack;
+  const chroma = process.env['CHROMA_URL'] ?? written['CHROMA_URL'];
+  return { ...(found as unknown as Stack), ...(chroma ? { CHROMA_URL: chroma } : {}) };
 }
 
 /** Variables of the product and of its clients that must not leak from the shell of the tests into a system under test. */
 export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
   [
     ...names,
-    'KAFKA_TOPIC_PREFIX', 'SEARXNG_URL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'PORT', 'HOST', 'ADMIN_PORT', 'ADMIN_HOST', 'CONCLAVE_CONFIG', 'CONCLAVE_HOME', 'CONCLAVE_URL',
+    'CHROMA_URL',
+    'KAFKA_TOPIC_PREFIX', 'SEARXNG_URL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'PORT', 'HOST', 'ADMIN_PORT', 'ADMIN_HOST', 'CONCLAVE_CONFIG', 'CONCLAVE_HOME', 'CONCLAVE_URL', 'CONCLAVE_API_KEY',
     'WORKER_CLASSES', 'CRASH_AT', 'HISTORY_FILE', 'LOG_LEVEL', 'NODE_OPTIONS', 'ENGINE', 'TEST_LEVEL',
   ].map((name) => [name, undefined]),
 ); // prettier-ignore
 
-/** Takes away the topics and keys that one system has left on the shared servers. */
+/** Takes away the topics, keys and vectors that one system has left on the shared servers. */
 export async function removeTraces(stack: Stack, topicPrefix: string, keyPrefix: string): Promise<void> {
   const kafka = new Kafka({ brokers: stack.KAFKA_BROKERS.split(','), clientId: 'e2e-cleanup', logLevel: logLevel.NOTHING });
   const admin = kafka.admin();
@@ -56,6 +60,15 @@ export async function removeTraces(stack: Stack, topicPrefix: string, keyPrefix:
   } finally {
     await Promise.allSettled([admin.disconnect(), redis.quit()]);
   }
+  if (stack.CHROMA_URL) await removeVectors(stack.CHROMA_URL, topicPrefix);
+}
+
+/** Collections of ChromaDB say in their metadata which installation they belong to. */
+async function removeVectors(url: string, namespace: string): Promise<void> {
+  const collections = `${url}/api/v2/tenants/default_tenant/databases/default_database/collections`;
+  const all = (await (await fetch(`${collections}?limit=1000`)).json()) as { name: string; metadata: { conclave?: unknown } | null }[];
+  for (const { name, metadata } of all)
+    if (metadata?.conclave === namespace) await fetch(`${collections}/${encodeURIComponent(name)}`, { method: 'DELETE' });
 }
 
 const given = new Set<number>();

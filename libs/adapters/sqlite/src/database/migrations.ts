@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { graphSchema } from '../graph/graph-schema.js';
+import { graphSchema, originSchema } from '../graph/graph-schema.js';
 import { vectorSchema } from '../vectors/schema.js';
 import { firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
@@ -15,6 +15,7 @@ export const migrations: readonly Migration[] = [
   { version: 2, sql: secondSchema },
   { version: 3, sql: vectorSchema },
   { version: 4, sql: graphSchema },
+  { version: 5, sql: originSchema },
 ];
 
 /**

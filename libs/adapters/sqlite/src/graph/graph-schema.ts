@@ -76,3 +76,10 @@ CREATE TABLE graph_quarantine (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX graph_quarantine_state ON graph_quarantine (tenant, state, at DESC, id);
 `;
+
+/** What a synthesis was learned from. Runs of an older folder are known by their id alone. */
+export const originSchema = `
+ALTER TABLE graph_synthesis_run ADD COLUMN at INTEGER;
+ALTER TABLE graph_synthesis_run ADD COLUMN answer TEXT;
+ALTER TABLE graph_synthesis_run ADD COLUMN sources TEXT;
+`;

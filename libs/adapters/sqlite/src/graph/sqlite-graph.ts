@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import {
-  namedEntities, normaliseEntity, retrieveThrough,
-  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisWrite,
+  namedEntities, normaliseEntity, originOf, retrieveThrough, sourcesText,
+  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisRecord,
+  type SynthesisWrite,
   type TriplesAdded, type TripleWrite,
 } from '@conclave/ports'; // prettier-ignore
 import type { Store } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
 import { addTriples, decide, putEntities, quarantine, rate, ratingsOf, stats } from './sqlite-knowledge.js';
-import { readingOf, synthesisColumns, synthesisOf, type SynthesisRow } from './sqlite-reading.js';
+import { readingOf, recordOf, synthesisColumns, synthesisOf, type SynthesisRow } from './sqlite-reading.js';
 
 /** The knowledge graph in the tables of the embedded store; every key begins with the tenant. */
 export class SqliteGraph implements KnowledgeGraph {
@@ -36,6 +37,10 @@ export class SqliteGraph implements KnowledgeGraph {
           return node;
         }),
     ); // prettier-ignore
+  }
+
+  synthesis({ tenant, by }: Parameters<KnowledgeGraph['synthesis']>[0]): Promise<SynthesisRecord | null> {
+    return this.#read((sql) => recordOf(sql, tenant, by));
   }
 
   addTriples(write: TripleWrite): Promise<TriplesAdded> {
@@ -94,10 +99,8 @@ export class SqliteGraph implements KnowledgeGraph {
   }
 }
 
-function addSynthesis(
-  sql: Sql,
-  { tenant, runId, insight, domain, confidence, at }: SynthesisWrite,
-): { readonly id: string; readonly created: boolean } {
+function addSynthesis(sql: Sql, synthesis: SynthesisWrite): { readonly id: string; readonly created: boolean } {
+  const { tenant, runId, insight, domain, confidence, at } = synthesis;
   const learned = sql.get<{ id: string }>(
     'SELECT synthesis_id AS id FROM graph_synthesis_run WHERE tenant = ? AND run_id = ?',
     tenant,
@@ -110,7 +113,11 @@ function addSynthesis(
     'INSERT INTO graph_synthesis (tenant, id, text, insight_type, domain, confidence, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     tenant, id, insight.summary, insight.insight_type, domain, confidence, at,
   ); // prettier-ignore
-  sql.run('INSERT INTO graph_synthesis_run (tenant, run_id, synthesis_id) VALUES (?, ?, ?)', tenant, runId, id);
+  const origin = originOf(synthesis);
+  sql.run(
+    'INSERT INTO graph_synthesis_run (tenant, run_id, synthesis_id, at, answer, sources) VALUES (?, ?, ?, ?, ?, ?)',
+    tenant, runId, id, origin.at, origin.answer, sourcesText(origin.sources),
+  ); // prettier-ignore
   sql.run('UPDATE graph_synthesis SET good = good + ?, bad = bad + ? WHERE tenant = ? AND id = ?', good, bad, tenant, id);
   if (added === 0) return { id, created: false };
   const entities = namedEntities(insight.entities);

@@ -1,4 +1,7 @@
-import { synthesisTrust, type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation } from '@conclave/ports';
+import {
+  byTime, isFlagged, sourcesIn, synthesisTrust,
+  type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation, type SynthesisKey, type SynthesisRecord,
+} from '@conclave/ports'; // prettier-ignore
 import type { Sql } from '../database/sql.js';
 import { relationColumns, relationEnds, relationOf } from './sqlite-knowledge.js';
 
@@ -84,4 +87,30 @@ export function synthesisOf(sql: Sql, tenant: string, row: SynthesisRow): Linked
     trust: synthesisTrust(row),
     about: entities.map(({ normal }) => normal),
   };
+}
+
+interface OriginRow {
+  readonly run_id: string;
+  readonly at: number | null;
+  readonly answer: string | null;
+  readonly sources: string | null;
+}
+
+/** A synthesis with all runs that taught it, flagged or not. */
+export function recordOf(sql: Sql, tenant: string, by: SynthesisKey): SynthesisRecord | null {
+  const row =
+    'id' in by
+      ? sql.get<SynthesisRow>(`SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant = ? AND id = ?`, tenant, by.id)
+      : sql.get<SynthesisRow>(
+          `SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant = ?1
+             AND id = (SELECT synthesis_id FROM graph_synthesis_run WHERE tenant = ?1 AND run_id = ?2)`,
+          tenant,
+          by.runId,
+        );
+  if (!row) return null;
+  const { about: _about, ...node } = synthesisOf(sql, tenant, row);
+  const origins = sql
+    .all<OriginRow>('SELECT run_id, at, answer, sources FROM graph_synthesis_run WHERE tenant = ? AND synthesis_id = ?', tenant, row.id)
+    .map(({ run_id: runId, at, answer, sources }) => ({ runId, at, answer, sources: sourcesIn(sources) }));
+  return { ...node, flagged: isFlagged(row), origins: origins.sort(byTime) };
 }

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import {
-  type Caller,
   type CommandIssued,
   type Event,
   noUsage,
@@ -14,7 +13,7 @@ import { type CrashPoints, type LogFields, openLogger } from '@conclave/platform
 import { MemoryBlobs, MemoryBroker, type MemoryLog, type ModelCall, type Models, type ModelReply, type CallWatch } from '@conclave/ports';
 import type { INestApplication } from '@nestjs/common';
 import { createGatewayApp } from '../create-app.js';
-import type { GatewayLimits, GatewayMetrics, GatewayOptions } from '../options.js';
+import type { GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
 import { MemoryStores, type FakeRun } from './memory-state.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
@@ -281,8 +280,13 @@ export class World {
   }
 }
 
-/** Two tenants whose keys say who they are. */
+const owners: Readonly<Record<string, KeyOwner>> = {
+  'sk-a': { tenant: 'a', actor: 'key_a' },
+  'sk-a-full': { tenant: 'a', actor: 'key_a_full', detail: 'full' },
+  'sk-b': { tenant: 'b', actor: 'key_b' },
+};
+
+/** Two tenants whose keys say who they are; one has a second key that may see prompts. */
 export const twoTenants: GatewayOptions['keys'] = {
-  identify: (key): Promise<Caller | null> =>
-    Promise.resolve(key === 'sk-a' ? { tenant: 'a', actor: 'key_a' } : key === 'sk-b' ? { tenant: 'b', actor: 'key_b' } : null),
+  identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
 };

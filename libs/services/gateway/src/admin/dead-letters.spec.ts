@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView } from '@conclave/contracts';
 import { deadRecord } from '@conclave/ports';
 import { twoTenants, World } from '../__fixtures__/world.js';
-import { strangeness } from './local-admin.js';
+import { strangeness } from '../http/local-request.js';
 
 let world: World;
 beforeEach(async () => {

@@ -158,8 +158,13 @@ describe('what a caller wants less of', () => {
   });
 
   it('may stand in headers, and the body wins', () => {
-    const headers = { 'x-conclave-rounds': '2', 'x-conclave-wall-time-s': '20', 'x-conclave-progress': 'status' };
-    expect(ask({}, headers).wishes).toEqual({ rounds: 2, limits: { wall_time_s: 20 }, progress: 'status', cache: true });
+    const headers = {
+      'x-conclave-rounds': '2',
+      'x-conclave-wall-time-s': '20',
+      'x-conclave-progress': 'status',
+      'x-conclave-detail': 'full',
+    };
+    expect(ask({}, headers).wishes).toEqual({ rounds: 2, limits: { wall_time_s: 20 }, progress: 'status', detail: 'full', cache: true });
     expect(ask({ conclave: { rounds: 0 } }, headers).wishes.rounds).toBe(0);
   });
 });

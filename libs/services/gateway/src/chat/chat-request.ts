@@ -34,12 +34,14 @@ export interface Question {
   /** Skill that wrote the goal; absent where the goal is the user's own words. */
   readonly skill?: PlanRequested['data']['skill'];
 }
-/** What the caller wants less of. */
+/** What the caller wants otherwise than the template has it. */
 export interface Wishes {
   /** Re-plans at most; null leaves it to the template. */
   readonly rounds: number | null;
   readonly limits: Partial<RunLimits>;
   readonly progress: ProgressMode | null;
+  /** Whether prompts and raw replies go to the events of the run; null leaves it to what the key may. */
+  readonly detail: 'redacted' | 'full' | null;
   /** False: no cache answers, and nothing is kept in one. */
   readonly cache: boolean;
 }
@@ -163,6 +165,7 @@ function readWishes(request: AnswerFields, headers: Headers): Wishes {
     rounds: options.rounds ?? byEffort,
     limits,
     progress: options.progress ?? null,
+    detail: options.detail ?? null,
     cache: request.conclave?.cache ?? cacheWish(headers),
   };
 }
@@ -170,11 +173,11 @@ function readWishes(request: AnswerFields, headers: Headers): Wishes {
 /** `x-conclave-wall-time-s: 60` and its like; the body wins over a header. */
 function fromHeaders(headers: Headers): ConclaveOptions {
   const options: Record<string, unknown> = {};
-  for (const name of ['rounds', 'progress', ...limitNames]) {
+  for (const name of ['rounds', 'progress', 'detail', ...limitNames]) {
     const header = `x-conclave-${name.replaceAll('_', '-')}`;
     const value = headers[header];
     if (typeof value !== 'string' || value.trim() === '') continue;
-    const read = ConclaveOptions.safeParse({ [name]: name === 'progress' ? value.trim() : Number(value) });
+    const read = ConclaveOptions.safeParse({ [name]: name === 'progress' || name === 'detail' ? value.trim() : Number(value) });
     if (!read.success)
       throw new Failure('REQUEST_INVALID', `The header \`${header}\` ${headerMistake(read.error.issues[0]!.message)}.`, { param: header });
     options[name] = read.data[name as keyof ConclaveOptions];

@@ -46,11 +46,11 @@ export class ChatRuns {
     question: ChatQuestion,
     template: Template,
     caller: Caller,
-    raw: Buffer,
+    body: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
   ): Promise<void> {
     const session = new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
     const run = await session.accepting(
-      this.acceptance.accept(askedBy(request, question, template, caller, 'chat', raw), (known) => session.attach(known)),
+      this.acceptance.accept(askedBy(request, question, template, caller, 'chat', body), (known) => session.attach(known)),
     );
     if (!session.open) return;
     response.setHeader('x-run-id', run.runId);

@@ -28,6 +28,10 @@ export class ChatController {
     const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
     const resolved = await this.directory.resolve(question.model, caller.tenant);
     if (resolved.kind === 'model') await this.direct.answer(response, question, resolved.ref, caller);
-    else await this.runs.answer(request, response, await this.skills.applied(question), resolved.template, caller, body.raw);
+    else {
+      const detail = await this.callers.detailOf(request, question.wishes.detail);
+      const asked = await this.skills.applied(question);
+      await this.runs.answer(request, response, asked, resolved.template, caller, { raw: body.raw, detail });
+    }
   }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure } from '@conclave/contracts';
 import type { Request } from 'express';
+import { strangeness } from './local-request.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 /** The key of a request, accepted identically as `Authorization: Bearer` and as `x-api-key`; null where there is none. */
@@ -23,8 +24,25 @@ export class Callers {
   async identify(request: Request): Promise<Caller> {
     const key = keyOf(request.headers);
     if (this.options.keys === null) return { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
-    const caller = await this.options.keys.identify(key);
-    if (!caller) throw new Failure('UNAUTHENTICATED');
-    return caller;
+    const known = await this.options.keys.identify(key);
+    if (!known) throw new Failure('UNAUTHENTICATED');
+    return { tenant: known.tenant, actor: known.actor };
+  }
+
+  /** Whether who asks may see prompts and raw replies: by its key; without keys, from the machine of the gateway itself. */
+  async maySeeDetail(request: Request): Promise<boolean> {
+    if (this.options.keys === null) return strangeness(request) === null;
+    return (await this.options.keys.identify(keyOf(request.headers)))?.detail === 'full';
+  }
+
+  /**
+   * Whether a new run keeps prompts and raw replies in its events: as asked; else as the key allows; without keys never unasked.
+   * Throws DETAIL_NOT_ALLOWED.
+   */
+  async detailOf(request: Request, wish: 'redacted' | 'full' | null): Promise<'redacted' | 'full'> {
+    if (wish === 'redacted' || (wish === null && this.options.keys === null)) return 'redacted';
+    if (await this.maySeeDetail(request)) return 'full';
+    if (wish === 'full') throw new Failure('DETAIL_NOT_ALLOWED');
+    return 'redacted';
   }
 }

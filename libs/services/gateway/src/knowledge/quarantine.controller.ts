@@ -1,12 +1,14 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import { Contradiction, ContradictionDecision, type ContradictionList, Failure } from '@conclave/contracts';
-import { type KnowledgeGraph, type QuarantinedTriple, STATE, type StateStore } from '@conclave/ports';
+import { type QuarantinedTriple, STATE, type StateStore } from '@conclave/ports';
+import { graphJudgementKey, graphJudgementMs } from '@conclave/strategies';
 import type { Request } from 'express';
 import { LocalAdmin } from '../admin/local-admin.js';
 import { readJsonBody } from '../http/json-body.js';
 import { pageLimit, textIn } from '../http/query.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { graphOf } from './reachable-graph.js';
 
 /** Contradictions of the knowledge graph that wait for a person. */
 @Controller('v1/admin/knowledge/quarantine')
@@ -14,7 +16,7 @@ export class QuarantineController {
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
-    @Inject(STATE) private readonly state: Pick<StateStore, 'now'>,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'now' | 'caches'>,
     @Inject(LocalAdmin) private readonly admin: LocalAdmin,
   ) {}
 
@@ -23,7 +25,7 @@ export class QuarantineController {
     const { tenant } = await this.admin.identify(request);
     const state = Contradiction.shape.state.safeParse(textIn(query, 'state') ?? 'open');
     if (!state.success) throw new Failure('REQUEST_INVALID', '`state` must be open, accepted or rejected.', { param: 'state' });
-    const found = await this.graph().quarantine({ tenant, limit: pageLimit(query), state: state.data });
+    const found = await graphOf(this.options).quarantine({ tenant, limit: pageLimit(query), state: state.data });
     return { object: 'list', data: found.map(viewOf) };
   }
 
@@ -32,20 +34,11 @@ export class QuarantineController {
   async decide(@Req() request: Request, @Param('id') id: string): Promise<Contradiction> {
     const { tenant, actor } = await this.admin.identify(request);
     const { accept } = parseBody(ContradictionDecision, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
-    const decided = await this.graph().decideQuarantine({ tenant, id, accept, actor, at: await this.state.now() });
+    const decided = await graphOf(this.options).decideQuarantine({ tenant, id, accept, actor, at: await this.state.now() });
     if (!decided) throw new Failure('CONTRADICTION_NOT_FOUND');
+    await this.state.caches.write({ tenant, key: graphJudgementKey, value: `${id}/${decided.state}`, ttlMs: graphJudgementMs, tags: [] });
     this.options.logger.info('contradiction decided', { contradiction: id, state: decided.state, actor });
     return viewOf(decided);
-  }
-
-  private graph(): KnowledgeGraph {
-    const { graph } = this.options;
-    if (!graph)
-      throw new Failure(
-        'GRAPH_UNAVAILABLE',
-        'The gateway of a cluster reaches it only where it is a server: set `stores.neo4j`, or use the embedded mode.',
-      );
-    return graph;
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Contradiction, ContradictionList } from '@conclave/contracts';
 import { MemoryGraphStore, type KnowledgeGraph } from '@conclave/ports';
+import { graphJudgementKey } from '@conclave/strategies';
 import { twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
@@ -41,6 +42,7 @@ describe('contradictions of the knowledge graph', () => {
     expect(accepted).toMatchObject({ state: 'accepted', decidedBy: 'key_a' });
     expect(Contradiction.parse((await call(`/${encodeURIComponent(id)}`, { accept: false })).body)).toEqual(accepted);
     expect([await open(), (await open('?state=accepted')).length]).toEqual([[], 1]);
+    expect((await world.stores.kept.caches.read('a', graphJudgementKey))?.value).toBe(`${id}/accepted`);
     const { relations } = await graph.retrieve({ tenant: 'a', terms: ['Aspirin'], categories: [], limit: 5, maxCharacters: 500 });
     expect(relations.map(({ relation }) => relation)).toEqual(['CAUSES']);
   });

@@ -36,6 +36,8 @@ export interface Asked {
   /** Endpoint it came by; a chat run ends when its last client leaves. */
   readonly origin: 'chat' | 'runs';
   readonly repeat: Repeat;
+  /** Whether prompts and raw replies go to the events of the run. */
+  readonly detail?: 'redacted' | 'full';
   /** Trace id of the client, where it sent a `traceparent`. */
   readonly traceId?: string | undefined;
 }
@@ -57,7 +59,7 @@ export const askedBy = (
   template: Template,
   caller: Caller,
   origin: Asked['origin'],
-  raw: Buffer,
+  { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
 ): Asked => {
   const { traceparent } = request.headers;
   return {
@@ -65,6 +67,7 @@ export const askedBy = (
     template,
     caller,
     origin,
+    detail,
     repeat: repeatOf(request, caller, origin, raw),
     traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined),
   };
@@ -141,6 +144,7 @@ export class Acceptance {
           ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
           ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
           ...(question.skill ? { skill: question.skill } : {}),
+          ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
           ...(retryKey === null ? {} : { retryKey }),
         },
         question.wishes.cache,

@@ -22,8 +22,8 @@ export class RunEvents {
     @Inject(Connections) private readonly connections: Connections,
   ) {}
 
-  /** Entries after `after`; one snapshot first where the stream does not hold that place. Throws STORE_* before the head. */
-  async follow(response: Response, runId: string, after: number): Promise<void> {
+  /** Entries after `after`, with prompts and raw replies where `full`; one snapshot first where the stream does not hold that place. Throws STORE_* before the head. */
+  async follow(response: Response, runId: string, after: number, full: boolean): Promise<void> {
     const page = await this.hub.read(runId, after, 1);
     const outside = after > page.last || (page.last > 0 && after + 1 < page.first);
     const snapshot = outside ? await this.snapshot(runId, page) : null;
@@ -32,10 +32,10 @@ export class RunEvents {
     response.setHeader('x-run-id', runId);
     const seenAll = page.ended && cursor >= page.last;
     const expired = page.last === 0 && snapshot !== null && snapshot.over;
-    this.stream(response, runId, cursor, snapshot ? eventOf(snapshot.event) : '', seenAll || expired);
+    this.stream(response, runId, { cursor, first: snapshot ? eventOf(snapshot.event) : '', over: seenAll || expired, full });
   }
 
-  private stream(response: Response, runId: string, cursor: number, first: string, over: boolean): void {
+  private stream(response: Response, runId: string, { cursor, first, over, full }: Reading): void {
     let following: Following | null = null;
     let closed = false;
     const close = (end: StreamEnd): void => {
@@ -67,7 +67,7 @@ export class RunEvents {
         cursor,
         ready: () => sse.ready,
         take: (entries) => {
-          const events = entries.map(eventOf).join('');
+          const events = entries.map((entry) => eventOf(full ? entry : redacted(entry))).join('');
           if (entries.some(isTerminal)) finish(events, 'finished');
           else sse.send(events);
           if (entries.some(({ kind }) => kind === 'chunk')) this.options.crashPoints?.reached('gateway', 'mid-stream', runId);
@@ -102,6 +102,23 @@ export class RunEvents {
     }
     return text.soFar;
   }
+}
+
+interface Reading {
+  readonly cursor: number;
+  /** Event before the entries, or nothing. */
+  readonly first: string;
+  /** The reader has seen everything. */
+  readonly over: boolean;
+  readonly full: boolean;
+}
+
+/** The same entry without what a prompt or a raw reply stands in. */
+export function redacted(entry: StreamEntry): StreamEntry {
+  if (entry.kind === 'thought') return { ...entry, detail: null };
+  if (entry.kind !== 'progress') return entry;
+  const { detail: _detail, ...rest } = entry;
+  return rest;
 }
 
 function eventOf(entry: StreamEntry | Snapshot): string {

@@ -41,8 +41,11 @@ export class RunsController {
       throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
         param: 'model',
       });
+    const detail = await this.callers.detailOf(request, question.wishes.detail);
     const asked = await this.skills.applied(question);
-    const run = await this.acceptance.accept(askedBy(request, asked, resolved.template, caller, 'runs', body.raw), () => Promise.resolve());
+    const run = await this.acceptance.accept(askedBy(request, asked, resolved.template, caller, 'runs', { raw: body.raw, detail }), () =>
+      Promise.resolve(),
+    );
     const self = `/v1/runs/${run.runId}`;
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);
     const accepted: RunAccepted = {
@@ -101,7 +104,7 @@ export class RunsController {
     const header = await this.runs.header(id, caller);
     const lastEventId = request.headers['last-event-id'];
     const cursor = lastEventId === undefined || lastEventId === '' ? integer(after, 'after', 0) : integer(lastEventId, 'last-event-id', 0);
-    await this.events.follow(response, header.runId, cursor ?? 0);
+    await this.events.follow(response, header.runId, cursor ?? 0, await this.callers.maySeeDetail(request));
   }
 
   @Post(':id/commands')

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { collectionOf, factsPurpose, MemoryVectorStore, type Embedder } from '@conclave/ports';
+import { factLookup } from './fact-lookup.js';
+
+const spaces: Readonly<Record<string, readonly number[]>> = { copper: [1, 0], metals: [0.6, 0.8], poetry: [0, 1] };
+/** Texts lie where their first word says. */
+const embedder: Embedder = {
+  id: 'words-1',
+  dimension: 2,
+  embed: (texts) => Promise.resolve(texts.map((text) => Float32Array.from(spaces[text.split(' ')[0]!]!))),
+  health: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+};
+
+describe('facts that filters select', () => {
+  it('are the nearest ones, and none that has nothing to do with the question, however well the filter fits', async () => {
+    const vectors = new MemoryVectorStore().connect();
+    const collection = collectionOf(factsPurpose, embedder);
+    await vectors.create({ tenant: 'acme', collection }, 2);
+    const texts = ['poetry has metre', 'metals conduct', 'copper conducts best'];
+    const found = await embedder.embed(texts, { signal: new AbortController().signal });
+    await vectors.upsert(
+      { tenant: 'acme', collection },
+      texts.map((text, n) => ({ id: `f${n}`, vector: found[n]!, text, metadata: { expert_domain: 'physics', source: 'web' } })),
+    );
+    const lookUp = (tenant: string) =>
+      factLookup(vectors, embedder)(tenant, 'copper wires', { expert_domain: 'physics' }, new AbortController().signal);
+    expect((await lookUp('acme')).facts.map(({ text }) => text)).toEqual(['copper conducts best', 'metals conduct']);
+    expect((await lookUp('zeta')).facts).toEqual([]);
+  });
+});

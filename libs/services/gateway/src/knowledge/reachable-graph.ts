@@ -1,0 +1,12 @@
+import { Failure } from '@conclave/contracts';
+import type { KnowledgeGraph } from '@conclave/ports';
+import type { GatewayOptions } from '../options.js';
+
+/** The knowledge graph as this process reaches it. Throws GRAPH_UNAVAILABLE where it is a file of another process. */
+export function graphOf({ graph }: Pick<GatewayOptions, 'graph'>): KnowledgeGraph {
+  if (graph) return graph;
+  throw new Failure(
+    'GRAPH_UNAVAILABLE',
+    'The gateway of a cluster reaches it only where it is a server: set `stores.neo4j`, or use the embedded mode.',
+  );
+}

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { Engine } from '@conclave/test-support/system';
+import { forgetGraph } from './harness/graph.js';
+import { keySettings, keyVariables } from './scenarios/callers.js';
+import { collectionScenarios, collectionTemplates } from './scenarios/collections.js';
+import { memoryScenarios, memoryTemplates } from './scenarios/memory.js';
+import { briefSkill, thoughtScenarios, thoughtTemplates } from './scenarios/thoughts.js';
+
+// A system with API keys of two tenants.
+const skills = mkdtempSync(join(tmpdir(), 'conclave-skills-'));
+let engine: Engine;
+
+beforeAll(async () => {
+  writeFileSync(join(skills, 'brief.md'), briefSkill);
+  engine = await Engine.start({
+    corpus: { 'light.md': '# Light\n\nThe light of a lighthouse turns on mercury.\n' },
+    configuration: { keys: keySettings, skills, templates: { ...collectionTemplates, ...memoryTemplates, ...thoughtTemplates } },
+    env: keyVariables,
+  });
+});
+afterAll(async () => {
+  await engine?.stop();
+  if (engine) await forgetGraph(engine);
+  rmSync(skills, { recursive: true, force: true });
+});
+afterEach(() => expect(engine?.models.violations() ?? []).toEqual([]));
+
+memoryScenarios(() => engine);
+collectionScenarios(() => engine);
+thoughtScenarios(() => engine);

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import { CommitteeScript, type Engine, expert, inventedName, plainTemplate, type Task } from '@conclave/test-support/system';
+import { KeyedCaller, keys } from './callers.js';
+
+export const collectionTemplates = {
+  reads: { ...plainTemplate, strategy: 'single-pass', capabilities: ['collections'], learn: 'off' },
+} as const;
+
+/** Documents that people upload, searched by the runs of their tenant. Where vectors have no place there is nothing to search. */
+export function collectionScenarios(engine: () => Engine): void {
+  const [ann, bob, cyd] = [new KeyedCaller(engine, keys.ann), new KeyedCaller(engine, keys.bob), new KeyedCaller(engine, keys.cyd)];
+  const hasVectors = (): boolean => !engine().stack || engine().stack?.CHROMA_URL !== undefined;
+  const look: Task = { id: 'c1', task: 'Look it up', capability: 'collections', search_query: 'harbour dues of ships' };
+  const told = (s: CommitteeScript): string => JSON.stringify(s.calls('composer').at(-1)!.messages);
+
+  describe('a document in a collection', () => {
+    it('is cited by answers of its tenant, found by nobody else, and gone when it is removed', async () => {
+      const [harbour, name] = [inventedName(), inventedName().toLowerCase()];
+      const made = await ann.send('POST', '/collections', { name, description: 'Harbour dues.' });
+      if (!hasVectors()) {
+        expect(made).toMatchObject({ status: 503, body: { error: { message: expect.stringContaining('stores.chroma') } } });
+        return;
+      }
+      expect(made.status).toBe(201);
+      const text = `# Dues\n\nThe harbour dues of ships in ${harbour} are seven crowns a day.\n\n# Pilots\n\nPilots wear blue.\n`;
+      const sent = await ann.send('POST', `/collections/${name}/documents`, { name: 'dues.md', mime: 'text/markdown', text });
+      const { id } = sent.body as { id: string };
+      await until('the document', async () => ((await bob.send('GET', `/collections/${name}/documents/${id}`)).body as { status: string }).status === 'ready', { timeoutMs: 30_000, everyMs: 100 }); // prettier-ignore
+
+      const ask = (label: string) =>
+        new CommitteeScript(engine().models, `What do ships pay in ${harbour} (${label})?`).plan([look, expert('x1', 'Say it.')]).expert('Seven.').answer([`Seven crowns a day in ${harbour} [1].`]); // prettier-ignore
+      const one = ask('a colleague');
+      const cited = await bob.answered('reads', one.question);
+      expect(told(one)).toContain(`dues of ships in ${harbour} are seven crowns a day`);
+      expect(cited.sources[0]).toMatchObject({ kind: 'collection', n: 1 });
+
+      // Of the same name, and empty: a tenant without any collection would not even be offered the capability.
+      expect((await cyd.send('GET', `/collections/${name}/documents`)).status).toBe(404);
+      expect((await cyd.send('POST', '/collections', { name, description: 'Harbour dues.' })).status).toBe(201);
+      const two = ask('another tenant');
+      const foreign = await cyd.answered('reads', two.question);
+      expect(told(two)).not.toContain('are seven crowns a day');
+      expect(foreign.sources).toEqual([]);
+      expect((await cyd.send('GET', `/collections/${name}/documents/${id}`)).status).toBe(404);
+
+      expect((await ann.send('DELETE', `/collections/${name}/documents/${id}`)).status).toBe(200);
+      const three = ask('afterwards');
+      await ann.answered('reads', three.question);
+      expect(told(three)).not.toContain('are seven crowns a day');
+      expect((await ann.send('DELETE', `/collections/${name}`)).status).toBe(200);
+    });
+  });
+}

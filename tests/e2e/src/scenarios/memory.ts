@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { promptMarks } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import {
+  allMetrics,
+  CommitteeScript,
+  type Engine,
+  expert,
+  inventedName,
+  plainTemplate,
+  sumOf,
+  type Task,
+} from '@conclave/test-support/system';
+import { KeyedCaller, keys } from './callers.js';
+
+const remembering = {
+  ...plainTemplate,
+  strategy: 'single-pass',
+  capabilities: ['graph'],
+  // Contexts of the graph are kept too: a rating has to reach them.
+  caches: { answer: false, semantic: false, plan: false, search: true },
+} as const;
+export const memoryTemplates = {
+  remembers: { ...remembering, learn: 'triples' },
+  recalls: { ...remembering, learn: 'off' },
+} as const;
+
+const recall: Task = { id: 'g1', task: 'What is known of it?', capability: 'graph' };
+
+/** What one answer teaches the next one, over HTTP alone. */
+export function memoryScenarios(engine: () => Engine): void {
+  const ann = new KeyedCaller(engine, keys.ann);
+  const cyd = new KeyedCaller(engine, keys.cyd);
+  const { open, close } = promptMarks.insight;
+
+  /** A bridge nobody has heard of, the first question about it, and what is asked later. */
+  function newBridge() {
+    const [bridge, builder, town] = [`${inventedName()} Bridge`, inventedName(), inventedName()];
+    const summary = `${builder} built every bridge of ${town} from local steel.`;
+    const block = `${open}${JSON.stringify({ summary, entities: [builder, town], insight_type: 'synthesis' })}${close}`;
+    const first = new CommitteeScript(engine().models, `Who built the ${bridge}?`)
+      .plan([expert('x1', 'Name the builder.')])
+      .expert(`${builder} of ${town} did.`)
+      .answer([`${builder} of ${town} built the ${bridge}. ${block}`]);
+    const teaches = (): CommitteeScript =>
+      first.judge('learner', [
+        { subject: bridge, subject_type: 'bridge', relation: 'CREATED_BY', object: builder, object_type: 'person', confidence: 0.9 },
+        { subject: builder, subject_type: 'person', relation: 'LOCATED_IN', object: town, object_type: 'town', confidence: 0.8 },
+      ]);
+    /** The same question each time it is asked, as the committee answers it then. */
+    const later = (says: string) =>
+      new CommitteeScript(engine().models, `What is the ${bridge} made of?`).plan([recall, expert('x1', 'Say what it is made of.')]).expert('Steel, perhaps.').answer([says]); // prettier-ignore
+    return { bridge, builder, town, summary, first, teaches, later };
+  }
+  const toldTo = (s: CommitteeScript): string => JSON.stringify(s.calls('composer').at(-1)!.messages);
+
+  describe('what an answer teaches', () => {
+    it('is cited by the answer to another question, which names it; and no more after a rating of 1', async () => {
+      const { builder, town, summary, bridge, first, teaches, later } = newBridge();
+      teaches();
+      const one = await ann.answered('remembers', first.question);
+      expect(one.answer!.trim()).toBe(`${builder} of ${town} built the ${bridge}.`);
+      const learned = await ann.taught(one.id);
+
+      const second = later('Steel, as in all of its bridges [1].');
+      const two = await ann.answered('recalls', second.question);
+      expect(toldTo(second)).toContain(summary);
+      expect(two.answer).toContain(`[1] Earlier insight: ${summary}`);
+      expect(two.sources).toEqual([expect.objectContaining({ kind: 'graph', n: 1, insight: { id: learned.id, runs: [one.id] } })]);
+      expect(await ann.insight(two.sources[0]!.insight!.id)).toMatchObject({
+        text: summary, entities: [builder, town].sort(), flagged: false, confidence: 0.6,
+        learned_from: [{ run: one.id, at: one.completedAt, answer: expect.stringContaining(`${builder} of ${town} built`), sources: [] }],
+      }); // prettier-ignore
+
+      expect((await ann.send('POST', '/feedback', { response_id: one.id, rating: 1 })).status).toBe(202);
+      const doubted = await until('the rating in the graph', async () => { const found = await ann.insight(learned.id); return found.flagged && found; }, { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+      expect(doubted.trust).toBeLessThan(learned.trust);
+      const again = later('Nobody has said [1].');
+      const three = await ann.answered('recalls', again.question);
+      expect(toldTo(again)).not.toContain(summary);
+      expect(three.answer).not.toContain('Earlier insight');
+      expect(three.sources.filter(({ insight }) => insight)).toEqual([]);
+    });
+
+    it('is nothing to another tenant, which asks the same', async () => {
+      const { summary, first, teaches, later } = newBridge();
+      teaches();
+      const one = await ann.answered('remembers', first.question);
+      const { id } = await ann.taught(one.id);
+      const second = later('Nobody has said.');
+      const two = await cyd.answered('recalls', second.question);
+      expect(toldTo(second)).not.toContain(summary);
+      expect(two.sources).toEqual([]);
+      expect((await cyd.send('GET', `/knowledge/insights/${id}`)).status).toBe(404);
+      expect((await cyd.send('GET', `/knowledge/insights?run=${one.id}`)).status).toBe(404);
+    });
+
+    it('is not there for a template that learns nothing', async () => {
+      const read = async (): Promise<number> =>
+        sumOf(await allMetrics(engine()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
+      const before = await read();
+      const { summary, first, later } = newBridge();
+      const one = await ann.answered('recalls', first.question);
+      expect(one.answer).not.toContain(summary);
+      await until('the run to be read for what it teaches', async () => (await read()) > before, { timeoutMs: 20_000, everyMs: 100 });
+      expect((await ann.send('GET', `/knowledge/insights?run=${one.id}`)).body).toEqual({ object: 'list', data: [] });
+      const second = later('Nobody has said.');
+      const two = await ann.answered('recalls', second.question);
+      expect(toldTo(second)).not.toContain(summary);
+      expect(two.sources).toEqual([]);
+      expect(first.calls('learner')).toHaveLength(0);
+    });
+  });
+}

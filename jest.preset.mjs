@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { swcOptions } from './tools/swc-options.mjs';
 
@@ -19,12 +20,16 @@ if (typeof vm.SourceTextModule !== 'function') {
 const integration = process.env.TEST_LEVEL === 'int' || process.argv.some((argument) => argument.includes('.int.spec'));
 
 export default {
+  // One cache of transformed sources for all projects: each would transform every library it imports once more.
+  id: 'conclave',
   testEnvironment: 'node',
   // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
   testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },
+  transform: {
+    '^.+\\.ts$': [fileURLToPath(new URL('tools/shared-transform.mjs', import.meta.url)), { ...swcOptions, sourceMaps: 'inline' }],
+  },
   testMatch: [integration ? '<rootDir>/src/**/*.int.spec.ts' : '<rootDir>/src/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(integration ? [] : ['\\.int\\.spec\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

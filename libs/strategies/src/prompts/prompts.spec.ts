@@ -3,7 +3,7 @@ import type { Fact, GapDetected, PlanRequested } from '@conclave/contracts';
 import { plannerPrompt } from './planner-prompt.js';
 import { asData } from './quoting.js';
 import { gapPrompt } from './judge-prompts.js';
-import { synthesisPrompt } from './task-prompts.js';
+import { expertPrompt, synthesisPrompt } from './task-prompts.js';
 
 const fact = (text: string): Fact => ({
   text,
@@ -50,6 +50,30 @@ describe('the planner prompt', () => {
   });
   it('lists the capabilities of the template and no others', () => {
     expect(plannerPrompt(request, null)[0]!.content).toContain('- expert.general: an expert model for general\n- research:');
+  });
+});
+
+describe('the words of the user', () => {
+  const goal = 'Could you please say why this fails?\n\ndef f(x):\n    if x:\n\treturn  x   # um zu warten';
+
+  it.each([
+    ['the planner', plannerPrompt({ ...request, goal }, null)],
+    [
+      'an expert',
+      expertPrompt({
+        ...{ kind: 'expert', category: 'general', task: 'Say why.', goal, conversation: [], system: null, prompt: '', evidence: [] },
+        ...{ hints: null, previous: null, attachments: [] },
+      }),
+    ],
+    [
+      'the composer',
+      synthesisPrompt({
+        ...{ kind: 'synthesis', question: goal, conversation: [], system: null, facts: [], answers: [], failed: [], openGap: null },
+        ...{ parameters: {}, startedOn: '2026-01-02' },
+      }),
+    ],
+  ])('reach %s with every space and every line', (_who, prompt) => {
+    expect(prompt.map(({ content }) => content).join('\n')).toContain(goal);
   });
 });
 

@@ -36,10 +36,16 @@ export function readExpert(reply: string): ExpertReply {
   };
 }
 
-/** 0 to 1 from `0.8`, `0,8`, `80 %`, `8/10`, `high`; `unmarkedConfidence` when there is none. */
+/** A range or a choice, such as `0-1` or `high | medium | low`: the format that was asked for, repeated instead of filled in. */
+const unfilled = (value: string, words: readonly string[]): boolean =>
+  new Set(words.filter((word) => Object.hasOwn(wordConfidence, word))).size > 1 || /\d\s*(?:-|–|to|bis|and|und)\s*\d/i.test(value);
+
+/** 0 to 1 from `0.8`, `0,8`, `80 %`, `8/10`, `high`; `unmarkedConfidence` when there is none, and for an echo of the format. */
 export function readConfidence(value: string | undefined): number {
   if (value === undefined) return unmarkedConfidence;
-  const word = /[a-zäöü]+/i.exec(value)?.[0].toLowerCase();
+  const words = (value.match(/[a-zäöü]+/gi) ?? []).map((word) => word.toLowerCase());
+  if (unfilled(value, words)) return unmarkedConfidence;
+  const word = words[0];
   const number = /(\d+(?:[.,]\d+)?)\s*(%|\/\s*(\d+))?/.exec(value);
   if (!number) return (word !== undefined && wordConfidence[word]) || unmarkedConfidence;
   const raw = Number(number[1]!.replace(',', '.'));

@@ -85,6 +85,11 @@ describe('an expert reply', () => {
     ['95', 0.95],
     ['2 / 0', 0.6],
     [undefined, 0.6],
+    ['**high**', 0.9],
+    ['0.8 (high)', 0.8],
+    ['high | medium | low', 0.6],
+    ['<0-1>', 0.6],
+    ['0.0 to 1.0', 0.6],
   ])('reads the confidence %s as %d', (value, expected) => {
     expect(readConfidence(value)).toBeCloseTo(expected);
   });

@@ -1,3 +1,4 @@
+import { ingestId } from '@conclave/contracts';
 import type { Finding } from '../evidence/evidence.js';
 import type { HistoryEntry } from '@conclave/test-support';
 import { terminalEvents } from './terminal-events.js';
@@ -56,8 +57,9 @@ export function checkCalls(of: Case): CallCount {
  * asked for after its run, whenever the graph is there.
  */
 function late(of: Case, step: string, invokes: readonly HistoryEntry[]): readonly Finding[] {
-  if (step.includes('/ingest/')) return [];
-  const end = terminalEvents(of).get(step.slice(0, step.indexOf('/')));
+  const runId = step.slice(0, step.indexOf('/'));
+  if (step.startsWith(`${ingestId(runId)}/`)) return [];
+  const end = terminalEvents(of).get(runId);
   return invokes.flatMap(({ at }) =>
     end && at > end.record.appendedAt + lateMs
       ? [finding(step, `It was begun ${at - end.record.appendedAt} ms after its run had ended.`)]

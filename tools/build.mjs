@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { transformSync, version } from '@swc/core';
-import { bundleApps, writeWhole } from './bundle.mjs';
+import { bundleApps } from './bundle.mjs';
 import { swcOptions } from './swc-options.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
+import { writeWhole } from './write-whole.mjs';
 
 /** Contract suites and specs need Jest; what ships must not. */
 const testOnly = /(\.spec|\.contract|\.d)\.ts$|^suites\.ts$|(^|\/)__fixtures__\//;

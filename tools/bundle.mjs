@@ -1,19 +1,28 @@
-// Puts each program under apps/ into one file, apps/<name>/bundle/main.js, with its libraries in it: Node looks up and reads hundreds
+// Puts each program under apps/ into one file, apps/<name>/bundle/program.cjs, with its libraries in it: Node looks up and reads hundreds
 // of files otherwise, which is most of what a start costs. What is loaded lazily stays lazy; native packages stay where they are.
+// `main.js` beside it starts it, with the machine code that is kept beside it too (bundle-loader.mjs).
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
 import { build, version } from 'esbuild';
 import { projects, workspaceRoot } from './workspace.mjs';
+import { writeWhole } from './write-whole.mjs';
 
 /** Native: it finds its library beside its own files. */
 const external = ['libsql'];
-/** What CommonJS packages expect to be there. */
-const banner = `import { createRequire as $createRequire } from 'node:module';
-import { fileURLToPath as $fileURLToPath } from 'node:url';
-const require = $createRequire(import.meta.url);
-const __filename = $fileURLToPath(import.meta.url);
-const __dirname = $fileURLToPath(new URL('.', import.meta.url));`;
+/** Shipped as `load.js`. */
+const loader = join(workspaceRoot, 'tools/bundle-loader.mjs');
+/** The entry of a bundled program. */
+const mainOf = (cache) => `import { loadProgram } from './load.js';
+
+await loadProgram(import.meta.url, '${cache}').exports.start(import.meta.url);
+`;
+/** What the output of the build depends on beside the code of the programs. */
+const recipe = [fileURLToPath(import.meta.url), loader, join(workspaceRoot, 'package-lock.json')];
 
 /** Packages that a dependency would use if they were installed, such as the transports of Nest: the import fails at run time as it would without a bundle. */
 const optionalPackages = {
@@ -28,10 +37,8 @@ const optionalPackages = {
 };
 
 const digestOf = (folders) => {
-  const digest = createHash('sha256')
-    .update(version)
-    .update(readFileSync(new URL(import.meta.url)));
-  digest.update(readFileSync(join(workspaceRoot, 'package-lock.json')));
+  const digest = createHash('sha256').update(`${version} ${process.version} ${process.arch}`);
+  for (const file of recipe) digest.update(readFileSync(file));
   for (const folder of folders) digest.update(readFileSync(join(workspaceRoot, folder, 'dist/.build.json')));
   return digest.digest('hex');
 };
@@ -41,46 +48,57 @@ export async function bundleApps() {
   const built = projects().filter(({ folder }) => existsSync(join(workspaceRoot, folder, 'dist/.build.json')));
   const libraries = built.map(({ folder }) => folder).filter((folder) => folder.startsWith('libs/'));
   const stale = built.flatMap(({ folder }) => {
-    if (!folder.startsWith('apps/') || !existsSync(join(workspaceRoot, folder, 'dist/main.js'))) return [];
+    if (!folder.startsWith('apps/') || !existsSync(join(workspaceRoot, folder, 'dist/start.js'))) return [];
     const record = join(workspaceRoot, folder, 'bundle/.bundle');
     const digest = digestOf([folder, ...libraries]);
     return existsSync(record) && readFileSync(record, 'utf8') === digest ? [] : [{ folder, record, digest }];
   });
   if (stale.length === 0) return 0;
   const { outputFiles } = await build({
-    entryPoints: stale.map(({ folder }) => ({ in: join(workspaceRoot, folder, 'dist/main.js'), out: `${folder}/bundle/main` })),
+    entryPoints: stale.map(({ folder }) => ({ in: join(workspaceRoot, folder, 'dist/start.js'), out: `${folder}/bundle/program` })),
     outdir: workspaceRoot,
     write: false,
     bundle: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    define: { 'import.meta.url': '$moduleUrl', 'import.meta.dirname': '__dirname' },
     target: 'node20.19',
     external,
     plugins: [optionalPackages],
     // Nest names modules and providers after their classes.
     keepNames: true,
-    sourcemap: true,
-    sourcesContent: false,
-    banner: { js: banner },
     legalComments: 'none',
     logLevel: 'silent',
   });
   for (const { record } of stale) rmSync(record, { force: true });
   for (const { path, contents } of outputFiles) writeWhole(path, contents);
-  for (const { folder, record, digest } of stale) {
+  for (const { folder, digest } of stale) {
     for (const library of libraries) {
       const assets = join(workspaceRoot, library, 'dist/assets');
       if (existsSync(assets)) cpSync(assets, join(workspaceRoot, folder, 'bundle/assets'), { recursive: true });
     }
-    writeWhole(record, digest);
+    for (const name of readdirSync(join(workspaceRoot, folder, 'bundle')).filter((one) => /\.(cache|map)$/.test(one)))
+      rmSync(join(workspaceRoot, folder, 'bundle', name));
+    writeWhole(join(workspaceRoot, folder, 'bundle/load.js'), readFileSync(loader));
+    writeWhole(join(workspaceRoot, folder, 'bundle/main.js'), mainOf(cacheOf(digest)));
   }
+  await keepMachineCode(stale);
+  for (const { record, digest } of stale) writeWhole(record, digest);
   return stale.length;
 }
 
-/** Two builds may run at once in one checkout: a reader sees the old file or the new one, never half of one. */
-export function writeWhole(path, content) {
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = `${path}.${process.pid}.draft`;
-  writeFileSync(draft, content);
-  renameSync(draft, path);
+/** V8 compares no more than the length of a source: the name says which one the code is of. */
+const cacheOf = (digest) => `program-${digest.slice(0, 16)}.cache`;
+
+/** Evaluates the programs, as many at a time as there are processors. Throws with what a program says that cannot be evaluated. */
+async function keepMachineCode(programs) {
+  const waiting = [...programs];
+  const lane = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const args = [join(workspaceRoot, 'tools/code-cache.mjs'), join(workspaceRoot, next.folder, 'bundle'), cacheOf(next.digest)];
+      await promisify(execFile)(process.execPath, args);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
 }

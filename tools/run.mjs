@@ -16,7 +16,7 @@ if (status !== 0) process.exit(status ?? 1);
 const entry = resolve(workspaceRoot, program);
 if (!existsSync(entry)) {
   console.error(
-    `${program} does not exist after the build; is ${program.replace(/\/(dist|bundle)\//, '/src/').replace(/\.js$/, '.ts')} there?`,
+    `${program} does not exist after the build; is ${program.replace('/bundle/main.js', '/src/start.ts').replace('/dist/', '/src/').replace(/\.js$/, '.ts')} there?`,
   );
   process.exit(1);
 }

@@ -54,7 +54,7 @@ async function gatewayPort(): Promise<number> {
 }
 
 function start(service: ServiceName, adminPort: number, extra: Record<string, string>): Child {
-  const child = spawn(process.execPath, ['--enable-source-maps', fromRoot(`apps/${service}/bundle/main.js`)], {
+  const child = spawn(process.execPath, [fromRoot(`apps/${service}/bundle/main.js`)], {
     env: { LOG_LEVEL: 'warn', ...extra, ...process.env, ADMIN_PORT: String(adminPort), PORT: extra.PORT },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A Ctrl+C at the terminal comes to us alone; we pass it on in order.

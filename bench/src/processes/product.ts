@@ -103,12 +103,7 @@ export async function launch({ app, home, portName, closing, profile, env = {}, 
   const port = await freePort();
   const running = await Supervised.start({
     name: app,
-    args: [
-      '--enable-source-maps',
-      ...flags,
-      ...profileFlags(profile),
-      fileURLToPath(new URL(`../../../apps/${app}/bundle/main.js`, import.meta.url)),
-    ],
+    args: [...flags, ...profileFlags(profile), fileURLToPath(new URL(`../../../apps/${app}/bundle/main.js`, import.meta.url))],
     cwd: home,
     env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', ...env, [portName]: String(port) },
     ready: `http://127.0.0.1:${port}/health/ready`,

@@ -11,7 +11,7 @@ const banner = `import { createRequire as $createRequire } from 'node:module'; c
 export function bundledProgram(): { file: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-precision-tools-'));
   const file = join(folder, 'main.mjs');
-  const options = ['--bundle', '--platform=node', '--format=esm', '--target=node20.19', '--keep-names', '--conditions=@conclave/source', `--banner:js=${banner}`, `--outfile=${file}`, '--log-level=error']; // prettier-ignore
-  execFileSync(path('../../../../node_modules/esbuild/bin/esbuild'), [path('../main.ts'), ...options]);
+  const options = ['--bundle', '--platform=node', '--format=esm', '--target=node20.19', '--keep-names', '--conditions=@conclave/source', `--banner:js=${banner}`, '--footer:js=await start(import.meta.url);', `--outfile=${file}`, '--log-level=error']; // prettier-ignore
+  execFileSync(path('../../../../node_modules/esbuild/bin/esbuild'), [path('../start.ts'), ...options]);
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -31,7 +31,7 @@ export async function secondLife(
   const began = performance.now();
   const process = await Supervised.start({
     name: 'standalone on a torn file',
-    args: ['--enable-source-maps', join(workspaceRoot, 'apps/standalone/bundle/main.js')],
+    args: [join(workspaceRoot, 'apps/standalone/bundle/main.js')],
     cwd: world.engine.folder,
     env: { ...cleared, ...world.engine.environment(), CONCLAVE_HOME: home, CONCLAVE_CONFIG: configuration, HISTORY_FILE: file, PORT: String(port) },
     ready: `${url}/health/ready`,

@@ -112,12 +112,15 @@ async function main(): Promise<number | undefined> {
   return exitCodes.usage;
 }
 
-try {
-  const code = await main();
-  if (code !== undefined) process.exit(code);
-} catch (error) {
-  const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
-  const isKnown = error instanceof Failure || error instanceof GatewayRefusal || isUsage;
-  process.stderr.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
-  process.exit(isUsage ? exitCodes.usage : exitCodes.failed);
+/** Runs the command that the arguments name and ends the process with its exit code; a server goes on until a signal. */
+export async function start(): Promise<void> {
+  try {
+    const code = await main();
+    if (code !== undefined) process.exit(code);
+  } catch (error) {
+    const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+    const isKnown = error instanceof Failure || error instanceof GatewayRefusal || isUsage;
+    process.stderr.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
+    process.exit(isUsage ? exitCodes.usage : exitCodes.failed);
+  }
 }

@@ -1,0 +1,14 @@
+import { runProcess } from '@conclave/adapter-selection';
+import { ExpertsModule } from '@conclave/service-experts';
+
+/** Runs the process until a signal ends it. */
+export async function start(): Promise<void> {
+  await runProcess({
+    service: 'experts',
+    variables: process.env,
+    cwd: process.cwd(),
+    classes: ({ environment }) => environment.WORKER_CLASSES ?? ['expert', 'evidence'],
+    module: ({ configuration }) =>
+      ExpertsModule.register({ storePrompts: configuration.store_prompts, readPages: configuration.search.read_pages }),
+  });
+}

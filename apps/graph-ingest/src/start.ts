@@ -1,0 +1,12 @@
+import { runProcess } from '@conclave/adapter-selection';
+import { GraphIngestModule } from '@conclave/service-graph-ingest';
+
+/** Runs the process until a signal ends it. */
+export async function start(): Promise<void> {
+  await runProcess({
+    service: 'graph-ingest',
+    variables: process.env,
+    cwd: process.cwd(),
+    module: ({ configuration }) => GraphIngestModule.register({ storePrompts: configuration.store_prompts }),
+  });
+}

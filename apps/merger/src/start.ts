@@ -1,0 +1,14 @@
+import { runProcess } from '@conclave/adapter-selection';
+import { LearningModule, MergerModule } from '@conclave/service-merger';
+
+/** Runs the process until a signal ends it. */
+export async function start(): Promise<void> {
+  await runProcess({
+    service: 'merger',
+    variables: process.env,
+    cwd: process.cwd(),
+    classes: () => ['judge'],
+    also: { learning: () => LearningModule.register() },
+    module: ({ configuration }) => MergerModule.register({ storePrompts: configuration.store_prompts }),
+  });
+}

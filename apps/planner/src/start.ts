@@ -1,0 +1,12 @@
+import { runProcess } from '@conclave/adapter-selection';
+import { PlannerModule } from '@conclave/service-planner';
+
+/** Runs the process until a signal ends it. */
+export async function start(): Promise<void> {
+  await runProcess({
+    service: 'planner',
+    variables: process.env,
+    cwd: process.cwd(),
+    module: ({ configuration }) => PlannerModule.register({ storePrompts: configuration.store_prompts }),
+  });
+}

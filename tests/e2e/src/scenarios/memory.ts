@@ -111,4 +111,48 @@ export function memoryScenarios(engine: () => Engine): void {
       expect(first.calls('learner')).toHaveLength(0);
     });
   });
+
+  describe('what earlier answers found', () => {
+    /** An answer about a harbour, by the expert of the sciences, and questions about it whose plans ask for facts of one kind. */
+    function newHarbour() {
+      const harbour = `${inventedName()} Harbour`;
+      const first = new CommitteeScript(engine().models, `How deep is the ${harbour} at low tide?`)
+        .plan([expert('x1', 'Say how deep it is.', 'science')])
+        .expert('Nine fathoms.')
+        .answer([`The ${harbour} is nine fathoms deep at low tide.`])
+        .judge('learner', []);
+      let asked = 0;
+      const later = (filters: Readonly<Record<string, string>>) =>
+        new CommitteeScript(engine().models, `Can a deep ship enter the ${harbour} at low tide, berth ${++asked}?`)
+          .plan([{ ...recall, metadata_filters: filters }, expert('x1', 'Say whether it can.')]).expert('It can.').answer(['It can [1].']); // prettier-ignore
+      return { first, later, fact: `[Domain-Filtered Memory] ${first.question}`, depth: 'nine fathoms deep' };
+    }
+    const read = async (): Promise<number> =>
+      sumOf(await allMetrics(engine()), 'conclave_event_handle_seconds_count', { type: 'RunCompleted', service: 'graph-ingest' });
+
+    it('is given to a plan that filters by its kind, as domain-filtered memory, and to nobody else', async () => {
+      const { first, later, fact, depth } = newHarbour();
+      const before = await read();
+      const one = await ann.answered('remembers', first.question);
+      await until('the answer to be kept as a fact', async () => (await read()) > before, { timeoutMs: 20_000, everyMs: 100 });
+
+      const ofItsKind = later({ expert_domain: 'science' });
+      const two = await ann.answered('recalls', ofItsKind.question);
+      expect(toldTo(ofItsKind)).toContain(fact);
+      expect(toldTo(ofItsKind)).toContain(depth);
+      expect(two.sources).toEqual([expect.objectContaining({ kind: 'memory', n: 1, title: '[Domain-Filtered Memory] answer' })]);
+      expect(two.answer).toContain('[1] [Domain-Filtered Memory] answer');
+
+      for (const filters of [{ expert_domain: 'legal_advisor' }, { expert_domain: 'science', jurisdiction: 'nowhere' }]) {
+        const ofAnother = later(filters);
+        const three = await ann.answered('recalls', ofAnother.question);
+        expect(toldTo(ofAnother)).not.toContain(depth);
+        expect(three.sources).toEqual([]);
+      }
+      const elsewhere = later({ expert_domain: 'science' });
+      expect((await cyd.answered('recalls', elsewhere.question)).sources).toEqual([]);
+      expect(toldTo(elsewhere)).not.toContain(depth);
+      expect(one.sources).toEqual([]);
+    });
+  });
 }

@@ -26,6 +26,7 @@ export interface Task {
   readonly search_query?: string;
   readonly mcp_tool?: string;
   readonly mcp_args?: Readonly<Record<string, unknown>>;
+  readonly metadata_filters?: Readonly<Record<string, string>>;
   readonly needs?: readonly string[];
 }
 export const research = (id: string, query: string): Task => ({ id, task: `find: ${query}`, capability: 'research', search_query: query });

@@ -16,7 +16,7 @@ const parameters = 'exports, require, module, __filename, __dirname, $moduleUrl'
 export function loadProgram(main, cache) {
   const filename = fileURLToPath(new URL('program.cjs', main));
   const cacheFile = fileURLToPath(new URL(cache, main));
-  const script = new Script(`(function (${parameters}) {${readFileSync(filename, 'utf8')}\n})`, {
+  const script = new Script(`(function (${parameters}) {${readFileSync(filename, 'latin1')}\n})`, {
     filename,
     cachedData: existsSync(cacheFile) ? readFileSync(cacheFile) : undefined,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

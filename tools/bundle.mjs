@@ -61,6 +61,8 @@ export async function bundleApps() {
     bundle: true,
     platform: 'node',
     format: 'cjs',
+    // One byte a character: the loader reads it as it stands.
+    charset: 'ascii',
     outExtension: { '.js': '.cjs' },
     define: { 'import.meta.url': '$moduleUrl', 'import.meta.dirname': '__dirname' },
     target: 'node20.19',

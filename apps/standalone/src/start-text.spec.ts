@@ -104,6 +104,14 @@ describe('the start-up text', () => {
     expect(text).not.toContain('curl');
   });
 
+  it('asks with the key in the environment where keys are configured', () => {
+    const text = startText({ ...facts, keys: 1 });
+    expect(text).toContain('curl -N http://127.0.0.1:8080/v1/chat/completions -H "authorization: Bearer $CONCLAVE_API_KEY" -H');
+    expect(text).toContain('apiKey: process.env.CONCLAVE_API_KEY }');
+    expect(text).toContain('with your key in the variable CONCLAVE_API_KEY');
+    expect(startText(facts)).not.toContain('CONCLAVE_API_KEY');
+  });
+
   it('prints a curl line that a shell reads as one JSON body, whatever the question', () => {
     const line = curlSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"? $HOME \`x\` \\ é`);
     const printed = execFileSync('sh', ['-c', line.replace('curl', 'printf "%s\\n"')], { encoding: 'utf8' })

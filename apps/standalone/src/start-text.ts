@@ -56,13 +56,13 @@ export function startText(facts: StartFacts): string {
     ...(model
       ? [
           '',
-          'Ask it:',
+          facts.keys > 0 ? 'Ask it, with your key in the variable CONCLAVE_API_KEY:' : 'Ask it:',
           '',
-          curlSnippet(listening.url, model, facts.question),
+          curlSnippet(listening.url, model, facts.question, facts.keys > 0),
           '',
           'Or with the OpenAI SDK:',
           '',
-          sdkSnippet(listening.url, model, facts.question),
+          sdkSnippet(listening.url, model, facts.question, facts.keys > 0),
         ]
       : []),
     '',
@@ -100,16 +100,18 @@ const advice = ({ providers }: StartFacts): readonly string[] =>
 /** For a POSIX shell: single quotes keep everything but a single quote. */
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-export function curlSnippet(url: string, model: string, question: string): string {
+/** `keyed`: the key stands in CONCLAVE_API_KEY, never in the text. */
+export function curlSnippet(url: string, model: string, question: string, keyed = false): string {
   const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: question }] });
-  return `  curl -N ${url}/v1/chat/completions -H 'content-type: application/json' -d ${quoted(body)}`;
+  const key = keyed ? '-H "authorization: Bearer $CONCLAVE_API_KEY" ' : '';
+  return `  curl -N ${url}/v1/chat/completions ${key}-H 'content-type: application/json' -d ${quoted(body)}`;
 }
 
 /** Runs in this folder as it stands: the `openai` package is among the dependencies. */
-export function sdkSnippet(url: string, model: string, question: string): string {
+export function sdkSnippet(url: string, model: string, question: string, keyed = false): string {
   const code = [
     "import OpenAI from 'openai';",
-    `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: 'none' });`,
+    `const client = new OpenAI({ baseURL: '${url}/v1', apiKey: ${keyed ? 'process.env.CONCLAVE_API_KEY' : "'none'"} });`,
     `const stream = await client.chat.completions.create({ model: '${model}', stream: true,`,
     `  messages: [{ role: 'user', content: ${JSON.stringify(question)} }] });`,
     "for await (const { choices } of stream) process.stdout.write(choices[0]?.delta.content ?? '');",

@@ -114,4 +114,14 @@ describe('sinks', () => {
     expect(readFileSync(file, 'utf8')).toBe('');
     rmSync(folder, { recursive: true });
   });
+
+  it('say what to do about a data folder that is a file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'conclave-log-'));
+    const home = join(folder, 'file');
+    writeFileSync(home, '');
+    expect(() => fileLines(join(home, 'conclave.log'))).toThrow(
+      expect.objectContaining({ code: 'CONFIGURATION_INVALID', message: expect.stringContaining('Name a folder in CONCLAVE_HOME') }),
+    );
+    rmSync(folder, { recursive: true });
+  });
 });

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { LogLevel } from '@conclave/contracts';
+import { Failure, type LogLevel } from '@conclave/contracts';
 import { redact, redactText } from './redact.js';
 
 /** Small values beside a message. `run` and `trace` are the run id and the trace id; `error` may be anything thrown. */
@@ -64,11 +64,19 @@ const largestLogBytes = 10 * 1024 * 1024;
 /**
  * JSON lines in a file; written before the call returns, so that the last words of a process are in it. A line that finds no room is left
  * out: the log must not fail the work it tells about. How many are missing stands in the next line that can be written.
+ * Throws Failure CONFIGURATION_INVALID where the file cannot be opened.
  */
 export function fileLines(path: string): LogSink {
-  mkdirSync(dirname(path), { recursive: true });
-  if (existsSync(path) && statSync(path).size > largestLogBytes) renameSync(path, `${path}.1`);
-  let file: number | undefined = openSync(path, 'a', 0o600);
+  let file: number | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    if (existsSync(path) && statSync(path).size > largestLogBytes) renameSync(path, `${path}.1`);
+    file = openSync(path, 'a', 0o600);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const remedy = 'Name a folder in CONCLAVE_HOME that this user may create and write.';
+    throw new Failure('CONFIGURATION_INVALID', `CONCLAVE_HOME: ${path} cannot be written (${code}). ${remedy}`, { cause: error });
+  }
   let missing = 0;
   return {
     write: (line) => {

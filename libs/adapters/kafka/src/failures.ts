@@ -7,6 +7,12 @@ export function logUnavailable(doing: string, cause: unknown): Failure {
   return new Failure('LOG_UNAVAILABLE', `${doing}: ${why}`, { cause });
 }
 
+/** A broker that has just started answers so, wrapped by kafkajs or not, until it has read the groups it coordinates. */
+export const groupsAreLoading = (error: unknown): boolean =>
+  error instanceof Error &&
+  (loadingTypes.has((error as { readonly type?: unknown }).type) || (error.cause !== error && groupsAreLoading(error.cause)));
+const loadingTypes = new Set<unknown>(['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE']);
+
 /** Runs a request to the cluster; whatever goes wrong is LOG_UNAVAILABLE. */
 export async function onCluster<T>(doing: string, request: () => Promise<T>): Promise<T> {
   try {

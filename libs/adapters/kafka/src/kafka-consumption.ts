@@ -9,7 +9,7 @@ import {
   type RawRecord,
   type Subscription,
 } from '@conclave/ports';
-import { logUnavailable, within } from './failures.js';
+import { groupsAreLoading, logUnavailable, within } from './failures.js';
 import { GroupMember } from './group-member.js';
 import type { KafkaLogger, Timing } from './options.js';
 import { isBelow, PartitionBoard, type Assignment, type Position } from './partition-board.js';
@@ -31,6 +31,8 @@ export interface KafkaConsumptionOptions {
 }
 
 const finalCommitMs = 5000;
+/** Milliseconds that a broker may take to read its groups after its start; joining one is tried again until then. */
+const loadingMs = 30_000;
 const rebuildWait = { backoffMs: 500, maxBackoffMs: 10_000 };
 
 /**
@@ -47,7 +49,7 @@ export class KafkaConsumption implements Consumption {
   #member: GroupMember | null = null;
   #memberId: string | null = null;
   #lastFetch: number;
-  #trouble: string | null = null;
+  #trouble: Error | null = null;
   #crashes = 0;
   #outage = false;
   #flowPaused = false;
@@ -73,7 +75,13 @@ export class KafkaConsumption implements Consumption {
 
   /** Resolves when it has joined the group. Throws Failure LOG_UNAVAILABLE when that does not succeed. */
   async start(): Promise<void> {
+    const until = this.#clock() + loadingMs;
     await this.#join();
+    while (groupsAreLoading(this.#trouble) && this.#clock() < until) {
+      await this.#member?.end();
+      this.#trouble = null;
+      await this.#join();
+    }
     if (this.#trouble !== null) {
       await this.close();
       throw logUnavailable(`Joining ${this.group}`, this.#trouble);
@@ -85,7 +93,7 @@ export class KafkaConsumption implements Consumption {
 
   health(): string | null {
     if (this.#state === 'closing' || this.#state === 'closed') return `The consumption of ${this.group} has ended.`;
-    if (this.#trouble !== null) return `The consumer of ${this.group} crashed and is being built anew: ${this.#trouble}`;
+    if (this.#trouble !== null) return `The consumer of ${this.group} crashed and is being built anew: ${this.#trouble.message}`;
     const silence = this.#clock() - this.#lastFetch;
     if (silence > this.options.timing.silentAfterMs)
       return `The consumer of ${this.group} has fetched nothing for ${Math.round(silence / 1000)} s.`;
@@ -272,7 +280,7 @@ export class KafkaConsumption implements Consumption {
   }
 
   #crashed(error: Error): void {
-    this.#trouble = error.message;
+    this.#trouble = error;
     this.#crashes += 1;
     if (this.#state !== 'running') return;
     this.options.logger.warn('A consumer crashed and is built anew', { group: this.group, error });
@@ -281,7 +289,7 @@ export class KafkaConsumption implements Consumption {
 
   #watch(): void {
     if (this.#trouble !== null || this.#clock() - this.#lastFetch < this.options.timing.rebuildAfterMs) return;
-    this.#trouble = 'It was silent for too long.';
+    this.#trouble = new Error('It was silent for too long.');
     this.options.logger.warn('A consumer went silent and is built anew', { group: this.group });
     this.#rebuild(0);
   }

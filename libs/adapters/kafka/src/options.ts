@@ -41,7 +41,7 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly sessionTimeoutMs?: number;
   /** Milliseconds the others wait for a member in a rebalance; default the session timeout, at least 10,000. */
   readonly rebalanceTimeoutMs?: number;
-  /** Milliseconds a fetch waits for records, which is also how long a resume may take; default 100, between 20 and 250. */
+  /** Milliseconds a fetch waits for records, which is also how long a resume may take; default 200, between 20 and 250. */
   readonly maxWaitMs?: number;
   /** Milliseconds without a fetch round after which `health` says so; default 10,000. */
   readonly silentAfterMs?: number;
@@ -78,7 +78,7 @@ export function timingOf(options: KafkaLogOptions): Timing {
     sessionTimeoutMs,
     rebalanceTimeoutMs,
     heartbeatMs: Math.min(3000, Math.floor(sessionTimeoutMs / 10)),
-    maxWaitMs: Math.min(250, Math.max(20, options.maxWaitMs ?? 100)),
+    maxWaitMs: Math.min(250, Math.max(20, options.maxWaitMs ?? 200)),
     silentAfterMs,
     rebuildAfterMs: rebalanceTimeoutMs + silentAfterMs,
     commitDelayMs: 20,

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { keptEntries } from '@conclave/loop';
 import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import { strategyOf } from '@conclave/strategies';
 import type { Request } from 'express';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
@@ -83,6 +85,12 @@ export interface AcceptedRun {
   readonly requestedAt: number;
   /** Value of the header `x-conclave-cache` where a cache has answered. */
   readonly cache?: string | undefined;
+  /**
+   * What the engine will write about the run, where a cache has answered it and this request has begun it: the client is answered from
+   * it at once. The run ends through the log as any other, some milliseconds later. Should it end otherwise, because somebody cancels it
+   * meanwhile or its record is a dead letter, then the record says that, and the client keeps an answer that was committed once already.
+   */
+  readonly kept?: readonly EngineEntry[] | undefined;
 }
 
 /** Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both. */
@@ -156,14 +164,21 @@ export class Acceptance {
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
     this.options.crashPoints?.reached('gateway', 'after-accept', runId);
-    const run = { runId, attached: false, requestedAt, cache: cacheOf(header) };
+    const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
+    const kept = keptEntries(accepted, strategyOf) ?? undefined;
+    const run: AcceptedRun = { runId, attached: false, requestedAt, cache: cacheOf(accepted), kept };
     this.options.metrics.onAccepted({ template: template.id, origin });
     this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
     await known(run);
-    await this.publish(header);
+    await this.publish(accepted);
     this.options.crashPoints?.reached('gateway', 'after-publish', runId);
     return run;
+  }
+
+  /** Two gateways that get one request at the same moment may have found different answers: the header that was there first is the run. */
+  private async firstOf(header: PlanRequested): Promise<PlanRequested> {
+    return (await this.state.runs.header(header.runId)) ?? header;
   }
 
   /** Throws QUEUE_TOO_LONG when the workers are so far behind that a new run would only join the queue. */

@@ -117,8 +117,13 @@ export class ChatRuns {
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown()).chunks), shuttingDown(), 'shutdown', 'goes on');
     this.options.metrics.onStreamOpen('chat');
+    // An answer that is at hand leaves in one piece with its head.
+    if (run.kept) response.cork();
     sse.open(lines([frames.opening()]));
-    if (run.kept) return take(run.kept);
+    if (run.kept) {
+      take(run.kept);
+      return response.uncork();
+    }
     const backlog = run.attached ? new Backlog<StreamEntry>() : null;
     const viewer: Viewer = {
       cursor: 0,

@@ -11,6 +11,7 @@ import { Attachments } from '../attachments/attachments.js';
 import { lowered, type Question } from '../chat/chat-request.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { Connections } from '../stream/connections.js';
 import { QueueWaits } from './queue-waits.js';
 
 /** Runs of one retry key that may have ended without an answer before a new request is refused a further one. */
@@ -93,7 +94,10 @@ export interface AcceptedRun {
   readonly kept?: readonly EngineEntry[] | undefined;
 }
 
-/** Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both. */
+/**
+ * Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both, except where the
+ * answer is at hand: it waits for the header alone, from which a sweep would publish what a death of this process holds back.
+ */
 @Injectable()
 export class Acceptance {
   constructor(
@@ -105,6 +109,7 @@ export class Acceptance {
     @Inject(QueueWaits) private readonly waits: QueueWaits,
     @Inject(AnswerCache) private readonly answers: AnswerCache,
     @Inject(Attachments) private readonly attachments: Attachments,
+    @Inject(Connections) private readonly connections: Connections,
   ) {}
 
   /**
@@ -171,8 +176,9 @@ export class Acceptance {
     this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
     await known(run);
-    await this.publish(accepted);
-    this.options.crashPoints?.reached('gateway', 'after-publish', runId);
+    const published = this.publish(accepted).then(() => this.options.crashPoints?.reached('gateway', 'after-publish', runId));
+    if (kept) this.connections.track(published);
+    else await published;
     return run;
   }
 
@@ -232,9 +238,6 @@ const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (ca
 /** 24 letters and digits, about 143 bits. */
 export function randomRunId(): string {
   let id = 'run_';
-  while (id.length < 28) {
-    const byte = randomBytes(1)[0]!;
-    if (byte < letters.length * 4) id += letters[byte % letters.length];
-  }
+  while (id.length < 28) for (const byte of randomBytes(32)) if (byte < letters.length * 4 && id.length < 28) id += letters[byte % letters.length];
   return id;
 }

@@ -238,6 +238,7 @@ const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (ca
 /** 24 letters and digits, about 143 bits. */
 export function randomRunId(): string {
   let id = 'run_';
-  while (id.length < 28) for (const byte of randomBytes(32)) if (byte < letters.length * 4 && id.length < 28) id += letters[byte % letters.length];
+  while (id.length < 28)
+    for (const byte of randomBytes(32)) if (byte < letters.length * 4 && id.length < 28) id += letters[byte % letters.length];
   return id;
 }

@@ -3,6 +3,7 @@ export * from './decision-table.js';
 export * from './describe-run.js';
 export * from './engine.js';
 export * from './evolve.js';
+export * from './kept-answer.js';
 export * from './memory.js';
 export { optionsOf } from './template-options.js';
 export { categoryOf, heard, sureFrom } from './tiers.js';

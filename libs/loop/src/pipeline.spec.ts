@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Template } from '@conclave/contracts';
-import { expert, research, Scenario, template } from './testing/scenario.js';
+import { keptEntries } from './kept-answer.js';
+import { expert, plainStrategy, research, Scenario, template } from './testing/scenario.js';
 
 const profile = (changes: Partial<Template['experts'][string]> = {}): Template['experts'][string] => ({
   t1: ['m@fake'],
@@ -251,6 +252,26 @@ describe('an answer of a cache', () => {
       usage: { calls: 0 },
     });
     expect(run.completed()!['reason']).toContain('distance 0.04');
+  });
+
+  it('is known to whoever has the request: the entries of the run, before the engine has come to it', () => {
+    const cached = {
+      origin: 'exact' as const,
+      runId: 'run_00000009',
+      question: 'q',
+      answer: 'Known.',
+      sources: [],
+      distance: null,
+      storedAt: 1,
+    };
+    const run = new Scenario();
+    const request = run.request({}, { cached });
+    const known = keptEntries(request, () => plainStrategy);
+    run.now += 5_000;
+    run.feed(request);
+    expect(known).toEqual(run.decisions[0]!.entries);
+    expect(known!.at(-1)).toMatchObject({ kind: 'run.completed', answer: 'Known.' });
+    expect(keptEntries(run.request(), () => plainStrategy)).toBeNull();
   });
 });
 

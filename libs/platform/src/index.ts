@@ -16,6 +16,7 @@ export { openObservers, type ObserverOptions } from './process/open-observers.js
 export { openReadiness, type HealthCheck, type Readiness } from './process/readiness.js';
 export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js';
 export { checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
+export { warmUpSoon } from './process/warm-up.js';
 export * from './tokens.js';
 export { traceIdOf, traceIdOfRun, traceparentFor } from './tracing/trace-context.js';
 export { DeliveryContext } from './transport/delivery-context.js';

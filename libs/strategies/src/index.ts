@@ -32,3 +32,4 @@ export { normaliseQuestion } from './sameness/normalise.js';
 export * from './sameness/sameness.js';
 export * from './skills/skill.js';
 export { repairArguments, type RepairedArguments } from './tools/repair-arguments.js';
+export * from './warm-up.js';

@@ -6,6 +6,7 @@ import { Engine } from '@conclave/test-support/system';
 import { forgetGraph } from './harness/graph.js';
 import { keySettings, keyVariables } from './scenarios/callers.js';
 import { collectionScenarios, collectionTemplates } from './scenarios/collections.js';
+import { keptAnswerScenarios, keptAnswerTemplates } from './scenarios/kept-answers.js';
 import { memoryScenarios, memoryTemplates } from './scenarios/memory.js';
 import { briefSkill, thoughtScenarios, thoughtTemplates } from './scenarios/thoughts.js';
 
@@ -17,7 +18,11 @@ beforeAll(async () => {
   writeFileSync(join(skills, 'brief.md'), briefSkill);
   engine = await Engine.start({
     corpus: { 'light.md': '# Light\n\nThe light of a lighthouse turns on mercury.\n' },
-    configuration: { keys: keySettings, skills, templates: { ...collectionTemplates, ...memoryTemplates, ...thoughtTemplates } },
+    configuration: {
+      keys: keySettings,
+      skills,
+      templates: { ...collectionTemplates, ...keptAnswerTemplates, ...memoryTemplates, ...thoughtTemplates },
+    },
     env: keyVariables,
   });
 });
@@ -31,3 +36,4 @@ afterEach(() => expect(engine?.models.violations() ?? []).toEqual([]));
 memoryScenarios(() => engine);
 collectionScenarios(() => engine);
 thoughtScenarios(() => engine);
+keptAnswerScenarios(() => engine);

@@ -172,25 +172,27 @@ export class Scenario {
 
   private at = () => ({ runId, source: 'gateway' as const, time: this.now });
 
-  requested(limits: Partial<RunLimits> = {}, more: Partial<PlanRequested['data']> = {}): Decision | null {
-    return this.feed(
-      makeEvent(
-        PlanRequested,
-        { id: runId, ...this.at() },
-        {
-          goal: 'Who founded it?',
-          conversation: [],
-          system: null,
-          template: this.of,
-          limits: { ...this.of.limits, ...limits },
-          caller: { tenant: 'default', actor: 'anonymous' },
-          answer: {},
-          origin: 'chat',
-          requestedAt: this.now,
-          ...more,
-        },
-      ),
+  request(limits: Partial<RunLimits> = {}, more: Partial<PlanRequested['data']> = {}): PlanRequested {
+    return makeEvent(
+      PlanRequested,
+      { id: runId, ...this.at() },
+      {
+        goal: 'Who founded it?',
+        conversation: [],
+        system: null,
+        template: this.of,
+        limits: { ...this.of.limits, ...limits },
+        caller: { tenant: 'default', actor: 'anonymous' },
+        answer: {},
+        origin: 'chat',
+        requestedAt: this.now,
+        ...more,
+      },
     );
+  }
+
+  requested(limits: Partial<RunLimits> = {}, more: Partial<PlanRequested['data']> = {}): Decision | null {
+    return this.feed(this.request(limits, more));
   }
 
   planned(epoch: number, tasks: PlannedTask[], usage: Usage = oneCall, more: Partial<PlanCreated['data']> = {}): Decision | null {

@@ -1,5 +1,14 @@
-import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import {
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
+import { samenessWarmUp } from '@conclave/strategies';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { LocalAdmin } from './admin/local-admin.js';
 import { AnswerCache } from './answers/answer-cache.js';
@@ -37,10 +46,13 @@ import { StreamHub } from './stream/stream-hub.js';
 
 /** HTTP in, events out, the run stream back. */
 @Module({})
-export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
+export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+  private coolDown: () => void = () => undefined;
+
   constructor(
     @Inject(Connections) private readonly connections: Connections,
     @Inject(StreamHub) private readonly hub: StreamHub,
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
   ) {}
 
   static register(options: GatewayOptions): DynamicModule {
@@ -93,8 +105,14 @@ export class GatewayModule implements OnModuleDestroy, OnApplicationShutdown {
     };
   }
 
+  /** The first question that a cache may know in other words is compared as fast as the next. */
+  onApplicationBootstrap(): void {
+    if (this.options.vectors && this.options.embedder) this.coolDown = warmUpSoon(samenessWarmUp);
+  }
+
   /** Before the server stops listening: streams get their last words while their connections are whole. */
   async onModuleDestroy(): Promise<void> {
+    this.coolDown();
     await this.connections.shutdown();
   }
 

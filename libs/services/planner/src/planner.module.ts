@@ -1,9 +1,13 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { warmUpSoon } from '@conclave/platform';
 import { CallsModule, type CallerOptions } from '@conclave/service-calls';
+import { complexityWarmUp } from '@conclave/strategies';
 import { PlannerHandler, RANDOM } from './planner.handler.js';
 
 @Module({})
-export class PlannerModule {
+export class PlannerModule implements OnApplicationBootstrap, OnModuleDestroy {
+  private coolDown: () => void = () => undefined;
+
   static register(options: Pick<CallerOptions, 'storePrompts'>): DynamicModule {
     return {
       module: PlannerModule,
@@ -12,5 +16,14 @@ export class PlannerModule {
       // Bound late, so that a simulation which replaces the chance of its world is heard.
       providers: [{ provide: RANDOM, useValue: () => Math.random() }],
     };
+  }
+
+  /** Whoever asks first does not wait until the patterns that read questions are compiled. */
+  onApplicationBootstrap(): void {
+    this.coolDown = warmUpSoon(complexityWarmUp);
+  }
+
+  onModuleDestroy(): void {
+    this.coolDown();
   }
 }

@@ -204,12 +204,25 @@ export class Database {
     const sql = this.#sql;
     sql.run('BEGIN IMMEDIATE');
     try {
-      const outcomes = queued.map(({ write }) => this.#apply(write));
-      sql.run('COMMIT');
+      const outcomes = queued.length === 1 ? [this.#alone(queued[0]!.write)] : queued.map(({ write }) => this.#apply(write));
+      if (queued.length > 1 || outcomes[0]!.ok) sql.run('COMMIT');
       return outcomes;
     } catch (error) {
       if (sql.inTransaction) sql.exec('ROLLBACK');
       throw error;
+    }
+  }
+
+  /** The only write of its transaction: undone with it, so it needs no savepoint. Throws when SQLite has given up by itself. */
+  #alone(write: (tick: Tick) => unknown): Outcome {
+    const sql = this.#sql;
+    const after: (() => void)[] = [];
+    try {
+      return { ok: true, value: write({ sql, afterCommit: (call) => after.push(call) }), after };
+    } catch (error) {
+      if (!sql.inTransaction) throw error;
+      sql.run('ROLLBACK');
+      return { ok: false, error: storeFailure(error) };
     }
   }
 

@@ -97,6 +97,8 @@ export class SqliteRuns implements Runs {
       if (applied) return { outputs: JSON.parse(applied.outputs) as Event[], repeated: true, state };
       const result = step(state, { now: now(), version: row?.version ?? 0 });
       if (result === null) return { outputs: [], repeated: false, state: null };
+      // A log that is read again into an empty store brings runs that nobody accepted here.
+      if (event.type === 'PlanRequested' && !row?.header) this.#addHeader(tick, event as PlanRequested);
       this.#store(tick, event, result);
       return { outputs: result.outputs, repeated: false, state: result.next };
     });
@@ -106,8 +108,6 @@ export class SqliteRuns implements Runs {
     const { log, stream, timers, now } = this.parts;
     const { sql } = tick;
     const { runId } = event;
-    // A log that is read again into an empty store brings runs that nobody accepted here.
-    if (event.type === 'PlanRequested') this.#addHeader(tick, event as PlanRequested);
     sql.run(
       `INSERT INTO run (run_id, accepted_at, version, state, status, terminal, ended_at) VALUES (?, ?, 1, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET version = version + 1, state = excluded.state, status = excluded.status,

@@ -13,6 +13,8 @@ type Data = Parameters<typeof textsOf>[0];
 
 /** Milliseconds that acceptance waits for the caches at most. */
 const patienceMs = 300;
+/** Why lookups are told to stop; made once, because the trace of an error costs more than a lookup. */
+const lookedUp = new Error('The caches have been looked at.');
 /** Nearest questions that are compared word by word. */
 const compared = 8;
 
@@ -63,7 +65,7 @@ export class AnswerCache {
       return await this.look('semantic', over.signal, () => this.semantic(asked, scope, vectors, embedder, over.signal));
     } finally {
       clearTimeout(timer);
-      over.abort();
+      over.abort(lookedUp);
     }
   }
 

@@ -117,7 +117,13 @@ export class ChatRuns {
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown()).chunks), shuttingDown(), 'shutdown', 'goes on');
     this.options.metrics.onStreamOpen('chat');
+    // An answer that is at hand leaves in one piece with its head.
+    if (run.kept) response.cork();
     sse.open(lines([frames.opening()]));
+    if (run.kept) {
+      take(run.kept);
+      return response.uncork();
+    }
     const backlog = run.attached ? new Backlog<StreamEntry>() : null;
     const viewer: Viewer = {
       cursor: 0,
@@ -137,13 +143,15 @@ export class ChatRuns {
       session.end('is over');
       this.sendAnswer(response, run.runId, frame, end);
     };
+    const take = (entries: readonly StreamBody[]): void => {
+      const end = entries.find(isTerminal) as Completed | undefined;
+      if (end) finish(end);
+    };
+    if (run.kept) return take(run.kept);
     const viewer: Viewer = {
       cursor: 0,
       ready: () => session.open,
-      take: (entries) => {
-        const end = entries.find(isTerminal) as Completed | undefined;
-        if (end) finish(end);
-      },
+      take,
       lost: (view) => finish(completedOf(view)),
       failed: (error) => {
         this.options.logger.error('a chat answer failed', { run: run.runId, error });

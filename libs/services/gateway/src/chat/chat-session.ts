@@ -54,9 +54,13 @@ export class ChatSession {
     return this.phase === 'open';
   }
 
-  /** Counts this client among those of the run. Throws STORE_*; the run is then left at once, because nobody waits for it. */
+  /**
+   * Counts this client among those of the run, unless it need not wait for it. Throws STORE_*; the run is then left at once, because
+   * nobody waits for it.
+   */
   async attach(run: AcceptedRun): Promise<void> {
     this.run = run;
+    if (run.kept) return;
     this.attaching = this.world.state.runs.attach(run.runId, this.clientId);
     try {
       await this.attaching;

@@ -40,21 +40,34 @@ const tooLarge = (maxBytes: number, attachmentBytes: number): Failure =>
       : `The limit is ${maxBytes} bytes, and ${attachmentBytes} for images and files (\`gateway.max_attachment_bytes\`).`,
   );
 
-/** The whole body, or null when it is longer than `keep`; gives up beyond `most`. */
-export async function collectBody(request: Request, keep: number, most: number): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+/** The whole body, or null when it is longer than `keep`; gives up beyond `most`. Throws CALL_CANCELLED. */
+export function collectBody(request: Request, keep: number, most: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const stop = (): void => {
+      request.off('data', take).off('end', ended).off('error', left).off('close', left);
+    };
+    const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes <= keep) chunks.push(chunk);
       else chunks.length = 0;
-      if (bytes > most) return null;
-    }
-  } catch (cause) {
-    throw new Failure('CALL_CANCELLED', 'The client left while it was sending.', { cause });
-  }
-  return bytes > keep ? null : Buffer.concat(chunks);
+      if (bytes <= most) return;
+      stop();
+      request.pause();
+      resolve(null);
+    };
+    const ended = (): void => {
+      stop();
+      resolve(bytes > keep ? null : chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    };
+    const left = (cause?: unknown): void => {
+      stop();
+      reject(new Failure('CALL_CANCELLED', 'The client left while it was sending.', { cause }));
+    };
+    if (request.destroyed || request.readableEnded) return left();
+    request.on('data', take).on('end', ended).on('error', left).on('close', left);
+  });
 }
 
 /** Throws REQUEST_NOT_JSON. */

@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
+import { keptEntries } from '@conclave/loop';
 import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
+import { strategyOf } from '@conclave/strategies';
 import type { Request } from 'express';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { lowered, type Question } from '../chat/chat-request.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { Connections } from '../stream/connections.js';
 import { QueueWaits } from './queue-waits.js';
 
 /** Runs of one retry key that may have ended without an answer before a new request is refused a further one. */
@@ -83,9 +86,18 @@ export interface AcceptedRun {
   readonly requestedAt: number;
   /** Value of the header `x-conclave-cache` where a cache has answered. */
   readonly cache?: string | undefined;
+  /**
+   * What the engine will write about the run, where a cache has answered it and this request has begun it: the client is answered from
+   * it at once. The run ends through the log as any other, some milliseconds later. Should it end otherwise, because somebody cancels it
+   * meanwhile or its record is a dead letter, then the record says that, and the client keeps an answer that was committed once already.
+   */
+  readonly kept?: readonly EngineEntry[] | undefined;
 }
 
-/** Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both. */
+/**
+ * Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both, except where the
+ * answer is at hand: it waits for the header alone, from which a sweep would publish what a death of this process holds back.
+ */
 @Injectable()
 export class Acceptance {
   constructor(
@@ -97,6 +109,7 @@ export class Acceptance {
     @Inject(QueueWaits) private readonly waits: QueueWaits,
     @Inject(AnswerCache) private readonly answers: AnswerCache,
     @Inject(Attachments) private readonly attachments: Attachments,
+    @Inject(Connections) private readonly connections: Connections,
   ) {}
 
   /**
@@ -156,14 +169,22 @@ export class Acceptance {
       throw new Failure('OVERLOADED', `${outcome.open} runs are open.`, { retryAfterMs: this.limits.retryAfterS * 1000 });
     }
     this.options.crashPoints?.reached('gateway', 'after-accept', runId);
-    const run = { runId, attached: false, requestedAt, cache: cacheOf(header) };
+    const accepted = asked.repeat.idempotent ? await this.firstOf(header) : header;
+    const kept = keptEntries(accepted, strategyOf) ?? undefined;
+    const run: AcceptedRun = { runId, attached: false, requestedAt, cache: cacheOf(accepted), kept };
     this.options.metrics.onAccepted({ template: template.id, origin });
     this.options.logger.info('run accepted', { run: runId, trace: traceIdOf(traceparent), template: template.id, origin });
     this.note('accepted', runId);
     await known(run);
-    await this.publish(header);
-    this.options.crashPoints?.reached('gateway', 'after-publish', runId);
+    const published = this.publish(accepted).then(() => this.options.crashPoints?.reached('gateway', 'after-publish', runId));
+    if (kept) this.connections.track(published);
+    else await published;
     return run;
+  }
+
+  /** Two gateways that get one request at the same moment may have found different answers: the header that was there first is the run. */
+  private async firstOf(header: PlanRequested): Promise<PlanRequested> {
+    return (await this.state.runs.header(header.runId)) ?? header;
   }
 
   /** Throws QUEUE_TOO_LONG when the workers are so far behind that a new run would only join the queue. */
@@ -217,9 +238,7 @@ const cacheOf = ({ data: { cached } }: PlanRequested): string | undefined => (ca
 /** 24 letters and digits, about 143 bits. */
 export function randomRunId(): string {
   let id = 'run_';
-  while (id.length < 28) {
-    const byte = randomBytes(1)[0]!;
-    if (byte < letters.length * 4) id += letters[byte % letters.length];
-  }
+  while (id.length < 28)
+    for (const byte of randomBytes(32)) if (byte < letters.length * 4 && id.length < 28) id += letters[byte % letters.length];
   return id;
 }

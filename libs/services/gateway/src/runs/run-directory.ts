@@ -1,7 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, Failure, noUsage, type PlanRequested, RunId, type RunView } from '@conclave/contracts';
+import { type Caller, Failure, isTerminal, noUsage, type PlanRequested, RunId, type RunView } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { StreamHub } from '../stream/stream-hub.js';
+
+/** Milliseconds that somebody waits who asks for a run whose answer is out before its record is. */
+const recordWithinMs = 1_000;
 
 /** Runs by their id, for those who may see them. */
 @Injectable()
@@ -9,6 +13,7 @@ export class RunDirectory {
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(STATE) private readonly state: StateStore,
+    @Inject(StreamHub) private readonly hub: StreamHub,
   ) {}
 
   /** The header of a run of the caller's tenant. Throws RUN_NOT_FOUND, the same for a run of another tenant as for none. */
@@ -18,11 +23,37 @@ export class RunDirectory {
     return header;
   }
 
-  /** Throws RUN_NOT_FOUND. */
+  /** A run that a cache has answered is shown once its record is written, at most a second later as it is then. Throws RUN_NOT_FOUND. */
   async view(id: string, caller: Caller): Promise<RunView> {
     const header = await this.header(id, caller);
-    const stored = await this.state.runs.read(id);
+    let stored = await this.state.runs.read(id);
+    if (header.data.cached && !stored?.terminal && (await this.ends(id))) stored = await this.state.runs.read(id);
     return stored ? this.options.describeRun(stored.state) : acceptedView(header);
+  }
+
+  /** Whether the run ends while somebody waits for it. */
+  private ends(id: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const stop = (ended: boolean): void => {
+        clearTimeout(timer);
+        following.stop();
+        resolve(ended);
+      };
+      const timer = setTimeout(() => stop(false), recordWithinMs);
+      const following = this.hub.follow(
+        id,
+        {
+          cursor: 0,
+          ready: () => true,
+          take: (entries) => {
+            if (entries.some(isTerminal)) stop(true);
+          },
+          lost: () => stop(true),
+          failed: () => stop(false),
+        },
+        false,
+      );
+    });
   }
 }
 
@@ -41,7 +72,7 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   answer: null,
   cutShort: false,
   complexity: data.complexity ?? null,
-  cached: null,
+  cached: data.cached ? { origin: data.cached.origin, runId: data.cached.runId, distance: data.cached.distance } : null,
   review: null,
   sources: [],
   rounds: [],

@@ -1,0 +1,22 @@
+import { complexityOf } from './complexity/complexity.js';
+import { sameQuestion } from './sameness/sameness.js';
+
+/**
+ * Questions that between them reach every pattern. Patterns with letters of all alphabets are compiled when they are first used and
+ * once more soon after: about 0.4 s of CPU for the level of a question, 0.1 s for the comparison of two.
+ */
+const questions = [
+  'Compare the first page of the book with the last one, explain the differences, and calculate 17.5 % of 2,340.',
+  'Wie hoch ist der Turm, den Gustave Eiffel 1889 in Paris gebaut hat?',
+  'Write a function that sorts a list; then tell me who directed the film that the author of the book produced.',
+];
+
+const readAloud = (question: string) => (): void => void complexityOf(question, { hasHistory: true, hasAttachments: true });
+
+/** Steps after which `complexityOf` takes as long as ever. */
+export const complexityWarmUp: readonly (() => void)[] = questions.map(readAloud);
+
+/** Steps after which `sameQuestion` takes as long as ever. */
+export const samenessWarmUp: readonly (() => void)[] = questions.map(
+  (question) => (): void => void sameQuestion(question, question.replace(/\.$|\?$/, ' today?')),
+);

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RunView } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { ask, ChatStream, CommitteeScript, type Engine, expert, plainTemplate, user } from '@conclave/test-support/system';
+import { KeyedCaller, keys } from './callers.js';
+
+export const keptAnswerTemplates = {
+  keeps: {
+    ...plainTemplate,
+    strategy: 'single-pass',
+    capabilities: [],
+    caches: { answer: true, semantic: false, plan: false, search: false },
+  },
+} as const;
+
+/** An answer that was given before goes out before the engine has come to its run; nobody can tell but by the clock. */
+export function keptAnswerScenarios(engine: () => Engine): void {
+  const ann = new KeyedCaller(engine, keys.ann);
+  const as = (key: string, more: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...more });
+  const run = async (id: string): Promise<RunView> => (await ann.send('GET', `/runs/${id}`)).body as RunView;
+
+  /** A question that was answered once and is known by now, and how often the models were asked about it. */
+  async function known(question: string) {
+    const s = new CommitteeScript(engine().models, question).plan([expert('x1', 'Say it.')], { times: Infinity }).expertReply({ text: 'It is so.\nCONFIDENCE: 0.9' }, undefined, Infinity); // prettier-ignore
+    const body = { model: 'keeps', messages: user(question) };
+    const first = await ask(engine().url(), body, as(keys.ann));
+    expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
+    await until('the answer in the cache', async () => (await ask(engine().url(), body, as(keys.ann))).headers.get('x-conclave-cache') === 'exact', { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+    return { body, first, calls: () => s.calls().length };
+  }
+
+  describe('an answer that was given before', () => {
+    it('is given again at once, in one piece and streamed, and its run is on record for whoever asks for it then', async () => {
+      const { body, first, calls } = await known('What is given again at once?');
+      const before = calls();
+      const again = await ask(engine().url(), body, as(keys.ann));
+      const record = await run(again.headers.get('x-run-id')!);
+      expect(again.body.choices[0]!.message.content).toBe(first.body.choices[0]!.message.content);
+      expect(again.body).toMatchObject({ usage: { total_tokens: 0 }, conclave: { run_id: record.id, outcome: 'completed', reason: record.reason } }); // prettier-ignore
+      expect(record).toMatchObject({
+        ...{ status: 'completed', terminal: true, answer: 'It is so.', usage: { total: { calls: 0 } } },
+        cached: { origin: 'exact', runId: first.body.conclave!.run_id },
+      });
+      const stream = await (await ChatStream.open(engine().url(), body, as(keys.ann))).end();
+      expect([stream.content, stream.error]).toEqual(['It is so.', undefined]);
+      expect(await run(stream.runId)).toMatchObject({ terminal: true, answer: 'It is so.' });
+      expect((await ann.events(stream.runId)).map(({ kind }) => kind)).toEqual(['run.started', 'thought', 'run.completed']);
+      expect(calls()).toBe(before);
+    });
+
+    it('is one run for a request that is repeated by its key, and the same bytes each time', async () => {
+      const { body } = await known('What is one run however often it is sent?');
+      const headers = as(keys.ann, { 'idempotency-key': 'the-same' });
+      const answers = [];
+      for (let n = 0; n < 3; n += 1) answers.push(await ask(engine().url(), body, headers));
+      expect(new Set(answers.map((answer) => answer.headers.get('x-run-id'))).size).toBe(1);
+      expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    });
+
+    it('can be rated right after it, and a bad rating takes it away', async () => {
+      const { body } = await known('What is rated right after it was given?');
+      const again = await ask(engine().url(), body, as(keys.ann));
+      expect(again.headers.get('x-conclave-cache')).toBe('exact');
+      expect((await ann.send('POST', '/feedback', { response_id: again.body.id, rating: 1 })).status).toBe(202);
+      await until('an answer that is made anew', async () => (await ask(engine().url(), body, as(keys.ann))).headers.get('x-conclave-cache') === null, { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+    });
+
+    it('is not given to another tenant', async () => {
+      const { body } = await known('What is not given to another tenant?');
+      const other = await ask(engine().url(), body, as(keys.cyd));
+      expect([other.status, other.headers.get('x-conclave-cache')]).toEqual([200, null]);
+    });
+  });
+}

@@ -143,7 +143,11 @@ export function memoryScenarios(engine: () => Engine): void {
       expect(two.sources).toEqual([expect.objectContaining({ kind: 'memory', n: 1, title: '[Domain-Filtered Memory] answer' })]);
       expect(two.answer).toContain('[1] [Domain-Filtered Memory] answer');
 
-      for (const filters of [{ expert_domain: 'legal_advisor' }, { expert_domain: 'science', jurisdiction: 'nowhere' }]) {
+      const others: readonly Readonly<Record<string, string>>[] = [
+        { expert_domain: 'legal_advisor' },
+        { expert_domain: 'science', jurisdiction: 'nowhere' },
+      ];
+      for (const filters of others) {
         const ofAnother = later(filters);
         const three = await ann.answered('recalls', ofAnother.question);
         expect(toldTo(ofAnother)).not.toContain(depth);

@@ -1,4 +1,4 @@
-// The suites of `npm test`, in the order they run. The tasks inside lint, types and fast tests are Nx's, so unchanged
+// The suites of `npm test`, in the order they run. The tasks inside types, lint and fast tests are Nx's, so unchanged
 // projects come from its cache.
 import { join } from 'node:path';
 import { specFiles } from './results.mjs';
@@ -26,8 +26,7 @@ export function suites() {
   const fast = all.filter(({ folder }) => folder !== endToEnd && folder !== simulation);
   const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
   return [
-    { name: 'lint', title: 'Lint', args: [nx, 'run', '@conclave/tools:lint-workspace'], limit: 480 },
-    { name: 'types', title: 'Types', args: [nx, 'run', '@conclave/tools:typecheck-workspace'], limit: 360, beside: 'lint' },
+    { name: 'lint', title: 'Types and lint', args: [nx, 'run', '@conclave/tools:check-sources'], limit: 480 },
     { name: 'docs', title: 'Printed docs', args: [join(workspaceRoot, 'tools/print-docs.mjs'), '--check'], limit: 60 },
     {
       name: 'fast',

@@ -4,12 +4,13 @@ import boundaries from 'eslint-plugin-boundaries';
 import typescript from 'typescript-eslint';
 import { forSpecs, layers, packages } from './tools/layers.mjs';
 import { projects, workspaceRoot } from './tools/workspace.mjs';
+import { workspaceProgram } from './tools/workspace-program.mjs';
 
 /**
  * Types for lint: for one project only its own program is loaded; for the whole workspace (LINT_SCOPE=workspace) one shared
- * program is three times as fast as thirty.
+ * program, the one whose types are checked, is three times as fast as thirty.
  */
-const programs = process.env.LINT_SCOPE === 'workspace' ? { project: 'tsconfig.json' } : { projectService: true };
+const programs = process.env.LINT_SCOPE === 'workspace' ? { programs: [workspaceProgram()] } : { projectService: true };
 
 const specs = ['**/*.spec.ts', '**/*.contract.ts', '**/suites.ts', '**/__fixtures__/**'];
 const workspace = projects();

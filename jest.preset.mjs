@@ -22,7 +22,7 @@ const integration = process.env.TEST_LEVEL === 'int' || process.argv.some((argum
 export default {
   // One cache of transformed sources for all projects: each would transform every library it imports once more.
   id: 'conclave',
-  testEnvironment: 'node',
+  testEnvironment: fileURLToPath(new URL('tools/jest-environment.mjs', import.meta.url)),
   // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
   testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],

@@ -15,14 +15,7 @@ const toolTargets = {
   lint: { command: 'eslint --max-warnings=0 tools *.mjs', inputs: ['default', ...rootFiles] },
   test: { command: 'node jest.mjs fast', options: { cwd: '{projectRoot}' }, inputs: ['default', ...rootFiles, ...manifests] },
   // The whole workspace in one process: what `npm test` and `npm run check` use. The targets of single projects serve `nx affected`.
-  'lint-workspace': {
-    command: 'eslint --max-warnings=0 .',
-    options: { env: { LINT_SCOPE: 'workspace' } },
-    cache: true,
-    inputs: sources,
-    outputs: [],
-  },
-  'typecheck-workspace': { command: 'tsc --noEmit -p tsconfig.json', cache: true, inputs: sources, outputs: [] },
+  'check-sources': { command: 'node tools/check-sources.mjs', cache: true, inputs: sources, outputs: [] },
 };
 
 function targetsOf(folder) {

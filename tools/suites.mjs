@@ -1,4 +1,4 @@
-// The suites of `npm test`, in the order they run. The tasks inside lint, types and fast tests are Nx's, so unchanged
+// The suites of `npm test`, in the order they run. The tasks inside types, lint and fast tests are Nx's, so unchanged
 // projects come from its cache.
 import { join } from 'node:path';
 import { specFiles } from './results.mjs';
@@ -19,16 +19,14 @@ const companions = {
 /**
  * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
  * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole. One with `beside` begins
- * together with the suite of that name, where both are run, and may outlast it: it computes while the others mostly wait.
+ * together with the suite of that name, where both are run, and may outlast it. Those with `computes` keep one processor busy, one
+ * after the other, while the others mostly wait; those that are `alone` use every processor or promise times.
  */
 export function suites() {
   const all = projects();
   const fast = all.filter(({ folder }) => folder !== endToEnd && folder !== simulation);
   const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
   return [
-    { name: 'lint', title: 'Lint', args: [nx, 'run', '@conclave/tools:lint-workspace'], limit: 480 },
-    { name: 'types', title: 'Types', args: [nx, 'run', '@conclave/tools:typecheck-workspace'], limit: 360, beside: 'lint' },
-    { name: 'docs', title: 'Printed docs', args: [join(workspaceRoot, 'tools/print-docs.mjs'), '--check'], limit: 60 },
     {
       name: 'fast',
       title: 'Fast tests',
@@ -36,7 +34,10 @@ export function suites() {
       limit: 900,
       level: 'fast',
       folders: fast.map(({ folder }) => folder),
+      alone: true,
     },
+    { name: 'docs', title: 'Printed docs', args: [join(workspaceRoot, 'tools/print-docs.mjs'), '--check'], limit: 60 },
+    { name: 'lint', title: 'Types and lint', args: [nx, 'run', '@conclave/tools:check-sources'], limit: 480, computes: true },
     {
       name: 'simulation',
       title: 'Simulation',
@@ -45,8 +46,7 @@ export function suites() {
       limit: 900,
       level: 'fast',
       folders: [simulation],
-      // One thread that computes: it is done before the first suite that promises times.
-      beside: 'int:gateway',
+      computes: true,
     },
     ...integration.map(({ folder, needs }) => ({
       name: `int:${folder.split('/').at(-1)}`,
@@ -77,6 +77,7 @@ function engineSuite(engine, needs) {
     level,
     folders: [endToEnd],
     needs,
+    alone: true,
   };
 }
 
@@ -88,6 +89,7 @@ function faultSuite(engine, jobs, needs) {
     args: [join(workspaceRoot, 'tests/faults/dist/main.js'), '--ci', '--engine', engine, '--jobs', String(jobs)],
     limit: 900,
     needs,
+    alone: true,
   };
 }
 

@@ -14,7 +14,7 @@ import { workspaceRoot } from './workspace.mjs';
 
 /** The whole run in CI, in seconds; a suite gets what is left of it when that is less than its own limit. */
 const wholeLimit = 55 * 60;
-const checks = ['lint', 'types', 'docs', 'fast', 'simulation'];
+const checks = ['lint', 'docs', 'fast', 'simulation'];
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, only: { type: 'string' } } });
 const strict = ['true', '1'].includes(process.env.CI ?? '');
@@ -109,16 +109,26 @@ async function runAll() {
   const chosen = chosenSuites();
   starting = startServers([...new Set(chosen.flatMap((suite) => suite.needs ?? []))]);
   try {
-    const companions = [];
-    for (const suite of chosen) {
-      if (chosen.some(({ name }) => name === suite.beside)) continue;
-      companions.push(...chosen.filter(({ beside }) => beside === suite.name).map(takeSuite));
-      await takeSuite(suite);
-    }
-    await Promise.all(companions);
+    await takeSuites(chosen);
   } finally {
     await stopServers();
   }
+}
+
+/** In their order, one at a time, but for those that run beside others. */
+async function takeSuites(chosen) {
+  const isBeside = ({ beside }) => chosen.some(({ name }) => name === beside);
+  const computing = chosen.filter(({ computes }) => computes);
+  const companions = [];
+  const inTurn = async (turn) => {
+    for (const suite of turn) {
+      if (suite.alone) await Promise.all(companions.splice(0));
+      else companions.push(inTurn(computing.splice(0)), ...chosen.filter(({ beside }) => beside === suite.name).map(takeSuite));
+      await takeSuite(suite);
+    }
+  };
+  await inTurn(chosen.filter((suite) => !suite.computes && !isBeside(suite)));
+  await Promise.all([...companions, inTurn(computing.splice(0))]);
 }
 
 /** Runs a suite, or says why not. */

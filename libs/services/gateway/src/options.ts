@@ -163,9 +163,9 @@ export interface GatewayOptions {
   readonly problems?: () => Promise<readonly string[]>;
   /** Text of GET /metrics and its content type. */
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** JSON texts of GET /openapi.json and GET /asyncapi.json. */
-  readonly openApi: string;
-  readonly asyncApi: string;
+  /** JSON texts of GET /openapi.json and GET /asyncapi.json, made when somebody asks for one the first time. */
+  readonly openApi: () => string;
+  readonly asyncApi: () => string;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
   readonly history?: History;

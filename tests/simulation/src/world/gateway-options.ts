@@ -46,6 +46,6 @@ export const gatewayOptions = (parts: {
   metrics,
   describeRun: (state) => describeRun(state as RunState),
   metricsText: async () => ({ contentType: '', text: '' }),
-  openApi: '{}',
-  asyncApi: '{}',
+  openApi: () => '{}',
+  asyncApi: () => '{}',
 });

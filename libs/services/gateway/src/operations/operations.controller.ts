@@ -7,6 +7,9 @@ import { Health } from './health.js';
 /** What people and machines ask about the gateway itself. */
 @Controller()
 export class OperationsController {
+  private openApiText?: string;
+  private asyncApiText?: string;
+
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
@@ -34,12 +37,12 @@ export class OperationsController {
 
   @Get('openapi.json')
   openApi(@Res() response: Response): void {
-    send(response, 'application/json; charset=utf-8', this.options.openApi);
+    send(response, 'application/json; charset=utf-8', (this.openApiText ??= this.options.openApi()));
   }
 
   @Get('asyncapi.json')
   asyncApi(@Res() response: Response): void {
-    send(response, 'application/json; charset=utf-8', this.options.asyncApi);
+    send(response, 'application/json; charset=utf-8', (this.asyncApiText ??= this.options.asyncApi()));
   }
 }
 

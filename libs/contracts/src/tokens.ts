@@ -4,11 +4,16 @@
  */
 export function estimateTokens(text: string): number {
   let ascii = 0;
-  let other = 0;
-  for (const character of text) {
-    if (character.charCodeAt(0) < 128) ascii += 1;
-    else other += 1;
+  let pairs = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 128) ascii += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00 && at + 1 < text.length && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
+      pairs += 1;
+      at += 1;
+    }
   }
+  const other = text.length - ascii - pairs;
   return Math.ceil(ascii / 4) + other;
 }
 

@@ -7,16 +7,16 @@ import { isJudge, unborn, type RunState, type TaskState } from './state.js';
 /** Inputs of the engine. */
 export type EngineInput = Extract<AnyEvent, { type: 'PlanRequested' | 'PlanCreated' | 'ResultReady' | 'TimerFired' | 'CommandIssued' }>;
 
-/** What is now true. Never decides; a copy is returned, the argument stays as it was. */
+/** What is now true. Never decides; a copy is returned, the argument stays as it was. What a step never changes in place is shared. */
 export function evolve(current: RunState | null, event: EngineInput): RunState {
-  const run = structuredClone(current ?? unborn(event.runId));
+  const run = copyOf(current ?? unborn(event.runId));
   if (run.phase === 'done') return run;
   switch (event.type) {
     case 'PlanRequested':
       if (run.phase === 'unborn') {
         const { data } = event;
         run.goal = data.goal;
-        run.memory.goal = data.goal;
+        run.memory = { ...run.memory, goal: data.goal };
         run.conversation = data.conversation;
         run.system = data.system;
         run.template = data.template;
@@ -52,6 +52,27 @@ export function evolve(current: RunState | null, event: EngineInput): RunState {
       return run;
   }
 }
+
+const copyEach = <V extends object>(table: Readonly<Record<string, V>>): Record<string, V> => {
+  const copy: Record<string, V> = {};
+  for (const [key, value] of Object.entries(table)) copy[key] = { ...value };
+  return copy;
+};
+
+/** New where a step may write: the members of the run, of its tasks, timers and counters, and its lists. Everything below is only ever replaced. */
+const copyOf = (run: RunState): RunState => ({
+  ...run,
+  earlyPlans: { ...run.earlyPlans },
+  earlyResults: { ...run.earlyResults },
+  earlyCommands: [...run.earlyCommands],
+  plans: [...run.plans],
+  tasks: copyEach(run.tasks),
+  history: [...run.history],
+  decisions: [...run.decisions],
+  counters: { ...run.counters },
+  timers: copyEach(run.timers),
+  ...(run.composing ? { composing: { ...run.composing } } : {}),
+});
 
 /** A plan that is not awaited (any more) is no plan of this run; what it cost is counted all the same. */
 const isAwaited = (run: RunState, epoch: number): boolean =>

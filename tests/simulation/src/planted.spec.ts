@@ -6,8 +6,20 @@ import { simulate } from './simulate.js';
 
 /** Seeds, from 0, within which each planted bug has to be found. */
 const within = 800;
-/** Where the search begins: seeds that found a rare bug when it was planted. Another seed may find it after any change, so all are tried. */
-const likely: Readonly<Record<string, number>> = { 'lost-answer-keeps-step': 380, 'outage-counted-as-failure': 118 };
+/** Where the search begins: seeds that found a bug when this was written. After any change another seed may find it, so all are tried, and the one that did is said. */
+const likely: Readonly<Record<string, number>> = {
+  'commit-without-compare-and-set': 37,
+  'applied-ids-not-stored': 18,
+  'journal-accepts-lower-attempt': 16,
+  'lost-answer-keeps-step': 531,
+  'publish-acknowledged-early': 76,
+  'timer-removed-before-publish': 6,
+  'cancel-not-level-triggered': 4,
+  'stream-append-not-idempotent': 109,
+  'superseded-not-written': 6,
+  'outage-counted-as-failure': 674,
+  'retry-mapping-overwritten': 17,
+};
 const patienceMs = 30 * 60_000;
 
 describe('a planted bug', () => {

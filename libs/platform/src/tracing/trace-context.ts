@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 const digest = (text: string, hexDigits: number): string => {
-  const hex = createHash('sha256').update(text).digest('hex').slice(0, hexDigits);
+  const hex = hash('sha256', text).slice(0, hexDigits);
   return /^0+$/.test(hex) ? hex.replace(/.$/, '1') : hex;
 };
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CallRecorded, type Event, type FailureNote, makeEvent, type Service, type Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 
@@ -25,7 +25,7 @@ export interface EndedCall {
 }
 
 /** SHA-256 of a request as its record carries it, in hex. */
-export const requestHash = (request: unknown): string => createHash('sha256').update(JSON.stringify(request)).digest('hex');
+export const requestHash = (request: unknown): string => hash('sha256', JSON.stringify(request));
 
 /** The audit's record of a call; prompts and replies as far as `storePrompts` keeps them. */
 export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {

@@ -1,12 +1,23 @@
+/** Keys whose JSON is the key between quotes: nearly all there are. */
+const plainKey = /^[\w./~-]*$/;
+
+const { stringify } = JSON;
+
 /** JSON with sorted keys and without undefined members: the same value gives the same text. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-    return `{${members.join(',')}}`;
+  if (typeof value !== 'object' || value === null) return stringify(value) ?? 'null';
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
+    return `[${text}]`;
   }
-  return JSON.stringify(value) ?? 'null';
+  // By UTF-16 units, which is how the hashes of recorded runs were made.
+  const keys = Object.keys(value).sort();
+  for (const key of keys) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    const name = plainKey.test(key) ? `"${key}"` : stringify(key);
+    text += text === '' ? `${name}:${canonicalJson(member)}` : `,${name}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event } from '@conclave/contracts';
@@ -136,4 +136,4 @@ function storable(event: EngineInput, request: EngineInput | null, decision: Dec
 const inputOf = ({ id, type, time, data }: EngineInput) => ({ id, type, time, data });
 
 /** SHA-256 of the canonical JSON of a state, first 32 hex digits. */
-export const stateHash = (state: RunState): string => createHash('sha256').update(canonicalJson(state)).digest('hex').slice(0, 32);
+export const stateHash = (state: RunState): string => hash('sha256', canonicalJson(state)).slice(0, 32);

@@ -10,9 +10,13 @@ export const phrases = (...list: readonly string[]): RegExp =>
     'iu',
   );
 
+const everywhere = new WeakMap<RegExp, RegExp>();
+
 export const countOf = (text: string, expression: RegExp): number => {
+  let global = everywhere.get(expression);
+  if (!global) everywhere.set(expression, (global = new RegExp(expression.source, `${expression.flags.replace('g', '')}g`)));
   let count = 0;
-  for (const _match of text.matchAll(new RegExp(expression.source, `${expression.flags.replace('g', '')}g`))) count += 1;
+  for (const _match of text.matchAll(global)) count += 1;
   return count;
 };
 

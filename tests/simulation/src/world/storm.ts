@@ -4,7 +4,7 @@ import { randomFrom, type Random } from '../faults/random.js';
 import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
 import type { SimulatedProcess } from './simulated-process.js';
-import { beginning, sleep } from './virtual-time.js';
+import { beginning, sleep, virtualNow } from './virtual-time.js';
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
@@ -26,7 +26,7 @@ export class Storm {
   }
 
   get over(): boolean {
-    return Date.now() - beginning >= this.plan.endsAt;
+    return virtualNow() - beginning >= this.plan.endsAt;
   }
 
   /** Before the effect of a call: undefined to go on at once, else a wait that ends with what the call fails with after its effect. Throws what it fails with before it. */
@@ -89,13 +89,13 @@ export class Storm {
   }
 
   private delayMs(process: SimulatedProcess): number {
-    const frozen = Math.max(0, process.frozenUntil - Date.now());
+    const frozen = process.frozenUntil === 0 ? 0 : Math.max(0, process.frozenUntil - virtualNow());
     const slow = this.chance(this.plan.delay) ? this.random.between(1, this.plan.longestDelayMs) : 0;
     return frozen + slow;
   }
 
   private failure(process: SimulatedProcess, store: StoreKind): Failure | null {
-    const at = Date.now() - beginning;
+    const at = virtualNow() - beginning;
     const away = this.plan.outages.some(
       (outage) =>
         outage.store === store &&

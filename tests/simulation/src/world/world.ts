@@ -12,7 +12,7 @@ import type { Observe } from './port-view.js';
 import type { ModelWorld } from './simulated-models.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { Storm } from './storm.js';
-import { beginning, sleep } from './virtual-time.js';
+import { beginning, sleep, virtualNow } from './virtual-time.js';
 
 /** A topic that each service consumes. */
 const poisonTopics: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export class World {
     this.template = template(this.plan.rounds, this.plan.gapCheck);
     const chance = randomFrom(seed).fork('clock');
     this.clock = {
-      now: () => Date.now(),
+      now: () => virtualNow(),
       random: () => chance.next(),
       after: (ms, call) => {
         const timer = setTimeout(call, ms);
@@ -90,7 +90,7 @@ export class World {
   };
 
   trace(process: string, what: string): void {
-    const line = `${Date.now() - beginning} ${process} ${what}`;
+    const line = `${virtualNow() - beginning} ${process} ${what}`;
     this.traceHash = hashText(line, this.traceHash);
     this.options.line?.(line);
   }

@@ -25,14 +25,38 @@ export interface RecordToAppend {
 /** A record with its position. */
 export type LoggedRecord = RawRecord & { readonly seq: number };
 
+/** A step is published right after its commit, or never by this process: more names than this are old ones. */
+const mostUnpublished = 10_000;
+
+const nameOf = ({ topic, id }: Event): string => `${topic} ${id}`;
+
 /** The one table all topics live in, ordered by its sequence. Those who wait for a topic are woken after the commit. */
 export class LogTable {
   readonly #wakers = new Map<string, Set<() => void>>();
+  /** Names of events that a commit has appended and that were not published since. */
+  readonly #unpublished = new Set<string>();
 
   constructor(
     private readonly database: Store,
     private readonly now: () => number,
   ) {}
+
+  /** Appends events as part of a step; who publishes them after its commit has nothing left to do. */
+  appendOutputs(tick: Tick, events: readonly Event[]): void {
+    this.appendEvents(tick, events);
+    tick.afterCommit(() => {
+      for (const event of events) this.#unpublished.add(nameOf(event));
+      for (const name of this.#unpublished) {
+        if (this.#unpublished.size <= mostUnpublished) break;
+        this.#unpublished.delete(name);
+      }
+    });
+  }
+
+  /** Those that no commit has appended already, as far as this process remembers. */
+  withoutAppended(events: readonly Event[]): readonly Event[] {
+    return events.filter((event) => !this.#unpublished.delete(nameOf(event)));
+  }
 
   /** Appends events inside a write that is under way. An event whose id is already in its topic is left out. */
   appendEvents(tick: Tick, events: readonly Event[]): void {

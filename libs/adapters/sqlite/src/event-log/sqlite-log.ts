@@ -154,8 +154,10 @@ export class SqliteLog implements EventLog {
   }
 
   async #append(events: readonly Event[]): Promise<void> {
-    if (events.length === 0) return;
-    await logFailures(this.parts.store.write((tick) => this.parts.table.appendEvents(tick, events)));
+    const { store, table } = this.parts;
+    const missing = table.withoutAppended(events);
+    if (missing.length === 0) return;
+    await logFailures(store.write((tick) => table.appendEvents(tick, missing)));
   }
 
   /** The same letter of the same group is written once. */

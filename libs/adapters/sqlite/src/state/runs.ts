@@ -39,7 +39,13 @@ export interface RunsParts {
 
 const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
 
+/** Open runs whose state is kept beside the file: a run is busy in bursts, and a state has some ten kilobytes. */
+const keptStates = 128;
+
 export class SqliteRuns implements Runs {
+  /** State by run as it was committed last by this process. A step never changes the state that it is given. */
+  readonly #newest = new Map<string, { readonly version: number; readonly state: unknown }>();
+
   constructor(private readonly parts: RunsParts) {}
 
   accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
@@ -91,17 +97,33 @@ export class SqliteRuns implements Runs {
     const { database, now } = this.parts;
     return database.write((tick): Committed<S> => {
       const { sql } = tick;
-      const row = sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ?`, event.runId);
-      const state = row?.state ? (JSON.parse(row.state) as S) : null;
+      const kept = this.#newest.get(event.runId);
+      const row = sql.get<{ version: number; state: string | null }>(
+        'SELECT version, CASE WHEN version = ? THEN NULL ELSE state END AS state FROM run WHERE run_id = ?',
+        kept?.version ?? 0, event.runId,
+      ); // prettier-ignore
+      const version = row?.version ?? 0;
+      const state = kept?.version === version ? (kept.state as S) : row?.state ? (JSON.parse(row.state) as S) : null;
       const applied = sql.get<{ outputs: string }>('SELECT outputs FROM applied WHERE run_id = ? AND event_id = ?', event.runId, event.id);
       if (applied) return { outputs: JSON.parse(applied.outputs) as Event[], repeated: true, state };
-      const result = step(state, { now: now(), version: row?.version ?? 0 });
+      const result = step(state, { now: now(), version });
       if (result === null) return { outputs: [], repeated: false, state: null };
       // A log that is read again into an empty store brings runs that nobody accepted here.
       if (event.type === 'PlanRequested' && !row?.header) this.#addHeader(tick, event as PlanRequested);
       this.#store(tick, event, result);
+      tick.afterCommit(() => this.#keep(event.runId, version + 1, result));
       return { outputs: result.outputs, repeated: false, state: result.next };
     });
+  }
+
+  /** The next step of a run finds its state here, as long as the row has the version that was written with it. */
+  #keep<S>(runId: string, version: number, { next, terminal }: Step<S>): void {
+    this.#newest.delete(runId);
+    if (terminal) return;
+    this.#newest.set(runId, { version, state: next });
+    if (this.#newest.size <= keptStates) return;
+    const [oldest] = this.#newest.keys();
+    this.#newest.delete(oldest!);
   }
 
   #store<S>(tick: Tick, event: Event, step: Step<S>): void {
@@ -119,7 +141,7 @@ export class SqliteRuns implements Runs {
     for (const id of step.cancels) this.#flag(tick, id);
     stream.write(tick, runId, step.entries);
     // Appended here already, so that no death between the commit and the publishing can hold them back.
-    log.appendEvents(tick, step.outputs);
+    log.appendOutputs(tick, step.outputs);
   }
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {

@@ -1,5 +1,13 @@
 import { isTerminal } from '@conclave/contracts';
-import { acceptedStatus, type Above, type Recovery, type RestoredCall, type RestoredRun, type StoreMark, type StoreTtl } from '@conclave/ports';
+import {
+  acceptedStatus,
+  type Above,
+  type Recovery,
+  type RestoredCall,
+  type RestoredRun,
+  type StoreMark,
+  type StoreTtl,
+} from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
 import { writeMark } from './identity.js';
 import type { ProcessLeases } from './leases.js';
@@ -79,7 +87,12 @@ export class SqliteRecovery implements Recovery {
       runId, header?.data.caller.tenant ?? null, acceptedAt, header ? JSON.stringify(header) : null, status || acceptedStatus,
     ); // prettier-ignore
     if (header && retryKey !== null)
-      sql.run('INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', retryKey, runId, header.data.requestedAt);
+      sql.run(
+        'INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+        retryKey,
+        runId,
+        header.data.requestedAt,
+      );
   }
 
   #replace<S>(tick: Tick, restored: RestoredRun<S>, { streamBase }: Above): void {
@@ -97,9 +110,20 @@ export class SqliteRecovery implements Recovery {
     const readable = endedAt === null || endedAt + this.parts.ttl.streamMs > this.parts.now();
     if (restored.entries.length === 0 || !readable) return;
     const ended = restored.entries.some(({ entry }) => isTerminal(entry));
-    sql.run('INSERT INTO stream (run_id, last, ended_at) VALUES (?, ?, ?)', runId, streamBase + restored.entries.length, ended ? endedAt : null);
+    sql.run(
+      'INSERT INTO stream (run_id, last, ended_at) VALUES (?, ?, ?)',
+      runId,
+      streamBase + restored.entries.length,
+      ended ? endedAt : null,
+    );
     restored.entries.forEach(({ at, entry }, index) =>
-      sql.run('INSERT INTO stream_entry (run_id, id, at, body) VALUES (?, ?, ?, ?)', runId, streamBase + index + 1, at, JSON.stringify(entry)),
+      sql.run(
+        'INSERT INTO stream_entry (run_id, id, at, body) VALUES (?, ?, ?, ?)',
+        runId,
+        streamBase + index + 1,
+        at,
+        JSON.stringify(entry),
+      ),
     );
   }
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { getPriority } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import { runInGroup } from './process-group.mjs';
 
@@ -25,6 +26,17 @@ describe('a command in its own process group', () => {
       output: 'out\nerr\n',
       timedOut: false,
     });
+  });
+
+  it('takes what others leave of the processors when it is to yield', async () => {
+    const options = { cwd: process.cwd(), env: process.env, limit: 20 };
+    const script = `const { getPriority } = require('node:os');
+      const { execFileSync } = require('node:child_process');
+      const ofChild = execFileSync(process.execPath, ['-p', "require('node:os').getPriority()"], { encoding: 'utf8' });
+      console.log(getPriority(), Number(ofChild));`;
+    const own = getPriority();
+    expect((await runInGroup(process.execPath, ['-e', script], options)).output).toBe(`${own} ${own}\n`);
+    expect((await runInGroup(process.execPath, ['-e', script], { ...options, yields: true })).output).toBe('10 10\n');
   });
 
   it('is ended at its limit together with what it started', async () => {

@@ -19,8 +19,8 @@ const companions = {
 /**
  * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
  * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole. One with `beside` begins
- * together with the suite of that name, where both are run, and may outlast it. Those with `computes` keep one processor busy, one
- * after the other, while the others mostly wait; those that are `alone` use every processor or promise times.
+ * together with the suite of that name, where both are run, and may outlast it. Those with `computes` take what the others leave of the
+ * processors, one after the other, from the first suite on that is not `alone`: such a one uses every processor.
  */
 export function suites() {
   const all = projects();
@@ -77,7 +77,6 @@ function engineSuite(engine, needs) {
     level,
     folders: [endToEnd],
     needs,
-    alone: true,
   };
 }
 

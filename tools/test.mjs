@@ -71,6 +71,7 @@ async function runSuite(suite, environment) {
     cwd: join(workspaceRoot, suite.cwd ?? '.'),
     env: environmentOf(environment),
     limit: Math.max(1, Math.min(suite.limit, left)),
+    yields: suite.computes,
   });
   if (ending) await new Promise(() => undefined);
   writeFileSync(join(logFolder, `${suite.name.replace(':', '-')}.log`), result.output);
@@ -118,17 +119,20 @@ async function runAll() {
 /** In their order, one at a time, but for those that run beside others. */
 async function takeSuites(chosen) {
   const isBeside = ({ beside }) => chosen.some(({ name }) => name === beside);
-  const computing = chosen.filter(({ computes }) => computes);
   const companions = [];
-  const inTurn = async (turn) => {
-    for (const suite of turn) {
-      if (suite.alone) await Promise.all(companions.splice(0));
-      else companions.push(inTurn(computing.splice(0)), ...chosen.filter(({ beside }) => beside === suite.name).map(takeSuite));
-      await takeSuite(suite);
-    }
+  let computing;
+  const compute = async () => {
+    for (const suite of chosen.filter(({ computes }) => computes)) await takeSuite(suite);
   };
-  await inTurn(chosen.filter((suite) => !suite.computes && !isBeside(suite)));
-  await Promise.all([...companions, inTurn(computing.splice(0))]);
+  for (const suite of chosen.filter((one) => !one.computes && !isBeside(one))) {
+    if (suite.alone) await Promise.all([computing, ...companions]);
+    else {
+      computing ??= compute();
+      companions.push(...chosen.filter(({ beside }) => beside === suite.name).map(takeSuite));
+    }
+    await takeSuite(suite);
+  }
+  await Promise.all([(computing ??= compute()), ...companions]);
 }
 
 /** Runs a suite, or says why not. */

@@ -1,6 +1,7 @@
 import { shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
+import { within } from '../process/within.js';
 
 export type ResolvedName = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
 export interface NamedModel {
@@ -119,11 +120,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     },
     upToDate: async () => {
       readOffers();
-      if (!reading) return;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patienceMs)));
-      await Promise.race([reading, late]);
-      clearTimeout(timer);
+      if (reading) await within(patienceMs, reading, () => undefined);
     },
     describeModels: async () => {
       const models = await options.models.list();

@@ -1,3 +1,5 @@
+import { within } from './within.js';
+
 /** Null when all is well, otherwise a sentence that says what is wrong. */
 export type HealthCheck = () => string | null | Promise<string | null>;
 
@@ -30,15 +32,9 @@ export function openReadiness(): Readiness {
 }
 
 async function ask(check: HealthCheck): Promise<string | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`did not answer within ${patienceMs / 1000} s.`), patienceMs);
-  });
   try {
-    return await Promise.race([Promise.resolve(check()), late]);
+    return await within(patienceMs, Promise.resolve(check()), () => `did not answer within ${patienceMs / 1000} s.`);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
-  } finally {
-    clearTimeout(timer);
   }
 }

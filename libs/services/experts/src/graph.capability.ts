@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { boundedDetail, Failure, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
+import { within } from '@conclave/platform';
 import type { GraphContext, GraphQuery, KnowledgeGraph } from '@conclave/ports';
 import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { contextText, filteredFacts, graphContextMs, graphFacts, graphJudgementKey, questionTerms } from '@conclave/strategies';
@@ -72,7 +73,10 @@ export const graphCapability =
   ): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
-    const graph = { retrieve: (query: GraphQuery) => within(withinMs, patient.retrieve(query)) };
+    const late = (): never => {
+      throw new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${withinMs / 1000} s.`);
+    };
+    const graph = { retrieve: (query: GraphQuery) => within(withinMs, patient.retrieve(query), late) };
     const input = data.input as Input;
     const filtered = lookUp !== null && Object.keys(input.filters).length > 0;
     const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
@@ -141,19 +145,6 @@ async function retrieve(
   const context = await graph.retrieve(query);
   await cache.write(key, JSON.stringify(context), graphContextMs);
   return { context, cached: false };
-}
-
-/** What was asked for, or GRAPH_UNAVAILABLE when that takes too long: an answer that comes later is not waited for. */
-async function within<T>(ms: number, asked: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${ms / 1000} s.`)), ms);
-  });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Whether the task fails with it: a graph that is away only means that there is nothing to give. */

@@ -3,6 +3,7 @@ import { promptMarks } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import {
   allMetrics,
+  ChatStream,
   CommitteeScript,
   type Engine,
   expert,
@@ -10,6 +11,7 @@ import {
   plainTemplate,
   sumOf,
   type Task,
+  user,
 } from '@conclave/test-support/system';
 import { KeyedCaller, keys } from './callers.js';
 
@@ -93,6 +95,26 @@ export function memoryScenarios(engine: () => Engine): void {
       expect(two.sources).toEqual([]);
       expect((await cyd.send('GET', `/knowledge/insights/${id}`)).status).toBe(404);
       expect((await cyd.send('GET', `/knowledge/insights?run=${one.id}`)).status).toBe(404);
+    });
+
+    it('is there for a chat of its tenant that streams, and nothing to one of another', async () => {
+      const { summary, first, teaches, later } = newBridge();
+      teaches();
+      const one = await ann.answered('remembers', first.question);
+      await ann.taught(one.id);
+      const streamed = async (key: string, says: string) => {
+        const s = later(says);
+        const body = { model: 'recalls', messages: user(s.question) };
+        const { content, error } = await (await ChatStream.open(engine().url(), body, { authorization: `Bearer ${key}` })).end();
+        expect(error).toBeUndefined();
+        return { content, told: toldTo(s) };
+      };
+      const own = await streamed(keys.ann, 'Steel [1].');
+      expect(own.told).toContain(summary);
+      expect(own.content).toContain(`[1] Earlier insight: ${summary}`);
+      const other = await streamed(keys.cyd, 'Nobody has said.');
+      expect(other.told).not.toContain(summary);
+      expect(other.content).not.toContain('Earlier insight');
     });
 
     it('is not there for a template that learns nothing', async () => {

@@ -98,8 +98,8 @@ export class SqliteRuns implements Runs {
     return database.write((tick): Committed<S> => {
       const { sql } = tick;
       const kept = this.#newest.get(event.runId);
-      const row = sql.get<{ version: number; state: string | null }>(
-        'SELECT version, CASE WHEN version = ? THEN NULL ELSE state END AS state FROM run WHERE run_id = ?',
+      const row = sql.get<{ version: number; state: string | null; accepted: 0 | 1 }>(
+        'SELECT version, CASE WHEN version = ? THEN NULL ELSE state END AS state, header IS NOT NULL AS accepted FROM run WHERE run_id = ?',
         kept?.version ?? 0, event.runId,
       ); // prettier-ignore
       const version = row?.version ?? 0;
@@ -109,7 +109,7 @@ export class SqliteRuns implements Runs {
       const result = step(state, { now: now(), version });
       if (result === null) return { outputs: [], repeated: false, state: null };
       // A log that is read again into an empty store brings runs that nobody accepted here.
-      if (event.type === 'PlanRequested' && !row?.header) this.#addHeader(tick, event as PlanRequested);
+      if (event.type === 'PlanRequested' && !row?.accepted) this.#addHeader(tick, event as PlanRequested);
       this.#store(tick, event, result);
       tick.afterCommit(() => this.#keep(event.runId, version + 1, result));
       return { outputs: result.outputs, repeated: false, state: result.next };

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Failure, type ModelObject } from '@conclave/contracts';
+import { within } from '@conclave/platform';
 import { TenantCollections } from '../collections/tenant-collections.js';
 import {
   type DescribedModel,
@@ -43,16 +44,8 @@ export class ModelDirectory {
 
   /** Answers within `modelListMs`, with the templates alone where a provider does not answer: clients give up on a slow list. */
   async list(): Promise<readonly ModelObject[]> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), this.limits.modelListMs);
-    });
-    try {
-      const described = await Promise.race([Promise.resolve(this.options.catalogue.describeModels()), late]);
-      return (described ?? this.templatesAlone()).map(objectOf);
-    } finally {
-      clearTimeout(timer);
-    }
+    const described = Promise.resolve(this.options.catalogue.describeModels());
+    return (await within(this.limits.modelListMs, described, () => this.templatesAlone())).map(objectOf);
   }
 
   async find(id: string): Promise<ModelObject> {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Failure } from '@conclave/contracts';
+import { within } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
@@ -50,16 +51,10 @@ export class Health {
 
 /** A store that throws or does not answer is as red as one that says so. */
 async function sentence(name: string, ask: () => Promise<string | null>): Promise<string | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve(`does not answer within ${answerMs} ms.`), answerMs);
-  });
   try {
-    const said = await Promise.race([ask(), late]);
+    const said = await within(answerMs, ask(), () => `does not answer within ${answerMs} ms.`);
     return said === null ? null : `${name}: ${said}`;
   } catch (error) {
     return `${name}: ${error instanceof Error ? error.message : String(error)}`;
-  } finally {
-    clearTimeout(timer);
   }
 }

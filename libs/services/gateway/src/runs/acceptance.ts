@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
 import { keptEntries } from '@conclave/loop';
-import { traceIdOf, traceparentFor } from '@conclave/platform';
+import { traceIdOf, traceparentFor, within } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 import type { Request } from 'express';
@@ -206,12 +206,7 @@ export class Acceptance {
       () => this.note('published', header.runId),
       (error: unknown) => this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error }),
     );
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.limits.publishMs);
-    });
-    await Promise.race([published, late]);
-    clearTimeout(timer);
+    await within(this.limits.publishMs, published, () => undefined);
   }
 
   /** The run of this retry key where it can still give an answer; `over` where it cannot, or where it is no retry any more. */

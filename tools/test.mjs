@@ -132,7 +132,7 @@ async function takeSuites(chosen) {
     }
     await takeSuite(suite);
   }
-  await Promise.all([(computing ??= compute()), ...companions]);
+  await Promise.all([computing ?? compute(), ...companions]);
 }
 
 /** Runs a suite, or says why not. */

@@ -59,4 +59,18 @@ describe('a pool of threads', () => {
     await refused;
     await expect(sum(pool)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
+
+  it('starts no thread once it is closed, also where a reply was on its way', async () => {
+    const ports = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const before = ports();
+    const pool = open();
+    await sum(pool);
+    const refused = expect(sum(pool)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    // Nothing is read here until the reply lies there.
+    for (const end = performance.now() + 300; performance.now() < end;);
+    await pool.close();
+    await refused;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(ports()).toBe(before);
+  });
 });

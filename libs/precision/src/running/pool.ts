@@ -52,7 +52,7 @@ export class WorkerPool {
 
   /** Starts one thread ahead of the first job. */
   warm(): void {
-    this.keepSpare();
+    this.assign();
   }
 
   /** One thread is free or starting beyond those that jobs need, so that nobody waits for the start that a slow job made necessary. */
@@ -105,6 +105,8 @@ export class WorkerPool {
   }
 
   private assign(): void {
+    // A thread that is being ended may still say something.
+    if (this.closed) return;
     for (const thread of this.threads) {
       if (this.queue.length === 0) break;
       if (thread.ready && !thread.running) this.give(thread, this.queue.shift()!);
@@ -179,7 +181,7 @@ export class WorkerPool {
       delete thread.running;
     } else if (!thread.ready) this.failToStart();
     await thread.worker.terminate();
-    if (!this.closed) this.assign();
+    this.assign();
   }
 
   /** A worker file that cannot run would otherwise be started for ever. */

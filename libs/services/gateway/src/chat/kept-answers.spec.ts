@@ -74,6 +74,20 @@ describe('an answer that a cache has', () => {
     expect(world.metric('onAttached')).toHaveLength(1);
   });
 
+  it('is one run for a repeat that looks at it in the moment in which it ends', async () => {
+    await open({ keys: twoTenants });
+    const headers = { 'idempotency-key': 'the same' };
+    await ask({}, headers);
+    const runId = world.run();
+    engineAnswers(runId);
+    const { runs } = world.stores.state;
+    const { read } = runs;
+    // The first look still finds it open.
+    Object.assign(runs, { read: async () => Object.assign(runs, { read }) && null });
+    expect((await ask({}, headers)).headers.get('x-run-id')).toBe(runId);
+    expect(world.runs()).toEqual([runId]);
+  });
+
   it('says its distance where the question was put otherwise, as the engine does', async () => {
     await open();
     const cached: CachedAnswer = { ...kept, origin: 'semantic', distance: 0.0834 };

@@ -216,9 +216,12 @@ export class Acceptance {
     const header = await this.state.runs.header(runId);
     if (!header || header.data.caller.tenant !== caller.tenant) return null;
     const { requestedAt } = header.data;
-    const stored = await this.state.runs.read(runId);
+    let stored = await this.state.runs.read(runId);
+    const cancelled = !stored?.terminal && (await this.state.runs.cancelled([runId])).has(runId);
+    // A run that ends is flagged like one that is to end: it may have ended between the two looks.
+    if (cancelled) stored = await this.state.runs.read(runId);
     const ended = stored?.terminal ?? false;
-    const without = ended ? withoutAnswer.has(stored!.status) : (await this.state.runs.cancelled([runId])).has(runId);
+    const without = ended ? withoutAnswer.has(stored!.status) : cancelled;
     const stale = ended && !repeat.idempotent && (await this.state.now()) - requestedAt > retryWindowMs;
     return without || stale ? 'over' : { runId, attached: true, requestedAt, cache: cacheOf(header) };
   }

@@ -81,7 +81,7 @@ export async function bundleApps() {
       if (existsSync(assets)) cpSync(assets, join(workspaceRoot, folder, 'bundle/assets'), { recursive: true });
     }
     for (const name of readdirSync(join(workspaceRoot, folder, 'bundle')).filter((one) => /\.(cache|map)$/.test(one)))
-      rmSync(join(workspaceRoot, folder, 'bundle', name));
+      rmSync(join(workspaceRoot, folder, 'bundle', name), { force: true });
     writeWhole(join(workspaceRoot, folder, 'bundle/load.js'), readFileSync(loader));
     writeWhole(join(workspaceRoot, folder, 'bundle/main.js'), mainOf(cacheOf(digest)));
   }

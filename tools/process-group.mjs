@@ -1,7 +1,7 @@
 // Runs a command in a process group of its own, so that whatever it started can be ended with it.
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 
 const running = new Set();
 
@@ -17,11 +17,18 @@ function endGroup(child, signal) {
 /** How much a command gives way that computes beside others (niceness). */
 const niceness = 10;
 
-/** Lets others go first. Linux may share processors out by session: a session has a niceness of its own then. */
+/** Why a system may keep a process as it is: the process is over, or the caller may not, or not so soon again. */
+const refusals = new Set(['ESRCH', 'EACCES', 'EPERM', 'EAGAIN']);
+
+/** Lets others go first, where the system agrees. Linux may share processors out by session: a session has a niceness of its own then. */
 function giveWay({ pid }) {
-  setPriority(pid, niceness);
   const session = `/proc/${pid}/autogroup`;
-  if (existsSync(session)) writeFileSync(session, String(niceness));
+  try {
+    setPriority(pid, Math.max(niceness, getPriority()));
+    if (existsSync(session)) writeFileSync(session, String(niceness));
+  } catch (error) {
+    if (!refusals.has(error.info?.code ?? error.code)) throw error;
+  }
 }
 
 /**

@@ -3,9 +3,10 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { Kafka } from 'kafkajs';
 import { freePorts, prerequisites, startKafka, startRedis } from '../stack/index.mjs';
 import { isPortFree, probeKafka, probeRedis } from '../stack/probes.mjs';
-import { run } from '../stack/processes.mjs';
+import { run, signalProcess, waitForExit, type ProcessIdentity } from '../stack/processes.mjs';
 
 /** Sends one Redis command and resolves to the first bytes of the answer. */
 function redisCommand(port: number, text: string): Promise<string> {
@@ -80,6 +81,55 @@ describe('up, status and down', () => {
     expect(await redisCommand(port, 'GET fact')).toBe('$-1\r\n');
     await stack('down');
   }, 60_000);
+
+  it('start Kafka again on its data when it is to be kept, whether it was stopped or killed', async () => {
+    const [broker, controller] = (await freePorts(2)) as [number, number];
+    const own = mkdtempSync(path.join(os.tmpdir(), 'conclave-stack-kafka-'));
+    const env = {
+      CONCLAVE_STACK_HOME: own,
+      CONCLAVE_STACK_CACHE: process.env.CONCLAVE_STACK_CACHE ?? path.resolve(import.meta.dirname, '../.stack/cache'),
+      CONCLAVE_STACK_KAFKA_PORT: String(broker),
+      CONCLAVE_STACK_KAFKA_CONTROLLER_PORT: String(controller),
+    };
+    const kafkaStack = (...args: string[]) => run(process.execPath, [command, ...args], { env });
+    const start = (...args: string[]) => kafkaStack('up', '--local', '--only', 'kafka', ...args);
+    const client = () => new Kafka({ brokers: [`127.0.0.1:${broker}`], logLevel: 0 });
+    const produce = async (value: string) => {
+      const producer = client().producer({ allowAutoTopicCreation: false });
+      await producer.connect();
+      await producer.send({ topic: 'facts', acks: -1, messages: [{ value }] });
+      await producer.disconnect();
+    };
+    const kept = async (): Promise<bigint> => {
+      const admin = client().admin();
+      await admin.connect();
+      const [partition] = await admin.fetchTopicOffsets('facts');
+      await admin.disconnect();
+      return BigInt(partition!.high) - BigInt(partition!.low);
+    };
+    try {
+      expect(await start()).toContain(`answers at 127.0.0.1:${broker}`);
+      const admin = client().admin();
+      await admin.connect();
+      await admin.createTopics({ topics: [{ topic: 'facts', numPartitions: 1 }] });
+      await admin.disconnect();
+      await produce('before the stop');
+
+      await kafkaStack('down');
+      expect(await start('--keep')).toContain(`answers at 127.0.0.1:${broker}`);
+      expect(await kept()).toBe(1n);
+      await produce('before the kill');
+
+      const record = JSON.parse(readFileSync(path.join(own, 'started', 'kafka.json'), 'utf8')) as ProcessIdentity;
+      signalProcess(record, 'SIGKILL');
+      expect(await waitForExit(record, 10_000)).toBe(true);
+      expect(await start('--keep')).toContain('starting it again');
+      expect(await kept()).toBe(2n);
+    } finally {
+      await kafkaStack('down');
+      rmSync(own, { recursive: true, force: true });
+    }
+  }, 120_000);
 
   it('refuse a port that another program holds, and leave that program alone', async () => {
     await using other = await startRedis();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { classArchiveFlags, jarsOf, keepClassArchive, missingForJava } from './java.mjs';
 import { probeKafka } from './probes.mjs';
@@ -36,6 +36,15 @@ export function brokerSettings({ folder, ports, settings = {}, proxied }) {
   };
 }
 
+/** What the folder was formatted with; null for a fresh one. A folder refuses to be formatted with another id than its own. */
+function ownClusterId(folder) {
+  const file = path.join(folder, 'logs', 'meta.properties');
+  if (!existsSync(file)) return null;
+  return /^cluster\.id=(\S+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? null;
+}
+
+const newClusterId = () => randomBytes(16).toString('base64url').replace(/^-/, 'A'); // a leading minus reads as an option
+
 /** A single KRaft broker from Maven's jars. Topics are created by the application. */
 export const kafka = {
   name: 'kafka',
@@ -56,7 +65,6 @@ export const kafka = {
         .map(([key, value]) => `${key}=${value}\n`)
         .join(''),
     );
-    const clusterId = randomBytes(16).toString('base64url').replace(/^-/, 'A'); // a leading minus reads as an option
     await run('java', [
       '-Xmx128m',
       '-XX:+UseSerialGC',
@@ -66,7 +74,7 @@ export const kafka = {
       'kafka.tools.StorageTool',
       'format',
       '-t',
-      clusterId,
+      ownClusterId(folder) ?? newClusterId(),
       '-c',
       properties(folder),
       '--standalone',

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,4 +129,21 @@ describe('a service as a process of its own', () => {
     expect(stderr).toContain('LOG_LEVEL');
     expect(stderr.split('\n').length).toBeLessThan(8);
   }, 30_000);
+
+  it.each(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])(
+    'ends with a sentence where no stores are named, and leaves no data folder: %s',
+    (service) => {
+      const empty = mkdtempSync(join(folder, 'empty-'));
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, `apps/${service}/bundle/main.js`)], {
+        encoding: 'utf8',
+        cwd: empty,
+        env: { PATH: process.env.PATH },
+        timeout: 20_000,
+      });
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toContain('Set KAFKA_BROKERS and REDIS_URL');
+      expect(readdirSync(empty)).toEqual([]);
+    },
+    30_000,
+  );
 });

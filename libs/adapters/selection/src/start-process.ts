@@ -60,7 +60,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 
 async function startProcess(options: ProcessOptions): Promise<void> {
   const { service } = options;
-  const loaded = loadConfiguration(options.variables, options.cwd, options.categories ? { categories: options.categories } : {});
+  const { categories } = options;
+  const loaded = loadConfiguration(options.variables, options.cwd, { sharesStores: true, ...(categories ? { categories } : {}) });
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
   const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
   const { logger, readiness, metrics } = observers;

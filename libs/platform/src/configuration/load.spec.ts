@@ -41,6 +41,18 @@ describe('a configuration file', () => {
     expect(configuration.stores).toEqual({});
   });
 
+  it('is refused without stores for a program that shares them, and accepted with them', () => {
+    const shares = (variables: Record<string, string>) => () => loadConfiguration(variables, folder, { sharesStores: true });
+    expect(shares({})).toThrow(/environment {2}stores: .* neither a configuration file nor an address\. Set KAFKA_BROKERS and REDIS_URL/);
+    const both = { KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
+    expect(shares(both)().configuration.stores.kafka?.brokers).toEqual(['127.0.0.1:1']);
+    write('store_prompts: hash');
+    expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names none\./);
+    expect(shares(both)().file).toBe(join(folder, 'conclave.yaml'));
+    // Half of it is one mistake, not two.
+    expect(shares({ KAFKA_BROKERS: '127.0.0.1:1' })).toThrow(/^[^\n]*One mistake/);
+  });
+
   it.each([
     ['is there without a word about it', '{}', { precision: { builtin: 'precision-tools' } }],
     ['stays beside other servers', 'mcp: { files: { url: "http://127.0.0.1:9/mcp" } }', { files: { url: 'http://127.0.0.1:9/mcp' }, precision: { builtin: 'precision-tools' } }],

@@ -27,12 +27,18 @@ const shape = shapeOf(Configuration);
 /** `prompt: prompts/medical.md` names a file; a text of several lines, or one that ends like a sentence, is the prompt itself. */
 const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|txt)$/i.test(text.trim());
 
+export interface LoadOptions {
+  /** Expert categories that have a prompt; any other needs one of its own. */
+  readonly categories?: readonly string[];
+  /** The program is one process of several: without stores that it shares with the others it is refused. Default false: a data folder will do. */
+  readonly sharesStores?: boolean;
+}
+
 /**
  * Reads environment and file (CONCLAVE_CONFIG, else ./conclave.yaml, else the data folder; none is fine).
- * `known.categories` are the expert categories that have a prompt; any other needs one of its own.
  * Throws Failure CONFIGURATION_INVALID with every mistake of both, each with its line and remedy.
  */
-export function loadConfiguration(variables: Variables, cwd: string, known: { readonly categories?: readonly string[] } = {}): Loaded {
+export function loadConfiguration(variables: Variables, cwd: string, known: LoadOptions = {}): Loaded {
   const { environment, mistakes: inEnvironment } = parseEnvironment(variables);
   const home = resolve(cwd, environment.CONCLAVE_HOME);
   const found = findFile(environment.CONCLAVE_CONFIG, cwd, home);
@@ -45,6 +51,7 @@ export function loadConfiguration(variables: Variables, cwd: string, known: { re
     const resolved = resolveSecrets(configuration, variables, file ? dirname(file) : cwd);
     secrets = resolved.secrets;
     rest.push(...inFile.problemsAt([...resolved.problems, ...needsRedis(configuration), ...needsPrompt(configuration, known.categories)]));
+    if (known.sharesStores && !configuration.stores.kafka && !configuration.stores.redis) rest.push(noStores(file));
   }
   const mistakes = [...inEnvironment, ...found.mistakes, ...inFile.mistakes, ...rest];
   if (mistakes.length > 0 || !configuration || !secrets) throw refuse(mistakes);
@@ -165,6 +172,16 @@ const needsRedis = ({ stores }: Configuration): readonly PathProblem[] =>
           },
         ]
       : [];
+
+const noStores = (file: string | null): Mistake => ({
+  where: file ? basename(file) : 'environment',
+  line: 0,
+  setting: 'stores',
+  problem: `this program shares its stores with the other services, and ${file ? 'the file names none' : 'there is neither a configuration file nor an address'}.`,
+  remedy:
+    'Set KAFKA_BROKERS and REDIS_URL, or `stores.kafka.brokers` and `stores.redis.url` in the file that CONCLAVE_CONFIG names. ' +
+    'For everything in one process start the standalone program.',
+});
 
 const needsPrompt = ({ templates }: Configuration, categories: readonly string[] | undefined): readonly PathProblem[] =>
   Object.entries(templates).flatMap(([id, { experts }]) =>

@@ -101,6 +101,13 @@ export const failures = {
     errorType: 'policy_overload',
     message: 'As many runs are in flight as this gateway accepts. Try again after the time in Retry-After.',
   },
+  UPLOADS_BUSY: {
+    status: 429,
+    type: 'rate_limit_error',
+    retriable: true,
+    errorType: 'policy_overload',
+    message: 'More documents are being sent than this gateway takes in one go. Send this one again after the time in Retry-After.',
+  },
   QUEUE_TOO_LONG: {
     status: 503,
     type: 'server_error',

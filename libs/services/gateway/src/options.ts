@@ -71,9 +71,10 @@ export interface GatewayLimits {
   /** Bytes of a request body. */
   readonly maxBodyBytes: number;
   readonly maxMessages: number;
-  /** Bytes of an uploaded document, and documents that may arrive at the same time. */
+  /** Bytes of an uploaded document, documents that may arrive at the same time, and documents that may wait for that. */
   readonly maxDocumentBytes: number;
   readonly maxUploads: number;
+  readonly maxWaitingUploads: number;
   /** Images and files of one question, and their decoded bytes together; they do not count as body. */
   readonly maxAttachments: number;
   readonly maxAttachmentBytes: number;
@@ -113,6 +114,7 @@ export const defaultLimits: GatewayLimits = {
   maxMessages: 2000,
   maxDocumentBytes: 20 * 1024 * 1024,
   maxUploads: 4,
+  maxWaitingUploads: 1_000,
   maxAttachments: 8,
   maxAttachmentBytes: 10 * 1024 * 1024,
   openRuns: 200,

@@ -13,6 +13,7 @@ import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { Documents } from './documents.js';
 import { TenantCollections } from './tenant-collections.js';
 import { readUpload } from './upload.js';
+import { UploadTurns } from './upload-turns.js';
 
 /** Collections of one tenant: planners read all of their descriptions. */
 const mostCollections = 50;
@@ -23,7 +24,7 @@ type Stored = StoredCollections['collections'][number];
 /** Collections of documents, by tenant. */
 @Controller('v1/collections')
 export class CollectionsController {
-  private uploads = 0;
+  private readonly uploads: UploadTurns;
 
   constructor(
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
@@ -31,7 +32,9 @@ export class CollectionsController {
     @Inject(Callers) private readonly callers: Callers,
     @Inject(TenantCollections) private readonly collections: TenantCollections,
     @Inject(Documents) private readonly documents: Documents,
-  ) {}
+  ) {
+    this.uploads = new UploadTurns(limits.maxUploads, limits.maxWaitingUploads);
+  }
 
   @Post()
   @HttpCode(201)
@@ -72,15 +75,10 @@ export class CollectionsController {
     const caller = await this.callers.identify(request);
     this.documents.parts();
     await this.documents.assertCollection(caller.tenant, name);
-    const { maxUploads, maxDocumentBytes, retryAfterS } = this.limits;
-    if (this.uploads >= maxUploads)
-      throw new Failure('OVERLOADED', `${this.uploads} documents are arriving.`, { retryAfterMs: retryAfterS * 1000 });
-    this.uploads += 1;
-    try {
-      return await this.documents.take(caller, name, await readUpload(request, maxDocumentBytes));
-    } finally {
-      this.uploads -= 1;
-    }
+    const { maxDocumentBytes, retryAfterS } = this.limits;
+    return this.uploads.take(request, retryAfterS * 1000, async () =>
+      this.documents.take(caller, name, await readUpload(request, maxDocumentBytes)),
+    );
   }
 
   @Get(':name/documents')

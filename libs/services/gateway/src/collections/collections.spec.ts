@@ -276,6 +276,45 @@ describe('a document', () => {
     expect((await call('GET', `/manuals/documents/${id}`)).status).toBe(404);
   });
 
+  it('is no run: many sent at once are all taken in while a run fills the last place, and wait their turn', async () => {
+    await world.close();
+    const limits = { openRuns: 1, maxUploads: 2, maxWaitingUploads: 30 };
+    world = await World.open({ keys: twoTenants, parts: { blobs, vectors, embedder }, limits });
+    await create('manuals');
+    const ask = () => world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers: { 'x-api-key': 'sk-a' } });
+    expect((await ask()).status).toBe(202);
+    const sent = await Promise.all(Array.from({ length: 30 }, (_, n) => upload({ name: `${n}.txt`, text: `Text ${n}` })));
+    expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(proposed().map(({ data }) => data.document!.name)).size).toBe(30);
+    expect((await ask()).status).toBe(429);
+  });
+
+  it('is asked to come again, with the reason, when more wait than the gateway holds', async () => {
+    await world.close();
+    world = await World.open({ keys: twoTenants, parts: { blobs, vectors, embedder }, limits: { maxUploads: 1, maxWaitingUploads: 1 } });
+    await create('manuals');
+    /** A document whose bytes are held back until it is let go. */
+    const slow = () => {
+      let end = (): void => undefined;
+      const body = new ReadableStream({
+        start: (stream) => {
+          stream.enqueue(Buffer.from('a'));
+          end = () => stream.close();
+        },
+      });
+      const headers = { 'x-api-key': 'sk-a', 'content-type': 'text/plain', 'x-document-name': 'a.txt' };
+      const reply = fetch(`${world.url}/v1/collections/manuals/documents`, { method: 'POST', headers, body, duplex: 'half' });
+      return { reply, end };
+    };
+    const [first, second, third] = [slow(), slow(), slow()];
+    const refused = await Promise.race([first, second, third].map(async ({ reply }) => reply));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, expect.any(String)]);
+    expect(await refused.json()).toMatchObject({ error: { code: 'UPLOADS_BUSY', message: expect.stringContaining('documents') } });
+    for (const { end } of [first, second, third]) end();
+    const statuses = (await Promise.all([first, second, third].map(({ reply }) => reply))).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([202, 202, 429]);
+  });
+
   it('is nothing to another tenant, not even where it has a collection of the same name', async () => {
     const { id } = (await upload(ice)).body as { id: string };
     expect((await upload(ice, 'sk-b')).status).toBe(404);

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { build, version } from 'esbuild';
+import { asciiSource } from './ascii-source.mjs';
+import { sourceOf } from './bundle-loader.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 import { writeWhole } from './write-whole.mjs';
 
@@ -22,7 +24,12 @@ const mainOf = (cache) => `import { loadProgram } from './load.js';
 await loadProgram(import.meta.url, '${cache}').exports.start(import.meta.url);
 `;
 /** What the output of the build depends on beside the code of the programs. */
-const recipe = [fileURLToPath(import.meta.url), loader, join(workspaceRoot, 'package-lock.json')];
+const recipe = [
+  fileURLToPath(import.meta.url),
+  loader,
+  join(workspaceRoot, 'tools/ascii-source.mjs'),
+  join(workspaceRoot, 'package-lock.json'),
+];
 
 /** Packages that a dependency would use if they were installed, such as the transports of Nest: the import fails at run time as it would without a bundle. */
 const optionalPackages = {
@@ -54,25 +61,10 @@ export async function bundleApps() {
     return existsSync(record) && readFileSync(record, 'utf8') === digest ? [] : [{ folder, record, digest }];
   });
   if (stale.length === 0) return 0;
-  const { outputFiles } = await build({
-    entryPoints: stale.map(({ folder }) => ({ in: join(workspaceRoot, folder, 'dist/start.js'), out: `${folder}/bundle/program` })),
-    outdir: workspaceRoot,
-    write: false,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    // One byte a character: the loader reads it as it stands.
-    charset: 'ascii',
-    outExtension: { '.js': '.cjs' },
-    define: { 'import.meta.url': '$moduleUrl', 'import.meta.dirname': '__dirname' },
-    target: 'node20.19',
-    external,
-    plugins: [optionalPackages],
-    // Nest names modules and providers after their classes.
-    keepNames: true,
-    legalComments: 'none',
-    logLevel: 'silent',
-  });
+  const outputFiles = await bundled(
+    stale.map(({ folder }) => ({ in: join(workspaceRoot, folder, 'dist/start.js'), out: `${folder}/bundle/program` })),
+    workspaceRoot,
+  );
   for (const { record } of stale) rmSync(record, { force: true });
   for (const { path, contents } of outputFiles) writeWhole(path, contents);
   for (const { folder, digest } of stale) {
@@ -88,6 +80,52 @@ export async function bundleApps() {
   await keepMachineCode(stale);
   for (const { record, digest } of stale) writeWhole(record, digest);
   return stale.length;
+}
+
+/** Programs as files of `path` and `contents` under `folder`, from entries of esbuild. Throws with the messages of the bundler. */
+export async function bundled(entryPoints, folder) {
+  const { outputFiles } = await build({
+    entryPoints,
+    outdir: folder,
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    // One byte a character, together with the plugin: the loader reads it as it stands.
+    charset: 'ascii',
+    outExtension: { '.js': '.cjs' },
+    define: { 'import.meta.url': '$moduleUrl', 'import.meta.dirname': '__dirname' },
+    target: 'node20.19',
+    external,
+    plugins: [optionalPackages, asciiSource],
+    // Nest names modules and providers after their classes.
+    keepNames: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  for (const { path, contents } of outputFiles) refuseMisread(path, Buffer.from(contents));
+  return outputFiles;
+}
+
+/**
+ * Throws with the place of the first character that the loader reads as another one than the bundler wrote: such a program would run, and
+ * behave otherwise than what was tested.
+ */
+export function refuseMisread(path, written) {
+  const meant = written.toString('utf8');
+  const read = sourceOf(written);
+  if (read === meant) return;
+  let at = 0;
+  while (read[at] === meant[at]) at += 1;
+  const before = meant.slice(0, at);
+  const line = before.split('\n').length;
+  const place = meant
+    .slice(Math.max(before.lastIndexOf('\n') + 1, at - 60))
+    .split('\n')[0]
+    .slice(0, 120);
+  throw new Error(
+    `${path}:${line} would be read wrong by its loader from "${meant[at]}" on: ${place}\nWrite that character as an escape such as \\u00b0.`,
+  );
 }
 
 /** V8 compares no more than the length of a source: the name says which one the code is of. */

@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { request } from 'node:http';
-import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
-import { openToolbox } from '@conclave/precision';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { questions } from '@conclave/precision/suites';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { bundledProgram } from './__fixtures__/bundled-program.js';
-import { serveHttp } from './http.js';
 
 jest.setTimeout(60_000);
-const program = bundledProgram();
-afterAll(() => program.remove());
+/** What ships, as the build leaves it: with the entry, the loader and the machine code of a release. */
+const program = fileURLToPath(new URL('../bundle/main.js', import.meta.url));
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -25,15 +25,22 @@ async function connected(transport: Parameters<Client['connect']>[0]): Promise<C
 }
 
 async function overStdio(): Promise<Client> {
-  return connected(new StdioClientTransport({ command: process.execPath, args: [program.file], stderr: 'ignore' }));
+  return connected(new StdioClientTransport({ command: process.execPath, args: [program], stderr: 'ignore' }));
 }
 
-async function served(allowedHosts: string[] = []): Promise<string> {
-  const toolbox = openToolbox({ workerFile: program.file });
-  closing.push(() => toolbox.close());
-  const service = await serveHttp(toolbox, { host: '127.0.0.1', port: 0, allowedHosts, log: () => {} });
-  closing.push(() => service.close());
-  return service.url;
+/** Address of the service in a process of its own. */
+async function served(allowedHosts: readonly string[] = []): Promise<string> {
+  const args = [program, '--http', '--port', '0', ...allowedHosts.flatMap((host) => ['--allow-host', host])];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  closing.push(() => (child.kill(), ended));
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    const url = /listen on (\S+)/.exec(line)?.[1];
+    if (url) return url;
+    said.push(line);
+  }
+  throw new Error(`The program ended before it listened:\n${said.join('\n')}`);
 }
 const overHttp = async (): Promise<Client> => connected(new StreamableHTTPClientTransport(new URL(await served())) as Parameters<Client['connect']>[0]); // prettier-ignore
 
@@ -87,12 +94,19 @@ describe.each([
       Array.from({ length: 20 }, (_, i) => `${BigInt(i) ** 20n}`),
     );
   });
+
+  it('answer the whole question set as their sources do', async () => {
+    const client = await open();
+    const answers = await Promise.all(questions.map(([, tool, args]) => call(client, tool, args)));
+    const given = answers.map(({ structuredContent, content }, n) => [questions[n]![0], structuredContent ?? content[0]!.text]);
+    expect(given).toMatchObject(questions.map(([question, , , answer]) => [question, answer]));
+  });
 });
 
 describe('the program over stdio', () => {
   /** Sends lines and gives what comes back until the program ends; its input is closed once `replies` lines came. */
   async function talk(lines: readonly string[], replies: number): Promise<{ out: string[]; code: number | null }> {
-    const child = spawn(process.execPath, [program.file], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'ignore'] });
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (part: string) => {
       text += part;

@@ -1,5 +1,5 @@
 import type { Fact, PlannedTask, Verdict } from '@conclave/contracts';
-import { argumentOf } from '@conclave/loop';
+import { actionOf } from '@conclave/loop';
 import { expertPrompt, gapPrompt, plannerPrompt, readExpert, readGap, readPlan, synthesisPrompt } from '@conclave/strategies';
 import { instantModel, type InstantModels } from '../committee/instant-models.js';
 import { question, rounds } from '../committee/replies.js';
@@ -56,8 +56,7 @@ export function committeeSteps(models: InstantModels) {
                 goal: question,
                 facts: [...facts],
                 tried: earlier.map((task) => ({
-                  capability: task.capability,
-                  argument: argumentOf(task, earlier),
+                  ...actionOf(task, earlier),
                   outcome: 'facts' as const,
                 })),
                 searchQuestion: null,

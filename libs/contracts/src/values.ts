@@ -55,7 +55,8 @@ export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 export const TriedAction = z.object({
   capability: z.string(),
-  argument: z.string().describe('normalised argument: query or instruction'),
+  argument: z.string().describe('query, instruction, or a call of a tool with its arguments as canonical JSON'),
+  exact: z.boolean().optional().describe('true for a call with arguments: only the same call is the same action'),
   outcome: z.enum(['open', 'facts', 'empty', 'failed', 'cancelled']),
 });
 export type TriedAction = z.infer<typeof TriedAction>;

@@ -4,7 +4,7 @@ import { allowanceFor, tokensFor } from './budget.js';
 import { settle } from './evolve.js';
 import { repeatOf } from './memory.js';
 import type { Moves } from './moves.js';
-import { argumentOf, classOf, isExpert } from './plan-rules.js';
+import { actionOf, classOf, inOrderOfNeeds, isExpert } from './plan-rules.js';
 import { categoryOf, expertModels, hasSecondTier, membersOf } from './tiers.js';
 import { isJudge, tasksOf, type TaskState } from './state.js';
 import { optionsOf } from './template-options.js';
@@ -30,18 +30,6 @@ const newTask = ({ run }: Moves, spec: PlannedTask): TaskState => ({
   lateUsage: null,
 });
 
-/** Tasks after everything they need; a plan has no circles. */
-function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
-  const ordered: PlannedTask[] = [];
-  const place = (task: PlannedTask): void => {
-    if (ordered.includes(task)) return;
-    for (const need of task.needs) place(tasks.find((other) => other.id === need)!);
-    ordered.push(task);
-  };
-  tasks.forEach(place);
-  return ordered;
-}
-
 /**
  * Takes the tasks of a plan in, answering repeats from the ledger; none is dispatched yet. A task is no repeat
  * when something it builds on is new in this round.
@@ -54,7 +42,7 @@ export function admitTasks(moves: Moves, tasks: readonly PlannedTask[]): readonl
     ids.push(id);
     const task = newTask(moves, spec);
     run.tasks[id] = task;
-    const repeat = repeatOf(run.memory.tried, spec.capability, argumentOf(spec, tasks));
+    const repeat = repeatOf(run.memory.tried, actionOf(spec, tasks));
     const seesNews = spec.needs.some((need) => run.tasks[taskId(run.runId, run.epoch, need)]?.status === 'blocked');
     if (!seesNews && (repeat === 'known' || repeat === 'near' || repeat === 'exhausted')) settleRepeat(task, repeat, moves.now);
     const early = run.earlyResults[id];

@@ -1,7 +1,7 @@
 import type { AnyEvent, Fact, ResultReady } from '@conclave/contracts';
 import { addUsage } from '@conclave/contracts';
 import { addFacts } from './memory.js';
-import { argumentOf } from './plan-rules.js';
+import { actionOf } from './plan-rules.js';
 import { isJudge, unborn, type RunState, type TaskState } from './state.js';
 
 /** Inputs of the engine. */
@@ -165,6 +165,6 @@ function noteTried(run: RunState, task: TaskState, status: ResultReady['data']['
   const outcome = status === 'ok' ? (foundFacts ? 'facts' : 'empty') : status === 'cancelled' ? 'cancelled' : 'failed';
   run.memory = {
     ...run.memory,
-    tried: [...run.memory.tried, { capability: task.spec.capability, argument: argumentOf(task.spec, plan), outcome }],
+    tried: [...run.memory.tried, { ...actionOf(task.spec, plan), outcome }],
   };
 }

@@ -1,4 +1,5 @@
 export * from './budget.js';
+export { canonicalJson } from './canonical-json.js';
 export * from './decision-table.js';
 export * from './describe-run.js';
 export * from './engine.js';
@@ -12,3 +13,4 @@ export * from './plan-rules.js';
 export * from './replay.js';
 export * from './state.js';
 export * from './strategy.js';
+export * from './wording.js';

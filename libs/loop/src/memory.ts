@@ -1,14 +1,11 @@
 import type { Fact, Memory, TriedAction } from '@conclave/contracts';
+import { isNear, textKey } from './wording.js';
 
-/** A text without letters and digits (a sign, an emoji) is compared as it is. */
-const identity = (fact: Fact): string => `${fact.source.url ?? fact.source.title} ${normalise(fact.text) || fact.text.trim()}`;
-
-export const normalise = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
+/** Source and text. What a tool says is compared sign by sign; of a text neither case nor blanks count. */
+function identity({ source, text }: Fact): string {
+  const said = source.kind === 'tool' ? text.trim() : text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
+  return `${source.url ?? source.title} ${said}`;
+}
 
 /** Ledger with the new facts appended; a fact with the same source and text is not a new one. */
 export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
@@ -23,38 +20,39 @@ export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
   return fresh.length === 0 ? memory : { ...memory, facts: [...memory.facts, ...fresh] };
 }
 
-const words = (text: string): ReadonlySet<string> => new Set(normalise(text).split(' ').filter(Boolean));
+export type Repeat = 'new' | 'known' | 'retry' | 'near' | 'exhausted';
 
-/** Token Jaccard similarity, 0 to 1. */
-export function jaccard(a: string, b: string): number {
-  const left = words(a);
-  const right = words(b);
-  if (left.size === 0 && right.size === 0) return 1;
-  let shared = 0;
-  for (const word of left) if (right.has(word)) shared += 1;
-  return shared / (left.size + right.size - shared);
+/** What a task does, as it is compared with others. */
+export interface Action {
+  readonly capability: string;
+  /** Query, instruction, or a call as canonical JSON. */
+  readonly argument: string;
+  /** True for a call with arguments: it is the same only sign by sign, and near to none. */
+  readonly exact?: boolean | undefined;
 }
 
-/** Above this two arguments say the same (loop.md, No oscillation). */
-export const nearRepeat = 0.8;
-
-export type Repeat = 'new' | 'known' | 'retry' | 'near' | 'exhausted';
+/** Two actions with the same key are one. */
+export const actionKey = ({ capability, argument, exact }: Action): string =>
+  `${capability} ${exact ? `= ${argument}` : textKey(argument)}`;
 
 /**
  * What an action is in the light of what was tried: `known` succeeded before (answer it from the ledger), `retry` failed once (allowed once more),
  * `exhausted` failed twice, `near` says the same as a tried one in other words.
  */
-export function repeatOf(tried: readonly TriedAction[], capability: string, argument: string): Repeat {
-  const same = tried.filter((action) => action.capability === capability && normalise(action.argument) === normalise(argument));
-  if (same.some((action) => action.outcome === 'facts' || action.outcome === 'empty')) return 'known';
+export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat {
+  const key = actionKey(action);
+  const same = tried.filter((other) => actionKey(other) === key);
+  if (same.some(({ outcome }) => outcome === 'facts' || outcome === 'empty')) return 'known';
   if (same.length > 1) return 'exhausted';
   if (same.length === 1) return 'retry';
   const close = tried.some(
-    (action) =>
-      action.capability === capability &&
-      action.outcome !== 'failed' &&
-      action.outcome !== 'cancelled' &&
-      jaccard(action.argument, argument) >= nearRepeat,
+    (other) =>
+      !action.exact &&
+      !other.exact &&
+      other.capability === action.capability &&
+      other.outcome !== 'failed' &&
+      other.outcome !== 'cancelled' &&
+      isNear(other.argument, action.argument),
   );
   return close ? 'near' : 'new';
 }
@@ -62,5 +60,5 @@ export function repeatOf(tried: readonly TriedAction[], capability: string, argu
 /** Last six actions with two or fewer distinct ones: going in circles. */
 export function circles(tried: readonly TriedAction[]): boolean {
   const window = tried.slice(-6);
-  return window.length === 6 && new Set(window.map((action) => `${action.capability} ${normalise(action.argument)}`)).size <= 2;
+  return window.length === 6 && new Set(window.map(actionKey)).size <= 2;
 }

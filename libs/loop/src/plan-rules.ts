@@ -1,5 +1,6 @@
 import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
-import { normalise } from './memory.js';
+import { canonicalJson } from './canonical-json.js';
+import { actionKey, type Action } from './memory.js';
 
 /** Most expert and evidence tasks of one moderate plan (moe.md, Planner). */
 export const maxExpertTasks = 4;
@@ -69,12 +70,27 @@ function hasCycle(tasks: readonly PlannedTask[]): boolean {
   return waiting.size > 0;
 }
 
-/** A plan whose equal tasks (capability and normalised argument) are one; what needs the second one needs the first. */
+/** Tasks after everything they need; a plan has no circles. */
+export function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
+  const ordered: PlannedTask[] = [];
+  const place = (task: PlannedTask): void => {
+    if (ordered.includes(task)) return;
+    for (const need of task.needs) place(tasks.find((other) => other.id === need)!);
+    ordered.push(task);
+  };
+  tasks.forEach(place);
+  return ordered;
+}
+
+/**
+ * A plan whose equal tasks (same action) are one; what needs another of them needs that one. Of equal tasks the one stays that comes
+ * first in the order of needs, so that no task comes to need itself.
+ */
 export function withoutTwins(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const firstOf = new Map<string, string>();
   const twinOf = new Map<string, string>();
-  for (const task of tasks) {
-    const action = `${task.capability} ${normalise(argumentOf(task, tasks)) || task.id}`;
+  for (const task of inOrderOfNeeds(tasks)) {
+    const action = actionKey(actionOf(task, tasks));
     const first = firstOf.get(action);
     if (first === undefined) firstOf.set(action, task.id);
     else twinOf.set(task.id, first);
@@ -90,10 +106,39 @@ export const fallbackTasks = (goal: string): readonly PlannedTask[] => [
   { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs: [], metadata_filters: null },
 ];
 
-/** What an action is compared by: the query, or the instruction with the queries whose results it builds on. */
-export function argumentOf(task: PlannedTask, plan: readonly PlannedTask[]): string {
-  if (task.query) return task.query;
-  if (task.tool) return `${task.tool} ${JSON.stringify(task.args ?? {})}`;
-  const evidence = plan.filter((other) => task.needs.includes(other.id)).map((other) => other.query ?? other.task);
-  return [task.task, ...evidence].join(' | ');
+/** Capabilities that do exactly what they are told. */
+const deterministic: ReadonlySet<string> = new Set(['mcp', 'math']);
+/** Arguments without which the words of a task say what is calculated. */
+const formulas = ['expression', 'equations', 'matrix'] as const;
+
+/**
+ * What a task does: a call with its arguments as canonical JSON; a query; or an instruction with the actions whose results it builds on,
+ * since the same instruction about other evidence is another action.
+ */
+export function actionOf(task: PlannedTask, plan: readonly PlannedTask[]): Action {
+  const { capability } = task;
+  const args = task.args ?? {};
+  const hasArgs = Object.keys(args).length > 0;
+  if (hasArgs || deterministic.has(capability)) {
+    const inWords = !hasArgs || (capability === 'math' && !formulas.some((name) => name in args));
+    const parts = [task.tool, hasArgs ? canonicalJson(args) : null, inWords ? task.task : null];
+    return { capability, argument: parts.filter(Boolean).join(' '), exact: true };
+  }
+  if (task.query) return { capability, argument: task.query };
+  const evidence = evidenceOf(task, plan, new Set()).map((other) => actionOf({ ...other, needs: [] }, []).argument);
+  return { capability, argument: [task.task, ...evidence].join(' | ') };
+}
+
+/** Every task that a task builds on, in the order of the plan. */
+function evidenceOf(task: PlannedTask, plan: readonly PlannedTask[], seen: Set<string>): readonly PlannedTask[] {
+  const reach = (of: PlannedTask): void => {
+    for (const need of of.needs) {
+      const other = plan.find(({ id }) => id === need);
+      if (!other || seen.has(need)) continue;
+      seen.add(need);
+      reach(other);
+    }
+  };
+  reach(task);
+  return plan.filter(({ id }) => seen.has(id));
 }

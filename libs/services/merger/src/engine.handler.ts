@@ -2,12 +2,11 @@ import { hash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event } from '@conclave/contracts';
-import { evolve, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
+import { canonicalJson, evolve, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, EventPattern, type CrashPoints } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/service-calls';
 import { strategyOf } from '@conclave/strategies';
-import { canonicalJson } from './canonical-json.js';
 
 /** Milliseconds before a step is tried again whose run changed too often meanwhile. */
 const conflictMs = 50;

@@ -1,4 +1,4 @@
-export { canonicalJson } from './canonical-json.js';
+export { canonicalJson } from '@conclave/loop';
 export { stateHash } from './engine.handler.js';
 export { JudgeHandler } from './judge.handler.js';
 export { LearningHandler } from './learning/learning.handler.js';

@@ -1,10 +1,11 @@
 import type { Fact, PlannedTask, TaskInput, TaskInputDraft } from '@conclave/contracts';
 import {
+  actionKey,
+  actionOf,
   categoryOf,
   heard,
   isExpert,
   isJudge,
-  normalise,
   sureFrom,
   tasksOf,
   type BornRun,
@@ -220,7 +221,7 @@ function bestAnswers(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['a
 /** Tasks without a result, unless the same was tried again and worked. */
 function failures(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['failed'] {
   const tasks = Object.values(run.tasks);
-  const what = ({ spec }: (typeof tasks)[number]): string => `${spec.capability} ${normalise(spec.query ?? spec.task)}`;
+  const what = ({ spec }: (typeof tasks)[number]): string => actionKey(actionOf({ ...spec, needs: [] }, []));
   const worked = new Set(tasks.filter((task) => task.result?.status === 'ok').map(what));
   return tasks
     .filter((task) => !isJudge(task) && task.standing === undefined && task.result?.failure && !worked.has(what(task)))

@@ -1,24 +1,11 @@
+import { plainCharacters } from '@conclave/loop';
+
 /** Quoted text and code, which are taken as they stand: "…", „…“, “…”, «…», `…` and ``` … ```. Apostrophes quote nothing. */
 export const literalPattern =
   /```[\s\S]*?```|`[^`\n]+`|"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|»[^«\n]{1,2000}«/gu;
 
 /** Questions about letters themselves, where another case is another question. */
 const aboutLetters = /(?<!\p{L})(?:hash|md5|sha|crc|base64|(?:en|de)code|(?:en|de)crypt|(?:en|de)kodier|verschlüssel|entschlüssel|regex|regular expression|regulär|password|passwort|upper-?case|lower-?case|capital letter|großbuchstab|kleinbuchstab|case[- ]sensitiv|groß-? ?und kleinschreib|anagram)/iu; // prettier-ignore
-
-const superscripts: Readonly<Record<string, string>> = { '⁺': '+', '⁻': '-', '⁽': '(', '⁾': ')', ⁿ: 'n', ⁱ: 'i' };
-
-/**
- * Compatibility forms as plain characters, without making another number of them: 10² becomes 10^2 (not 102), 1½ becomes 1 1⁄2 (not
- * 11⁄2), and every minus sign becomes "-".
- */
-export const plainCharacters = (text: string): string =>
-  text
-    .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ]+/gu, (run) => `^${[...run].map((char) => superscripts[char] ?? char.normalize('NFKC')).join('')}`)
-    .replace(/(?<=\d)(?=[¼½¾⅐-⅞])/gu, ' ')
-    .normalize('NFKC')
-    .replace(/[\u00ad\u200b-\u200d\u2060\ufeff]/gu, '')
-    .replace(/[\u2212\ufe63\uff0d]/gu, '-')
-    .replace(/[\u2018\u2019\u02bc]/gu, "'");
 
 /** Words whose capitals may be part of their meaning: mixed case inside (getUser), letters with digits, units behind a number (5 MW). */
 const keepsCase = (word: string): boolean => /^[^\p{Ll}]*\p{Ll}[^\p{Lu}]*\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/u.test(word));

@@ -1,5 +1,6 @@
+import { plainCharacters } from '@conclave/loop';
 import { grammarOf, isGrammar } from './lexicon.js';
-import { literalPattern, plainCharacters } from './normalise.js';
+import { literalPattern } from './normalise.js';
 import { canonicalDigits, monthOf, scaleOf, unitOf, valueOfWord } from './numbers.js';
 
 export type Language = 'en' | 'de';

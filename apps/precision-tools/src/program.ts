@@ -7,6 +7,8 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** Runs until the input ends (stdio) or a signal comes (HTTP). Returns the exit code. */
 export async function runProgram(workerFile: URL): Promise<number> {
+  // Lines for the log are lost where nobody reads them any more; the tools go on.
+  process.stderr.on('error', () => {});
   let options;
   let toolbox;
   try {

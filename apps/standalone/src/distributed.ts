@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { outliveReaders } from '@conclave/platform';
 import { usualPort } from './listen.js';
 
 const services = ['merger', 'planner', 'experts', 'graph-ingest', 'gateway'] as const;
@@ -154,4 +155,5 @@ async function main(): Promise<void> {
   );
 }
 
+outliveReaders();
 await main();

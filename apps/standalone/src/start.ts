@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Failure } from '@conclave/contracts';
-import { loadConfiguration, type Loaded } from '@conclave/platform';
+import { loadConfiguration, outliveReaders, type Loaded } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { ask, exitCodes, questionFrom } from './commands/ask.js';
 import { deadCommand } from './commands/dead.js';
@@ -74,6 +74,7 @@ async function main(): Promise<number | undefined> {
   }
   switch (command) {
     case 'up':
+      outliveReaders();
       await up({ loaded: load(), out: process.stdout, terminal: process.stderr, endOnSignals: true });
       return undefined;
     case 'ask': {

@@ -6,6 +6,7 @@ export { openMetrics, type Metrics } from './metrics/metrics.js';
 export { measureCall, observeEvents } from './metrics/observe-events.js';
 export * from './ports-module.js';
 export { openAdminServer, type AdminServer } from './process/admin-server.js';
+export { outliveReaders } from './process/closed-output.js';
 export { crashPointsOf, noCrashPoints, type CrashPoints } from './process/crash-point.js';
 export { noHistory, openHistory, type History, type HistoryLine, type PublishData } from './process/history.js';
 export { overriding } from './process/overriding.js';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@conclave/contracts';
 import {
-  claimStores, endOnSignals, holdProcessLease, holdStoreMark, loadConfiguration, openAdminServer, openObservers, openShutdown, patiently, serve,
+  claimStores, endOnSignals, holdProcessLease, holdStoreMark, loadConfiguration, openAdminServer, openObservers, openShutdown, outliveReaders, patiently, serve,
   type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
 } from '@conclave/platform'; // prettier-ignore
 import type { StoreMark } from '@conclave/ports';
@@ -48,6 +48,7 @@ export const newProcessId = (service: string): string => `${service}-${hostname(
  * end it with a sentence and code 1.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
+  outliveReaders();
   try {
     await startProcess(options);
   } catch (error) {

@@ -1,0 +1,85 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
+import { cleared, freePorts, workspaceRoot } from '@conclave/test-support/system';
+
+const homes = mkdtempSync(join(tmpdir(), 'conclave-npm-start-'));
+const started: ChildProcess[] = [];
+
+beforeAll(() => {
+  const { status, stderr } = spawnSync(process.execPath, [join(workspaceRoot, 'tools/build.mjs')], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining('rror')]);
+}, 120_000);
+afterEach(() => {
+  for (const { pid } of started.splice(0)) signalGroup(pid!, 'SIGKILL');
+});
+afterAll(() => rmSync(homes, { recursive: true, force: true }));
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // All of them are gone, which is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** `npm start` in a process group of its own, once the gateway answers; its data folder holds the address and the id of the program. */
+async function npmStart(name: string) {
+  const home = mkdtempSync(join(homes, `${name}-`));
+  const [port] = await freePorts(1);
+  const env = { ...process.env, ...cleared, CONCLAVE_HOME: home, PORT: String(port), CONCLAVE_URL: undefined };
+  const child = spawn('npm', ['start'], { cwd: workspaceRoot, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  started.push(child);
+  const output = { text: '' };
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output.text += text));
+  await until('the gateway to say that it is ready', () => output.text.includes('Stop with Ctrl+C.'), { timeoutMs: 60_000 });
+  const { url, pid } = JSON.parse(readFileSync(join(home, 'gateway.json'), 'utf8')) as { url: string; pid: number };
+  return { child, output, url, pid, home };
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(`${url}/health/live`, { signal: AbortSignal.timeout(2_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+const isAlive = (pid: number): boolean => spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim() !== '';
+const lastLog = (home: string): string => readFileSync(join(home, 'conclave.log'), 'utf8');
+
+describe('npm start', () => {
+  it('stops its server in good order when npm alone gets SIGTERM', async () => {
+    const { child, url, pid, home } = await npmStart('npm');
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+    await until('the program to end', () => !isAlive(pid), { timeoutMs: 10_000 });
+    expect(await answers(url)).toBe(false);
+    expect(lastLog(home)).toContain('"message":"Shutting down."');
+    expect(lastLog(home)).not.toContain('took longer');
+  }, 90_000);
+
+  it('stops in good order, not at once, on Ctrl+C, which reaches npm, shell and program alike', async () => {
+    const { child, pid, home } = await npmStart('group');
+    const ended = once(child, 'exit');
+    signalGroup(child.pid!, 'SIGINT');
+    await ended;
+    await until('the program to end', () => !isAlive(pid), { timeoutMs: 10_000 });
+    expect(lastLog(home).match(/Shutting down\./g)).toHaveLength(1);
+    expect(() => readFileSync(join(home, 'gateway.json'))).toThrow('ENOENT');
+  }, 90_000);
+
+  it('goes on when nobody reads what it prints any more, and stops without a stack', async () => {
+    const { child, output, url, pid } = await npmStart('closed');
+    child.stdout!.destroy();
+    child.stdout!.on('error', () => {});
+    // The next line that the program prints is the one about its end.
+    signalGroup(child.pid!, 'SIGTERM');
+    await until('the program to end', () => !isAlive(pid), { timeoutMs: 10_000 });
+    expect(await answers(url)).toBe(false);
+    expect(output.text).not.toMatch(/EPIPE|Unhandled|^\s+at /m);
+  }, 90_000);
+});

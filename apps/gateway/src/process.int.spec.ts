@@ -41,7 +41,12 @@ const freePort = (): Promise<number> =>
   });
 
 /** A service over the real stores, with topics and keys of this run alone. `store` tells one state store from another. */
-async function start(service: 'gateway' | 'planner', store: string, ready: (admin: number) => RegExp | string) {
+async function start(
+  service: 'gateway' | 'planner',
+  store: string,
+  ready: (admin: number) => RegExp | string,
+  flags: readonly string[] = [],
+) {
   const config = join(folder, `${store}.yaml`);
   writeFileSync(
     config,
@@ -51,7 +56,7 @@ async function start(service: 'gateway' | 'planner', store: string, ready: (admi
   const port = await freePort();
   const supervised = await Supervised.start({
     name: service,
-    args: [join(root, `apps/${service}/bundle/main.js`)],
+    args: [...flags, join(root, `apps/${service}/bundle/main.js`)],
     env: {
       CONCLAVE_CONFIG: config,
       CONCLAVE_HOME: folder,
@@ -80,6 +85,16 @@ describe('a service as a process of its own', () => {
     const { supervised, admin } = await start('planner', 'first', whenReady);
     expect(await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text()).toContain('conclave_consumer_lag_records{group="planner"');
     expect(await supervised.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  }, 120_000);
+
+  it('says what Node warns about as a line of its log', async () => {
+    const warnsWhenTold = `data:text/javascript,process.on('SIGUSR2', () => process.emitWarning('something leaks'))`;
+    const { supervised } = await start('planner', 'first', whenReady, ['--import', warnsWhenTold]);
+    process.kill(supervised.pid!, 'SIGUSR2');
+    const line = await until('the warning', () => /^.*something leaks.*$/m.exec(supervised.output())?.[0]);
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', service: 'planner', message: 'Node warns: Warning: something leaks' });
+    await supervised.stop();
+    for (const each of supervised.output().trim().split('\n')) expect(each).toMatch(/^\{.*\}$/);
   }, 120_000);
 
   it('stays up, red and without work, when the state store is empty and the log is not', async () => {

@@ -5,7 +5,7 @@ import { Failure } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models, StateStore } from '@conclave/ports';
 import { askModels, CallMaker, type Question } from '@conclave/service-calls';
-import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
+import { ScriptedModelServer, until, watchSignals, type ScriptedStep } from '@conclave/test-support';
 
 const runId = 'run_calls0001';
 const owner = `${runId}/0/x1`;
@@ -97,6 +97,27 @@ describe('a call step of a process that goes on living', () => {
     expect(await running).toMatchObject({ code: 'CALL_CANCELLED' });
     expect(failures).toBe(3);
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
+  });
+
+  it('waits for a store together with many others without crowding a signal', async () => {
+    const { server, models } = await serverWith([{ ...answer, times: 30 }], { slots: 30 });
+    const signals = watchSignals();
+    try {
+      let isAway = true;
+      let refused = 0;
+      const state = stateWith('journal', {
+        begin: (call) => (isAway ? ((refused += 1), Promise.reject(away())) : sqlite.state.journal.begin(call)),
+      });
+      const made = await maker(models, state);
+      const asked = Array.from({ length: 30 }, (_, n) => askModels(made, question({ owner: `${runId}/0/x${n}` })));
+      await until('all of them to wait', () => refused >= 30);
+      isAway = false;
+      for (const end of await Promise.all(asked)) expect(end).toMatchObject({ kind: 'answer' });
+      expect(server.calls).toHaveLength(30);
+      expect(signals.crowded()).toBe(0);
+    } finally {
+      signals.stop();
+    }
   });
 
   it('keeps a paid reply until the store is back', async () => {

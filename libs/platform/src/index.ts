@@ -1,4 +1,5 @@
 export * from './logging/logger.js';
+export * from './logging/node-warnings.js';
 export { nestLog } from './logging/nest-log.js';
 export { redactText } from './logging/redact.js';
 export * from './metrics/list.js';

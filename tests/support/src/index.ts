@@ -1,3 +1,4 @@
+export { watchSignals } from './crowded-signals.js';
 export { HistoryWriter, openOperations, readHistory, type HistoryEntry, type HistoryPhase } from './history.js';
 export { ScriptedModelServer, type RecordedCall, type ScriptedModelServerOptions } from './model-server/scripted-model-server.js';
 export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep, ScriptedUsage } from './model-server/script.js';

@@ -1,18 +1,20 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { MemoryBlobs, MemoryDeliveries } from '@conclave/ports';
 import type { Admin, Kafka } from 'kafkajs';
 import { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from 'kafkajs';
 import { KafkaConsumption } from './kafka-consumption.js';
-import { silent, timingOf } from './options.js';
+import { Absence } from './absence.js';
+import { silent, timingOf, type KafkaLogger } from './options.js';
 
-const codes = { loading: 14, denied: 30 } as const;
+const codes = { loading: 14, denied: 30, away: 15 } as const;
 
 /** A cluster whose groups answer joining with these errors of the protocol, one after the other, and then take the member. */
-function clusterThatAnswers(errors: readonly (keyof typeof codes)[]) {
+function clusterThatAnswers(errors: readonly (keyof typeof codes)[], logger: KafkaLogger = silent) {
   const ledger = new MemoryDeliveries().ledger('test');
   const waiting = [...errors];
   let joins = 0;
   let ended = 0;
+  let crash = () => {};
   const consumer = () => {
     const listeners = new Map<string, (event: object) => void>();
     return {
@@ -23,7 +25,11 @@ function clusterThatAnswers(errors: readonly (keyof typeof codes)[]) {
       run: async () => {
         joins += 1;
         const next = waiting.shift();
-        if (!next) return listeners.get('join')!({ payload: { memberAssignment: {}, memberId: 'me' } });
+        if (!next) {
+          crash = () => listeners.get('crash')!({ payload: { error: new Error('connect ECONNREFUSED') } });
+          listeners.get('join')!({ payload: { memberAssignment: {}, memberId: 'me' } });
+          return listeners.get('fetch')!({});
+        }
         const type = next === 'loading' ? 'GROUP_LOAD_IN_PROGRESS' : 'GROUP_AUTHORIZATION_FAILED';
         const cause = Object.assign(new KafkaJSProtocolError(`It is ${next}.`), { type, code: codes[next] });
         listeners.get('crash')!({ payload: { error: new KafkaJSNumberOfRetriesExceeded(cause, { retryCount: 5, retryTime: 1 }) } });
@@ -39,12 +45,18 @@ function clusterThatAnswers(errors: readonly (keyof typeof codes)[]) {
     subscription: { group: 'merger', topics: ['results'], concurrency: 1, handle: async () => [] },
     prefix: '',
     timing: timingOf({ brokers: [], clientId: 'test', blobs: new MemoryBlobs(), ledger }),
-    logger: silent,
+    logger,
+    absence: new Absence(logger),
     pool: { ledger } as never,
     commitsAtHandOver: false,
     ended: () => {},
   });
-  return { consumption, seen: () => ({ joins, ended }) };
+  /** Breaks the member that has joined; `errors` are what joining again meets first. */
+  const breaks = (more: readonly (keyof typeof codes)[]): void => {
+    waiting.push(...more);
+    crash();
+  };
+  return { consumption, breaks, seen: () => ({ joins, ended }) };
 }
 
 describe('joining a consumer group', () => {
@@ -63,5 +75,52 @@ describe('joining a consumer group', () => {
       message: expect.stringContaining('Joining merger: It is denied.'),
     });
     expect(seen().joins).toBe(2);
+  });
+});
+
+describe('a broker that goes away', () => {
+  const lines = () => {
+    const told: string[] = [];
+    const at =
+      (level: string) =>
+      (message: string): void =>
+        void told.push(`${level} ${message}`);
+    return { told, logger: { debug: () => {}, info: at('info'), warn: at('warn'), error: at('error') } };
+  };
+  const gone = expect.stringMatching(/^warn The connection to Kafka was lost\. No records are taken until it is back/);
+  const back = expect.stringMatching(/^info Kafka is back/);
+
+  it('is told of once when it goes and once when it is back, however often joining fails meanwhile', async () => {
+    jest.useFakeTimers();
+    try {
+      const { told, logger } = lines();
+      const { consumption, breaks, seen } = clusterThatAnswers([], logger);
+      await consumption.start();
+      told.length = 0;
+      breaks(['away', 'away', 'away', 'away']);
+      await jest.advanceTimersByTimeAsync(20_000);
+      expect(seen().joins).toBe(6);
+      expect(told.filter((line) => !line.includes('Joined'))).toEqual([gone, back]);
+      breaks([]);
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(told.filter((line) => !line.includes('Joined'))).toEqual([gone, back, gone, back]);
+      await consumption.close();
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('is told of once for all groups of a process, and is back with the last of them', () => {
+    const { told, logger } = lines();
+    const absence = new Absence(logger);
+    absence.gone('merger', new Error('one'));
+    absence.gone('learning', new Error('two'));
+    absence.gone('tasks.judge', new Error('three'));
+    absence.back('merger');
+    absence.forget('tasks.judge');
+    expect(told).toEqual([gone]);
+    absence.back('learning');
+    absence.back('learning');
+    expect(told).toEqual([gone, back]);
   });
 });

@@ -9,6 +9,7 @@ import {
   type RawRecord,
   type Subscription,
 } from '@conclave/ports';
+import type { Absence } from './absence.js';
 import { groupsAreLoading, logUnavailable, within } from './failures.js';
 import { GroupMember } from './group-member.js';
 import type { KafkaLogger, Timing } from './options.js';
@@ -23,6 +24,8 @@ export interface KafkaConsumptionOptions {
   readonly prefix: string;
   readonly timing: Timing;
   readonly logger: KafkaLogger;
+  /** Of all consumptions of one log. */
+  readonly absence: Absence;
   readonly pool: Omit<DeliveryPoolOptions, 'subscription' | 'onPause' | 'onRoom'>;
   readonly poolChange?: PoolChange;
   /** Tests: see `KafkaLogOptions`. */
@@ -33,7 +36,7 @@ export interface KafkaConsumptionOptions {
 const finalCommitMs = 5000;
 /** Milliseconds that a broker may take to read its groups after its start; joining one is tried again until then. */
 const loadingMs = 30_000;
-const rebuildWait = { backoffMs: 500, maxBackoffMs: 10_000 };
+const rebuildWait = { backoffMs: 500, maxBackoffMs: 3_000 };
 
 /**
  * Hand off, track, commit the contiguous prefix: batches go to the delivery pool and return at once, so long handlers
@@ -93,7 +96,8 @@ export class KafkaConsumption implements Consumption {
 
   health(): string | null {
     if (this.#state === 'closing' || this.#state === 'closed') return `The consumption of ${this.group} has ended.`;
-    if (this.#trouble !== null) return `The consumer of ${this.group} crashed and is being built anew: ${this.#trouble.message}`;
+    if (this.#trouble !== null)
+      return `The consumer of ${this.group} has lost Kafka and joins again as soon as that answers: ${this.#trouble.message}`;
     const silence = this.#clock() - this.#lastFetch;
     if (silence > this.options.timing.silentAfterMs)
       return `The consumer of ${this.group} has fetched nothing for ${Math.round(silence / 1000)} s.`;
@@ -119,6 +123,7 @@ export class KafkaConsumption implements Consumption {
     await this.#pool.drain();
     await this.#commitAll();
     this.#state = 'closed';
+    this.options.absence.forget(this.group);
     if (this.#commitTimer) clearTimeout(this.#commitTimer);
     await this.#member?.end();
     this.options.ended();
@@ -190,6 +195,7 @@ export class KafkaConsumption implements Consumption {
   #fetched(): void {
     this.#lastFetch = this.#clock();
     this.#crashes = 0;
+    this.options.absence.back(this.group);
   }
 
   #mustPause(): boolean {
@@ -283,14 +289,14 @@ export class KafkaConsumption implements Consumption {
     this.#trouble = error;
     this.#crashes += 1;
     if (this.#state !== 'running') return;
-    this.options.logger.warn('A consumer crashed and is built anew', { group: this.group, error });
+    this.options.absence.gone(this.group, error);
     this.#rebuild(backoff(rebuildWait, this.#crashes, Math.random()));
   }
 
   #watch(): void {
     if (this.#trouble !== null || this.#clock() - this.#lastFetch < this.options.timing.rebuildAfterMs) return;
     this.#trouble = new Error('It was silent for too long.');
-    this.options.logger.warn('A consumer went silent and is built anew', { group: this.group });
+    this.options.absence.gone(this.group, this.#trouble);
     this.#rebuild(0);
   }
 

@@ -11,6 +11,7 @@ import {
   type StoreMark,
   type Subscription,
 } from '@conclave/ports';
+import { Absence } from './absence.js';
 import { onCluster, within } from './failures.js';
 import { groupLag } from './group-lag.js';
 import { KafkaConsumption } from './kafka-consumption.js';
@@ -35,6 +36,7 @@ class KafkaLog implements EventLog {
   readonly #prefix: string;
   readonly #consumptions = new Set<KafkaConsumption>();
   readonly #topicsOf = new Map<string, Set<string>>();
+  readonly #absence: Absence;
   #closed: Promise<void> | null = null;
 
   constructor(
@@ -43,6 +45,7 @@ class KafkaLog implements EventLog {
     private readonly options: KafkaLogOptions,
   ) {
     this.#prefix = prefixOf(options);
+    this.#absence = new Absence(options.logger ?? silent);
     this.#admin = kafka.admin();
     this.#producer = new KafkaProducer(kafka, this.#prefix);
   }
@@ -77,6 +80,7 @@ class KafkaLog implements EventLog {
       prefix: this.#prefix,
       timing: timingOf(options),
       logger,
+      absence: this.#absence,
       pool: {
         ledger,
         blobs,

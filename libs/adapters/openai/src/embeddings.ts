@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import { toUnitLength, wellFormed, type Embedder } from '@conclave/ports';
 import type { OpenAI } from 'openai';
@@ -46,6 +47,8 @@ class EmbeddingsEndpoint implements Embedder {
 
   constructor(private readonly config: EmbeddingsConfig) {
     const { name, provider, model, dimensions, retry } = config;
+    // Every running request listens, and leaves when it ends.
+    setMaxListeners(Infinity, this.#closing.signal);
     this.id = `${model}@${name}${dimensions === undefined ? '' : `.${dimensions}`}`;
     this.#dimension = dimensions ?? null;
     this.#client = clientFor(provider);

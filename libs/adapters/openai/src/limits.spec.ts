@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { until } from '@conclave/test-support';
+import { until, watchSignals } from '@conclave/test-support';
 import { ask, bare, codeOf, failureOf, open, scripted, watch } from './__fixtures__/servers.js';
 import type { ProviderConfig } from './configuration.js';
 
@@ -39,6 +39,23 @@ describe('an aborted call', () => {
     await until('the call', () => server.calls.length === 1);
     await models.close();
     expect(await code).toBe('CALL_CANCELLED');
+  });
+});
+
+describe('many calls at a time', () => {
+  it('crowd no signal, and none of them is left listening', async () => {
+    const signals = watchSignals();
+    try {
+      const server = await scripted({ match: 'hello', reply: { hang: true }, times: 30 });
+      const models = open(server.url, { max_concurrency: 30 });
+      const calls = Array.from({ length: 30 }, () => codeOf(models.call(ask(), watch())));
+      await until('all calls', () => server.calls.length === 30);
+      expect(signals.crowded()).toBe(0);
+      await models.close();
+      expect(new Set(await Promise.all(calls))).toEqual(new Set(['CALL_CANCELLED']));
+    } finally {
+      signals.stop();
+    }
   });
 });
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import type { CallWatch, ModelCall, ModelInfo, ModelReply, Models, ProviderStatus } from '@conclave/ports';
 import { defaultRetry, defaultTimeouts, splitRef, type ProvidersConfig } from './configuration.js';
@@ -20,6 +21,8 @@ export function openProviders(config: ProvidersConfig): Models {
     }),
   );
   const closing = new AbortController();
+  // Every running call listens, and leaves when it ends.
+  setMaxListeners(Infinity, closing.signal);
 
   /** `act` with a signal that also aborts on close. Listeners are taken off again: the signal of `close` outlives every call. */
   const whileOpen = async <T>(caller: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import { firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
 import { z } from 'zod';
@@ -28,6 +29,8 @@ const longestQuery = 1_000;
 export function openSearxng({ url, timeoutMs = 8_000, maxBytes = 2_000_000 }: SearxngOptions): Search {
   const { base, authorization } = withoutCredentials(url);
   const closing = new AbortController();
+  // Every running query listens, and leaves when it ends.
+  setMaxListeners(Infinity, closing.signal);
 
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
     return fetch(base + path, { signal, headers: { accept: 'application/json', 'user-agent': 'conclave', ...authorization } });

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@conclave/contracts';
 import {
-  claimStores, endOnSignals, holdProcessLease, holdStoreMark, loadConfiguration, openAdminServer, openObservers, openShutdown, outliveReaders, patiently, serve,
+  claimStores, endOnSignals, holdProcessLease, holdStoreMark, loadConfiguration, logNodeWarnings, openAdminServer, openObservers, openShutdown, outliveReaders, patiently, serve,
   type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
 } from '@conclave/platform'; // prettier-ignore
 import type { StoreMark } from '@conclave/ports';
@@ -66,6 +66,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
   const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
   const { logger, readiness, metrics } = observers;
+  logNodeWarnings(logger);
   const shutdown = openShutdown(logger);
   const graceMs = (loaded.environment.SHUTDOWN_GRACE_S ?? defaultGraceS) * 1_000;
   endOnSignals(shutdown, logger, { limitMs: graceMs + closingMs, onSignal: () => readiness.stopping() });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import type { CallMessage, CallOutcome, ModelCall, ModelReply, Models, RunStream, StateStore } from '@conclave/ports';
@@ -76,6 +77,8 @@ export class CallMaker implements Calls {
 
   constructor(private readonly parts: CallMakerParts) {
     this.cancels = new CancelWatch(parts.state);
+    // Every call that waits for a store listens, and leaves when it goes on.
+    setMaxListeners(Infinity, this.closing.signal);
   }
 
   /** Waits for no store any more: the process ends, and its lease with it. */

@@ -1,0 +1,21 @@
+import { getEventListeners, getMaxListeners } from 'node:events';
+
+/**
+ * Watches how many listeners an abort signal has at a time, from the call on: `crowded` gives the largest number that Node would warn
+ * about (more than the signal says it takes, 10 unless told otherwise), 0 for none. `stop` must be called.
+ */
+export function watchSignals(): { crowded(): number; stop(): void } {
+  const add = Object.getOwnPropertyDescriptor(EventTarget.prototype, 'addEventListener')!;
+  let most = 0;
+  Object.defineProperty(EventTarget.prototype, 'addEventListener', {
+    ...add,
+    value: function (this: EventTarget, ...parameters: Parameters<EventTarget['addEventListener']>): void {
+      (add.value as EventTarget['addEventListener']).apply(this, parameters);
+      if (!(this instanceof AbortSignal)) return;
+      const limit = getMaxListeners(this);
+      const listeners = getEventListeners(this, 'abort').length;
+      if (listeners > limit) most = Math.max(most, listeners);
+    },
+  });
+  return { crowded: () => most, stop: () => void Object.defineProperty(EventTarget.prototype, 'addEventListener', add) };
+}

@@ -118,6 +118,20 @@ const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
   ['it', 'test', 'describe'].map((object) => ({ object, property, message: 'Every test runs, or is deleted.' })),
 );
 
+/** A test that waits without a bound for a process holds the whole run, and Jest's own time-outs cannot end a synchronous wait. */
+const boundedWaits = {
+  files: ['**/*.spec.ts', '**/*.spec.mjs', '**/*.contract.ts', '**/__fixtures__/**', 'tests/*/src/**'],
+  rules: {
+    'no-restricted-syntax': [
+      'error',
+      {
+        selector: 'CallExpression[callee.name=/^(spawnSync|execFileSync|execSync)$/]:not(:has(Property[key.name="timeout"]))',
+        message: 'A test waits for a process with a `timeout`.',
+      },
+    ],
+  },
+};
+
 const testFiles = {
   files: ['**/*.spec.ts', '**/*.contract.ts', '**/*.spec.mjs'],
   rules: {
@@ -177,5 +191,6 @@ export default defineConfig(
   ...packageRules,
   purity,
   configuration,
+  boundedWaits,
   testFiles,
 );

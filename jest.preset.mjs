@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import vm from 'node:vm';
 import { swcOptions } from './tools/swc-options.mjs';
 
+const inTools = (name) => fileURLToPath(new URL(`tools/${name}`, import.meta.url));
+
 /**
  * The Jest configuration of every project.
  *
@@ -19,17 +21,21 @@ if (typeof vm.SourceTextModule !== 'function') {
 
 const integration = process.env.TEST_LEVEL === 'int' || process.argv.some((argument) => argument.includes('.int.spec'));
 
+/** Set by tools/jest.mjs: where to note what is running. */
+const progress = process.env.CONCLAVE_TEST_PROGRESS;
+
 export default {
   // One cache of transformed sources for all projects: each would transform every library it imports once more.
   id: 'conclave',
-  testEnvironment: fileURLToPath(new URL('tools/jest-environment.mjs', import.meta.url)),
+  testEnvironment: inTools('jest-environment.mjs'),
   // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
   testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
-    '^.+\\.ts$': [fileURLToPath(new URL('tools/shared-transform.mjs', import.meta.url)), { ...swcOptions, sourceMaps: 'inline' }],
+    '^.+\\.ts$': [inTools('shared-transform.mjs'), { ...swcOptions, sourceMaps: 'inline' }],
   },
+  reporters: ['default', ...(progress ? [[inTools('progress.mjs'), { file: progress }]] : [])],
   testMatch: [integration ? '<rootDir>/src/**/*.int.spec.ts' : '<rootDir>/src/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(integration ? [] : ['\\.int\\.spec\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],

@@ -21,10 +21,12 @@ function start() {
   const main = pathToFileURL(join(folder, 'main.js')).href;
   const text = `const { exports, script } = (await import('${loader}')).loadProgram('${main}', 'kept.cache');
 exports.start('${main}'); console.log(JSON.stringify(script.cachedDataRejected ?? null));`;
-  const [said, rejected] = execFileSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8' }).trim().split('\n');
+  const [said, rejected] = execFileSync(process.execPath, ['--input-type=module', '-e', text], { encoding: 'utf8', timeout: 20_000 })
+    .trim()
+    .split('\n');
   return { said: JSON.parse(said), rejected: JSON.parse(rejected), main };
 }
-const keep = () => execFileSync(process.execPath, [join(workspaceRoot, 'tools/code-cache.mjs'), folder, 'kept.cache']);
+const keep = () => execFileSync(process.execPath, [join(workspaceRoot, 'tools/code-cache.mjs'), folder, 'kept.cache'], { timeout: 20_000 });
 
 describe('a bundled program', () => {
   it('runs without kept machine code, and knows where it lies', () => {

@@ -1,5 +1,5 @@
 // Runs a command in a process group of its own, so that whatever it started can be ended with it.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
@@ -11,6 +11,28 @@ function endGroup(child, signal) {
   } catch (error) {
     // The group is already gone, which is what was wanted.
     if (error.code !== 'ESRCH') throw error;
+  }
+}
+
+/** Every process that `pid` started and that is still alive, with what those started in turn, as far as `ps` shows them. */
+export function descendants(pid) {
+  const { stdout } = spawnSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8', timeout: 10_000 });
+  const all = (stdout ?? '').split('\n').flatMap((line) => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line);
+    return match && !match[3].startsWith('Z') ? [{ pid: Number(match[1]), parent: Number(match[2]), command: match[4] }] : [];
+  });
+  const below = (parent) => all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)]);
+  return below(pid).filter(({ command }) => !command.startsWith('ps -eo pid='));
+}
+
+/** Ends processes at once; those that are gone already are no error. */
+export function endProcesses(pids) {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
   }
 }
 
@@ -33,7 +55,7 @@ function giveWay({ pid }) {
 
 /**
  * Runs `command` and collects what it prints. After `limit` seconds its whole process group gets SIGTERM and, five seconds
- * later, SIGKILL. With `yields` it takes the processor time that others leave. Never rejects.
+ * later, SIGKILL, with whatever it had started outside of the group. With `yields` it takes the processor time that others leave. Never rejects.
  *
  * @returns {Promise<{ code: number, output: string, seconds: number, timedOut: boolean }>} `code` is 1 when it was ended.
  */
@@ -43,6 +65,7 @@ export function runInGroup(command, args, { cwd, env, limit, yields = false }) {
     const chunks = [];
     let timedOut = false;
     let killer;
+    let below = [];
     const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     running.add(child);
     if (yields && child.pid !== undefined) giveWay(child);
@@ -50,6 +73,8 @@ export function runInGroup(command, args, { cwd, env, limit, yields = false }) {
     child.stderr.on('data', (chunk) => chunks.push(chunk));
     const timer = setTimeout(() => {
       timedOut = true;
+      // What it started may have left its group, and has no parent to be found by once this one is gone.
+      below = descendants(child.pid).map(({ pid }) => pid);
       endGroup(child, 'SIGTERM');
       killer = setTimeout(() => endGroup(child, 'SIGKILL'), 5000);
     }, limit * 1000);
@@ -66,6 +91,7 @@ export function runInGroup(command, args, { cwd, env, limit, yields = false }) {
     // 'exit', not 'close': a grandchild that kept the pipe open must not hold up the run. What is left of the group is ended.
     child.on('exit', (code) => {
       endGroup(child, 'SIGKILL');
+      endProcesses(below);
       setImmediate(() => finish(timedOut ? 1 : (code ?? 1)));
     });
   });

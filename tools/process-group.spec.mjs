@@ -12,7 +12,7 @@ const parentOf = (ending) => `
 /** True as soon as the process is gone, or dead and merely not yet collected by its new parent; false after five seconds. */
 async function ends(pid) {
   for (const until = Date.now() + 5000; Date.now() < until;) {
-    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+    const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8', timeout: 5000 });
     if (/^(Z.*)?$/.test(stdout.trim())) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -32,7 +32,7 @@ describe('a command in its own process group', () => {
     const options = { cwd: process.cwd(), env: process.env, limit: 20 };
     const script = `const { getPriority } = require('node:os');
       const { execFileSync } = require('node:child_process');
-      const ofChild = execFileSync(process.execPath, ['-p', "require('node:os').getPriority()"], { encoding: 'utf8' });
+      const ofChild = execFileSync(process.execPath, ['-p', "require('node:os').getPriority()"], { encoding: 'utf8', timeout: 10_000 });
       console.log(getPriority(), Number(ofChild));`;
     const own = getPriority();
     expect((await runInGroup(process.execPath, ['-e', script], options)).output).toBe(`${own} ${own}\n`);
@@ -41,6 +41,13 @@ describe('a command in its own process group', () => {
 
   it('is ended at its limit together with what it started', async () => {
     const result = await run(parentOf('setInterval(() => {}, 1000)'), 1);
+    expect(result).toMatchObject({ code: 1, timedOut: true });
+    expect(await ends(Number(result.output))).toBe(true);
+  });
+
+  it('is ended at its limit together with what left its group', async () => {
+    const apart = parentOf('setInterval(() => {}, 1000)').replace("{ stdio: 'ignore' }", "{ stdio: 'ignore', detached: true }");
+    const result = await run(apart, 1);
     expect(result).toMatchObject({ code: 1, timedOut: true });
     expect(await ends(Number(result.output))).toBe(true);
   });

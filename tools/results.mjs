@@ -1,6 +1,7 @@
 // Counts tests from the JSON that Jest wrote, and notices where fewer ran than there are.
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { progressFile, readProgress, unfinished } from './progress.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
 /** Where a level keeps its specs: `int` are the *.int.spec.ts of src/, every other level the rest of the specs. */
@@ -31,13 +32,28 @@ export function countOutcome(outcome, expectedFiles) {
   };
 }
 
+/** Removes what an earlier run of a project left behind. */
+export function forgetOutcome(folder, level) {
+  for (const file of [outcomeFile(level), progressFile(level)]) rmSync(join(workspaceRoot, folder, file), { force: true });
+}
+
+const outcomeFile = (level) => `.results/${level}.json`;
+
+/** What a run of a project was at when it was ended, in sentences; none when it ended by itself. */
+function interruption(folder, level) {
+  const progress = readProgress(join(workspaceRoot, folder, progressFile(level)));
+  return progress ? unfinished(progress).map((sentence) => `${folder}: ${sentence}`) : [];
+}
+
 /** The counted outcome of one project at one level; a project whose specs left no JSON behind has failed. */
 export function projectOutcome(folder, level) {
   const expected = specFiles(folder, level).length;
-  const path = join(workspaceRoot, folder, '.results', `${level}.json`);
+  const path = join(workspaceRoot, folder, outcomeFile(level));
+  const interrupted = interruption(folder, level);
   if (!existsSync(path)) {
-    return { passed: 0, failures: expected === 0 ? [] : [`${folder}: its ${level} tests left no result.`], skipped: 0 };
+    const failures = interrupted.length > 0 || expected === 0 ? interrupted : [`${folder}: its ${level} tests left no result.`];
+    return { passed: 0, failures, skipped: 0 };
   }
   const counted = countOutcome(JSON.parse(readFileSync(path, 'utf8')), expected);
-  return { ...counted, failures: counted.failures.map((failure) => `${folder}: ${failure}`) };
+  return { ...counted, failures: [...counted.failures.map((failure) => `${folder}: ${failure}`), ...interrupted] };
 }

@@ -17,7 +17,7 @@ const companions = {
 };
 
 /**
- * A suite: `args` for Node, `cwd`, `limit` in seconds, `needs` (names of servers), and where its tests are counted: at
+ * A suite: `args` for Node, `cwd`, `limit` and `projectLimit` (of one project of it) in seconds, `needs` (names of servers), and where its tests are counted: at
  * `level` in each of `folders`. A suite without a level is one check that passes or fails as a whole. One with `beside` begins
  * together with the suite of that name, where both are run, and may outlast it. Those with `computes` take what the others leave of the
  * processors, one after the other, from the first suite on that is not `alone`: such a one uses every processor.
@@ -26,12 +26,13 @@ export function suites() {
   const all = projects();
   const fast = all.filter(({ folder }) => folder !== endToEnd && folder !== simulation);
   const integration = all.filter(({ folder }) => specFiles(folder, 'int').length > 0);
-  return [
+  const found = [
     {
       name: 'fast',
       title: 'Fast tests',
       args: [nx, 'run-many', '-t', 'test', '--exclude=@conclave/simulation', '--output-style=stream'],
       limit: 900,
+      projectLimit: 500,
       level: 'fast',
       folders: fast.map(({ folder }) => folder),
       alone: true,
@@ -64,6 +65,8 @@ export function suites() {
     faultSuite('embedded', 4, []),
     faultSuite('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
   ];
+  // Below the suite's own limit, so that the one project that hangs is ended and says what it was at, and the others are counted.
+  return found.map((suite) => (suite.level ? { projectLimit: suite.limit - 15, ...suite } : suite));
 }
 
 function engineSuite(engine, needs) {

@@ -2,12 +2,12 @@
 // reason, and a closing line `N passed, N failed`. With CI=true leaving anything out is a failure.
 //   --check            lint, types, printed docs and fast tests only (`npm run check`)
 //   --only a,b         only the named suites, e.g. --only fast,int:redis,e2e-embedded
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { endAllGroups, runInGroup } from './process-group.mjs';
-import { projectOutcome } from './results.mjs';
+import { forgetOutcome, projectOutcome } from './results.mjs';
 import { startServers } from './servers.mjs';
 import { obstacle, suites } from './suites.mjs';
 import { workspaceRoot } from './workspace.mjs';
@@ -64,12 +64,11 @@ function outcomeOf(suite, result) {
 }
 
 async function runSuite(suite, environment) {
-  for (const folder of suite.level ? suite.folders : [])
-    rmSync(join(workspaceRoot, folder, '.results', `${suite.level}.json`), { force: true });
+  for (const folder of suite.level ? suite.folders : []) forgetOutcome(folder, suite.level);
   const left = strict ? wholeLimit - (Date.now() - started) / 1000 : Infinity;
   const result = await runInGroup(process.execPath, suite.args, {
     cwd: join(workspaceRoot, suite.cwd ?? '.'),
-    env: environmentOf(environment),
+    env: environmentOf({ ...environment, ...(suite.projectLimit ? { TEST_LIMIT_S: String(suite.projectLimit) } : {}) }),
     limit: Math.max(1, Math.min(suite.limit, left)),
     yields: suite.computes,
   });

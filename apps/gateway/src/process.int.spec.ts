@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'conclave-process-'));
 const running: Supervised[] = [];
 
 beforeAll(() => {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'tools/build.mjs')], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'tools/build.mjs')], { encoding: 'utf8', timeout: 100_000 });
   expect([status, stderr]).toEqual([0, expect.not.stringContaining('rror')]);
 }, 120_000);
 afterEach(async () => {
@@ -137,6 +137,7 @@ describe('a service as a process of its own', () => {
   it('ends with every mistake of its configuration and code 1', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/bundle/main.js')], {
       encoding: 'utf8',
+      timeout: 25_000,
       cwd: folder,
       env: { PATH: process.env.PATH, KAFKA_BROKERS: brokers, LOG_LEVEL: 'loud' },
     });

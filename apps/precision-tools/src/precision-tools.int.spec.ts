@@ -106,7 +106,7 @@ describe.each([
 describe('the program over stdio', () => {
   /** Sends lines and gives what comes back until the program ends; its input is closed once `replies` lines came. */
   async function talk(lines: readonly string[], replies: number): Promise<{ out: string[]; code: number | null }> {
-    const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'ignore'], timeout: 30_000 });
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (part: string) => {
       text += part;

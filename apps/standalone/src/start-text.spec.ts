@@ -3,6 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { curlSnippet, sdkSnippet, startText, type StartFacts } from './start-text.js';
 
+/** Upper bound of every wait for a process, in milliseconds. */
+const boundMs = 20_000;
+
 const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
   ref,
   model: ref.split('@')[0]!,
@@ -114,7 +117,7 @@ describe('the start-up text', () => {
 
   it('prints a curl line that a shell reads as one JSON body, whatever the question', () => {
     const line = curlSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"? $HOME \`x\` \\ é`);
-    const printed = execFileSync('sh', ['-c', line.replace('curl', 'printf "%s\\n"')], { encoding: 'utf8' })
+    const printed = execFileSync('sh', ['-c', line.replace('curl', 'printf "%s\\n"')], { encoding: 'utf8', timeout: boundMs })
       .trim()
       .split('\n');
     expect(JSON.parse(printed.at(-1)!)).toMatchObject({
@@ -126,10 +129,14 @@ describe('the start-up text', () => {
 
   it('prints an SDK snippet that a shell hands to Node as a valid module', () => {
     const snippet = sdkSnippet('http://127.0.0.1:1', 'conclave', `Who's "there"?`);
-    const source = execFileSync('sh', ['-c', snippet.replace('node --input-type=module', 'cat')], { encoding: 'utf8' });
+    const source = execFileSync('sh', ['-c', snippet.replace('node --input-type=module', 'cat')], { encoding: 'utf8', timeout: boundMs });
     expect(source).toContain("baseURL: 'http://127.0.0.1:1/v1'");
     expect(() =>
-      execFileSync(process.execPath, ['--check', '--input-type=module', '-'], { input: source, stdio: ['pipe', 'ignore', 'pipe'] }),
+      execFileSync(process.execPath, ['--check', '--input-type=module', '-'], {
+        input: source,
+        stdio: ['pipe', 'ignore', 'pipe'],
+        timeout: boundMs,
+      }),
     ).not.toThrow();
   });
 });

@@ -82,6 +82,7 @@ async function conclave(args: readonly string[]): Promise<{ code: number | null;
     cwd,
     env: { ...process.env, ...cleared, CONCLAVE_URL: engine.url() },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 50_000,
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));

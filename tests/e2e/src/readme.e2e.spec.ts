@@ -25,7 +25,7 @@ async function run({ language, code }: Snippet): Promise<{ code: number | null; 
   writeFileSync(file, text);
   const [command, args] = language === 'js' ? [process.execPath, [file]] : ['bash', ['-eu', '-o', 'pipefail', file]];
   const env = { ...process.env, ...cleared, ...engine.environment(), CONCLAVE_URL: address, PORT: new URL(address).port };
-  const child = spawn(command, args, { cwd: workspaceRoot, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { cwd: workspaceRoot, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000 });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => (output += part));
   const ended = await new Promise<number | null>((resolve) => child.once('close', resolve));

@@ -234,7 +234,7 @@ describe('Redis state over TLS with credentials', () => {
       '-out',
       path.join(folder, 'cert.pem'),
     ];
-    execFileSync('openssl', [...request, ...files], { stdio: 'ignore' });
+    execFileSync('openssl', [...request, ...files], { stdio: 'ignore', timeout: 60_000 });
     const tls = [
       '--tls-cert-file',
       path.join(folder, 'cert.pem'),

@@ -1,10 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/ports/suites';
 import { openCrashPoints } from './crash-point.js';
 import { noHistory } from './history.js';
@@ -13,11 +12,29 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const folder = mkdtempSync(join(tmpdir(), 'conclave-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Upper bound of every wait for a process, in milliseconds. */
+const boundMs = 20_000;
+
+const started: ChildProcess[] = [];
+// A frozen process hears of no other signal, and holds Jest as long as it lives.
+afterEach(() => started.splice(0).forEach((program) => program.kill('SIGKILL')));
+
+/** Starts a process that passes the points, and collects what it says and how it ended: once both its end and all it said are there. */
+function startChild(environment: Record<string, string>) {
+  const program = spawn(process.execPath, [here('./__fixtures__/crash-child.mjs')], { env: { ...process.env, ...environment } });
+  started.push(program);
+  const seen: { said: string; end: [code: number | null, signal: NodeJS.Signals | null] | null } = { said: '', end: null };
+  program.stdout.on('data', (chunk: Buffer) => (seen.said += chunk.toString()));
+  program.on('close', (...end) => (seen.end = end));
+  return { program, seen };
+}
+
 /** A process that passes `merger:after-commit` and `experts:after-call` five times each, in turn. */
 function child(crashAt: string | undefined) {
   const history = join(folder, `${crashAt ?? 'none'}.ndjson`.replaceAll(/[:#]/g, '-'));
   const { signal, stdout, status } = spawnSync(process.execPath, [here('./__fixtures__/crash-child.mjs')], {
     encoding: 'utf8',
+    timeout: boundMs,
     env: { ...process.env, HISTORY_FILE: history, ...(crashAt ? { CRASH_AT: crashAt } : {}) },
   });
   const lines = existsSync(history) ? readFileSync(history, 'utf8').trim().split('\n') : [];
@@ -28,6 +45,7 @@ describe('a crash point', () => {
   beforeAll(() => {
     const built = spawnSync(process.execPath, [here('../../../../tools/build.mjs'), 'libs/contracts', 'libs/ports', 'libs/platform'], {
       encoding: 'utf8',
+      timeout: 50_000,
     });
     expect(built.stderr + built.stdout).not.toContain('rror');
     expect(built.status).toBe(0);
@@ -58,19 +76,19 @@ describe('a crash point', () => {
 
   it('freezes the process at the hit that FREEZE_AT names, until it is woken', async () => {
     const file = join(folder, 'freeze.ndjson');
-    const program = spawn(process.execPath, [here('./__fixtures__/crash-child.mjs')], {
-      env: { ...process.env, HISTORY_FILE: file, FREEZE_AT: 'merger:after-commit#2' },
-    });
-    let said = '';
-    program.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const state = (): string => spawnSync('ps', ['-o', 'state=', '-p', String(program.pid)], { encoding: 'utf8' }).stdout.trim();
-    await until('it to be stopped', () => existsSync(file) && state().startsWith('T'));
-    expect(said).toBe('before 1\nbefore 2\n');
+    const { program, seen } = startChild({ HISTORY_FILE: file, FREEZE_AT: 'merger:after-commit#2' });
+    const state = (): string =>
+      spawnSync('ps', ['-o', 'state=', '-p', String(program.pid)], { encoding: 'utf8', timeout: boundMs }).stdout.trim();
+    await until('it is stopped', () => existsSync(file) && state().startsWith('T'), boundMs);
+    // What it said before lies in the pipe; it is read here a moment later.
+    await until('what it said has arrived', () => seen.said.includes('before 2'), boundMs);
+    expect(seen.said).toBe('before 1\nbefore 2\n');
     expect(readFileSync(file, 'utf8')).toContain('"op":"after-commit","phase":"freeze","id":"event-2"');
     program.kill('SIGCONT');
-    expect(await once(program, 'exit')).toEqual([0, null]);
-    expect(said).toContain('end');
-  });
+    await until('it has ended', () => seen.end !== null, boundMs);
+    expect(seen.end).toEqual([0, null]);
+    expect(seen.said).toContain('end');
+  }, 60_000);
 
   it('is refused when nobody passes a point of that name', () => {
     expect(() => openCrashPoints('merger:lunch', noHistory)).toThrow('CRASH_AT');

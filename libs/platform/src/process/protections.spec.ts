@@ -51,7 +51,9 @@ describe('the history of a process', () => {
   const built = pathToFileURL(join(import.meta.dirname, '../../dist/process/history.js')).href;
   beforeAll(() => {
     const build = join(import.meta.dirname, '../../../../tools/build.mjs');
-    expect(spawnSync(process.execPath, [build, 'libs/contracts', 'libs/ports', 'libs/platform'], { encoding: 'utf8' })).toMatchObject({
+    expect(
+      spawnSync(process.execPath, [build, 'libs/contracts', 'libs/ports', 'libs/platform'], { encoding: 'utf8', timeout: 50_000 }),
+    ).toMatchObject({
       status: 0,
     });
   }, 60_000);
@@ -64,7 +66,7 @@ describe('the history of a process', () => {
     const file = join(folder, `${name}.ndjson`);
     const code = `import { noteProcess, openHistory } from '${built}';
       noteProcess(openHistory(${JSON.stringify(file)}, 'experts-1'), { processId: 'experts-1', service: 'experts' });\n${ending}`;
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 20_000 });
     expect(child.status).toBe(status);
     const lines = readFileSync(file, 'utf8')
       .trim()

@@ -18,7 +18,7 @@ export async function useServers(needed: boolean): Promise<void> {
     child.once('exit', resolve);
   });
   if (code !== 0 || !areUp()) throw new Error('The servers of the distributed engine did not start; --engine embedded needs none.');
-  process.once('exit', () => spawnSync(process.execPath, [stack, 'down', '--only', wanted], { stdio: 'inherit' }));
+  process.once('exit', () => spawnSync(process.execPath, [stack, 'down', '--only', wanted], { stdio: 'inherit', timeout: 60_000 }));
 }
 
 function areUp(): boolean {

@@ -51,7 +51,7 @@ export function mountSmallDisk(home: string): SmallDisk | null {
 
 /** The same for a process that already runs: none of its files may grow beyond what the largest file in its folder has now. Linux only. */
 export function limitFiles(home: string, pid: number): SmallDisk {
-  const set = (bytes: string): void => void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
+  const set = (bytes: string): void => void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`], { timeout: 10_000 });
   return {
     how: 'limit',
     fill: () => set(String(Math.max(...readdirSync(home).map((file) => statSync(join(home, file)).size)))),
@@ -78,5 +78,5 @@ function fillUp(file: string): void {
 /** As this user where it is root, else through sudo without a password. Throws where neither may. */
 function asRoot(...command: readonly string[]): void {
   const line = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command];
-  execFileSync(line[0]!, line.slice(1), { stdio: 'pipe' });
+  execFileSync(line[0]!, line.slice(1), { stdio: 'pipe', timeout: 30_000 });
 }

@@ -54,7 +54,7 @@ export async function securedListener(): Promise<SecuredListener> {
 }
 
 function keytool(parameters: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync('keytool', parameters, { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('keytool', parameters, { encoding: 'utf8', timeout: 60_000 });
   if (status !== 0) throw new Error(`keytool failed: ${stdout}${stderr}`);
   return stdout;
 }

@@ -44,6 +44,8 @@ export const promptMarks = {
     unresolved: 'Still unresolved:',
     instructions: 'Instructions: Focus ONLY on resolving the gap above.',
     nextFocus: 'Next focus:',
+    /** `- <epoch>/<id> …` lines follow: what a new task may do anew. */
+    results: 'Earlier tasks:',
     /** `- <query>` lines follow. */
     tried: 'Tried searches:',
   },
@@ -55,6 +57,8 @@ export const promptMarks = {
     complete: 'COMPLETE',
     needsMore: 'NEEDS_MORE_INFO',
     gap: 'GAP:',
+    /** What the experts said of their own answers. */
+    experts: 'WHAT THE EXPERTS SAY OF THEIR ANSWERS:',
     nextFocus: 'NEXT_FOCUS:',
   },
   /** Lines an expert ends with. */

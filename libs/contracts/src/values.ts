@@ -42,6 +42,7 @@ export const Fact = z.object({
   taskId: z.string(),
   epoch: z.int().nonnegative().describe('round it was found in'),
   confidence: z.number().min(0).max(1).nullable(),
+  superseded: z.boolean().optional().describe('true once a later result took its place: history, shown to nobody as current'),
 });
 export type Fact = z.infer<typeof Fact>;
 

@@ -7,7 +7,8 @@ import type { Moves } from './moves.js';
 import { isJudge, tasksOf, type BornRun, type Composing, type Draft, type TaskState } from './state.js';
 import type { Strategy } from './strategy.js';
 import { optionsOf } from './template-options.js';
-import { categoryOf, heard, sureFrom, surestOf } from './tiers.js';
+import { supersede, takePlaces } from './superseding.js';
+import { categoryOf, heard, heardIn, sureFrom } from './tiers.js';
 
 /** Writes what was collected: the caller's own next step once unsure experts were asked again and the thinking step is over. */
 export type Write = (moves: Moves, strategy: Strategy) => void;
@@ -27,7 +28,7 @@ export function goOn(moves: Moves, strategy: Strategy, write: Write): void {
 }
 
 const unsureOf = (run: BornRun): readonly (readonly [string, TaskState])[] =>
-  surestOf(run, run.epoch).filter(([, task]) => (task.result!.confidence ?? 0) < sureFrom);
+  heardIn(run, run.epoch).filter(([, task]) => (task.result!.confidence ?? 0) < sureFrom);
 
 /** Asks the judge for hints to the experts that are unsure. True when something was dispatched. */
 function refineMore(moves: Moves, strategy: Strategy): boolean {
@@ -123,9 +124,11 @@ function endRefinement(
     task.standing = better ? 'accepted' : 'rejected';
     if (score) deltas.push(`${categoryOf(task)} ${signed(score.after - score.before)}${better ? '' : ', not taken'}`);
     if (!better) continue;
-    run.tasks[task.again!]!.superseded = true;
     const { finding, confidence } = task.result!;
-    if (finding) run.memory = addFacts(run.memory, [findingOf(categoryOf(task), id, task.epoch, finding, confidence)]);
+    const said = finding ? [findingOf(categoryOf(task), id, task.epoch, finding, confidence)] : [];
+    run.memory = addFacts(run.memory, said);
+    supersede(run, task.again!, said);
+    takePlaces(run, id, task, said);
   }
   if (deltas.length > 0) moves.think('refinement.response', `Refinement round ${composing.refined}: ${deltas.join('; ')}`);
   composing.stage = 'done';
@@ -170,7 +173,7 @@ export const wantsFormat = (run: BornRun): boolean =>
 export function fastAnswer(run: BornRun): Draft | null {
   const own = Object.values(run.tasks).filter((task) => !isJudge(task) && task.result?.status !== 'repeated');
   if (run.complexity === 'trivial') {
-    const best = surestOf(run, run.epoch)[0];
+    const best = heardIn(run, run.epoch)[0];
     return best ? draftOf(run, best[1]) : null;
   }
   const answers = own.filter(heard);

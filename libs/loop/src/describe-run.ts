@@ -59,6 +59,7 @@ const taskView = (id: string, task: TaskState): View => ({
   task: task.spec.task,
   needs: [...task.spec.needs],
   status: task.result?.status ?? task.status,
+  ...(task.superseded ? { superseded: true } : {}),
   confidence: task.result?.confidence ?? null,
   model: task.result?.model ?? null,
   facts: task.result?.facts ?? 0,

@@ -42,7 +42,9 @@ export function admitTasks(moves: Moves, tasks: readonly PlannedTask[]): readonl
     ids.push(id);
     const task = newTask(moves, spec);
     run.tasks[id] = task;
-    const repeat = repeatOf(run.memory.tried, actionOf(spec, tasks));
+    const found = repeatOf(run.memory.tried, actionOf(spec, tasks));
+    // What the planner wants done anew is no near repeat by mistake.
+    const repeat = found === 'near' && spec.redoes ? 'new' : found;
     const seesNews = spec.needs.some((need) => run.tasks[taskId(run.runId, run.epoch, need)]?.status === 'blocked');
     if (!seesNews && (repeat === 'known' || repeat === 'near' || repeat === 'exhausted')) settleRepeat(task, repeat, moves.now);
     const early = run.earlyResults[id];

@@ -2,6 +2,7 @@ import type { AnyEvent, Fact, ResultReady } from '@conclave/contracts';
 import { addUsage } from '@conclave/contracts';
 import { addFacts } from './memory.js';
 import { actionOf } from './plan-rules.js';
+import { takePlaces } from './superseding.js';
 import { isJudge, unborn, type RunState, type TaskState } from './state.js';
 
 /** Inputs of the engine. */
@@ -89,12 +90,9 @@ function noteLate(run: RunState, task: TaskState, data: ResultReady['data']): vo
 export function settle(run: RunState, id: string, task: TaskState, data: ResultReady['data'], at: number): void {
   const before = run.memory.facts.length;
   const output = data.status === 'ok' ? data.output : null;
-  if (output?.kind === 'evidence') run.memory = addFacts(run.memory, output.facts);
   // An expert that was asked again is heard only once its answer was scored better.
-  if (output?.kind === 'answer' && output.finding.trim() !== '' && task.standing !== 'candidate') {
-    const category = task.spec.capability.slice('expert.'.length);
-    run.memory = addFacts(run.memory, [findingOf(category, id, task.epoch, output.finding, data.confidence)]);
-  }
+  const said = task.standing === 'candidate' ? [] : saidBy(id, task, data);
+  run.memory = addFacts(run.memory, said);
   task.status = 'settled';
   task.allowance = null;
   task.result = {
@@ -116,6 +114,7 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
     ...(output?.kind === 'scores' ? { scores: output.scores } : {}),
     ...(output?.kind === 'critique' ? { critique: output } : {}),
   };
+  if (task.standing !== 'candidate') takePlaces(run, id, task, said);
   run.spent = addUsage(run.spent, data.usage);
   if (!isJudge(task) && task.origin === undefined) noteTried(run, task, data.status, output !== null && run.memory.facts.length > before);
   if (output?.kind === 'assessment') run.assessment = output.assessment;
@@ -128,6 +127,14 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
       epoch: task.epoch,
       ...(output.unsupported?.length ? { unsupported: output.unsupported } : {}),
     };
+}
+
+/** Facts that a result brings: its evidence, or the finding of an answer. */
+function saidBy(id: string, task: TaskState, { status, output, confidence }: ResultReady['data']): readonly Fact[] {
+  if (status !== 'ok') return [];
+  if (output?.kind === 'evidence') return output.facts;
+  if (output?.kind !== 'answer' || output.finding.trim() === '') return [];
+  return [findingOf(task.spec.capability.slice('expert.'.length), id, task.epoch, output.finding, confidence)];
 }
 
 export const findingOf = (category: string, taskId: string, epoch: number, text: string, confidence: number | null): Fact => ({

@@ -6,6 +6,7 @@ import { dispatchJudge, settleUnanswered } from './dispatch.js';
 import type { Moves } from './moves.js';
 import type { BornRun, Draft, Ending, TaskState } from './state.js';
 import { isExpert } from './plan-rules.js';
+import { currentFacts } from './superseding.js';
 import { isHeld, review, reviewed, unreviewed } from './review.js';
 import { categoryOf } from './tiers.js';
 import type { Strategy } from './strategy.js';
@@ -215,7 +216,9 @@ function conclude(moves: Moves, answer: Draft | null): void {
         caching: run.caching ?? null,
         experts: expertOutcomes(run),
         review: run.review ?? 'none',
-        evidence: run.memory.facts.filter((fact) => fact.source.kind !== 'expert').slice(-factsToLearnFrom),
+        evidence: currentFacts(run.memory)
+          .filter((fact) => fact.source.kind !== 'expert')
+          .slice(-factsToLearnFrom),
         ...(answer === null ? {} : { learning: learningOf(run) }),
         startedAt: run.startedAt,
         completedAt: now,

@@ -13,4 +13,5 @@ export * from './plan-rules.js';
 export * from './replay.js';
 export * from './state.js';
 export * from './strategy.js';
+export { currentFacts } from './superseding.js';
 export * from './wording.js';

@@ -2,17 +2,17 @@ import type { Fact, Memory, TriedAction } from '@conclave/contracts';
 import { isNear, textKey } from './wording.js';
 
 /** Source and text. What a tool says is compared sign by sign; of a text neither case nor blanks count. */
-function identity({ source, text }: Fact): string {
+export function factIdentity({ source, text }: Fact): string {
   const said = source.kind === 'tool' ? text.trim() : text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
   return `${source.url ?? source.title} ${said}`;
 }
 
-/** Ledger with the new facts appended; a fact with the same source and text is not a new one. */
+/** Ledger with the new facts appended; a fact with the same source and text as a current one is not a new one. */
 export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
-  const known = new Set(memory.facts.map(identity));
+  const known = new Set(memory.facts.filter((fact) => !fact.superseded).map(factIdentity));
   const fresh: Fact[] = [];
   for (const fact of facts) {
-    const id = identity(fact);
+    const id = factIdentity(fact);
     if (known.has(id) || fact.text.trim() === '') continue;
     known.add(id);
     fresh.push(fact);

@@ -1,16 +1,18 @@
-import type { PlanCreated, PlannedTask, RuleId } from '@conclave/contracts';
+import type { EarlierResult, PlanCreated, PlannedTask, RuleId } from '@conclave/contracts';
 import { addUsage, GapDetected, gapId, makeEvent, noUsage } from '@conclave/contracts';
 import { budgetLeft, readBudget } from './budget.js';
 import { decideRow, type Situation } from './decision-table.js';
-import { admitTasks, dispatchJudge, dispatchReady, settleUnaffordable } from './dispatch.js';
+import { admitTasks, bounded, dispatchJudge, dispatchReady, settleUnaffordable } from './dispatch.js';
 import { compose, fastAnswer, plannedTasks } from './compose.js';
 import { finish } from './finish.js';
 import { circles } from './memory.js';
 import type { Moves } from './moves.js';
-import { fallbackTasks, planFaults, withoutTwins } from './plan-rules.js';
+import { fallbackTasks, isExpert, planFaults, withoutTwins } from './plan-rules.js';
 import { withReferrals } from './referrals.js';
 import { isJudge, tasksOf, type BornRun } from './state.js';
 import type { Strategy } from './strategy.js';
+import { isTool } from './superseding.js';
+import { heard } from './tiers.js';
 
 /** Takes the awaited plan in, as soon as it is there. A plan for a later round waits. */
 export function takePlan(moves: Moves, strategy: Strategy): void {
@@ -257,6 +259,23 @@ export function noteDecision(moves: Moves, rule: RuleId, sentence: string): void
   moves.entries.push({ kind: 'decided', epoch: moves.run.epoch, rule, sentence });
 }
 
+/** Most results that the next plan is told of. */
+const resultsTold = 16;
+
+/** Answers that are heard and results of tools that hold, latest first. */
+const currentResults = (run: BornRun): EarlierResult[] =>
+  Object.values(run.tasks)
+    .filter((task) => heard(task) || (isTool(task.spec.capability) && task.result?.status === 'ok' && !task.superseded))
+    .map((task) => ({
+      id: `${task.epoch}/${task.origin ?? task.spec.id}`,
+      capability: task.spec.capability,
+      task: bounded(task.spec.task, 300),
+      confidence: isExpert(task.spec.capability) ? task.result!.confidence : null,
+      gaps: [...task.result!.gaps],
+    }))
+    .slice(-resultsTold)
+    .reverse();
+
 function replan(moves: Moves, forbidTried: boolean): void {
   const { run, now } = moves;
   const max = run.template.max_agentic_rounds;
@@ -273,6 +292,7 @@ function replan(moves: Moves, forbidTried: boolean): void {
         nextFocus: run.nextFocus,
         history: run.history,
         memory: run.memory,
+        results: currentResults(run),
         forbidden: forbidTried ? run.memory.tried.map((action) => `${action.capability}: ${action.argument}`) : [],
         left: budgetLeft(run, now),
       },

@@ -52,7 +52,7 @@ export interface TaskState {
   readonly again?: string;
   readonly hints?: string;
   standing?: 'candidate' | 'accepted' | 'rejected';
-  /** A better answer of the same expert was accepted. */
+  /** A later or better result took its place; it is history. */
   superseded?: boolean;
   /** Usage of a result that came after the engine had already settled the task. */
   lateUsage: Usage | null;

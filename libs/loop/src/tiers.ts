@@ -83,14 +83,6 @@ export const heard = (task: TaskState): boolean =>
   task.standing !== 'rejected' &&
   !task.superseded;
 
-/** Answers of a round by category: the surest one that is heard. Members that always answer stand for themselves. */
-export function surestOf(run: BornRun, epoch: number): readonly (readonly [string, TaskState])[] {
-  const best = new Map<string, readonly [string, TaskState]>();
-  for (const entry of tasksOf(run, epoch)) {
-    const [, task] = entry;
-    if (!heard(task) || task.tier === 'always') continue;
-    const known = best.get(categoryOf(task));
-    if (!known || (task.result!.confidence ?? 0) >= (known[1].result!.confidence ?? 0)) best.set(categoryOf(task), entry);
-  }
-  return [...best.values()];
-}
+/** Answers of a round that are heard, one for each planned task. Members that always answer stand for themselves. */
+export const heardIn = (run: BornRun, epoch: number): readonly (readonly [string, TaskState])[] =>
+  tasksOf(run, epoch).filter(([, task]) => heard(task) && task.tier !== 'always');

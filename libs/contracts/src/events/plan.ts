@@ -55,6 +55,7 @@ export const PlannedTask = z.object({
   tool: z.string().nullable().optional().describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
   args: z.record(z.string(), z.unknown()).nullable().optional().describe('its arguments'),
   metadata_filters: z.record(z.string(), z.string()).nullable(),
+  redoes: z.array(z.string()).optional().describe('earlier tasks that it does anew, as `<epoch>/<id>` or the bare id of the latest'),
 });
 export type PlannedTask = z.infer<typeof PlannedTask>;
 
@@ -84,6 +85,16 @@ export const PlanCreated = defineEvent({
 });
 export type PlanCreated = EventOf<typeof PlanCreated>;
 
+/** What a task of an earlier round brought, as the next plan is told. */
+export const EarlierResult = z.object({
+  id: z.string().describe('`<epoch>/<id>`, by which a task of the next plan may name it as done anew'),
+  capability: z.string(),
+  task: z.string(),
+  confidence: z.number().min(0).max(1).nullable().describe('of an expert'),
+  gaps: z.array(z.string()).describe('what the expert said it could not answer'),
+});
+export type EarlierResult = z.infer<typeof EarlierResult>;
+
 export const GapDetected = defineEvent({
   type: 'GapDetected',
   topic: 'gap.detected',
@@ -99,6 +110,7 @@ export const GapDetected = defineEvent({
     nextFocus: z.string(),
     history: z.array(HistoryEntry),
     memory: Memory,
+    results: z.array(EarlierResult).optional().describe('answers and tool results that hold now, latest first'),
     forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
     left: z.object({ model_calls: z.int(), tokens: z.int(), wall_time_s: z.number() }).describe('what is left of the budget'),
   }),

@@ -87,6 +87,10 @@ export const TaskInput = z.discriminatedUnion('kind', [
     mode: z.enum(['answer', 'evidence']),
     draft: z.string().nullable().describe('the draft answer in answer mode'),
     facts: z.array(Fact),
+    experts: z
+      .array(z.object({ category: z.string(), task: z.string(), confidence: z.number(), gaps: z.array(z.string()) }))
+      .optional()
+      .describe('how sure the experts are, and what they could not answer'),
   }),
   z.object({
     kind: z.literal('synthesis'),

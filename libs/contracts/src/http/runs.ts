@@ -47,6 +47,7 @@ export const TaskView = z.object({
   task: z.string().describe('instruction; for tasks of the judge what it was for'),
   needs: z.array(z.string()),
   status: z.string().describe('`blocked`, `open`, or the status of its result'),
+  superseded: z.boolean().optional().describe('true where a later or better result took its place'),
   confidence: z.number().nullable(),
   model: z.string().nullable().describe('model that answered, as `model@provider`'),
   facts: z.int().nonnegative().describe('facts it added'),

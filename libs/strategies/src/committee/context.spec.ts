@@ -93,6 +93,17 @@ describe('what the gap check is asked', () => {
     run.conversation = [{ role: 'user', content: 'There is a tower.' }];
     expect(gapInput(run, null)).toMatchObject({ question: 'Where is the tower?' });
   });
+  it('is told how sure every expert is that is heard, and what it left open', () => {
+    const experts = (tasks: Record<string, TaskState>) =>
+      (gapInput(runWith({ tasks }), null) as Extract<TaskInput, { kind: 'gap' }>).experts;
+    expect(
+      experts({
+        a: settled(spec('x1', 'expert.law', 'What holds?'), 0, { confidence: 0.4, gaps: ['the statute'] }),
+        b: { ...settled(spec('x2', 'expert.general', 'So?'), 0, { confidence: 0.9 }), superseded: true },
+        c: settled(spec('r1', 'research', 'find'), 0, {}),
+      }),
+    ).toEqual([{ category: 'law', task: 'What holds?', confidence: 0.4, gaps: ['the statute'] }]);
+  });
   it('is the draft in answer mode', () => {
     const draft = { text: 'There.', sources: [], insight: null, cutShort: false, epoch: 0 };
     expect(gapInput(runWith({}), draft)).toMatchObject({ mode: 'answer', draft: 'There.' });
@@ -111,22 +122,45 @@ describe('what the composer gets', () => {
     expect(facts.at(-1)!.text).toBe('document 59');
   });
 
-  it('is one answer of each category, the more confident one, ties to the later round, and the findings of the others', () => {
-    const answers = (confidences: readonly [number, number]) =>
-      synthesis(
-        runWith({
-          facts: [
-            fact('first', { kind: 'expert', taskId: `${runId}/0/x1`, confidence: confidences[0] }),
-            fact('second', { kind: 'expert', taskId: `${runId}/1/x1`, confidence: confidences[1], epoch: 1 }),
-          ],
-          tasks: {
-            [`${runId}/0/x1`]: settled(spec('x1', 'expert.general', 'a'), 0, { text: 'whole first', confidence: confidences[0] }),
-            [`${runId}/1/x1`]: settled(spec('x1', 'expert.general', 'b'), 1, { text: 'whole second', confidence: confidences[1] }),
-          },
-        }),
-      ).answers.map(({ text }) => text);
-    expect(answers([0.9, 0.6])).toEqual(['whole first', 'second']);
-    expect(answers([0.6, 0.6])).toEqual(['whole second', 'first']);
+  it('is every answer that is heard, whole: two of one category are parts of one answer', () => {
+    const { answers } = synthesis(
+      runWith({
+        facts: [
+          fact('kitchen', { kind: 'expert', taskId: `${runId}/0/x1`, confidence: 0.6 }),
+          fact('bathroom', { kind: 'expert', taskId: `${runId}/0/x2`, confidence: 0.9 }),
+        ],
+        tasks: {
+          [`${runId}/0/x1`]: settled(spec('x1', 'expert.general', 'a'), 0, { text: 'whole kitchen', confidence: 0.6 }),
+          [`${runId}/0/x2`]: settled(spec('x2', 'expert.general', 'b'), 0, { text: 'whole bathroom', confidence: 0.9 }),
+          [`${runId}/1/x1`]: settled(spec('x1', 'expert.general', 'c'), 1, { text: 'whole cellar', confidence: 0.6 }),
+        },
+      }),
+    );
+    expect(answers.map(({ text }) => text)).toEqual(['whole bathroom', 'whole cellar', 'whole kitchen']);
+  });
+
+  it('is nothing of an answer or a result that another one took the place of', () => {
+    const gone = { superseded: true };
+    const run = runWith({
+      epoch: 1,
+      facts: [
+        fact('It opened in 1931.', { kind: 'expert', taskId: `${runId}/0/x1`, confidence: 0.4, ...gone }),
+        fact('The result is 3333.', { kind: 'tool', taskId: `${runId}/0/m1`, ...gone }),
+        fact('a passage of the first round'),
+        fact('The result is 4444.', { kind: 'tool', taskId: `${runId}/1/m1`, epoch: 1 }),
+        fact('a passage of the second round', { epoch: 1 }),
+      ],
+      tasks: {
+        [`${runId}/0/x1`]: { ...settled(spec('x1', 'expert.general', 'a'), 0, { text: 'It opened in 1931.', confidence: 0.4 }), ...gone },
+        [`${runId}/1/x1`]: settled(spec('x1', 'expert.general', 'a'), 1, { text: 'LATER', confidence: 0.9 }),
+      },
+    });
+    const current = ['The result is 4444.', 'a passage of the second round', 'a passage of the first round'];
+    expect(synthesis(run).answers.map(({ text }) => text)).toEqual(['LATER']);
+    expect(synthesis(run).facts.map(({ text }) => text)).toEqual(current);
+    const inputs = [gapInput(run, null), taskInput(run, settled(spec('x2', 'expert.general', 'b'), 1, {})), ledgerAnswer(run, 'why')];
+    for (const input of inputs) expect(JSON.stringify(input)).not.toMatch(/1931|3333/);
+    expect(findings(run, 0)).toBe('a passage of the first round');
   });
 
   it('names failed tasks once they stayed failed, and merges none of them as text', () => {

@@ -3,6 +3,7 @@ import {
   actionKey,
   actionOf,
   categoryOf,
+  currentFacts,
   heard,
   isExpert,
   isJudge,
@@ -17,7 +18,8 @@ import { visionCategory } from './vision.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
 const factsInPrompt = 40;
-/** Most findings of experts whose whole answer gave way to a better one. */
+/** Most answers that a prompt shows whole, and most findings of those that it has no room for. */
+const answersInPrompt = 16;
 const findingsInPrompt = 12;
 /** Hits asked of a search. */
 const searchResults = 5;
@@ -36,13 +38,14 @@ const rank: Readonly<Record<Fact['source']['kind'], number>> = {
 const byPriority = (a: Fact, b: Fact): number => rankOf(a) - rankOf(b);
 const rankOf = (fact: Fact): number => (fact.source.kind === 'expert' && (fact.confidence ?? 0) < sureFrom ? 4 : rank[fact.source.kind]);
 
-/** What a prompt has room for: the most trusted, of these the latest; in the order they are to be trusted. */
+/** What a prompt has room for: the most trusted, of these the latest; in the order they are to be trusted, the latest round first. */
 function mostTrusted(facts: readonly Fact[]): Fact[] {
   const chosen = new Set(facts.slice().reverse().sort(byPriority).slice(0, factsInPrompt));
-  return facts.filter((fact) => chosen.has(fact)).sort(byPriority);
+  return facts.filter((fact) => chosen.has(fact)).sort((a, b) => byPriority(a, b) || b.epoch - a.epoch);
 }
 
-const sourced = (run: BornRun): readonly Fact[] => run.memory.facts.filter((fact) => fact.source.kind !== 'expert');
+const known = (run: BornRun): readonly Fact[] => currentFacts(run.memory);
+const sourced = (run: BornRun): readonly Fact[] => known(run).filter((fact) => fact.source.kind !== 'expert');
 
 /** What a planned task works on. Experts get the results of the tasks they need first, then what earlier rounds found, latest first. */
 export function taskInput(run: BornRun, task: TaskState): TaskInputDraft {
@@ -87,8 +90,10 @@ function expertInput(run: BornRun, task: TaskState): TaskInputDraft {
   const { spec } = task;
   const category = categoryOf(task);
   const needed = new Set(spec.needs.map((need) => `${run.runId}/${run.epoch}/${need}`));
-  const now = run.memory.facts.filter((fact) => needed.has(fact.taskId));
-  const before = run.memory.facts.filter((fact) => fact.epoch < run.epoch).reverse();
+  const now = known(run).filter((fact) => needed.has(fact.taskId));
+  const before = known(run)
+    .filter((fact) => fact.epoch < run.epoch)
+    .reverse();
   const profile = run.template.experts[category] ?? run.template.experts['general'];
   const previous = task.again === undefined ? null : (run.tasks[task.again]?.result?.text ?? null);
   const trivial = run.complexity === 'trivial';
@@ -125,7 +130,17 @@ export const gapInput = (run: BornRun, draft: Draft | null): TaskInputDraft => (
   question: run.conversation.length > 0 ? (run.memory.searchQuestion ?? run.goal) : run.goal,
   mode: draft ? 'answer' : 'evidence',
   draft: draft?.text ?? null,
-  facts: run.memory.facts.slice(-factsInPrompt),
+  facts: known(run)
+    .slice(-factsInPrompt)
+    .sort((a, b) => b.epoch - a.epoch),
+  experts: heardTasks(run)
+    .slice(0, answersInPrompt)
+    .map(([, task]) => ({
+      category: categoryOf(task),
+      task: task.spec.task,
+      confidence: task.result!.confidence ?? 0,
+      gaps: [...task.result!.gaps],
+    })),
 });
 
 export const hintsInput = (run: BornRun, unsure: readonly (readonly [string, TaskState])[]): TaskInputDraft => ({
@@ -160,7 +175,7 @@ export const thinkingInput = (run: BornRun): TaskInputDraft => ({
   question: run.goal,
   system: run.system,
   facts: mostTrusted(sourced(run)),
-  answers: bestAnswers(run),
+  answers: heardAnswers(run),
 });
 
 /** The critic sees the facts under the numbers that the answer cites them by. */
@@ -179,7 +194,7 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInputD
   conversation: run.conversation,
   system: run.system,
   facts: mostTrusted(sourced(run)),
-  answers: bestAnswers(run),
+  answers: heardAnswers(run),
   failed: failures(run),
   thinking: run.thinking ?? null,
   openGap,
@@ -187,35 +202,31 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInputD
   startedOn: new Date(run.startedAt).toISOString().slice(0, 10),
 });
 
+/** Tasks of experts that are heard, the surest first, of equals the later one. */
+const heardTasks = (run: BornRun): readonly (readonly [string, TaskState])[] =>
+  Object.entries(run.tasks)
+    .filter(([, task]) => heard(task))
+    .sort(([, a], [, b]) => (b.result!.confidence ?? 0) - (a.result!.confidence ?? 0) || b.epoch - a.epoch);
+
 /**
- * One answer per category: the higher confidence wins, ties go to the later round. Of the others their finding stays, so that a
- * later round or another part of the question is not lost. Members that always answer are never dropped. Failed tasks are never merged as text.
+ * Every answer that is heard, whole. Several of one category are parts of one answer; what another one took the place of is not heard.
+ * Of answers beyond what a prompt shows their finding stays. Failed tasks are never merged as text.
  */
-function bestAnswers(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['answers'] {
-  type Answer = { category: string; text: string; confidence: number; epoch: number };
-  const best = new Map<string, Answer & { taskId: string }>();
-  const members: (Answer & { taskId: string })[] = [];
-  for (const [taskId, task] of Object.entries(run.tasks)) {
-    if (!heard(task)) continue;
-    const category = categoryOf(task);
-    const result = task.result!;
-    const confidence = result.confidence ?? 0;
-    const answer = { category, text: result.text, confidence, epoch: task.epoch, taskId };
-    if (task.tier === 'always') {
-      members.push(answer);
-      continue;
-    }
-    const known = best.get(category);
-    if (!known || confidence > known.confidence || (confidence === known.confidence && task.epoch >= known.epoch))
-      best.set(category, answer);
-  }
-  const chosen = [...best.values(), ...members];
-  const kept = new Set(chosen.map((answer) => answer.taskId));
-  const findings = run.memory.facts
-    .filter((fact) => fact.source.kind === 'expert' && !kept.has(fact.taskId))
-    .map((fact): Answer => ({ category: fact.source.title, text: fact.text, confidence: fact.confidence ?? 0, epoch: fact.epoch }));
-  const answers = chosen.map(({ category, text, confidence, epoch }): Answer => ({ category, text, confidence, epoch }));
-  return [...answers.sort((a, b) => b.confidence - a.confidence), ...findings.slice(-findingsInPrompt)];
+function heardAnswers(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['answers'] {
+  const whole = heardTasks(run).slice(0, answersInPrompt);
+  const shown = new Set(whole.map(([taskId]) => taskId));
+  const findings = known(run)
+    .filter((fact) => fact.source.kind === 'expert' && !shown.has(fact.taskId))
+    .map((fact) => ({ category: fact.source.title, text: fact.text, confidence: fact.confidence ?? 0, epoch: fact.epoch }));
+  return [
+    ...whole.map(([, task]) => ({
+      category: categoryOf(task),
+      text: task.result!.text,
+      confidence: task.result!.confidence ?? 0,
+      epoch: task.epoch,
+    })),
+    ...findings.slice(-findingsInPrompt),
+  ];
 }
 
 /** Tasks without a result, unless the same was tried again and worked. */
@@ -233,14 +244,18 @@ export const planSummary = (tasks: readonly PlannedTask[]): string =>
 
 /** New facts of a round, latest first, bounded. */
 export function findings(run: BornRun, epoch: number): string {
-  const inRound = run.memory.facts.filter((fact) => fact.epoch === epoch).reverse();
+  const inRound = known(run)
+    .filter((fact) => fact.epoch === epoch)
+    .reverse();
   if (inRound.length === 0) return tasksOf(run, epoch).length === 0 ? 'No task ran.' : 'Nothing new was found.';
   return bounded(inRound.map((fact) => bounded(fact.text.replace(/\s+/g, ' '), 300)).join('\n'), 2_000);
 }
 
 /** The finalizer without a model: what is known, with its sources, what stays open and why it stopped. */
 export function ledgerAnswer(run: BornRun, reason: string): Draft | null {
-  const experts = run.memory.facts.filter((fact) => fact.source.kind === 'expert').slice(-3);
+  const experts = known(run)
+    .filter((fact) => fact.source.kind === 'expert')
+    .slice(-3);
   const facts = sourced(run).slice(-10);
   if (experts.length + facts.length === 0) return null;
   const lines = [

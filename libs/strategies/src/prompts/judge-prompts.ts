@@ -1,6 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, numberedFacts, sections, type PromptMessage } from './quoting.js';
+import { asData, bounded, dataRule, numberedFacts, oneLine, sections, type PromptMessage } from './quoting.js';
 import { answerLength, answersText, factLength, factsText, type Input, type Overrides, unbounded } from './rendering.js';
 import { promptText } from './shipped.js';
 
@@ -16,12 +16,17 @@ export const gapPrompt = (input: Input<'gap'>, promptTokens = unbounded, overrid
       sections(marks.roles.assessor, dataRule),
       promptText('gap', overrides, {
         input: input.question,
-        final_response: asData(
-          input.mode === 'answer' ? (input.draft ?? '') : numberedFacts(input.facts, Math.round(factLength * cut.scale)),
+        final_response: sections(
+          asData(input.mode === 'answer' ? (input.draft ?? '') : numberedFacts(input.facts, Math.round(factLength * cut.scale))),
+          input.experts?.length ? `${marks.gapCheck.experts}\n${asData(input.experts.map(ownWords).join('\n'))}` : null,
         ),
       }),
     ),
   );
+
+/** How sure an expert is of its answer, and what it could not say. */
+const ownWords = ({ category, task, confidence, gaps }: NonNullable<Input<'gap'>['experts']>[number]): string =>
+  `- ${category} (${bounded(oneLine(task), 160)}): confidence ${confidence}; GAPS: ${gaps.length > 0 ? bounded(gaps.map(oneLine).join('; '), 400) : 'none'}`;
 
 /** The four steps before the answer to a complex question. */
 export const thinkingPrompt = (input: Input<'thinking'>, promptTokens = unbounded, overrides: Overrides = {}): readonly PromptMessage[] =>

@@ -1,6 +1,6 @@
 import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
-import { capabilitiesOf, isExpert, mostExperts } from '@conclave/loop';
+import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
 import type { z } from 'zod';
 import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
@@ -88,7 +88,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
 
 /** The context block of a re-plan (moe.md, Planner), with the detector's next focus and what was tried. */
 function iterationBlock(gap: GapDetected['data'], scale: number): string {
-  const findings = numberedFacts(gap.memory.facts.slice().reverse().slice(0, 20), Math.round(500 * scale));
+  const findings = numberedFacts(currentFacts(gap.memory).slice().reverse().slice(0, 20), Math.round(500 * scale));
   const tried = gap.memory.tried.map((action) => `- ${bounded(oneLine(action.argument), 200)}`);
   return [
     marks.replan.head(gap.iteration, gap.max),
@@ -100,12 +100,27 @@ function iterationBlock(gap: GapDetected['data'], scale: number): string {
     'Do NOT repeat subtasks that are already answered.',
     'Use web_researcher or precision_tools to fetch missing data.',
     `${marks.replan.nextFocus} ${bounded(gap.nextFocus.replace(/\s+/g, ' '), 400)}`,
+    ...resultLines(gap.results ?? []),
     marks.replan.tried,
     ...(tried.length > 0 ? tried : ['- none']),
     ...(gap.forbidden.length > 0
       ? ['These are forbidden now; plan something different:', ...gap.forbidden.map((action) => `- ${bounded(oneLine(action), 200)}`)]
       : []),
   ].join('\n');
+}
+
+/** What earlier tasks brought and left open, so that a task which does one of them anew can name it. */
+function resultLines(results: NonNullable<GapDetected['data']['results']>): readonly string[] {
+  if (results.length === 0) return [];
+  const lines = results.map(({ id, capability, task, confidence, gaps }) => {
+    const sure = confidence === null ? '' : `, confidence ${confidence}`;
+    return `- ${id} ${capability}${sure}: ${bounded(oneLine(task), 200)}${gaps.length > 0 ? ` GAPS: ${bounded(gaps.map(oneLine).join('; '), 400)}` : ''}`;
+  });
+  return [
+    marks.replan.results,
+    asData(lines.join('\n')),
+    'A task that corrects or answers anew what one of these did carries "redoes": "its id"; the better result takes its place.',
+  ];
 }
 
 /** Second and third try: the same conversation with the faulty reply and what was wrong with it. */

@@ -19,25 +19,30 @@ const request = {
   template: { experts: { general: {} }, capabilities: ['research'], planner: { prompt: null } },
 } as unknown as PlanRequested['data'];
 
+const gap = {
+  epoch: 0,
+  iteration: 1,
+  max: 3,
+  gap: 'the place',
+  nextFocus: 'Where is it?',
+  history: [],
+  memory: {
+    goal: 'Where?',
+    searchQuestion: null,
+    facts: [fact('It exists.'), { ...fact('It never existed.'), superseded: true }],
+    tried: [{ capability: 'research', argument: 'it', outcome: 'facts' }],
+    userInputs: [],
+  },
+  results: [
+    { id: '0/x1', capability: 'expert.general', task: 'Say where', confidence: 0.4, gaps: ['the statute', 'the date'] },
+    { id: '0/m1', capability: 'math', task: 'Calculate it', confidence: null, gaps: [] },
+  ],
+  forbidden: [],
+  left: { model_calls: 9, tokens: 99, wall_time_s: 9 },
+} as GapDetected['data'];
+
 describe('the planner prompt', () => {
   it('puts the iteration block in front of the system prompt on a re-plan only', () => {
-    const gap = {
-      epoch: 0,
-      iteration: 1,
-      max: 3,
-      gap: 'the place',
-      nextFocus: 'Where is it?',
-      history: [],
-      memory: {
-        goal: 'Where?',
-        searchQuestion: null,
-        facts: [fact('It exists.')],
-        tried: [{ capability: 'research', argument: 'it', outcome: 'facts' }],
-        userInputs: [],
-      },
-      forbidden: [],
-      left: { model_calls: 9, tokens: 99, wall_time_s: 9 },
-    } as GapDetected['data'];
     const first = plannerPrompt(request, null)[0]!.content;
     const again = plannerPrompt(request, gap)[0]!.content;
     expect(first.startsWith('You are the planner')).toBe(true);
@@ -47,6 +52,12 @@ describe('the planner prompt', () => {
     );
     expect(again).toContain('Next focus: Where is it?');
     expect(again).toContain('- it');
+  });
+  it('tells of a re-plan what experts left open, what may be done anew, and nothing that is history', () => {
+    const again = plannerPrompt(request, gap)[0]!.content;
+    expect(again).toContain('- 0/x1 expert.general, confidence 0.4: Say where GAPS: the statute; the date\n- 0/m1 math: Calculate it\n');
+    expect(again).toContain('carries "redoes"');
+    expect(again).not.toContain('never existed');
   });
   it('lists the capabilities of the template and no others', () => {
     expect(plannerPrompt(request, null)[0]!.content).toContain('- expert.general: an expert model for general\n- research:');
@@ -74,6 +85,20 @@ describe('the words of the user', () => {
     ],
   ])('reach %s with every space and every line', (_who, prompt) => {
     expect(prompt.map(({ content }) => content).join('\n')).toContain(goal);
+  });
+});
+
+describe('the gap check', () => {
+  it.each(['evidence', 'answer'] as const)('of the %s is shown how sure the experts are and what they could not say', (mode) => {
+    const experts = [
+      { category: 'law', task: 'Say what holds', confidence: 0.4, gaps: ['the statute', 'the date'] },
+      { category: 'general', task: 'Say it', confidence: 0.9, gaps: [] },
+    ];
+    const user = gapPrompt({ kind: 'gap', question: 'Q?', mode, draft: 'A draft.', facts: [fact('A fact.')], experts }).at(-1)!.content;
+    expect(user).toContain(
+      '- law (Say what holds): confidence 0.4; GAPS: the statute; the date\n- general (Say it): confidence 0.9; GAPS: none',
+    );
+    expect(user.indexOf('Reply ONLY')).toBeGreaterThan(user.indexOf('the statute'));
   });
 });
 

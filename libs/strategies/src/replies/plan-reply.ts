@@ -100,6 +100,7 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
       query: capability === 'research' || capability === 'collections' ? (query ?? instruction) : capability === 'graph' ? query : null,
       needs: Array.isArray(needs) ? needs.map((need) => localId(String(need))) : [],
       metadata_filters: filtersOf(entry['metadata_filters']),
+      ...redoneBy(entry),
       ...(capability === 'mcp' || capability === 'math'
         ? { tool: capability === 'mcp' ? toolOf(tool ?? (named.includes('.') ? named : null), template) : tool, args: argsOf(entry) }
         : {}),
@@ -107,6 +108,16 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
     saysNeeds: Array.isArray(needs),
     faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],
   };
+}
+
+/** Earlier tasks that this one does anew, `<epoch>/<id>` or a bare id, whatever stands around them. */
+function redoneBy(entry: Loose): { redoes?: string[] } {
+  const given = entry['redoes'] ?? entry['supersedes'] ?? entry['replaces'] ?? entry['corrects'];
+  const names = (Array.isArray(given) ? given : [given]).flatMap((name) => {
+    const found = typeof name === 'string' ? /(?:\d+\/)?[A-Za-z0-9][A-Za-z0-9_.-]*$/.exec(name.trim().replace(/[\])"'`]+$/, '')) : null;
+    return found && !/^(?:none|null|no)$/i.test(found[0]) ? [found[0]] : [];
+  });
+  return names.length > 0 ? { redoes: names } : {};
 }
 
 /** A tool under the name it is offered by: models leave the server out, or write dashes for underscores. */

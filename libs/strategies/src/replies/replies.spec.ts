@@ -30,6 +30,19 @@ describe('a plan reply', () => {
     expect(reply).toMatchObject({ ok: true, tasks: [{ needs: [] }, { needs: ['r1'] }, { needs: [] }] });
   });
 
+  it.each([
+    ['"0/x1"', ['0/x1']],
+    ['"x1"', ['x1']],
+    ['["0/x1", "task m2"]', ['0/x1', 'm2']],
+    ['"`1/m1`"', ['1/m1']],
+    ['null', undefined],
+    ['"none"', undefined],
+    ['7', undefined],
+  ])('names the earlier tasks that a task does anew: %s', (name, redoes) => {
+    const read = plan(`[{"id":"x1","task":"do","category":"general","redoes":${name}}]`);
+    expect(read.ok && read.tasks[0]!.redoes).toEqual(redoes);
+  });
+
   it('turns research_needed into a research task', () => {
     expect(plan('{"research_needed":true,"tasks":[{"id":"x1","task":"do","category":"general"}]}')).toMatchObject({
       ok: true,

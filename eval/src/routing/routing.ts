@@ -3,6 +3,7 @@ import { halves, type Half } from '../halves.js';
 import { moods } from './committee-replies.js';
 import { confusionOf, type Confusion } from './confusion.js';
 import { costFindings, costSections } from './costs-report.js';
+import { heldApartFindings } from './held-apart.js';
 import { measureLevels, sampleOf } from './level-costs.js';
 import { labelledPrompts } from './prompts/labelled-prompt.js';
 import { printMatrix, routingTargets } from './routing-report.js';
@@ -26,7 +27,8 @@ export const routing: Evaluation = {
     return {
       definition: [
         `${labelledPrompts.length} prompts, as many English as German, a third for each level, labelled by the definition of the levels.`,
-        'Of each level and language every second prompt is frozen: no rule was changed because of one of them.',
+        'Both halves are a regression set: rules were written with the prompts at hand, also with those of the half called frozen.',
+        'Beside them stand questions that are held apart: they were written after the rules, and no rule was changed because of one of them.',
         `What a level costs is measured: ${sample.length} of the prompts, as many of each level and language, are asked of the embedded product, its`,
         'shipped template `conclave` and scripted models behind HTTP that plan two experts a round. Figures are those of the records of the',
         'runs, compared with what the model server saw. A token of these models is a word. No cache answers.',
@@ -40,6 +42,7 @@ export const routing: Evaluation = {
       findings: [
         { what: 'macro-F1 on the frozen half', value: confusions.frozen.macroF1, target: { atLeast: routingTargets.macroF1 } },
         { what: 'share of complex prompts decided as trivial, frozen half', value: confusions.frozen.complexAsTrivial, target: { atMost: routingTargets.complexAsTrivial } },
+        ...heldApartFindings(),
         ...costFindings(costs),
       ],
       notes: [

@@ -82,6 +82,10 @@ export type Insight = z.infer<typeof Insight>;
 export const Complexity = z.enum(['trivial', 'moderate', 'complex']);
 export type Complexity = z.infer<typeof Complexity>;
 
+/** Topics on which a wrong answer does harm. */
+export const SafetyTopic = z.enum(['medicine', 'law', 'danger']);
+export type SafetyTopic = z.infer<typeof SafetyTopic>;
+
 /** Something that came along with a question. It is in the blobs, or at an address that the model server fetches itself. */
 export const Attachment = z.object({
   kind: z.enum(['image', 'file']).describe('an image is looked at, of a file the text is read'),

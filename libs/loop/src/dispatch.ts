@@ -107,7 +107,9 @@ function dispatchOnce(moves: Moves, strategy: Strategy): boolean {
 function isShownLive(run: Moves['run'], task: TaskState): boolean {
   if (run.complexity !== 'trivial' || task.origin !== undefined || !isExpert(task.spec.capability)) return false;
   const category = categoryOf(task);
-  return !hasSecondTier(run, category) && !optionsOf(run.template).reviewed.includes(category);
+  const { reviewed } = optionsOf(run.template);
+  const mayBeReviewed = reviewed.includes(category) || (reviewed.length > 0 && (run.safety ?? []).length > 0);
+  return !hasSecondTier(run, category) && !mayBeReviewed;
 }
 
 /** What the judge is asked for. */

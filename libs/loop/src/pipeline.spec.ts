@@ -209,6 +209,30 @@ describe('the critic', () => {
     expect(run.dispatched().at(-1)).toBe('1/judge.critic');
   });
 
+  it('reviews what the question itself shows to be dangerous, whatever category the plan names, and a trivial answer too', () => {
+    const shown = (topic: 'medicine' | 'law' | 'danger', more = {}): Scenario => {
+      const run = new Scenario({ ...reviewed, critic: { categories: ['medical_consult'] } });
+      run.requested();
+      run.planned(0, [expert('x1', 'how much')], undefined, { safety: [topic], ...more });
+      return run;
+    };
+    for (const topic of ['medicine', 'danger'] as const) {
+      const run = shown(topic);
+      run.answered('x1', 'x', 0.5);
+      expect(run.outputs.find(({ id }) => id.endsWith('judge.synthesis'))?.data).toMatchObject({ stream: 'held' });
+      run.composed(long);
+      expect(run.dispatched().at(-1)).toBe('0/judge.critic');
+    }
+    const trivial = shown('medicine', { complexity: 'trivial' });
+    expect(trivial.outputs.find(({ type }) => type === 'TaskDispatched')?.data).toMatchObject({ stream: 'held' });
+    trivial.answered('x1', long, 0.9);
+    expect(trivial.dispatched().at(-1)).toBe('0/judge.critic');
+    const elsewhere = shown('law');
+    elsewhere.answered('x1', 'x', 0.5);
+    elsewhere.composed(long);
+    expect(elsewhere.completed()).toMatchObject({ review: 'none' });
+  });
+
   it('that fails, or whose time is over, leaves an answer which says that it was not reviewed', () => {
     const failed = written();
     failed.failed('judge.critic');

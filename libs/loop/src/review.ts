@@ -1,3 +1,4 @@
+import type { SafetyTopic } from '@conclave/contracts';
 import { dispatchJudge } from './dispatch.js';
 import type { Moves } from './moves.js';
 import { type BornRun, type Draft, type TaskState } from './state.js';
@@ -15,11 +16,23 @@ const sentences = {
   unparsable: 'This answer was given to a review whose verdict could not be read.',
 } as const;
 
-/** Safety-critical categories that any round of the run has asked: a re-plan never drops the review. */
+/** Category of the reviews that stand for a topic; `null` where any review does. */
+const categoryOfTopic: Readonly<Record<SafetyTopic, string | null>> = {
+  medicine: 'medical_consult',
+  law: 'legal_advisor',
+  danger: null,
+};
+
+/**
+ * Safety-critical categories that any round of the run has asked, or whose topic the question itself shows: neither a re-plan nor a
+ * planner that sees nothing in it drops the review.
+ */
 export function reviewedCategories(run: BornRun): readonly string[] {
   const reviewed = new Set(optionsOf(run.template).reviewed);
+  if (reviewed.size === 0) return [];
   const asked = Object.values(run.tasks).filter((task) => isExpert(task.spec.capability));
-  return [...new Set(asked.map(categoryOf))].filter((category) => reviewed.has(category));
+  const shown = (run.safety ?? []).map((topic) => categoryOfTopic[topic] ?? topic);
+  return [...new Set([...asked.map(categoryOf), ...shown])].filter((category) => reviewed.has(category) || category === 'danger');
 }
 
 /** Whether text may go out only after a verdict: nothing that can still be changed is streamed. */

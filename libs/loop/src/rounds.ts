@@ -44,6 +44,7 @@ export function planMissing(moves: Moves, strategy: Strategy, plan: PlanCreated[
     epoch: 0,
     complexity: plan?.complexity ?? 'moderate',
     signals: plan?.signals ?? [],
+    safety: plan?.safety ?? [],
     cached: false,
     choices: plan?.choices ?? {},
     tasks: [...fallbackTasks(run.goal)],
@@ -64,6 +65,7 @@ function startRound(moves: Moves, strategy: Strategy, plan: PlanCreated['data'])
   delete run.composing;
   // A question stays as hard as it was: a later round is planned for a gap, not for the question.
   if (run.epoch === 0 && plan.complexity !== 'moderate') run.complexity = plan.complexity;
+  if (plan.safety.length > 0) run.safety = [...new Set([...(run.safety ?? []), ...plan.safety])];
   if (Object.keys(plan.choices).length > 0) run.choices = plan.choices;
   const filters = plan.tasks.find((task) => task.metadata_filters)?.metadata_filters;
   if (filters) run.filters = filters;

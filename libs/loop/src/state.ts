@@ -17,6 +17,7 @@ import type {
   ResultReady,
   RuleId,
   RunLimits,
+  SafetyTopic,
   Source,
   Template,
   TextMessage,
@@ -183,6 +184,8 @@ export interface RunState {
   composing?: Composing;
   /** Result of the thinking step of this round. */
   thinking?: string;
+  /** Topics of the question on which a wrong answer does harm; absent where there are none. */
+  safety?: SafetyTopic[];
   /** The answer that the critic has in hand. */
   reviewing?: Draft | null;
   review?: 'none' | 'confirmed' | 'corrected' | 'unparsable' | 'not_reviewed';

@@ -3,7 +3,7 @@ import { defineEvent, type EventOf } from '../event.js';
 import { Epoch, LocalTaskId, RunId } from '../ids.js';
 import { RunLimits, Template } from '../template.js';
 import {
-  AnswerParameters, Attachment, CachedAnswer, CacheKeys, Complexity, FailureNote, HistoryEntry, Memory, TextMessage, Timestamp, Usage,
+  AnswerParameters, Attachment, CachedAnswer, CacheKeys, Complexity, FailureNote, HistoryEntry, Memory, SafetyTopic, TextMessage, Timestamp, Usage,
 } from '../values.js'; // prettier-ignore
 
 export const Caller = z.object({
@@ -70,6 +70,10 @@ export const PlanCreated = defineEvent({
     epoch: Epoch,
     complexity: Complexity,
     signals: z.array(z.string()).default([]).describe('why it was taken for that level'),
+    safety: z
+      .array(SafetyTopic)
+      .default([])
+      .describe('topics of the question on which a wrong answer does harm: it is reviewed whatever the plan says'),
     cached: z.boolean().default(false).describe('true when the plan came from the plan cache'),
     choices: z
       .record(z.string(), z.array(z.string()))

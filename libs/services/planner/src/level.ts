@@ -1,4 +1,4 @@
-import type { Complexity, PlannedTask, PlanRequested } from '@conclave/contracts';
+import type { Complexity, PlannedTask, PlanRequested, SafetyTopic } from '@conclave/contracts';
 import { complexityOf, hasImage } from '@conclave/strategies';
 
 /** How much machinery a run gets, and why. */
@@ -7,6 +7,10 @@ export interface Level {
   readonly signals: string[];
   /** Category that a marker in the question names; null where none does. */
   readonly category: string | null;
+  /** Topics on which a wrong answer does harm; found whatever level is forced. */
+  readonly safety: SafetyTopic[];
+  /** Of a trivial question what is looked up before it stays trivial: something about the world, or a word; null for none. */
+  readonly lookUp: 'world' | 'word' | null;
 }
 
 /**
@@ -16,7 +20,7 @@ export interface Level {
 export function levelOf(request: PlanRequested['data']): Level {
   const level = levelInWords(request);
   if (level.complexity !== 'trivial' || !hasImage(request.attachments)) return level;
-  return { ...level, complexity: 'moderate', signals: [...level.signals, 'context:image'] };
+  return { ...level, complexity: 'moderate', signals: [...level.signals, 'context:image'], lookUp: null };
 }
 
 function levelInWords(request: PlanRequested['data']): Level {
@@ -25,9 +29,11 @@ function levelInWords(request: PlanRequested['data']): Level {
     hasAttachments: (request.attachments ?? []).length > 0,
   });
   const ofTemplate = request.template.complexity ?? 'moderate';
-  if (request.complexity) return { complexity: request.complexity, signals: ['forced:request'], category: read.category };
-  if (ofTemplate !== 'auto') return { complexity: ofTemplate, signals: ['forced:template'], category: read.category };
-  return { complexity: read.level, signals: [...read.signals], category: read.category };
+  const about = { category: read.category, safety: [...read.safety], lookUp: null };
+  if (request.complexity) return { ...about, complexity: request.complexity, signals: ['forced:request'] };
+  if (ofTemplate !== 'auto') return { ...about, complexity: ofTemplate, signals: ['forced:template'] };
+  const lookUp = read.level !== 'trivial' || !read.factual ? null : read.worldly ? 'world' : 'word';
+  return { ...about, complexity: read.level, signals: [...read.signals], lookUp };
 }
 
 /** The one task of a trivial question. */

@@ -128,7 +128,7 @@ export class PlannerHandler {
         await this.show(runId, owner, 1, request, [
           { n: 0, code: 'planner.result', text: 'The plan comes from the plan cache', detail: JSON.stringify(found.value.tasks) },
         ]);
-        return planned({ ...blank, ...found.value, epoch, cached: true }, records);
+        return planned({ ...blank, ...found.value, safety: level.safety, epoch, cached: true }, records);
       }
     }
     let usage = noUsage;

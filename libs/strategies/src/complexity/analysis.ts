@@ -7,8 +7,6 @@ const analyse =
 const head =
   '(?:^|[.!?:;,–\\n]|(?<![\\p{L}])(?:and|then|please|you|to|us|und|dann|bitte|sie|du|wir|ich|kritisch|ausführlich))[\\s"]*(?:critically|carefully|thoroughly|briefly|kritisch|gründlich|ausführlich)?\\s*';
 const headedAnalysis = new RegExp(`${head}(?:${analyse})(?![\\p{L}\\p{N}])`, 'iu');
-/** "… analysieren", "… gegeneinander abwägen" at the end of a German request. */
-const trailingAnalysis = phrases('(?:zu )?(?:analysieren|bewerten|beurteilen|untersuchen|erörtern|abwägen|gegenüberstellen|auseinandersetzen)', 'kritisch', 'in-depth', 'tiefgehend*', 'tiefgreifend*', 'fundiert*'); // prettier-ignore
 /** A word, a sentence or a sum is not much to analyse. */
 const smallObject = new RegExp(
   `(?:${analyse})\\s+(?:(?:this|the|that|my|following|expression|den|das|die|diesen|diese|dieses|folgenden|ob|if|whether)\\s+)*(?:(?:word|sentence|expression|spelling|grammar|term|sum|wort|satz|satzbau|ausdruck|term|rechtschreibung|zahl|number)(?![\\p{L}])|[-(]*\\d|\\d+ ?[-+*/]|[a-z]\\s*[-+*/=^]|"")`,
@@ -21,26 +19,17 @@ const create = phrases(
 ); // prettier-ignore
 /** Works that consist of many parts, whoever asks for them. */
 const largeWork = phrases(
-  '*strateg(?:y|ies)', 'business ?plan', 'architecture', 'threat model', 'roadmap', 'curriculum', 'syllabus', 'migration', 'analysis', '(?:detailed|comprehensive|in-depth|thorough|full) (?:report|overview|review|study|guide|assessment|evaluation)', 'project plan', 'marketing plan', 'training plan', 'go-to-market', 'concept', 'framework', 'differential diagnos[ei]s', 'swot', 'feasibility study', 'case study', 'white ?paper', 'essay', 'thesis', 'forecast', 'data model', 'system design', 'rate limiter', 'disaster recovery', 'action plan', 'rollout', 'itinerary', '(?:\\p{L}+-(?:day|week|month)|one-week|two-week) (?:trip|tour|journey|course)', '(?:policy|research|project) proposal', '(?:training|study|nutrition|exercise|programme|program) (?:and \\p{L}+ )?(?:plan|programme|program|schedule)', 'guideline', 'proposal', 'lesson plan',
-  '*strategien?', 'businessplan*', 'geschäftsplan*', '*architektur', '*analysen?', '(?:ausführlich|umfassend|detailliert|gründlich)(?:e|er|es|en) (?:bericht|überblick|übersicht|studie|leitfaden|bewertung)', 'umzug', 'migration', 'bedrohungsmodell', '\\p{L}{4,30}plan(?:s|es)?', 'lehrplan*', '\\p{L}{0,30}programm', '\\p{L}{0,30}vorhaben', 'leitfaden', '*konzept', 'rahmenwerk', 'differenzialdiagnose*', 'differentialdiagnose*', 'machbarkeitsstudie', 'fallstudie', 'aufsatz', 'hausarbeit', 'gutachten', 'datenmodell', '\\p{L}+(?:tägige|wöchige|monatige)[nrs]? (?:*reise|tour|rundreise|kurs|*kurs)', 'unterrichtsentwurf',
+  '*strateg(?:y|ies)', 'business ?plan', 'architecture', 'threat model', 'roadmap', 'curriculum', 'syllabus', 'migration', 'analysis', '(?:detailed|comprehensive|in-depth|thorough|full) (?:report|overview|review|study|guide|assessment|evaluation)', 'project plan', 'marketing plan', 'training plan', 'go-to-market', 'concept', 'framework', 'differential diagnos[ei]s', 'swot', 'feasibility study', 'case study', 'white ?paper', 'essay', 'thesis', 'forecast', 'data model', 'system design', 'rate limiter', 'disaster recovery', 'action plan', 'rollout', 'itinerary', '(?:\\p{L}+-(?:day|week|month)|one-week|two-week) (?:trip|tour|journey|course)', '(?:policy|research|project) proposal', 'guideline', 'proposal', 'lesson plan',
+  '*strategien?', 'businessplan*', 'geschäftsplan*', '*architektur', '*analysen?', '(?:ausführlich|umfassend|detailliert|gründlich)(?:e|er|es|en) (?:bericht|überblick|übersicht|studie|leitfaden|bewertung)', 'migration', 'bedrohungsmodell', '\\p{L}{4,30}plan(?:s|es)?', 'lehrplan*', '\\p{L}{0,30}programm', '\\p{L}{0,30}vorhaben', 'leitfaden', '*konzept', 'rahmenwerk', 'differenzialdiagnose*', 'differentialdiagnose*', 'machbarkeitsstudie', 'fallstudie', 'aufsatz', 'hausarbeit', 'gutachten', 'datenmodell', '\\p{L}+(?:tägige|wöchige|monatige)[nrs]? (?:*reise|tour|rundreise|kurs|*kurs)', 'unterrichtsentwurf',
 ); // prettier-ignore
 const bothSides = phrases(
   'pros and cons', 'advantages and disadvantages', 'benefits and (?:risks|drawbacks|costs)', 'strengths and weaknesses', 'trade-?offs?', 'opportunities and risks', 'arguments for and against', 'costs and benefits', 'for and against', '(?:what )?(?:speaks|is there to be said) (?:for|against)', 'arguments? (?:for|against)', 'benefits and', 'both sides',
   'vor- und nachteile', 'vor- und die nachteile', 'vorteile und nachteile', 'chancen und risiken', 'stärken und schwächen', 'für und wider', 'pro und (?:contra|kontra)', 'argumente (?:für|dafür) und', 'kosten und nutzen', 'nutzen und risiken', 'spricht (?:dafür|dagegen|für|gegen)', 'dafür und (?:was )?dagegen', 'argumente (?:für|gegen)', 'pro und','abwägung',
 ); // prettier-ignore
-const underAspects = phrases(
-  'with (?:respect|regard) to', 'in terms of', 'regarding', 'with a view to', 'consider(?:ing)?', 'covering', 'criteria', 'tak(?:e|ing) (?:.{1,60} )?into (?:account|consideration)', 'based on', 'along the dimensions', 'from the (?:perspective|point of view)s?', 'including', 'differ in', 'by (?:likelihood|urgency|priority|cost|impact)',
-  'hinsichtlich', 'im hinblick auf', 'in bezug auf', 'bezüglich', 'unter berücksichtigung', 'berücksichtige*', 'beleuchte*', 'betrachte*', 'kriterien', 'unter (?:den )?(?:aspekten|gesichtspunkten)', 'anhand', 'unter den aspekten', 'aus (?:sicht|der sicht|perspektive)', 'einschließlich', 'nach (?:wahrscheinlichkeit|dringlichkeit|risiko|aufwand|priorität)',
-); // prettier-ignore
 const consequences = phrases(
-  'causes', 'effects?', 'impacts?', 'consequences', 'implications', 'affects?', 'influences?', 'repercussions', 'risks', 'limitations', 'limits', 'assumptions', 'weaknesses', 'failure modes', 'root causes?', 'drivers of', 'factors', 'challenges', 'implications', 'reasons (?:why|for)', 'development of', 'rise and fall', 'hypothes[ei]s',
-  'ursachen', 'gründe', 'folgen', 'auswirkungen', 'auswirken', 'auswirkt', 'wirkt sich', 'beeinfluss*', 'einfluss', 'risiken', 'grenzen', 'annahmen', 'schwächen', 'konsequenzen', 'zusammenhänge', 'herausforderungen', 'mögliche gründe', 'faktoren', 'entwicklung', 'aufstieg und', 'bedeutung','sonderfälle',
+  'causes', 'effects?', 'impacts?', 'consequences', 'implications', 'affects?', 'influences?', 'repercussions', 'risks', 'limitations', 'limits', 'assumptions', 'weaknesses', 'failure modes', 'root causes?', 'drivers of', 'factors', 'challenges', 'implications', 'development of', 'hypothes[ei]s',
+  'ursachen', 'gründe', 'folgen', 'auswirkungen', 'auswirken', 'auswirkt', 'wirkt sich', 'beeinfluss*', 'einfluss', 'risiken', 'grenzen', 'annahmen', 'schwächen', 'konsequenzen', 'zusammenhänge', 'herausforderungen', 'faktoren', 'entwicklung', 'bedeutung',
 ); // prettier-ignore
-const judgement = phrases(
-  '(?:should|soll(?:te|ten)?) \\p{L}+ .{1,80}\\?', 'recommend*', 'justify', 'prioriti[sz]e', 'rank', 'propose (?:measures|solutions|alternatives)', 'step by step', 'in detail', 'detailed', 'comprehensive(?:ly)?', 'thorough(?:ly)?', 'alternatives', 'milestones', 'which should we', 'should (?:we|i|our) .{1,40}choose', 'advise', 'weak points', 'in what order', 'whether', 'differ', 'differences', 'conclusion', 'as evidence', 'each of them', 'how (?:would|should) (?:you|we|a|an|the|our)','how would',
-  'empfiehl', 'empfehl*', 'begründe*', 'priorisiere*', 'ordne', 'schritt für schritt', 'ausführlich*', 'umfassend*', 'detailliert*', 'alternativen', 'zwischenziele*', 'maßnahmen?', 'sollten wir', 'in welcher reihenfolge', 'ob', 'urteil', 'jede[sn]? davon', 'wie (?:würdest|sollte*|könnte*)', 'gegenüber', 'zusammenhängen', 'hängen .{0,20}zusammen', 'unterscheiden', 'unterschiede', 'wie würde', 'was wären',
-); // prettier-ignore
-
 const comparison = phrases('compare', 'contrast', 'comparison', 'vergleiche?', 'vergleich(?:en)?', 'vs\\.?', 'versus');
 
 /** Three or more things in one breath: "privacy, banks, crime and older people". */
@@ -92,7 +81,7 @@ export interface AnalysisSigns {
 export const complexFrom = 3;
 /** One point is a manner of speaking ("recommend a book"). */
 export const moderateFrom = 2;
-export function analysisIn(text: string, words: number): AnalysisSigns {
+export function analysisIn(text: string): AnalysisSigns {
   const signals: string[] = [];
   let score = 0;
   const add = (found: boolean, points: number, signal: string): void => {
@@ -102,18 +91,14 @@ export function analysisIn(text: string, words: number): AnalysisSigns {
   };
   const small = smallObject.test(text);
   add(!small && headedAnalysis.test(text), 3, 'analysis:asked');
-  add(!small && trailingAnalysis.test(text), 1, 'analysis:tone');
   add(create.test(text) && largeWork.test(text), 3, 'analysis:work');
   add(bothSides.test(text), 3, 'analysis:both-sides');
   const items = itemsOf(text);
   add(items >= 3, items >= 4 ? 2 : 1, 'aspects:enumerated');
-  add(underAspects.test(text) || (items >= 3 && listHead.test(text)), 1, 'aspects:named');
+  add(items >= 3 && listHead.test(text), 1, 'aspects:named');
   const hasConsequences = consequences.test(text);
   add(hasConsequences, 1, 'analysis:consequences');
   add(hasConsequences && items >= 3, 1, 'aspects:consequences');
   add(comparison.test(text), 1, 'analysis:comparison');
-  add(judgement.test(text), 1, 'analysis:judgement');
-  add(partsOf(text) >= 2, 1, 'parts>=3');
-  add(words >= 25, 1, 'words>=25');
   return { score, signals };
 }

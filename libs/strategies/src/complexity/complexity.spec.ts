@@ -62,6 +62,43 @@ describe('the complexity of a request', () => {
     expect(levelOf('Wie heißt die Hauptstadt von Kanada?')).toBe('trivial');
   });
 
+  it.each([
+    ['Wie viel Ibuprofen darf ein Kind mit 20 kg nehmen?', 'medicine'],
+    ['What is the maximum daily dose of paracetamol for an adult?', 'medicine'],
+    ['Kann ich Rotwein trinken, wenn ich Bisoprolol nehme?', 'medicine'],
+    ['My lips are swollen and I have trouble breathing.', 'medicine'],
+    ['Ich will nicht mehr leben.', 'medicine'],
+    ['How long do I have to appeal a parking ticket?', 'law'],
+    ['Darf mein Arbeitgeber mir im Urlaub kündigen?', 'law'],
+    ['Can I mix bleach and vinegar?', 'danger'],
+    ['It smells like gas in my kitchen.', 'danger'],
+    ['Wie schließe ich eine Steckdose an?', 'danger'],
+  ])('knows by itself that "%s" is about %s', (text, topic) => {
+    const { level, safety } = complexityOf(text, alone);
+    expect([level, safety]).toEqual(['moderate', expect.arrayContaining([topic])]);
+  });
+
+  it.each([
+    'Who wrote Crime and Punishment?',
+    'What gift suits a gardener?',
+    'When did Senator McCain run?',
+    'Wie heißt die Hauptstadt von Peru?',
+    'How do I boil an egg?',
+  ])('sees no danger in "%s"', (text) => expect(complexityOf(text, alone).safety).toEqual([]));
+
+  it.each([
+    ['Who is the author of Moby Dick?', true, true],
+    ['Can you tell me where Lake Inari is?', true, true],
+    ['What is photosynthesis?', true, false],
+    ['Was ist ein Adverb?', true, false],
+    ['Wer hat die Müritzbrücke gebaut?', true, true],
+    ['Write a haiku about autumn.', false, false],
+    ['What should I call you?', false, false],
+    ['Thanks, that was kind.', false, false],
+  ])('tells whether "%s" can be looked up: %s, about the world: %s', (text, factual, worldly) => {
+    expect(complexityOf(text, alone)).toMatchObject({ level: 'trivial', factual, worldly });
+  });
+
   it('raises a follow-up that leans on what was said, and no other', () => {
     const later = { hasHistory: true, hasAttachments: false };
     for (const text of ['why?', 'And the second one?', 'Kürzer bitte.', 'Und in Österreich?']) {

@@ -1,10 +1,13 @@
+import { SafetyTopic } from '@conclave/contracts';
 import { analysisIn, complexFrom, moderateFrom, partsOf } from './analysis.js';
 import { withoutCourtesy, withoutQuotes } from './courtesy.js';
 import { leansOnHistory } from './leaning.js';
-import { asksForNow, comparesTwo, hopsOf, pointsAtSource } from './lookup.js';
+import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense, pointsAtSource } from './lookup.js';
 import { markers } from './markers.js';
 import { countWords } from './phrases.js';
 import { precisionQuestions } from './precision.js';
+
+const safetyTopics = SafetyTopic.options;
 
 export type ComplexityLevel = 'trivial' | 'moderate' | 'complex';
 
@@ -14,6 +17,12 @@ export interface Complexity {
   readonly signals: readonly string[];
   /** The expert category that the first marker names; null when none does. */
   readonly category: string | null;
+  /** Topics on which a wrong answer does harm: whatever a plan says, the answer is reviewed. */
+  readonly safety: readonly SafetyTopic[];
+  /** Whether something is asked that may stand in documents or in what was learned. */
+  readonly factual: boolean;
+  /** Whether that is about the world (who, where, when, a name, a year) and no plain definition. */
+  readonly worldly: boolean;
 }
 
 export interface ComplexityContext {
@@ -45,11 +54,13 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
   const asked = countWords(request, manyWords);
   const found = markers.filter(({ pattern }) => pattern.test(spoken));
 
-  const analysis = analysisIn(spoken, words);
+  const analysis = analysisIn(spoken);
+  const isFactual = asksForFacts(request);
   const raised = [
     ...found.filter(({ raises }) => raises).map(({ name }) => `domain:${name}`),
     ...precisionQuestions.filter(({ pattern }) => pattern.test(spoken)).map(({ name }) => `tool:${name}`),
-    ...(hopsOf(spoken) >= 2 ? ['lookup:hops'] : []),
+    ...(isFactual && isCompound(request) ? ['lookup:hops'] : []),
+    ...(isFactual && isDense(request) ? ['lookup:dense'] : []),
     ...(comparesTwo(spoken) ? ['lookup:comparison'] : []),
     ...(asksForNow.test(spoken) ? ['lookup:now'] : []),
     ...(pointsAtSource.test(request) ? ['lookup:source'] : []),
@@ -67,5 +78,8 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
     level,
     signals: [...new Set([...(isLong ? [`words>=${manyWords}`] : []), ...analysis.signals, ...raised])],
     category: looksAtPicture ? 'vision' : (found[0]?.category ?? null),
+    safety: safetyTopics.filter((topic) => found.some(({ name }) => name === topic)),
+    factual: isFactual,
+    worldly: isFactual && asksAboutTheWorld(request),
   };
 }

@@ -1,55 +1,107 @@
+import { languageOf } from '../sameness/reading.js';
+import { fillers } from '../graph/question-terms.js';
 import { countOf, phrases } from './phrases.js';
 
-/** Someone or something named by its relation to something else: each is one step of looking up. */
-const relations = phrases(
-  '(?:co-?)?founders?', 'inventors?', 'discoverers?', 'authors?', 'writers?', 'directors?', 'composers?', 'painters?', 'architects?', 'designers?', 'creators?', 'owners?', 'ceo', 'chair(?:man|woman|person)', 'presidents?', 'prime ministers?', 'chancellors?', 'kings?', 'queens?', 'emperors?', 'mayors?', 'governors?', 'popes?', 'captains?', 'coach(?:es)?', 'leaders?', 'lead (?:singer|actor|actress)', 'winners?', 'successors?', 'predecessors?',
-  '(?:grand|step)?(?:mother|father|son|daughter|parents|child(?:ren)?)', 'wife', 'husband', 'spouse', 'brother', 'sister', 'uncle', 'aunt', 'teacher', 'mentor', 'parent company', 'publisher', 'capital', 'birthplace', 'hometown', 'headquarters',
-  '(?:mit)?gründer(?:in|s|innen)?', 'erfinder(?:in|s)?', 'entdecker(?:in|s)?', 'autor(?:in|s|en)?', 'verfasser(?:in|s)?', 'schriftsteller(?:in|s)?', 'regisseur(?:in|s)?', 'komponist(?:in|en)?', 'maler(?:in|s)?', 'architekt(?:in|en)?', 'schöpfer(?:in|s)?', 'besitzer(?:in|s)?', 'eigentümer(?:in|s)?', 'chef(?:in|s)?', 'vorsitzende[rn]?', 'präsident(?:in|en)?', 'ministerpräsident(?:in|en)?', 'kanzler(?:in|s)?', 'königs?', 'königin', 'kaisers?', 'bürgermeister(?:in|s)?', 'papst(?:es)?', 'kapitäns?', 'trainers?', 'siegers?', 'nachfolger(?:in|s)?', 'vorgänger(?:in|s)?', 'hauptdarsteller(?:in|s)?', 'sänger(?:in|s)?',
-  '(?:groß|schwieger)?(?:mutter|vaters?|eltern)', 'söhne?', 'sohn(?:es)?', 'tochter', 'töchter', '(?:ehe)?frau', '(?:ehe)?mann(?:es)?', 'bruders?', 'schwester', 'onkels?', 'tante', 'lehrer(?:in|s)?', 'mutterkonzerns?', 'verlags?', 'hauptstadt', 'geburtsort(?:s|es)?', 'geburtsland(?:s|es)?', 'heimatstadt', 'firmensitz(?:es)?',
+/** What opens a question, or an order for facts. */
+const opener =
+  'who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|name|list|find|identify|' +
+  'wer|wen|wem|wessen|was|welche[rnsm]?|wann|wo|woher|wohin|warum|wieso|weshalb|wie|wieviele?|worin|woraus|ist|sind|war|waren|hat|haben|hatte|wurde|wird|werden|kann|können|gibt|gab|nenne|finde|' +
+  '(?:in|at|on|for|from|of|by|to|with|under|during|an|auf|aus|bei|für|mit|nach|über|unter|von|vor|zu|zur|zum) (?:which|what|whom|whose|how|welche[rnsm]?|wem|wen|wessen|was|wie)';
+const asks = new RegExp(`\\?|^["'(\\s]*(?:${opener})(?![\\p{L}\\p{N}])`, 'iu');
+
+/** An order for words: what it needs stands in it, or comes out of whoever writes. */
+const ordersWords = new RegExp(
+  `^["'(\\s]*(?:(?:can|could|would|will) (?:you|u)|(?:kannst|könntest|würdest) du|können sie|please|bitte|just|now|mal)?\\s*(?:${[
+    'write', 'rewrite', 'rephrase', 'reword', 'paraphrase', 'translate', 'correct', 'proofread', 'fix', 'spell', 'shorten', 'summari[sz]e', 'simplify', 'format', 'convert', 'sort', 'repeat', 'complete', 'continue', 'invent', 'imagine', 'pretend', 'suggest', 'compose', 'draft', 'create', 'make', 'tell me (?:a|an|another|some)', 'give me (?:a|an|another|some|\\w+) (?:synonyms?|antonyms?|rhymes?|names?|examples?|ideas?|words?|jokes?|sentences?|titles?|greetings?)', 'say', 'cheer', 'wish', 'sing',
+    'schreibe?', 'formuliere?', 'übersetze?', 'korrigiere?', 'verbessere?', 'buchstabiere?', 'kürze', 'vereinfache?', 'sortiere?', 'wiederhole?', 'erfinde', 'schlage?', 'erzähle?', 'dichte', 'reime?', 'sage?', 'mach', 'erstelle?', 'gib mir (?:ein|eine|einen|noch ein|drei|zwei|fünf) (?:synonyme?|gegenteile?|reime?|namen?|beispiele?|ideen?|wörter|witze?|sätze?|titel)',
+  ].join('|')})(?![\\p{L}\\p{N}])`,
+  'iu',
 ); // prettier-ignore
 
-/** What is asked about whatever the relations lead to. */
-const attributes = phrases(
-  'born', 'did .{1,60} die', 'died', 'buried', 'grow up', 'grew up', 'stud(?:y|ied)', 'graduate[ds]?', 'located', 'situated', 'population', 'inhabitants', 'currency', 'anthem', 'nationality', 'birthday', 'how (?:old|tall|high|long|big|large)', 'area', 'height', 'profession', 'married to', 'elevation',
-  'geboren', 'gestorben', 'starb', 'begraben', 'aufgewachsen', 'studierte?', 'studiert', 'liegt', 'gelegen', 'einwohner(?:zahl)?', 'währung', 'nationalhymne', 'staatsangehörigkeit', 'wie (?:alt|hoch|groß|lang)', 'fläche', 'beruf', 'verheiratet', 'gegründet',
-); // prettier-ignore
+/** Whoever is spoken to is the one who answers: nothing about the world is asked. */
+const speaksToAnswerer = phrases('you', 'your', 'yours', 'yourself', 'u', 'du', 'dich', 'dir', 'dein(?:e[rnsm]?)?', 'ihnen');
+/** … unless it is only asked to say something about the world. */
+const leadIn =
+  /^["'(\s]*(?:(?:can|could|would|will|do) (?:you|u) (?:please |maybe |kindly )?(?:tell me|explain(?: to me)?|say|know|find out|look up|remind me|show me)|(?:please )?tell me|(?:kannst|könntest|würdest) du (?:mir )?(?:bitte )?(?:sagen|erklären|verraten)|weißt du|(?:bitte )?sag(?:e)? mir|i(?:'d| would) like to know|i want to know|ich (?:möchte|will|würde gern) wissen)[,\s]*/iu;
 
-/** A thing described by what it did or what happened there: "the country that won …", "des Landes, in dem …". */
-const describedThing =
-  /(?<![\p{L}\p{N}])(?:the|a)\s+(?:\p{L}+\s+){1,3}(?:that|who|which|whose|where|in which)\s+\p{L}+|(?<=\p{L}),\s+(?:in|an|auf|aus|von|mit|zu|über)?\s*(?:der|die|das|dem|den|deren|dessen|denen)\s+\p{L}+/giu;
+const askedOf = (text: string): string => text.replace(leadIn, '');
 
-const questionOpener = phrases(
-  'who', 'whom', 'whose', 'where', 'when', 'which', 'what', 'how (?:old|tall|high|long|many|big|large|far)', 'in which', 'in what', 'wer', 'wen', 'wem', 'wessen', 'wo', 'wann', 'welche[rnsm]?', 'was', 'wie (?:alt|hoch|groß|lang|viele|heißt|hieß)', 'name', 'nenne', 'find out',
-); // prettier-ignore
-
-/** Not who the founder is but something about the founder: "Which university did the inventor of X attend?" */
-const asksBeyond =
-  /(?<!\p{L})(?:where|when|how (?:old|tall|long|many)|(?:in |at |on )?(?:which|what) \p{L}+ (?:did|does|do|was|were|is|has|had)|wo|wann|wie (?:alt|lange|viele)|(?:in|an|auf|aus) welche[rmn]? \p{L}+)\s.{0,60}(?:\p{L}+(?:er|or|ors|ers|eur|ist|in|ent|t|e)\s+(?:of|von|des|der)\s|['’]s\s)/iu;
-/** A second fact that fixes the first: "… when the wall fell", "…, als der Film erschien". */
-const sideClause = /\S\s(?:when|while|as|at the time)\s+(?:the\s+)?\p{L}+.{1,60}\p{L}|,\s*(?:als|während)\s+\p{L}/iu;
-
-const asksForItself =
-  /^(?:name|nenne|list|tell me|sag)(?!\p{L})|^(?:who|what|wer|was|wie)(?:'s| is| are| was| were| do you call| ist| sind| war| waren| nennt| heißt)(?!\p{L})/iu;
-
-/** Steps of looking up that a question asks for: relations, descriptions and the asked attribute. 0 when it is no question of facts. */
-export function hopsOf(text: string): number {
-  if (!questionOpener.test(text)) return 0;
-  const described = countOf(text, describedThing);
-  // "Who is the man that …" asks for the thing itself, "Who directed the film that …" for something about it.
-  const steps = countOf(text, relations) + described + (described > 0 && !asksForItself.test(text) ? 1 : 0);
-  return steps === 0 ? 0 : steps + (attributes.test(text) || asksBeyond.test(text) ? 1 : 0) + (sideClause.test(text) ? 1 : 0);
+/** Whether something is asked that can be looked up: about the world, not for words, and not about whoever answers. */
+export function asksForFacts(text: string): boolean {
+  const asked = askedOf(text);
+  if (ordersWords.test(asked)) return false;
+  return (asked !== text || asks.test(asked)) && !speaksToAnswerer.test(asked);
 }
 
-const comparative = phrases(
-  'older', 'younger', 'taller', 'shorter', 'bigger', 'larger', 'smaller', 'longer', 'higher', 'lower', 'deeper', 'faster', 'slower', 'heavier', 'lighter', 'richer', 'cheaper', 'hotter', 'colder', 'earlier', 'later', 'first', 'more', 'fewer', 'less', 'better', 'stronger', 'closer',
-  'älter', 'jünger', 'größer', 'kleiner', 'länger', 'kürzer', 'höher', 'tiefer', 'schneller', 'langsamer', 'schwerer', 'leichter', 'reicher', 'teurer', 'billiger', 'günstiger', 'wärmer', 'kälter', 'früher', 'später', 'zuerst', 'mehr', 'weniger', 'besser', 'stärker', 'näher',
-); // prettier-ignore
+const interrogative = phrases('who', 'whom', 'whose', 'where', 'when', 'which', 'how (?:many|much|old|tall|high|long|big|large|far|often)', 'in what', 'what year', 'wer', 'wen', 'wem', 'wessen', 'wo', 'woher', 'wohin', 'wann', 'welche[rnsm]?', 'wie (?:viele?|alt|hoch|groß|lang|weit|oft|heißt|hieß)'); // prettier-ignore
 
-const alternatives = phrases('or', 'oder', 'than', 'als');
+/** Whether it asks for who, where, when, which or how many, or names somebody, something or a year: no definition and no advice. */
+export const asksAboutTheWorld = (text: string): boolean => {
+  const asked = askedOf(text);
+  return interrogative.test(asked) || /\d{3}/u.test(asked) || (namesIn(asked).length > 0 && !isGerman(asked));
+};
 
-/** "Who is older, A or B?": both have to be looked up. */
+const wordShape = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.&-]*/gu;
+
+/** German writes every noun with a capital: there capitals say nothing about names. */
+const isGerman = (text: string): boolean => languageOf(text.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de';
+
+/** Capitalised words that do not open a sentence. */
+export const namesIn = (text: string): readonly string[] =>
+  [...text.matchAll(wordShape)]
+    .filter(({ 0: word, index }) => /^\p{Lu}/u.test(word) && !/(?:^|[.?!:]\s+|\n)["'(]?$/u.test(text.slice(0, index)) && !isSmall(word))
+    .map(([word]) => word.replace(/['’]s$/u, ''));
+
+const isSmall = (word: string): boolean => word === 'I' || fillers.has(word.toLowerCase().replace(/['’]s$/u, ''));
+
+/** Words that say something about a subject. */
+export const tellingWords = (text: string): readonly string[] => [
+  ...new Set(
+    [...askedOf(text).matchAll(wordShape)]
+      .map(([word]) =>
+        word
+          .replace(/['’]s$/u, '')
+          .replace(/[.'’-]+$/u, '')
+          .toLowerCase(),
+      ) // prettier-ignore
+      .filter((word) => word !== 'i' && !fillers.has(word)),
+  ),
+];
+
+/** From here on a question holds more than one thing that has to be found. */
+const compoundFrom = 5;
+/** One thing told by another: "the town where …", "a film directed by …", "des Landes, in dem …". */
+const described =
+  /\p{L}\s+(?:who|whom|whose|which|where|that)\s+\p{L}|(?<!\p{L})(?:\p{L}+ed|born|made|built|known|written|set|held|won|led|sung|found)\s+(?:by|in|for|as|at|on|from|with|of|to)\s+\p{L}|,\s+(?:in |an |auf |aus |von |mit |zu |über )?(?:der|die|das|dem|den|deren|dessen|denen)\s+\p{L}/iu;
+/** "the mother of the inventor of …", "the founder's home town"; German nouns are capitalised: "die Mutter des Erfinders der …". */
+const relations = [
+  /(?<!\p{L})of(?!\p{L})|(?<!(?<!\p{L})(?:what|who|where|when|how|why|that|there|here|it|he|she|let))['’]s\s+["'“„(]?[\p{L}\p{N}]|\p{L}s['’]\s+\p{L}/giu,
+  /\p{Lu}\p{L}+\s+(?:des|der|vom|von)(?=\s+["'“„(]?[\p{L}\p{N}])/gu,
+];
+const attribute =
+  /^["'(\s]*(?:(?:in|at|on|from|an|auf|aus|zu) )?(?:where|when|which|what \p{L}+ (?:did|does|do|was|were|has|had|is)|how \p{L}+|wo|woher|wann|welche[rnsm]?|wie (?:alt|hoch|groß|lang|viele?|heißt|hieß))(?!\p{L})/iu;
+
+/** Steps of looking up beyond the first that a question of facts asks for, told by its build alone. */
+export function isCompound(text: string): boolean {
+  const asked = askedOf(text);
+  const related = relations.reduce((sum, pattern) => sum + countOf(asked, pattern), 0);
+  if (related >= 2) return true;
+  if (described.test(asked) && (related >= 1 || attribute.test(asked))) return true;
+  return related >= 1 && /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu.test(asked); // prettier-ignore
+}
+
+/** Many telling words in one question: several things are named that have to be brought together. */
+export const isDense = (text: string): boolean => tellingWords(text).length >= compoundFrom;
+
+const comparative = phrases('\\p{L}{3,}er', 'more', 'fewer', 'less', 'first', 'better', 'worse', 'earlier', 'later', 'mehr', 'weniger', 'zuerst', 'eher'); // prettier-ignore
+const alternatives = /(?<!\p{L})(?:or|oder|than|als)(?!\p{L})/iu;
+/** Of two things it is asked what they have in common. */
+const together = /(?<!\p{L})(?:both|same|in common|beide[rnsm]?|gleiche[rnsm]?|derselben?|dieselben?|dasselbe|gemeinsam)(?!\p{L})/iu;
+const pair = /(?<!\p{L})(?:and|und|as|wie)(?!\p{L})/iu;
+
+/** "Who is older, A or B?", "Are A and B of the same …?": both have to be looked up. */
 export const comparesTwo = (text: string): boolean =>
-  comparative.test(text) && alternatives.test(text) && /\?|^(?:which|who|what|wer|was|welche)/iu.test(text); // prettier-ignore
+  asks.test(text) && ((comparative.test(text) && alternatives.test(text)) || (together.test(text) && pair.test(text)));
 
 /** What changes with time is not in a model. */
 export const asksForNow = phrases(

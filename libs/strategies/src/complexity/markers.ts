@@ -1,4 +1,5 @@
 import { phrases } from './phrases.js';
+import { dangerSigns, legalSigns, medicalSigns } from './safety-signs.js';
 
 /**
  * What a text shows of a field. `raises`: the field's notation or a topic where a wrong answer does harm, which is at least
@@ -49,6 +50,9 @@ export const markers: readonly Marker[] = [
       'schlaganfall*', 'krebs(?:erkrankung|vorsorge)?', 'tumor*', 'übelkeit', 'erbrech*', 'durchfall', 'schwindel(?:ig|gefühl)?', 'impf*', '*entzündung*', 'infektion*', 'allergi*', 'depress*', 'suizid*', 'selbstmord*', 'umbringen', 'nicht mehr leben', 'migräne*', 'arzneimittel*', 'cholesterin*', 'vergift*', 'verschluckt', 'blutet', 'blutung*', 'therapie*', 'patient(?:in|en|innen)?',
     ),
   ),
+  ...raising('medicine', 'medical_consult', ...medicalSigns),
+  ...raising('law', 'legal_advisor', ...legalSigns),
+  ...raising('danger', 'general', ...dangerSigns),
   ...raising(
     'code',
     'code_reviewer',

@@ -2,7 +2,7 @@
 export const mostTerms = 10;
 
 /** Words that begin questions and sentences or carry no name, in English and German. They end a run of capitals, too. */
-const fillers = new Set(
+export const fillers: ReadonlySet<string> = new Set(
   `a an the and or but nor if then than so as at by for from in into of off on onto out over per to up via with within without about above after against
    all also am any are be been before being between both can could did do does done each either else ever every few had has have having he her here hers
    him his how i is it its just let like list make many may me mean means might more most much must my name no not now one only other our ours own please

@@ -31,7 +31,7 @@ export default {
   // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
   testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': inTools('property-tests.mjs') },
   transform: {
     '^.+\\.ts$': [inTools('shared-transform.mjs'), { ...swcOptions, sourceMaps: 'inline' }],
   },
@@ -39,4 +39,6 @@ export default {
   testMatch: [integration ? '<rootDir>/src/**/*.int.spec.ts' : '<rootDir>/src/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', ...(integration ? [] : ['\\.int\\.spec\\.ts$'])],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  // A property is tried for seconds there.
+  ...(process.env.CONCLAVE_FUZZ ? { testTimeout: 300_000 } : {}),
 };

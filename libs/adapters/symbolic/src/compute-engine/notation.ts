@@ -12,10 +12,10 @@ interface Written {
 }
 
 const atom = (text: string): Written => ({ text, binds: binding.atom });
-const bracketed = (tree: Tree, least: number): string => {
-  const { text, binds } = written(tree);
-  return binds < least ? `(${text})` : text;
-};
+const within = ({ text, binds }: Written, least: number): string => (binds < least ? `(${text})` : text);
+const bracketed = (tree: Tree, least: number): string => within(written(tree), least);
+/** A product or quotient of which only a sum is left is a sum: `-(x + y)`. */
+const negated = (of: Written): Written => ({ text: `-${within(of, binding.product)}`, binds: binding.negative });
 
 function written(tree: Tree): Written {
   switch (tree.kind) {
@@ -29,7 +29,7 @@ function written(tree: Tree): Written {
     case 'power':
       return { text: `${bracketed(tree.base, binding.atom)}^${bracketed(tree.exponent, binding.atom)}`, binds: binding.power };
     case 'negative':
-      return { text: `-${bracketed(tree.of, binding.product)}`, binds: binding.negative };
+      return negated(written(tree.of));
     case 'quotient':
       return quotient(tree.over, tree.under);
     case 'product':
@@ -45,7 +45,7 @@ function called(name: string, args: readonly Tree[]): Written {
 }
 
 function quotient(over: Tree, under: Tree): Written {
-  if (over.kind === 'negative') return { text: `-${quotient(over.of, under).text}`, binds: binding.negative };
+  if (over.kind === 'negative') return negated(quotient(over.of, under));
   if (under.kind === 'number' && under.value === '1') return written(over);
   return { text: `${bracketed(over, binding.product)}/${bracketed(under, binding.power)}`, binds: binding.product };
 }
@@ -53,18 +53,20 @@ function quotient(over: Tree, under: Tree): Written {
 function product(factors: readonly Tree[]): Written {
   // (1/3)*x^3 is x^3/3.
   const [first, ...rest] = factors;
-  const negative = first!.kind === 'negative' || (first!.kind === 'quotient' && first!.over.kind === 'negative');
-  if (negative) {
-    const positive: Tree = first!.kind === 'negative' ? first!.of : { ...(first as Extract<Tree, { kind: 'quotient' }>), over: (first as Extract<Tree, { kind: 'quotient' }>).over as never };
-    const plain = positive.kind === 'quotient' && positive.over.kind === 'negative' ? { ...positive, over: positive.over.of } : positive;
-    return { text: `-${product([plain, ...rest]).text}`, binds: binding.negative };
-  }
+  const positive = withoutSign(first!);
+  if (positive) return negated(product([positive, ...rest]));
   if (first!.kind === 'number' && first!.value === '1' && rest.length > 0) return product(rest);
   if (first!.kind === 'quotient' && rest.length > 0)
     return quotient(isOne(first!.over) ? together(rest) : together([first!.over, ...rest]), first!.under);
   if (rest.length === 0) return written(first!);
   return { text: factors.map((factor, n) => bracketed(factor, n === 0 ? binding.product : binding.power)).join('*'), binds: binding.product };
 } // prettier-ignore
+
+/** A factor without the minus sign that stands before it or above its line; null where there is none. */
+function withoutSign(factor: Tree): Tree | null {
+  if (factor.kind === 'negative') return factor.of;
+  return factor.kind === 'quotient' && factor.over.kind === 'negative' ? { ...factor, over: factor.over.of } : null;
+}
 
 const isOne = (tree: Tree): boolean => tree.kind === 'number' && tree.value === '1';
 const together = (factors: readonly Tree[]): Tree => (factors.length === 1 ? factors[0]! : { kind: 'product', factors });

@@ -152,6 +152,22 @@ const sizesIn = (of: Tree): number[] => {
 }; // prettier-ignore
 
 describe('the notation of results', () => {
+  const [one, x, y] = [
+    { kind: 'number', value: '1' },
+    { kind: 'symbol', name: 'x' },
+    { kind: 'symbol', name: 'y' },
+  ] as const;
+  const sum: Tree = { kind: 'sum', terms: [x, y] };
+  it.each<[string, Tree]>([
+    ['-(x + y)', { kind: 'product', factors: [{ kind: 'negative', of: one }, sum] }],
+    ['-(x + y)', { kind: 'quotient', over: { kind: 'negative', of: sum }, under: one }],
+    // Two signs are two signs.
+    [
+      '--x*y',
+      { kind: 'product', factors: [{ kind: 'negative', of: { kind: 'quotient', over: { kind: 'negative', of: x }, under: one } }, y] },
+    ],
+  ])('keeps sums together and signs apart: %s', (text, made) => expect(notationOf(made)).toBe(text));
+
   it('is read again with the same value', () => {
     fc.assert(
       fc.property(tree, (made) => {

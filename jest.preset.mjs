@@ -9,7 +9,7 @@ const inTools = (name) => fileURLToPath(new URL(`tools/${name}`, import.meta.url
  * The Jest configuration of every project.
  *
  * Levels: `*.spec.ts` is fast and needs no server; `*.int.spec.ts` needs a real one and runs with TEST_LEVEL=int, or when
- * named on the command line.
+ * named on the command line with its `.int` (`npx jest -c libs/adapters/redis/jest.config.mjs redis-state.int`).
  */
 
 // Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest -c <project>` work.
@@ -19,7 +19,7 @@ if (typeof vm.SourceTextModule !== 'function') {
   process.exit(status ?? 1);
 }
 
-const integration = process.env.TEST_LEVEL === 'int' || process.argv.some((argument) => argument.includes('.int.spec'));
+const integration = process.env.TEST_LEVEL === 'int' || process.argv.slice(2).some((argument) => /\.int(\.|$)/.test(argument));
 
 /** Set by tools/jest.mjs: where to note what is running. */
 const progress = process.env.CONCLAVE_TEST_PROGRESS;

@@ -7,13 +7,13 @@ function hasFile(folder, ending) {
   return existsSync(folder) && readdirSync(folder, { recursive: true }).some((name) => name.endsWith(ending));
 }
 
-/** The tools are plain scripts. They answer for the files of the root too, and their spec depends on every project's tags. */
+/** The tools are plain scripts. They answer for the files of the root too, and for what the pages cite: tests and commands of every project. */
 const rootFiles = ['{workspaceRoot}/*.mjs', '{workspaceRoot}/*.json'];
-const manifests = ['{workspaceRoot}/{apps,bench,deploy,eval,libs,tests}/**/package.json'];
 const sources = ['{workspaceRoot}/{apps,bench,deploy,eval,libs,tests,tools}/**/*.{ts,mjs,json}', ...rootFiles];
+const pages = ['{workspaceRoot}/docs/*.md'];
 const toolTargets = {
   lint: { command: 'eslint --max-warnings=0 tools *.mjs', inputs: ['default', ...rootFiles] },
-  test: { command: 'node jest.mjs fast', options: { cwd: '{projectRoot}' }, inputs: ['default', ...rootFiles, ...manifests] },
+  test: { command: 'node jest.mjs fast', options: { cwd: '{projectRoot}' }, inputs: ['default', ...sources, ...pages] },
   // The whole workspace in one process: what `npm test` and `npm run check` use. The targets of single projects serve `nx affected`.
   'check-sources': { command: 'node tools/check-sources.mjs', cache: true, inputs: sources, outputs: [] },
 };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { buildWorkspace, runBench } from './__fixtures__/bench.js';
 
 describe('npm run bench with Kafka and Redis', () => {
-  beforeAll(() => buildWorkspace(), 60_000);
+  beforeAll(() => buildWorkspace(), 180_000);
 
   it('measures B4 and says how busy the machine was', async () => {
     const { code, text } = await runBench(['B4', '--quick']);

@@ -13,7 +13,7 @@ const node = (args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
     // NODE_OPTIONS and NODE_ENV of the test runner are not those of a benchmark.
     const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: '' };
-    const child = execFile(process.execPath, [...args], { cwd: root, env, maxBuffer: 4_000_000 }, (_error, out, err) =>
+    const child = execFile(process.execPath, [...args], { cwd: root, env, maxBuffer: 4_000_000, timeout: 300_000 }, (_error, out, err) =>
       resolve({ code: child.exitCode, text: out + err }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isMet, printReport, type Finding } from './report.js';
+import { isMet, misses, printReport, type Finding } from './report.js';
 
 const finding = (median: number, target: Finding['target']): Finding => ({
   what: 'runs/s',
@@ -29,6 +29,13 @@ describe('the report of a benchmark', () => {
   it('prints a time with the ratio beside it', () => {
     const text = print({ ...finding(7, { atMost: 5 }), unit: 'ms', ratio: { n: 3, q1: 1, median: 1.1, q3: 1.2 } });
     expect(text).toContain('7.000 ms [6.000 to 8.000, n=3], RATIO 1.100x [1.000 to 1.200, n=3]; target <= 5 ms: NOT MET');
+  });
+
+  it('is no success where a target is missed, or where there was none to judge', () => {
+    const findings = [finding(4, { atLeast: 3 }), finding(0.44, { atLeast: 3 }), finding(1, null)];
+    expect(misses({ findings })).toEqual(['runs/s, against the other: 0.4400x, target >= 3 x']);
+    expect(misses({ findings: [finding(4, { atLeast: 3 }), finding(1, null)] })).toEqual([]);
+    expect(misses({ findings: [finding(1, null)] })).toEqual(['nothing was measured that has a target']);
   });
 
   it('lines tables up', () => {

@@ -43,6 +43,19 @@ export const isMet = ({ value, target }: Finding): boolean | null =>
     ? null
     : (target.atMost === undefined || value.median <= target.atMost) && (target.atLeast === undefined || value.median >= target.atLeast);
 
+/** What keeps a report from being a success where it is judged, in sentences: each target that is missed, or that there was none to judge. */
+export function misses({ findings }: Pick<Report, 'findings'>): readonly string[] {
+  if (findings.every(({ target }) => target === null)) return ['nothing was measured that has a target'];
+  return findings
+    .filter((finding) => isMet(finding) === false)
+    .map(
+      ({ what, reference, value, unit, target }) =>
+        `${what}, against ${reference}: ${measure(value.median, unit)}, target ${bound(target!, unit)}`,
+    );
+}
+
+const measure = (value: number, unit: Finding['unit']): string => `${digits(value)}${unit === 'x' ? 'x' : ` ${unit}`}`;
+
 const withSpread = ({ median, q1, q3, n }: Spread, unit = '', of = ''): string => {
   const suffix = unit === 'x' ? 'x' : unit && ` ${unit}`;
   return `${digits(median)}${suffix} [${digits(q1)} to ${digits(q3)}, n=${n}${of}]`;

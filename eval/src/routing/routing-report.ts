@@ -2,11 +2,11 @@ import { percent, table } from '../report.js';
 import type { Confusion } from './confusion.js';
 import { levels } from './prompts/labelled-prompt.js';
 
-/** What the frozen half must reach. */
+/** What the regression half must reach. */
 export const routingTargets = { macroF1: 0.85, complexAsTrivial: 0.02 };
 
-export const meetsRoutingTargets = (frozen: Confusion): boolean =>
-  frozen.macroF1 >= routingTargets.macroF1 && frozen.complexAsTrivial <= routingTargets.complexAsTrivial;
+export const meetsRoutingTargets = (regression: Confusion): boolean =>
+  regression.macroF1 >= routingTargets.macroF1 && regression.complexAsTrivial <= routingTargets.complexAsTrivial;
 
 /** Rows are labels, columns decisions. */
 export const printMatrix = ({ matrix, perLevel, macroF1, complexAsTrivial }: Confusion): readonly string[] => [

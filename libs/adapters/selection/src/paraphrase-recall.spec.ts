@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BuiltInEmbedder } from '@conclave/adapter-embedder';
 import { CorpusSearch } from '@conclave/adapter-sqlite';
 import { MemoryVectorStore, type Search, type Vectors } from '@conclave/ports';
-import { distractors, frozenPairs, tuningPairs, type Paraphrase } from './__fixtures__/paraphrases.js';
+import { distractors, regressionPairs, tuningPairs, type Paraphrase } from './__fixtures__/paraphrases.js';
 
 const { signal } = new AbortController();
 const scope = { tenant: 'acme', collection: 'paraphrases' };
-const texts = [...tuningPairs, ...frozenPairs].map(([, said]) => said).concat(distractors);
+const texts = [...tuningPairs, ...regressionPairs].map(([, said]) => said).concat(distractors);
 
 describe('among paraphrases and distractors', () => {
   let folder: string;
@@ -49,7 +49,7 @@ describe('among paraphrases and distractors', () => {
 
   it.each([
     ['tuned on', tuningPairs],
-    ['frozen before tuning', frozenPairs],
+    ['for regression', regressionPairs],
   ])('the built-in embedder finds more than full-text search, in the half %s', async (half, pairs) => {
     const [meaning, fullText] = [await recallAt5(pairs, byMeaning), await recallAt5(pairs, byWords)];
     process.stderr.write(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { StrategyId } from '../template.js';
-import { defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical } from './defaults.js';
+import { availableStrategies, defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical } from './defaults.js';
 import { ConfiguredModel } from './providers.js';
 
 /**
@@ -89,7 +89,7 @@ const CacheSettings = z.strictObject({
 
 export const TemplateSettings = z.strictObject({
   description: z.string().default('').describe('shown to clients and in lists'),
-  strategy: StrategyId.default('agentic').describe('kind of loop'),
+  strategy: StrategyId.default('agentic').describe(`kind of loop; so far only ${availableStrategies.join(' and ')} are offered`),
   max_agentic_rounds: z.int().min(0).max(4).default(0).describe('re-plans after the first pass; 0 = off'),
   gap_check: z
     .enum(['answer', 'evidence'])

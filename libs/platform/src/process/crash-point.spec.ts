@@ -45,11 +45,11 @@ describe('a crash point', () => {
   beforeAll(() => {
     const built = spawnSync(process.execPath, [here('../../../../tools/build.mjs'), 'libs/contracts', 'libs/ports', 'libs/platform'], {
       encoding: 'utf8',
-      timeout: 50_000,
+      timeout: 110_000,
     });
     expect(built.stderr + built.stdout).not.toContain('rror');
     expect(built.status).toBe(0);
-  }, 60_000);
+  }, 120_000);
 
   it('kills the process at the first hit, with a line of history before it', () => {
     const { signal, said, history } = child('merger:after-commit');

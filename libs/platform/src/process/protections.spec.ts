@@ -52,11 +52,11 @@ describe('the history of a process', () => {
   beforeAll(() => {
     const build = join(import.meta.dirname, '../../../../tools/build.mjs');
     expect(
-      spawnSync(process.execPath, [build, 'libs/contracts', 'libs/ports', 'libs/platform'], { encoding: 'utf8', timeout: 50_000 }),
+      spawnSync(process.execPath, [build, 'libs/contracts', 'libs/ports', 'libs/platform'], { encoding: 'utf8', timeout: 110_000 }),
     ).toMatchObject({
       status: 0,
     });
-  }, 60_000);
+  }, 120_000);
 
   it.each([
     ['ends well', '', ['start', 'stop'], 0],

@@ -71,8 +71,8 @@ export const tuningPairs: readonly Paraphrase[] = [
   ['Kündigungsfrist Mietvertrag', 'Fristen für die Kündigung einer gemieteten Wohnung'],
 ];
 
-/** The half that was written at the same time and not looked at until the tuning was over. */
-export const frozenPairs: readonly Paraphrase[] = [
+/** Written at the same time and by the same hand as the embedder's German word list: a half to compare with, not an unseen one. */
+export const regressionPairs: readonly Paraphrase[] = [
   ['How do I cancel my subscription?', 'Ending a membership before the next payment is due'],
   ['My phone battery dies too fast', 'Why a mobile device runs out of power after a few hours'],
   ['hotels near the beach', 'places to stay close to the sea'],

@@ -22,7 +22,7 @@ export interface Confusion {
   readonly prompts: number;
 }
 
-export const decide = (prompt: LabelledPrompt): Level =>
+export const decide = (prompt: Pick<LabelledPrompt, 'text' | 'hasHistory' | 'hasAttachments'>): Level =>
   complexityOf(prompt.text, { hasHistory: prompt.hasHistory, hasAttachments: prompt.hasAttachments }).level;
 
 export function confusionOf(prompts: readonly LabelledPrompt[], decided: (prompt: LabelledPrompt) => Level = decide): Confusion {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { wordings } from '@conclave/strategies/suites';
 import { Engine, plainTemplate, twoHops } from '@conclave/test-support/system';
 import { attachmentScenarios, attachmentTemplates } from './scenarios/attachments.js';
 import { clientScenarios } from './scenarios/client.js';
@@ -7,6 +8,7 @@ import { insightScenarios } from './scenarios/insight.js';
 import { loopScenarios } from './scenarios/loop.js';
 import { pipelineScenarios, pipelineTemplates } from './scenarios/pipeline.js';
 import { runScenarios } from './scenarios/runs.js';
+import { wordingScenarios } from './scenarios/wordings.js';
 
 // One system for all of them: each scenario is told apart by its question.
 const hops = twoHops();
@@ -43,3 +45,4 @@ faultScenarios(running, hops);
 insightScenarios(running);
 attachmentScenarios(running);
 pipelineScenarios(running, hops);
+wordingScenarios(running, wordings);

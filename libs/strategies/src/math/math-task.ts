@@ -95,18 +95,22 @@ export function readMathTask(text: string): MathTask {
     const task = inForm(form, found, plain);
     if (task) return task;
   }
-  const bare = withSigns(plain);
+  const bare = withoutResult(withSigns(plain));
   if (!isFormula(bare) || !/[\d+*/^=<>√²³!%()-]/u.test(bare)) return unread(`It is not clear what to calculate. ${advice}`);
   if (!/(?<![<>!=])[=<>](?!=)|[<>!=]=|[≤≥≠]/u.test(bare)) return { kind: 'read', operation: 'evaluate', args: { expression: bare } };
   return { kind: 'read', operation: 'solve', args: { equations: separated(bare) } };
 }
+
+/** `√1764 = ?` asks for what stands on the left. */
+const withoutResult = (text: string): string => text.replace(/\s*=$/u, '');
 
 function inForm(form: Form, found: RegExpExecArray, plain: string): MathTask | null {
   const afterStart = plain.slice(found[0].length).replace(form.end ?? /$^/u, '');
   const language = form.german || /\b(?:von|bis|und|für|nach|gegen|mal|durch)\b/iu.test(plain) ? 'german' : 'english';
   const numbers = language === 'german' ? germanNumbers(afterStart) : afterStart;
   if (numbers === null) return unread('A number such as 2.340 can be read in two ways. Write 2340 or 2,340.');
-  const { rest, args } = takeClauses(withSigns(numbers), form.clauses ?? []);
+  const signs = withSigns(numbers);
+  const { rest, args } = takeClauses(form.operation === 'evaluate' ? withoutResult(signs) : signs, form.clauses ?? []);
   const said = { ...form.more?.(found), ...args };
   const texts = Object.values(said).filter((value): value is string => typeof value === 'string');
   if (!texts.every((value) => isFormula(value) || value === '+' || value === '-')) return null;

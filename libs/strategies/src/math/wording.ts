@@ -11,8 +11,8 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   [/\s+minus\s+/giu, ' - '],
   [/^minus\s+/iu, '-'],
   [/\s*(?:per ?cent|prozent)(?![\p{L}\p{N}])/giu, '%'],
-  [/\bfakult(?:ä|ae)t (?:von|der)\s+(\d+)/giu, '$1!'],
-  [/\bfactorial of\s+(\d+)/giu, '$1!'],
+  [/\b(?:die\s+)?fakult(?:ä|ae)t (?:von|der)\s+(\d+)/giu, '$1!'],
+  [/\b(?:the\s+)?factorial of\s+(\d+)/giu, '$1!'],
   [/\b(?:equals|is equal to|ist gleich|gleich)\b/giu, '='],
 ];
 

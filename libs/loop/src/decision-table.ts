@@ -7,6 +7,8 @@ export interface Situation {
   readonly budget: BudgetReading;
   /** Verdict of the assessment; null where nothing was assessed. */
   readonly sufficient: boolean | null;
+  /** Why the verdict is only the fallback `sufficient`; null where it was read. */
+  readonly unread: 'unreadable' | 'failed' | null;
   readonly failedRounds: number;
   readonly stuckThreshold: number;
   readonly heldTasksLeft: boolean;
@@ -64,8 +66,13 @@ export const decisionTable: readonly Row[] = [
   {
     id: 'D3',
     when: (s) => s.sufficient === true && !s.heldTasksLeft,
-    then: () => finish('completed', 'sufficient'),
-    sentence: (s) => `The evidence was assessed as sufficient after ${s.rounds} ${s.rounds === 1 ? 'round' : 'rounds'}.`,
+    then: (s) => finish('completed', s.unread === null ? 'sufficient' : `assessment_${s.unread}`),
+    sentence: (s) => {
+      const after = `after ${s.rounds} ${s.rounds === 1 ? 'round' : 'rounds'}`;
+      if (s.unread === null) return `The evidence was assessed as sufficient ${after}.`;
+      const why = s.unread === 'failed' ? 'The gap check failed' : 'The gap check gave no readable verdict';
+      return `${why} ${after}: whether something is missing was not assessed.`;
+    },
   },
   {
     id: 'D4',

@@ -1,4 +1,5 @@
 import { addUsage, noUsage, planId, type RunView, type Usage } from '@conclave/contracts';
+import { isAssessed } from './finish.js';
 import { isBorn, tasksOf, type RunState, type TaskState } from './state.js';
 
 type View = RunView['rounds'][number]['tasks'][number];
@@ -29,6 +30,7 @@ export function describeRun(stored: unknown): RunView {
     cutShort: run.answer?.cutShort ?? false,
     complexity: run.complexity ?? levelOf(run),
     cached: run.cached ? { origin: run.cached.origin, runId: run.cached.runId, distance: run.cached.distance } : null,
+    assessed: run.phase === 'done' ? isAssessed(run) : null,
     review: run.phase === 'done' ? (run.review ?? 'none') : null,
     sources: [...(run.answer?.sources ?? [])],
     rounds: run.plans.map(({ epoch, fallback, usage }) => ({

@@ -191,6 +191,7 @@ describe('a decision', () => {
       cancelled: null,
       budget: { level: 'free', name: 'model_calls', used: 1, limit: 60 },
       sufficient: false,
+      unread: null,
       failedRounds: 0,
       stuckThreshold: 3,
       heldTasksLeft: false,

@@ -169,11 +169,38 @@ describe('the engine', () => {
     expect(run.completed()!['answer']).toContain('A founded it.');
   });
 
-  it('treats a gap detector that cannot be read as complete and reports it', () => {
+  it.each([
+    ['unreadable', 'gave no readable verdict'],
+    ['failed', 'failed'],
+  ])('ends the loop after a gap check that was %s, and never says that anything was assessed', (how, words) => {
     const run = twoHop();
-    run.failed('judge.gap');
+    if (how === 'failed') run.failed('judge.gap');
+    else
+      run.result('judge.gap', {
+        output: { kind: 'assessment', assessment: { verdict: 'complete', gap: '', nextFocus: '', parsed: false } },
+      });
     expect(run.decisions.at(-1)!.entries.find((entry) => entry.kind === 'assessed')).toMatchObject({ verdict: 'complete', parsed: false });
     expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
+    run.composed('A [1]');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', reasonCode: `assessment_${how}`, assessed: false });
+    expect(run.completed()!['reason']).toContain(words);
+    expect(run.completed()!['reason']).not.toContain('sufficient');
+  });
+
+  it('says that it was assessed where a verdict of the last round was read', () => {
+    const run = twoHop();
+    run.judged('complete');
+    run.composed('A [1]');
+    expect(run.completed()).toMatchObject({ rule: 'D3', reasonCode: 'sufficient', assessed: true });
+    const last = new Scenario({ max_agentic_rounds: 1 });
+    last.requested();
+    last.planned(0, [research('r1', 'first')]);
+    last.found('r1', 'a fact');
+    last.judged('needs_more_info', 'the rest');
+    last.planned(1, [research('r1', 'second')]);
+    last.found('r1', 'another fact');
+    last.composed('partly');
+    expect(last.completed()).toMatchObject({ rule: 'D6', assessed: false });
   });
 
   it('settles a task nobody started as unavailable when its class has no live worker, else as timed out', () => {

@@ -86,6 +86,8 @@ function noteLate(run: RunState, task: TaskState, data: ResultReady['data']): vo
   run.spent = addUsage(run.spent, data.usage);
 }
 
+const unreadVerdict = 'The reply held no verdict that could be read. It was taken as COMPLETE, and counts as not assessed.';
+
 /** First effective outcome of a task: it is settled, its facts join the ledger, its reservation is released. */
 export function settle(run: RunState, id: string, task: TaskState, data: ResultReady['data'], at: number): void {
   const before = run.memory.facts.length;
@@ -110,6 +112,7 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
     settledAt: at,
     ...(output?.kind === 'answer' && task.standing ? { finding: output.finding } : {}),
     ...(output?.kind === 'evidence' && output.notes?.length ? { notes: output.notes } : {}),
+    ...(output?.kind === 'assessment' && !output.assessment.parsed ? { notes: [unreadVerdict] } : {}),
     ...(output?.kind === 'hints' ? { hints: output.hints } : {}),
     ...(output?.kind === 'scores' ? { scores: output.scores } : {}),
     ...(output?.kind === 'critique' ? { critique: output } : {}),

@@ -4,7 +4,7 @@ import { readBudget } from './budget.js';
 import { compose, fastAnswer } from './compose.js';
 import { dispatchJudge, settleUnanswered } from './dispatch.js';
 import type { Moves } from './moves.js';
-import type { BornRun, Draft, Ending, TaskState } from './state.js';
+import type { BornRun, Draft, Ending, RunState, TaskState } from './state.js';
 import { isExpert } from './plan-rules.js';
 import { currentFacts } from './superseding.js';
 import { isHeld, review, reviewed, unreviewed } from './review.js';
@@ -179,6 +179,9 @@ const expertOutcomes = (run: BornRun) =>
       : [],
   );
 
+/** Whether somebody looked at what the last round left: a verdict that failed or could not be read is none. */
+export const isAssessed = ({ assessment }: Pick<RunState, 'assessment'>): boolean => assessment?.parsed === true;
+
 /** Exactly one terminal event; nothing after it has outputs. */
 function conclude(moves: Moves, answer: Draft | null): void {
   const { run, now } = moves;
@@ -207,6 +210,7 @@ function conclude(moves: Moves, answer: Draft | null): void {
       {
         ...shared,
         question: run.goal,
+        assessed: isAssessed(run),
         insight: answer?.insight ?? null,
         history: run.history,
         caller: run.caller,

@@ -198,15 +198,16 @@ export function assess(moves: Moves, strategy: Strategy): void {
     judgeUnaffordable(moves, strategy);
 }
 
-/** The detector's fallback is COMPLETE, and it is reported (loop.md, Sufficiency). */
+/** The detector's fallback is COMPLETE; the reason says so, and nothing of it counts as assessed (loop.md, Sufficiency). */
 export function assessed(moves: Moves, strategy: Strategy, ok: boolean): void {
   const { run } = moves;
   if (run.phase !== 'assessing') return;
-  if (!ok || run.assessment === null) run.assessment = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
-  noteAssessment(moves, strategy);
+  const failed = !ok || run.assessment === null;
+  if (failed) run.assessment = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
+  noteAssessment(moves, strategy, failed);
 }
 
-function noteAssessment(moves: Moves, strategy: Strategy): void {
+function noteAssessment(moves: Moves, strategy: Strategy, failed = false): void {
   const { run } = moves;
   const verdict = run.assessment!;
   const missing = verdict.verdict === 'needs_more_info' && !/^(none|complete)?\.?$/i.test(verdict.gap.trim());
@@ -221,17 +222,19 @@ function noteAssessment(moves: Moves, strategy: Strategy): void {
     gap: run.gap,
     nextFocus: run.nextFocus,
     parsed: verdict.parsed,
+    ...(failed ? { failed } : {}),
   });
-  decideNext(moves, strategy, !missing);
+  decideNext(moves, strategy, !missing, failed ? 'failed' : verdict.parsed ? null : 'unreadable');
 }
 
-function decideNext(moves: Moves, strategy: Strategy, sufficient: boolean | null): void {
+function decideNext(moves: Moves, strategy: Strategy, sufficient: boolean | null, unread: Situation['unread'] = null): void {
   const { run } = moves;
   const maxRounds = roundsOf(run, strategy);
   const situation: Situation = {
     cancelled: null,
     budget: readBudget(run, moves.now),
     sufficient,
+    unread,
     failedRounds: run.counters.failedRounds,
     stuckThreshold: strategy.policy.stuckThreshold,
     heldTasksLeft: false,

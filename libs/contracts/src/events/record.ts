@@ -41,7 +41,11 @@ export const RunCompleted = defineEvent({
     outcome: Outcome,
     rule: RuleId.nullable().describe('row of the decision table that ended it; null for an abort'),
     reason: z.string().describe('why it stopped, one sentence for people'),
-    reasonCode: z.string().describe('closed code, such as `sufficient`, `budget_calls`, `composer_failed`'),
+    reasonCode: z.string().describe('closed code, such as `sufficient`, `assessment_unreadable`, `budget_calls`, `composer_failed`'),
+    assessed: z
+      .boolean()
+      .optional()
+      .describe('whether the last round was assessed with a verdict that could be read: without one nothing is kept or taught as assessed'),
     question: z.string(),
     answer: z.string().nullable().describe('null when cancelled or failed'),
     cutShort: z.boolean(),

@@ -86,6 +86,11 @@ export const RunView = z.object({
   cutShort: z.boolean(),
   complexity: Complexity.nullable().default(null).describe('level the question was taken for; null until that is known'),
   cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
+  assessed: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe('whether the last round was assessed with a verdict that could be read; null until the run has ended'),
   review: Review.nullable().default(null).describe('what the critic said; null until the run has ended'),
   sources: z.array(Source),
   rounds: z.array(RoundView),

@@ -21,6 +21,18 @@ export const metricList = {
   run_rounds: { kind: 'histogram', unit: 'rounds', labels: ['template'], help: 'rounds a run took', buckets: [1, 2, 3, 4, 5, 10, 15] },
   decisions_total: { kind: 'counter', unit: 'decisions', labels: ['rule'], help: 'decisions of the engine by row of the decision table' },
   gaps_total: { kind: 'counter', unit: 'gaps', labels: [], help: 'gaps that asked for another plan' },
+  gap_checks_total: {
+    kind: 'counter',
+    unit: 'checks',
+    labels: ['verdict'],
+    help: 'gap checks by verdict: complete, needs_more_info, unreadable (no verdict in the reply) or failed (no reply)',
+  },
+  unassessed_runs_total: {
+    kind: 'counter',
+    unit: 'runs',
+    labels: [],
+    help: 'runs that were ended by a gap check that failed or could not be read; their answers are neither kept nor taught as assessed',
+  },
   plans_total: { kind: 'counter', unit: 'plans', labels: ['result'], help: 'plans made: ok, fallback (single general task) or failed' },
   tasks_total: { kind: 'counter', unit: 'tasks', labels: ['capability', 'status'], help: 'tasks answered by workers' },
   task_seconds: { kind: 'histogram', unit: 's', labels: ['capability'], help: 'time a worker spent on a task', buckets: seconds },

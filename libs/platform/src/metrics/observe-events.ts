@@ -1,4 +1,4 @@
-import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCode } from '@conclave/contracts';
+import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCode, type ResultReady } from '@conclave/contracts';
 import type { Metrics } from './metrics.js';
 
 /** Event ids remembered so that a redelivery in the same process is not counted again. */
@@ -26,6 +26,7 @@ function measure(metrics: Metrics, input: AnyEvent, output: AnyEvent): void {
       const { template, outcome, rounds, startedAt, completedAt } = output.data;
       metrics.count('runs_total', { template: template.id, strategy: template.strategy, outcome });
       metrics.observe('run_rounds', { template: template.id }, rounds);
+      if (output.data.rule === 'D3' && output.data.assessed === false) metrics.count('unassessed_runs_total', {});
       metrics.observe('run_seconds', { template: template.id, outcome }, Math.max(0, completedAt - startedAt) / 1000);
       return;
     }
@@ -39,12 +40,18 @@ function measure(metrics: Metrics, input: AnyEvent, output: AnyEvent): void {
     case 'ResultReady':
       if (input.type !== 'TaskDispatched') return;
       metrics.count('tasks_total', { capability: input.data.capability, status: output.data.status });
+      if (input.data.capability === 'judge.gap') metrics.count('gap_checks_total', { verdict: verdictOf(output.data) });
       metrics.observe('task_seconds', { capability: input.data.capability }, output.data.durationMs / 1000);
       return;
     case 'CallRecorded':
       return measureCall(metrics, output);
     default:
   }
+}
+
+function verdictOf({ output }: ResultReady['data']): string {
+  if (output?.kind !== 'assessment') return 'failed';
+  return output.assessment.parsed ? output.assessment.verdict : 'unreadable';
 }
 
 /** Counts one model or tool call; for callers outside the transport, such as a pass-through of the gateway. */

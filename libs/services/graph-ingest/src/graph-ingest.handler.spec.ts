@@ -47,6 +47,14 @@ describe('graph ingest', () => {
     expect(await metrics.text()).toContain('conclave_graph_extractions_total{outcome="ok"} 1');
   });
 
+  it('believes no insight as assessed whose gap check failed or could not be read', async () => {
+    const { handler, graph } = ingest({ replies: [treats] });
+    await handler.onCompleted(completed({ rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false }), context);
+    const { relations, syntheses } = await about(graph, 'Aspirin');
+    expect(syntheses).toMatchObject([{ confidence: 0.6 }]);
+    expect(relations).toMatchObject([{ trust: 0.36 }]);
+  });
+
   it('pays once and changes nothing when the record comes again, also to another process', async () => {
     const stores = new MemoryStores();
     const graph = new MemoryGraphStore().connect();

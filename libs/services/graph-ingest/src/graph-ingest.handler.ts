@@ -13,7 +13,7 @@ import {
   type Triple,
 } from '@conclave/ports';
 import { CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
-import { graphJudgementKey, graphJudgementMs } from '@conclave/strategies';
+import { graphJudgementKey, graphJudgementMs, isUnassessed } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';
 
@@ -109,9 +109,9 @@ export class GraphIngestHandler {
   }
 }
 
-/** A critic that could not be understood or did not come to it leaves an answer as unassessed as a missing gap check. */
-const confidenceOf = ({ rule, review }: RunCompleted['data']): number =>
-  rule === 'D3' && review !== 'unparsable' && review !== 'not_reviewed' ? assessed : unassessed;
+/** A critic that could not be understood or did not come to it leaves an answer as unassessed as a gap check that is missing or was not read. */
+const confidenceOf = (run: RunCompleted['data']): number =>
+  run.rule === 'D3' && !isUnassessed(run) && run.review !== 'unparsable' && run.review !== 'not_reviewed' ? assessed : unassessed;
 
 const bounded = (triples: readonly Triple[], confidence: number): readonly Triple[] =>
   triples.map((triple) => ({ ...triple, confidence: Math.min(triple.confidence, confidence) }));

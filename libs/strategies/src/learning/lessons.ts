@@ -25,14 +25,18 @@ const isLearned = ({ outcome, cached }: Completed): boolean => cached === null &
 /** A reviewer that could not be understood, or did not come to it, leaves an answer that nobody shall get again. */
 const isReviewed = ({ review }: Completed): boolean => review !== 'unparsable' && review !== 'not_reviewed';
 
+/** A gap check that failed or could not be read leaves an answer of which nobody knows whether something is missing. */
+export const isUnassessed = ({ rule, assessed }: Pick<Completed, 'rule' | 'assessed'>): boolean => rule === 'D3' && assessed === false;
+
 /** Whether anything is learned of this run. What a cache answered was learned when it was answered for the first time. */
 export const teaches = (run: Completed): boolean => isLearned(run);
 
-/** Whether the answer may be given to the next who asks: whole, complete, written as intended, and reviewed where it had to be. */
+/** Whether the answer may be given to the next who asks: whole, complete, written as intended, and assessed and reviewed where it had to be. */
 export const mayServeAgain = (run: Completed): boolean =>
   isLearned(run) &&
   run.outcome === 'completed' &&
   run.reasonCode !== 'composer_failed' &&
+  !isUnassessed(run) &&
   !run.cutShort &&
   isReviewed(run) &&
   run.answer !== null &&

@@ -60,7 +60,11 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
   [{ kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: true }, '🔎 Complete: nothing is missing'],
   [
     { kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false },
-    '🔎 The check gave no readable verdict; taken as complete',
+    '🔎 The check gave no readable verdict; whether something is missing was not assessed',
+  ],
+  [
+    { kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false, failed: true },
+    '🔎 The check failed; whether something is missing was not assessed',
   ],
   [{ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' }, '⚖️ D9: A gap is left.'],
   [{ kind: 'replanning', iteration: 1, max: 3, gap: 'the year' }, '🔄 Agentic Loop — Iteration 1/3\n   gap: the year'],

@@ -31,8 +31,9 @@ const lines: Lines = {
         : null
       : `${sign(capability)} ${localOf(taskId)} · ${capability} started`,
   'task.settled': (entry) => settled(entry),
-  assessed: ({ verdict, gap, nextFocus, parsed }) => {
-    if (!parsed) return '🔎 The check gave no readable verdict; taken as complete';
+  assessed: ({ verdict, gap, nextFocus, parsed, failed }) => {
+    if (failed) return '🔎 The check failed; whether something is missing was not assessed';
+    if (!parsed) return '🔎 The check gave no readable verdict; whether something is missing was not assessed';
     if (verdict === 'complete') return '🔎 Complete: nothing is missing';
     return `🔎 More is needed: ${phrase(gap)}${nextFocus === '' ? '' : `\n   next: ${phrase(nextFocus)}`}`;
   },

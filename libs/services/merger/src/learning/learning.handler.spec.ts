@@ -106,6 +106,11 @@ describe('what a committed run leaves in the caches of answers', () => {
     ['ended at a limit', { outcome: 'limit_reached' }],
     ['was cut short', { cutShort: true }],
     ['has an answer that no model wrote', { reasonCode: 'composer_failed' }],
+    ['was ended by a gap check that could not be read', { rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false }],
+    [
+      'was ended by a gap check that failed, and its answer by the composer',
+      { rule: 'D3', reasonCode: 'assessment_failed', assessed: false },
+    ],
     ['has a review that could not be read', { review: 'unparsable' }],
     ['was not reviewed although it had to be', { review: 'not_reviewed' }],
     ['came from a cache itself', { cached: { origin: 'exact', runId: 'run_00000000', distance: null } }],

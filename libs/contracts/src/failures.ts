@@ -1,3 +1,4 @@
+import type { FailureOptions } from './failure-options.js';
 import { evidenceFailures } from './failures-of-evidence.js';
 import { knowledgeFailures } from './failures-of-knowledge.js';
 
@@ -369,16 +370,13 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/**
- * A failure of the table. `detail` is a sentence for people about this occurrence (no prompt text, no keys);
- * `context` holds small values for logs; `retryAfterMs` is how long the other side asked us to wait.
- */
+/** A failure of the table. `detail` is a sentence for people about this occurrence (no prompt text, no keys). */
 export class Failure extends Error {
   readonly spec: FailureSpec;
   constructor(
     readonly code: FailureCode,
     readonly detail?: string,
-    readonly options: { cause?: unknown; context?: Readonly<Record<string, unknown>>; param?: string; retryAfterMs?: number } = {},
+    readonly options: FailureOptions = {},
   ) {
     super(detail ? `${failures[code].message} ${detail}` : failures[code].message, { cause: options.cause });
     this.name = 'Failure';

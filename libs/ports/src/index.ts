@@ -19,6 +19,7 @@ export * from './graph/synthesis-origin.js';
 export * from './graph/triple-policy.js';
 export * from './graph/trust.js';
 export * from './model/model.js';
+export * from './model/passing.js';
 export * from './pages/memory-pages.js';
 export * from './pages/pages.js';
 export * from './pages/visible-text.js';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { demoProvider, Failure } from '@conclave/contracts';
-import type { CallMessage, CallWatch, ModelCall, ModelInfo, ModelReply, Models } from '@conclave/ports';
+import { type CallMessage, type CallWatch, type ModelCall, type ModelInfo, type ModelReply, type Models, passOver } from '@conclave/ports';
 import { demoLabel } from './answering/wording.js';
 import { promptText, roleOf } from './prompt-reader.js';
 import { assess } from './roles/assessor.js';
@@ -38,6 +38,7 @@ export function openDemoModels(): Models {
         },
       ]),
     call,
+    pass: passOver(call),
     close: () => Promise.resolve(),
   };
 }

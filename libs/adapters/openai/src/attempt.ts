@@ -1,9 +1,9 @@
 import { Failure } from '@conclave/contracts';
 import { APIError, type OpenAI } from 'openai';
 import type { ChatCompletionCreateParams } from 'openai/resources';
-import { Stream } from 'openai/core/streaming';
 import type { CompletionBody } from './concessions.js';
 import { readError } from './error-body.js';
+import { dataOf } from './event-stream.js';
 import type { ReplyReader } from './reply-reader.js';
 import type { Watchdog } from './watchdog.js';
 
@@ -30,18 +30,20 @@ export async function attempt(
     throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} sent a web page. Most servers want a \`base_url\` that ends in /v1.`);
   }
   if (!body.stream || /^application\/json\b/i.test(type)) reader.whole(withoutError(await response.json()));
-  else await readStream(client, provider, response, reader, watchdog);
+  else await readStream(provider, response, reader, watchdog);
 }
 
-async function readStream(client: OpenAI, provider: string, response: Response, reader: ReplyReader, watchdog: Watchdog): Promise<void> {
-  for await (const chunk of Stream.fromSSEResponse<unknown>(response, watchdog.controller, client)) {
-    reader.chunk(withoutError(chunk));
-    if (reader.finished) watchdog.finishing(reader.hasUsage);
-    else if (reader.streamed) watchdog.heard();
+async function readStream(provider: string, response: Response, reader: ReplyReader, watchdog: Watchdog): Promise<void> {
+  let whole = false;
+  for await (const data of dataOf(response, () => watchdog.heard(reader.begun))) {
+    if (data === '[DONE]') whole = true;
+    else reader.chunk(withoutError(JSON.parse(data)));
+    whole ||= reader.finished;
+    if (whole) watchdog.finishing(reader.hasUsage);
+    else watchdog.heard(reader.begun);
   }
-  // A usage chunk comes after the last token only, so a server that sent one was done even without a finish reason.
-  if (!watchdog.cut && !reader.finished && !reader.hasUsage)
-    throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} gave no finish reason.`);
+  // Usage is no end: some servers send what they have counted so far with every chunk.
+  if (!watchdog.cut && !whole) throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} gave no finish reason.`);
 }
 
 /** Some servers answer 200 with an error inside. */

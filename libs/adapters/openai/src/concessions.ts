@@ -1,4 +1,4 @@
-import type { ContentPart, ModelCall } from '@conclave/ports';
+import type { JsonBody, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 
 /** What is left out or said differently because a server refused it. */
@@ -10,7 +10,6 @@ export type Concessions = ReadonlySet<Concession>;
 /** Body of POST /chat/completions. */
 export interface CompletionBody {
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string | readonly ContentPart[] }[];
   readonly stream: boolean;
   readonly [parameter: string]: unknown;
 }
@@ -33,6 +32,14 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
     ...given('seed', call.seed, 'no seed'),
     ...given('stop', call.stop, 'no stop'),
   };
+}
+
+/** The client's own body under the name the server knows. Usage is asked for in any stream: the call is accounted for. */
+export function passedBody(body: JsonBody, model: string, made: Concessions): CompletionBody {
+  const stream = body['stream'] === true;
+  const options = body['stream_options'] as JsonBody | null | undefined;
+  const asked = stream && (options || !made.has('no usage option'));
+  return { ...body, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
 }
 
 const refusal =

@@ -71,7 +71,7 @@ describe('time', () => {
       { match: 'hello', reply: { chunks: [{ text: 'hi', afterMs: 80 }] } },
     );
     const timeouts = { first_token_ms: 40 };
-    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask(), watch()))).message).toContain('no text for 40 ms');
+    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask(), watch()))).message).toContain('no sign of life for 40 ms');
     expect((await open(server.url, { local: true }, { timeouts }).call(ask(), watch())).content).toBe('hi');
   });
   it('bounds silence in the middle of an answer', async () => {

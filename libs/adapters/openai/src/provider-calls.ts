@@ -1,19 +1,46 @@
-import { estimatePrompt, addUsage, Failure, noUsage, type Usage } from '@conclave/contracts';
-import type { CallMessage, CallWatch, ModelCall, ModelReply } from '@conclave/ports';
+import { addUsage, estimatePrompt, estimateTokens, Failure, noUsage, type Usage } from '@conclave/contracts';
+import {
+  asksForUsage,
+  type CallMessage,
+  type CallWatch,
+  type ModelCall,
+  type ModelReply,
+  type PassedReply,
+  type PassedRequest,
+  type PassWatch,
+} from '@conclave/ports';
 import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
-import { bodyOf, concessionFor, type Concession } from './concessions.js';
+import { bodyOf, concessionFor, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
 import { defaultConcurrency, type CallTimeouts, type ModelPrice, type ProviderConfig, type RetrySettings } from './configuration.js';
 import { clientFor } from './provider-client.js';
-import { ReplyReader } from './reply-reader.js';
+import { ReplyReader, type ReplyWatch } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
-import { faultOf, type Fault } from './upstream-failure.js';
+import { asRefused, faultOf, type Fault } from './upstream-failure.js';
 import { Watchdog } from './watchdog.js';
 
 /** How one attempt ended. */
 type Attempted =
-  { readonly reply: ReturnType<ReplyReader['reply']> } | { readonly fault: Fault; readonly spent: Usage; readonly streamed: boolean };
+  | { readonly reply: ReturnType<ReplyReader['reply']>; readonly body: ReplyReader['body'] }
+  | { readonly fault: Fault; readonly spent: Usage; readonly streamed: boolean };
+
+/** One request in all its attempts, whoever wrote it. */
+interface Exchange {
+  readonly bodyOf: (made: Concessions) => CompletionBody;
+  /** What may be given up so that the server takes it. */
+  readonly mayConcede: (concession: Concession) => boolean;
+  readonly onDelta?: CallWatch['onDelta'] | undefined;
+  readonly passed?: ReplyWatch['passed'];
+  readonly signal: AbortSignal;
+  readonly onRetry?: CallWatch['onRetry'];
+  readonly estimatedPrompt: number;
+  /** What must not appear in a sentence about a failure. */
+  readonly prompts: readonly string[];
+  readonly timeoutMs: number;
+  readonly attempts: number;
+  readonly price: ModelPrice | null;
+}
 
 /** Calls to one provider: slots, attempts, back-off. What a server refuses is remembered per model. */
 export class ProviderCalls {
@@ -38,65 +65,93 @@ export class ProviderCalls {
    * `usage.calls` of the reply counts every attempt; a Failure carries `usage` and `attempts` in its context.
    */
   async call(model: string, call: ModelCall, price: ModelPrice | null, watch: CallWatch): Promise<ModelReply> {
-    const giveBack = await this.slots.take(watch.signal);
+    const { body: _, ...reply } = await this.inSlot(model, {
+      ...watch,
+      bodyOf: (made) => bodyOf(call, model, made),
+      mayConcede: () => true,
+      estimatedPrompt: estimatePrompt(call.messages),
+      prompts: call.messages.flatMap(textsOf),
+      timeoutMs: call.timeoutMs,
+      attempts: call.attempts ?? Infinity,
+      price,
+    });
+    return reply;
+  }
+
+  /** The same for a request that a client wrote: it gets the reply, or the refusal, as the server gives it. */
+  async pass(model: string, { body, timeoutMs }: PassedRequest, price: ModelPrice | null, watch: PassWatch): Promise<PassedReply> {
+    const streams = body['stream'] === true;
+    const choices = typeof body['n'] === 'number' && body['n'] >= 1 ? body['n'] : 1;
+    return this.inSlot(model, {
+      signal: watch.signal,
+      ...(watch.onRetry ? { onRetry: watch.onRetry } : {}),
+      bodyOf: (made) => passedBody(body, model, made),
+      // What we asked for beside the client, and nothing of its own.
+      mayConcede: (concession) => concession === 'no usage option' && body['stream_options'] === undefined,
+      passed: { choices, usage: asksForUsage(body), onChunk: streams ? (watch.onChunk ?? (() => undefined)) : null },
+      estimatedPrompt: estimateTokens(JSON.stringify(body['messages'] ?? '')),
+      prompts: stringsIn(body['messages']),
+      timeoutMs,
+      attempts: Infinity,
+      price,
+    });
+  }
+
+  private async inSlot(model: string, exchange: Exchange): Promise<PassedReply> {
+    const giveBack = await this.slots.take(exchange.signal);
     try {
-      return await this.withSlot(model, call, price, watch);
+      return await this.withSlot(model, exchange);
     } finally {
       giveBack();
     }
   }
 
-  private async withSlot(model: string, call: ModelCall, price: ModelPrice | null, watch: CallWatch): Promise<ModelReply> {
+  private async withSlot(model: string, exchange: Exchange): Promise<PassedReply> {
+    const { signal, price } = exchange;
     const startedAt = performance.now();
-    const deadline = startedAt + Math.min(call.timeoutMs, this.config.timeout_ms ?? Infinity);
+    const deadline = startedAt + Math.min(exchange.timeoutMs, this.config.timeout_ms ?? Infinity);
     const made = this.concessionsOf(model);
     let spent = noUsage;
     let firstTokenMs: number | null = null;
     const onFirstText = (): void => void (firstTokenMs ??= Math.round(performance.now() - startedAt));
     let tries = 1;
     for (;;) {
-      const body = bodyOf(call, model, made);
-      const ended = await this.attempt(body, call, deadline, watch, onFirstText);
+      const body = exchange.bodyOf(made);
+      const ended = await this.attempt(body, exchange, deadline, onFirstText);
       if ('reply' in ended) {
         const usage = priced(addUsage(spent, ended.reply.usage), price);
-        return { ...ended.reply, usage, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) };
+        return { ...ended.reply, body: ended.body, usage, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) };
       }
       spent = addUsage(spent, ended.spent);
       const { fault } = ended;
-      if (watch.signal.aborted) throw withContext(new Failure('CALL_CANCELLED'), spent, price);
+      if (signal.aborted) throw withContext(new Failure('CALL_CANCELLED'), spent, price);
       const concession =
         ended.streamed || fault.failure.code === 'CONTEXT_OVERFLOW' ? null : concessionFor(fault.status, fault.said, body, made);
-      if (concession) {
+      if (concession && exchange.mayConcede(concession)) {
         made.add(concession);
         continue;
       }
-      if (ended.streamed || !fault.again || tries >= Math.min(this.retry.attempts, call.attempts ?? Infinity))
-        throw withContext(fault.failure, spent, price);
+      if (ended.streamed || !fault.again || tries >= Math.min(this.retry.attempts, exchange.attempts))
+        throw withContext(exchange.passed ? asRefused(fault, this.config.api_key) : fault.failure, spent, price);
       const waitMs = backOffMs(tries + 1, fault.afterMs, this.retry);
       if (waitMs > this.retry.longest_wait_ms || performance.now() + waitMs >= deadline) throw withContext(fault.failure, spent, price);
       tries += 1;
-      watch.onRetry?.({ attempt: tries, afterMs: waitMs, code: fault.failure.code });
-      await pause(waitMs, watch.signal);
+      exchange.onRetry?.({ attempt: tries, afterMs: waitMs, code: fault.failure.code });
+      await pause(waitMs, signal);
     }
   }
 
-  private async attempt(
-    body: ReturnType<typeof bodyOf>,
-    call: ModelCall,
-    deadline: number,
-    watch: CallWatch,
-    onFirstText: () => void,
-  ): Promise<Attempted> {
-    const reader = new ReplyReader(this.name, watch.onDelta, onFirstText);
-    const estimatedPrompt = estimatePrompt(call.messages);
+  private async attempt(body: CompletionBody, exchange: Exchange, deadline: number, onFirstText: () => void): Promise<Attempted> {
+    const { signal, onDelta, passed, estimatedPrompt } = exchange;
+    const reader = new ReplyReader(this.name, { onDelta, onFirstText, ...(passed ? { passed } : {}) });
     const firstTokenMs = this.config.local || !body.stream ? null : this.timeouts.first_token_ms;
-    const watchdog = new Watchdog(watch.signal, deadline - performance.now(), firstTokenMs, this.timeouts);
+    const watchdog = new Watchdog(signal, deadline - performance.now(), firstTokenMs, this.timeouts);
     let started = false;
     try {
       await attempt(this.client, this.name, body, reader, watchdog, () => (started = true));
     } catch (error) {
       if (watchdog.cut !== 'usage') {
-        const secrets = { prompts: call.messages.flatMap(textsOf), key: this.config.api_key };
+        const secrets = { prompts: exchange.prompts, key: this.config.api_key };
         const failure = watchdog.failure(this.name);
         const fault = failure ? notAgain(failure) : faultOf(error, this.name, started, secrets, Date.now());
         return { fault, spent: started ? reader.spent(estimatedPrompt) : { ...noUsage, calls: 1 }, streamed: reader.streamed };
@@ -104,10 +159,10 @@ export class ProviderCalls {
     } finally {
       watchdog.close();
     }
-    // The client library ends a stream without an error when it is aborted.
+    // A stream that is aborted may end without an error.
     const failure = watchdog.failure(this.name);
     if (failure) return { fault: notAgain(failure), spent: reader.spent(estimatedPrompt), streamed: reader.streamed };
-    return { reply: reader.reply(estimatedPrompt) };
+    return { reply: reader.reply(estimatedPrompt), body: reader.body };
   }
 
   private concessionsOf(model: string): Set<Concession> {

@@ -1,6 +1,10 @@
 import OpenAI from 'openai';
+import { Agent, fetch as request, type RequestInit } from 'undici';
 import type { ProviderConfig } from './configuration.js';
 import { withErrorBody } from './error-body.js';
+
+/** Connections to model servers. How long a reply may take is the business of the call: a model may think longer than five minutes. */
+const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
 
@@ -22,7 +26,8 @@ export function fetchWithin(baseUrl: string): typeof fetch {
       if (value !== null) headers.set(name, value);
     }
     headers.set('user-agent', 'conclave');
-    const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+    const sent = { ...init, headers: [...headers], redirect: 'manual', dispatcher: agent } as RequestInit;
+    const response = (await request(url, sent)) as unknown as Response;
     return response.ok ? response : withErrorBody(response);
   };
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
-import type { CallWatch, ModelCall, ModelInfo, ModelReply, Models, ProviderStatus } from '@conclave/ports';
-import { defaultRetry, defaultTimeouts, splitRef, type ProvidersConfig } from './configuration.js';
+import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
+import { defaultRetry, defaultTimeouts, splitRef, type ModelPrice, type ProvidersConfig } from './configuration.js';
 import { ModelList } from './model-list.js';
 import { ProviderCalls } from './provider-calls.js';
 
@@ -38,6 +38,17 @@ export function openProviders(config: ProvidersConfig): Models {
     }
   };
 
+  const at = <T>(
+    ref: string,
+    caller: AbortSignal,
+    act: (calls: ProviderCalls, model: string, signal: AbortSignal, price: ModelPrice | null) => Promise<T>,
+  ): Promise<T> => {
+    const parts = splitRef(ref);
+    const provider = parts && providers.get(parts.provider);
+    if (!parts || !provider) return Promise.reject(new Failure('MODEL_NOT_FOUND', `No provider serves ${ref}.`));
+    return whileOpen(caller, (signal) => act(provider.calls, parts.model, signal, prices[ref]?.price ?? null));
+  };
+
   return {
     async list(): Promise<readonly ModelInfo[]> {
       const listings = await Promise.all([...providers.values()].map(({ list }) => list.read()));
@@ -47,14 +58,10 @@ export function openProviders(config: ProvidersConfig): Models {
       const listings = await Promise.all([...providers.values()].map(({ list }) => list.read()));
       return listings.map(({ status }) => status);
     },
-    call(request: ModelCall, watch: CallWatch): Promise<ModelReply> {
-      const parts = splitRef(request.model);
-      const provider = parts && providers.get(parts.provider);
-      if (!parts || !provider) return Promise.reject(new Failure('MODEL_NOT_FOUND', `No provider serves ${request.model}.`));
-      return whileOpen(watch.signal, (signal) =>
-        provider.calls.call(parts.model, request, prices[request.model]?.price ?? null, { ...watch, signal }),
-      );
-    },
+    call: (request, watch) =>
+      at(request.model, watch.signal, (calls, model, signal, price) => calls.call(model, request, price, { ...watch, signal })),
+    pass: (request, watch) =>
+      at(request.model, watch.signal, (calls, model, signal, price) => calls.pass(model, request, price, { ...watch, signal })),
     /** Breaks off running calls. */
     async close(): Promise<void> {
       closing.abort();

@@ -1,5 +1,5 @@
 import { estimateTokens, Failure, type Usage } from '@conclave/contracts';
-import type { CallWatch, ModelReply } from '@conclave/ports';
+import { chunksOf, type CallWatch, type JsonBody, type ModelReply } from '@conclave/ports';
 import { takeUnopenedThinking, ThinkSplitter } from './think-splitter.js';
 
 type Loose = Readonly<Record<string, unknown>>;
@@ -21,14 +21,35 @@ const finishReasons: Readonly<Record<string, ModelReply['finishReason']>> = {
   tool_use: 'tool_calls',
 };
 
+/** Names and arguments of tool calls. */
+const calledText = (calls: unknown): string =>
+  Array.isArray(calls)
+    ? calls
+        .filter(isObject)
+        .map(({ function: called }) => (isObject(called) ? `${called['name'] ?? ''}${called['arguments'] ?? ''}` : ''))
+        .join('')
+    : '';
+
 /** Longest reply that is kept, characters. A server that sends more does not end. */
 const longestReply = 8_000_000;
 
+/** Who hears what of a reply. */
+export interface ReplyWatch {
+  readonly onDelta?: CallWatch['onDelta'] | undefined;
+  readonly onFirstText: () => void;
+  /** Gets chunks as they came, for a client that wrote the request itself. */
+  readonly passed?: { readonly choices: number; readonly usage: boolean; readonly onChunk: ((chunk: JsonBody) => void) | null };
+}
+
 /** Puts chunks, or one whole reply, together and passes text on as it comes. */
 export class ReplyReader {
-  /** Any text or thinking came: from here on a failed call is not repeated. */
+  /** Something of the reply was given out: from here on a failed call is not repeated. */
   streamed = false;
+  /** Text, thinking or a tool call came. */
+  begun = false;
   finished = false;
+  /** A passed reply that came whole and was not given out in chunks. */
+  body: JsonBody | null = null;
   hasUsage = false;
   private readonly splitter = new ThinkSplitter();
   private content = '';
@@ -36,16 +57,30 @@ export class ReplyReader {
   private finish: ModelReply['finishReason'] = 'unknown';
   private reportedModel: string | null = null;
   private usage = { prompt: 0, completion: 0, reasoning: 0 };
+  /** Choices that are whole; one unless the client asked for more. */
+  private readonly ended = new Set<unknown>();
+  /** Tokens of what is no answer text: tool calls, and choices beside the first. */
+  private beside = 0;
 
   constructor(
     private readonly provider: string,
-    private readonly onDelta: CallWatch['onDelta'],
-    private readonly onFirstText: () => void,
+    private readonly watch: ReplyWatch,
   ) {}
 
   /** A chunk of a stream. Throws PROVIDER_REPLY_INVALID where it has no known shape. */
   chunk(chunk: unknown): void {
     this.take(chunk, 'delta');
+    this.giveOut(chunk as JsonBody);
+  }
+
+  /** Usage that only we asked for is taken out again. */
+  private giveOut(chunk: JsonBody): void {
+    const { passed } = this.watch;
+    if (!passed?.onChunk) return;
+    const { usage, ...rest } = chunk;
+    if (!passed.usage && usage && Array.isArray(rest['choices']) && rest['choices'].length === 0) return;
+    this.streamed = true;
+    passed.onChunk(passed.usage || usage === undefined ? chunk : rest);
   }
 
   /** A whole reply. */
@@ -54,6 +89,10 @@ export class ReplyReader {
       throw this.invalid('a reply without `choices`');
     this.take(reply, 'message');
     this.finished = true;
+    const { passed } = this.watch;
+    if (!passed) return;
+    if (passed.onChunk) for (const chunk of chunksOf(reply, passed.usage)) this.giveOut(chunk);
+    else this.body = reply;
   }
 
   private take(message: unknown, part: 'delta' | 'message'): void {
@@ -66,16 +105,22 @@ export class ReplyReader {
       return;
     }
     if (!Array.isArray(choices)) throw this.invalid('`choices` that is no list');
-    // Only the first choice: no call asks for more.
-    const choice: unknown = choices.find((one: unknown) => isObject(one) && (one['index'] === 0 || one['index'] === undefined));
-    if (!isObject(choice)) return;
+    for (const choice of choices.filter(isObject)) this.takeChoice(choice, part);
+  }
+
+  /** The text is that of the first choice; whoever asks for more gets them as they came. */
+  private takeChoice(choice: Loose, part: 'delta' | 'message'): void {
     const body = isObject(choice[part]) ? choice[part] : isObject(choice['message']) ? choice['message'] : {};
-    this.text(body);
-    const reason = choice['finish_reason'];
-    if (typeof reason === 'string' && reason !== '') {
-      this.finished = true;
-      this.finish = finishReasons[reason.toLowerCase()] ?? 'unknown';
-    }
+    const { index = 0, finish_reason: reason } = choice;
+    if (index === 0) this.text(body);
+    else if (typeof body['content'] === 'string') this.beside += estimateTokens(body['content']);
+    const called = calledText(body['tool_calls']);
+    this.beside += estimateTokens(called);
+    if (called !== '') this.first();
+    if (typeof reason !== 'string' || reason === '') return;
+    this.ended.add(index);
+    if (index === 0) this.finish = finishReasons[reason.toLowerCase()] ?? 'unknown';
+    this.finished = this.ended.size >= (this.watch.passed?.choices ?? 1);
   }
 
   private text(body: Loose): void {
@@ -107,13 +152,14 @@ export class ReplyReader {
     this.first();
     this[kind] += text;
     if (this.content.length + this.reasoning.length > longestReply) throw this.invalid(`more than ${longestReply} characters`);
-    this.onDelta?.({ [kind]: text });
+    this.watch.onDelta?.({ [kind]: text });
   }
 
   private first(): void {
-    if (this.streamed) return;
     this.streamed = true;
-    this.onFirstText();
+    if (this.begun) return;
+    this.begun = true;
+    this.watch.onFirstText();
   }
 
   private readUsage(usage: unknown): void {
@@ -146,7 +192,7 @@ export class ReplyReader {
   spent(estimatedPrompt: number): Usage {
     const thought = this.reasoning === '' ? 0 : estimateTokens(this.reasoning);
     if (!this.hasUsage) {
-      const completion = thought + estimateTokens(this.content);
+      const completion = thought + estimateTokens(this.content) + this.beside;
       return { calls: 1, prompt: estimatedPrompt, completion, reasoning: thought, cost: 0, estimated: true };
     }
     const { prompt, completion, reasoning } = this.usage;

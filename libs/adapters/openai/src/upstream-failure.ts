@@ -74,6 +74,23 @@ function answered(error: APIError, provider: string, secrets: Secrets, now: numb
   return { failure: new Failure(code, detail, afterMs === null ? {} : { retryAfterMs: afterMs }), again, afterMs, status, said };
 }
 
+/** Longest sentence of a server that is passed on. */
+const longestSentence = 4_000;
+
+/**
+ * The failure for a client that wrote the request itself: what the server says about it (4xx) goes along as it was said. Not what
+ * concerns our account or address: its key is ours, and so is its pace.
+ */
+export function asRefused({ failure, status, said }: Fault, key: string | undefined): Failure {
+  if (status === null || status < 400 || status > 499 || [401, 402, 403, 404, 407, 408, 409, 429].includes(status)) return failure;
+  const message = said.message === '' || showsKey(said.message, key) ? failure.message : said.message.slice(0, longestSentence);
+  const upstream = { status, message, type: said.type || 'invalid_request_error', param: said.param || null, code: said.code || null };
+  return new Failure(failure.code, failure.detail, { ...failure.options, upstream });
+}
+
+const showsKey = (words: string, key: string | undefined): boolean =>
+  words.includes('*****') || /\b(?:sk|bearer)[-_ ]\S{8,}/i.test(words) || (key !== undefined && words.includes(key.slice(-8)));
+
 interface Kind {
   readonly code: FailureCode;
   readonly again: boolean;

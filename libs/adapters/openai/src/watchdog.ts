@@ -8,6 +8,7 @@ export type Cut = 'cancelled' | 'timeout' | 'first_token' | 'idle' | 'usage';
 export class Watchdog {
   readonly controller = new AbortController();
   cut: Cut | null = null;
+  private ending = false;
   private timer: NodeJS.Timeout | undefined;
   private readonly whole: NodeJS.Timeout;
   private readonly leave = (): void => this.pull('cancelled');
@@ -25,13 +26,16 @@ export class Watchdog {
     else signal.addEventListener('abort', this.leave, { once: true });
   }
 
-  /** Text came. */
-  heard(): void {
-    this.arm('idle', this.timeouts.idle_ms);
+  /** A sign of life: text, thinking, an empty chunk, a comment. `begun`: text or thinking is among what came so far. */
+  heard(begun: boolean): void {
+    if (this.ending) return;
+    if (begun) this.arm('idle', this.timeouts.idle_ms);
+    else if (this.firstTokenMs !== null) this.arm('first_token', this.firstTokenMs);
   }
 
   /** The answer is whole: only its usage, and the end of a stream that some servers keep open, are awaited. */
   finishing(hasUsage: boolean): void {
+    this.ending = true;
     this.arm('usage', hasUsage ? Math.min(250, this.timeouts.usage_ms) : this.timeouts.usage_ms);
   }
 
@@ -46,7 +50,7 @@ export class Watchdog {
       case 'timeout':
         return new Failure('CALL_TIMEOUT', `Provider ${provider} was given up when the time of the call was over.`);
       case 'first_token':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} sent no text for ${this.firstTokenMs} ms.`);
+        return new Failure('CALL_TIMEOUT', `Provider ${provider} gave no sign of life for ${this.firstTokenMs} ms.`);
       case 'idle':
         return new Failure('CALL_TIMEOUT', `Provider ${provider} fell silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
     }

@@ -92,17 +92,19 @@ function joined(real: Models, demo: Models, demoOnly: boolean, ports: NonNullabl
   };
   const listed = demoOnly ? [real, demo] : [real];
   const providers = async (): Promise<readonly ProviderStatus[]> => (await Promise.all(listed.map((one) => one.providers()))).flat();
+  const serverOf = async (model: string): Promise<Models> => {
+    const name = model.slice(model.lastIndexOf('@') + 1);
+    if (name === demoProvider) return demo;
+    if ((await real.providers()).some((provider) => provider.name === name)) return real;
+    const server = lateServer(name);
+    if (!server) throw new Failure('MODEL_NOT_FOUND', `No provider serves ${model}.`);
+    return server;
+  };
   return {
     list: async (): Promise<readonly ModelInfo[]> => (await Promise.all(listed.map((one) => one.list()))).flat(),
     providers,
-    call: async (request, watch) => {
-      const name = request.model.slice(request.model.lastIndexOf('@') + 1);
-      if (name === demoProvider) return demo.call(request, watch);
-      if ((await real.providers()).some((provider) => provider.name === name)) return real.call(request, watch);
-      const server = lateServer(name);
-      if (!server) throw new Failure('MODEL_NOT_FOUND', `No provider serves ${request.model}.`);
-      return server.call(request, watch);
-    },
+    call: async (request, watch) => (await serverOf(request.model)).call(request, watch),
+    pass: async (request, watch) => (await serverOf(request.model)).pass(request, watch),
     close: async () => {
       await Promise.all([real, demo, ...late.values()].map((one) => one.close()));
     },

@@ -87,6 +87,22 @@ export const ChatCompletionRequest = z.object({
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
+/** A request to `model@provider`: only what this gateway acts on is read, everything else is the model server's business. */
+export const PassedChatRequest = z.looseObject({
+  model: ChatCompletionRequest.shape.model,
+  messages: z
+    .array(z.looseObject({ role: z.string({ error: 'must be a text' }) }, { error: 'must be a message' }), {
+      error: 'must be a list of messages',
+    })
+    .min(1, { error: 'must hold at least one message' }),
+  stream: ChatCompletionRequest.shape.stream,
+  stream_options: z
+    .looseObject({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' })
+    .nullish(),
+  conclave: ConclaveOptions.nullish(),
+});
+export type PassedChatRequest = z.infer<typeof PassedChatRequest>;
+
 export const ChatUsage = z.object({
   prompt_tokens: z.int().describe('prompt tokens summed over every hidden model call'),
   completion_tokens: z.int().describe('completion tokens summed over every hidden model call'),

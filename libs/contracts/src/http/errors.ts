@@ -22,6 +22,11 @@ const openAiCodes: Partial<Record<FailureCode, string>> = {
 
 /** OpenAI error object of a failure. A 401 says nothing about the occurrence. */
 export function errorBody(failure: Failure): ErrorBody {
+  const { upstream } = failure.options;
+  if (upstream) {
+    const { message, type, param, code } = upstream;
+    return { error: { message, type, param, code } };
+  }
   return {
     error: {
       message: failure.code === 'UNAUTHENTICATED' ? failures.UNAUTHENTICATED.message : failure.message,

@@ -13,6 +13,7 @@ export {
   ConclaveOptions,
   ContentPart,
   FinishReason,
+  PassedChatRequest,
   UrlCitation,
 } from './chat.js';
 export * from './dead-letters.js';

@@ -192,6 +192,7 @@ describe('the catalogue', () => {
     list: async () => list(),
     providers: async () => providers,
     call: () => Promise.reject(new Error('not called here')),
+    pass: () => Promise.reject(new Error('not called here')),
     close: async () => {},
   });
 

@@ -13,6 +13,12 @@ export interface Models {
    * Retries by itself, with jitter and honouring Retry-After, only while nothing was streamed; `onRetry` tells each one.
    */
   call(request: ModelCall, watch: CallWatch): Promise<ModelReply>;
+  /**
+   * One request that a client wrote itself, passed on as it is: parameters nobody here knows, tools and several choices come and go
+   * untouched. Throws and repeats as `call` does, and nothing is left out or said differently for the server's sake; what the server
+   * says about a request it refuses (4xx) stands in `options.upstream` of the Failure.
+   */
+  pass(request: PassedRequest, watch: PassWatch): Promise<PassedReply>;
   close(): Promise<void>;
 }
 
@@ -68,6 +74,22 @@ export interface CallWatch {
   readonly signal: AbortSignal;
   readonly onDelta?: (delta: { readonly content?: string; readonly reasoning?: string }) => void;
   readonly onRetry?: (retry: { readonly attempt: number; readonly afterMs: number; readonly code: string }) => void;
+}
+export interface PassedRequest {
+  /** `model@provider` */
+  readonly model: string;
+  /** Body of POST /chat/completions; its `model` is replaced, and usage is asked for beside what its stream options say. */
+  readonly body: JsonBody;
+  readonly timeoutMs: number;
+}
+export type JsonBody = Readonly<Record<string, unknown>>;
+export interface PassWatch extends Omit<CallWatch, 'onDelta'> {
+  /** Each chunk as the server sent it, where the body asks for a stream; usage only where its stream options ask for it. */
+  readonly onChunk?: (chunk: JsonBody) => void;
+}
+export interface PassedReply extends ModelReply {
+  /** The reply as the server sent it; null where it was given chunk by chunk. */
+  readonly body: JsonBody | null;
 }
 export interface ModelReply {
   /** Answer text, thinking text taken out. */

@@ -126,7 +126,7 @@ export const defaultLimits: GatewayLimits = {
   pollMs: 1_000,
   publishMs: 2_000,
   requestTimeoutMs: 30_000,
-  directTimeoutMs: 300_000,
+  directTimeoutMs: 900_000,
   directHeadMs: 1_000,
   modelListMs: 3_000,
   retryAfterS: 5,

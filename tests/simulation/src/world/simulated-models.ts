@@ -19,6 +19,8 @@ export function simulatedModels(process: SimulatedProcess, world: ModelWorld): M
     list: async () => [],
     providers: async () => [{ name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots }],
     close: async () => undefined,
+    // Runs alone are simulated; no client of this world asks a model directly.
+    pass: () => Promise.reject(new Failure('MODEL_NOT_FOUND')),
     async call(request, watch) {
       const reached = process.callMade();
       return through(process, 'models.call', 'models', [], async () => {

@@ -10,7 +10,16 @@ import {
   type Template,
 } from '@conclave/contracts';
 import { type CrashPoints, type LogFields, openLogger } from '@conclave/platform';
-import { MemoryBlobs, MemoryBroker, type MemoryLog, type ModelCall, type Models, type ModelReply, type CallWatch } from '@conclave/ports';
+import {
+  MemoryBlobs,
+  MemoryBroker,
+  type MemoryLog,
+  type Models,
+  type ModelReply,
+  type CallWatch,
+  type PassedRequest,
+  passOver,
+} from '@conclave/ports';
 import type { INestApplication } from '@nestjs/common';
 import { createGatewayApp } from '../create-app.js';
 import type { GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
@@ -88,14 +97,17 @@ function describeRun(state: unknown): RunView {
 
 /** A direct model whose replies a spec writes, one after the other; an unscripted call fails. */
 export class ScriptedModels implements Models {
-  readonly calls: { readonly request: ModelCall; readonly signal: AbortSignal }[] = [];
+  readonly calls: { readonly request: PassedRequest; readonly signal: AbortSignal }[] = [];
   private readonly script: ((watch: CallWatch) => Promise<ModelReply>)[] = [];
 
   next(answer: (watch: CallWatch) => Promise<ModelReply>): void {
     this.script.push(answer);
   }
-  call(request: ModelCall, watch: CallWatch): Promise<ModelReply> {
+  readonly pass: Models['pass'] = async (request, watch) => {
     this.calls.push({ request, signal: watch.signal });
+    return passOver((_call, heard) => this.call(_call, heard))(request, watch);
+  };
+  call(_request: unknown, watch: CallWatch): Promise<ModelReply> {
     const answer = this.script.shift();
     if (!answer) throw new Error('unscripted model call');
     return answer(watch);
@@ -130,7 +142,7 @@ export interface WorldOptions {
   /** Other gateways look at the same stores and the same log. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits beside the usual ones. */
-  readonly parts?: Partial<Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder'>>;
+  readonly parts?: Partial<Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models'>>;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }
 

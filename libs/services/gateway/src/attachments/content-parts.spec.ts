@@ -6,14 +6,24 @@ const long = 'A'.repeat(1_000);
 describe('content parts', () => {
   it('are kept in an audit without the bodies of images and files', () => {
     const parts = [{ type: 'text', text: long }, { type: 'image_url', image_url: { url: `data:image/png;base64,${long}`, detail: 'low' } }, { type: 'input_audio', input_audio: { data: long } }]; // prettier-ignore
-    const [kept] = withoutBodies([{ role: 'user', content: long, parts }]);
-    expect(kept!.content).toBe(long);
-    expect(kept!.parts).toEqual([
-      parts[0],
-      { type: 'image_url', image_url: { url: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), detail: 'low' } },
-      { type: 'input_audio', input_audio: { data: expect.stringMatching(/^sha256:/) } },
-    ]);
-    expect(withoutBodies([{ role: 'user', content: 'x' }])).toEqual([{ role: 'user', content: 'x' }]);
+    const tool = { role: 'tool', tool_call_id: 'x', content: long };
+    expect(withoutBodies({ n: 2, messages: [{ role: 'user', name: 'a', content: parts }, tool, null] })).toEqual({
+      n: 2,
+      messages: [
+        {
+          role: 'user',
+          name: 'a',
+          content: [
+            parts[0],
+            { type: 'image_url', image_url: { url: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), detail: 'low' } },
+            { type: 'input_audio', input_audio: { data: expect.stringMatching(/^sha256:/) } },
+          ],
+        },
+        tool,
+        null,
+      ],
+    });
+    expect(withoutBodies({ messages: 'x' })).toEqual({ messages: 'x' });
   });
 
   it('count as images and files only where they are no text', () => {

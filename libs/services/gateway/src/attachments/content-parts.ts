@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ChatMessage, ContentPart } from '@conclave/contracts';
-import type { CallMessage } from '@conclave/ports';
+import type { JsonBody } from '@conclave/ports';
 
 /** A part of a message that is no text, as the client sent it. */
 export interface GivenPart {
@@ -61,9 +61,17 @@ function longStrings(part: object): number {
   return members.reduce<number>((sum, value) => sum + (typeof value === 'string' && value.length >= bodyFrom ? value.length : 0), 0);
 }
 
-/** Messages as the audit keeps them: a hash in the place of each image and file. */
-export const withoutBodies = (messages: readonly CallMessage[]): readonly CallMessage[] =>
-  messages.map(({ parts, ...message }) => (parts ? { ...message, parts: parts.map((part) => (isText(part) ? part : hashed(part)) as ContentPart) } : message)); // prettier-ignore
+/** A chat body as the audit keeps it: a hash in the place of each image and file. */
+export const withoutBodies = (body: JsonBody): JsonBody => ({
+  ...body,
+  ...(Array.isArray(body['messages']) ? { messages: body['messages'].map(withoutContent) } : {}),
+});
+
+function withoutContent(message: unknown): unknown {
+  const content = typeof message === 'object' && message !== null ? (message as { content?: unknown }).content : null;
+  if (!Array.isArray(content)) return message;
+  return { ...(message as object), content: content.map((part: unknown) => (typeof part === 'object' && part !== null && !isText(part as ContentPart) ? hashed(part) : part)) }; // prettier-ignore
+}
 
 function hashed(value: unknown): unknown {
   if (typeof value === 'string') return value.length < bodyFrom ? value : `sha256:${createHash('sha256').update(value).digest('hex')}`;

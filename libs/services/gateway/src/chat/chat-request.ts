@@ -2,7 +2,7 @@ import {
   AnswerParameters,
   ChatCompletionRequest,
   type ChatMessage,
-  ConclaveOptions,
+  type ConclaveOptions,
   Failure,
   type PlanRequested,
   RunRequest,
@@ -10,13 +10,12 @@ import {
   type Template,
   type TextMessage,
 } from '@conclave/contracts';
-import type { CallMessage } from '@conclave/ports';
 import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
+import { cacheWish, fromHeaders, type Headers, limitNames } from './option-headers.js';
 
 export type ProgressMode = Template['progress'];
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What a request asks, whichever endpoint it came by. */
 export interface Question {
@@ -25,8 +24,6 @@ export interface Question {
   readonly conversation: readonly TextMessage[];
   /** All system and developer messages, in order; null where there is none. */
   readonly system: string | null;
-  /** Every message as it came, for a direct model. */
-  readonly messages: readonly CallMessage[];
   /** Parts of messages that are no text; a template takes those it can read. */
   readonly given: readonly GivenPart[];
   readonly answer: AnswerParameters;
@@ -53,7 +50,6 @@ export interface ChatQuestion extends Question {
 }
 
 const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, low: 1, medium: 2 };
-const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
 
 /** Throws REQUEST_INVALID with the field and what to do about it. */
 export function readChatRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): ChatQuestion {
@@ -97,7 +93,7 @@ function readQuestion(
     throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
   const texts = messages.map((message) => {
     const { text, others } = readContent(message);
-    return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, others, content: message.content };
+    return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, others };
   });
   const last = texts.findLastIndex(({ role }) => role === 'user');
   if (last < 0)
@@ -122,17 +118,6 @@ function readQuestion(
     goal,
     conversation,
     system: system.length > 0 ? system.join('\n\n') : null,
-    messages: texts.flatMap(({ role, text, others, content }): CallMessage[] =>
-      role === 'function'
-        ? []
-        : [
-            {
-              role: role === 'developer' ? 'system' : role,
-              content: text,
-              ...(others.length > 0 && Array.isArray(content) ? { parts: content } : {}),
-            },
-          ],
-    ),
     given: texts.flatMap(({ role, others }, index) =>
       others.map(([at, part]): GivenPart => ({ part, role, param: `messages[${index}].content[${at}]`, asked: index === last })),
     ),
@@ -169,36 +154,6 @@ function readWishes(request: AnswerFields, headers: Headers): Wishes {
     cache: request.conclave?.cache ?? cacheWish(headers),
   };
 }
-
-/** `x-conclave-wall-time-s: 60` and its like; the body wins over a header. */
-function fromHeaders(headers: Headers): ConclaveOptions {
-  const options: Record<string, unknown> = {};
-  for (const name of ['rounds', 'progress', 'detail', ...limitNames]) {
-    const header = `x-conclave-${name.replaceAll('_', '-')}`;
-    const value = headers[header];
-    if (typeof value !== 'string' || value.trim() === '') continue;
-    const read = ConclaveOptions.safeParse({ [name]: name === 'progress' || name === 'detail' ? value.trim() : Number(value) });
-    if (!read.success)
-      throw new Failure('REQUEST_INVALID', `The header \`${header}\` ${headerMistake(read.error.issues[0]!.message)}.`, { param: header });
-    options[name] = read.data[name as keyof ConclaveOptions];
-  }
-  return options as ConclaveOptions;
-}
-
-/** `cache-control: no-cache` or `no-store`, as HTTP clients say it, or our own header. */
-function cacheWish(headers: Headers): boolean {
-  const own = headers['x-conclave-cache'];
-  if (typeof own === 'string' && own.trim() !== '') {
-    const value = own.trim().toLowerCase();
-    if (value !== 'on' && value !== 'off')
-      throw new Failure('REQUEST_INVALID', 'The header `x-conclave-cache` must be "on" or "off".', { param: 'x-conclave-cache' });
-    return value === 'on';
-  }
-  const control = headers['cache-control'];
-  return !(typeof control === 'string' && /(?:^|[,\s])no-(?:cache|store)(?:[,;\s=]|$)/iu.test(control));
-}
-
-const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 
 const withoutAbsent = (options: ConclaveOptions): ConclaveOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== undefined)) as ConclaveOptions;

@@ -1,13 +1,16 @@
 import { Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ChatCompletionRequest } from '@conclave/contracts';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
+import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { Skills } from '../skills/skills.js';
 import { readChatRequest } from './chat-request.js';
 import { ChatRuns } from './chat-runs.js';
 import { DirectCalls } from './direct-calls.js';
+import { readPassedRequest } from './passed-request.js';
 
 @Controller('v1/chat/completions')
 export class ChatController {
@@ -25,10 +28,13 @@ export class ChatController {
   async complete(@Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
-    const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
-    const resolved = await this.directory.resolve(question.model, caller.tenant);
-    if (resolved.kind === 'model') await this.direct.answer(response, question, resolved.ref, caller);
-    else {
+    const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body.value);
+    const resolved = await this.directory.resolve(model, caller.tenant);
+    if (resolved.kind === 'model') {
+      const passed = readPassedRequest(body.value, request.headers, this.limits.maxMessages);
+      await this.direct.answer(response, passed, resolved.ref, caller);
+    } else {
+      const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
       const detail = await this.callers.detailOf(request, question.wishes.detail);
       const asked = await this.skills.applied(question);
       await this.runs.answer(request, response, asked, resolved.template, caller, { raw: body.raw, detail });

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CallRecorded, type Caller, callStep, Failure, type FinishReason, makeEvent, noUsage } from '@conclave/contracts';
-import { EVENT_LOG, type EventLog, type ModelCall, type ModelReply, MODELS, type Models } from '@conclave/ports';
+import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage } from '@conclave/contracts';
+import { EVENT_LOG, type EventLog, type JsonBody, type ModelReply, MODELS, type Models } from '@conclave/ports';
 import type { Response } from 'express';
 import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
-import type { ChatQuestion } from './chat-request.js';
-import { type ChunkFrame, completion } from './chat-shapes.js';
+import type { ChunkFrame } from './chat-shapes.js';
 import { DirectStream } from './direct-stream.js';
+import type { PassedQuestion } from './passed-request.js';
 
 /** Requests to `model@provider`: one upstream model, no run. */
 @Injectable()
@@ -26,7 +26,7 @@ export class DirectCalls {
   ) {}
 
   /** Throws OVERLOADED, SHUTTING_DOWN before the model is asked. */
-  async answer(response: Response, question: ChatQuestion, ref: string, caller: Caller): Promise<void> {
+  async answer(response: Response, question: PassedQuestion, ref: string, caller: Caller): Promise<void> {
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} direct calls are open.`);
     this.running += 1;
@@ -37,7 +37,7 @@ export class DirectCalls {
     }
   }
 
-  private async call(response: Response, question: ChatQuestion, ref: string, caller: Caller): Promise<void> {
+  private async call(response: Response, question: PassedQuestion, ref: string, caller: Caller): Promise<void> {
     const abort = new AbortController();
     const callId = randomRunId();
     const frame: ChunkFrame = {
@@ -56,16 +56,19 @@ export class DirectCalls {
       },
       () => abort.abort(),
     );
-    const request = callOf(question, ref, this.limits.directTimeoutMs);
+    const request = { model: ref, body: question.body };
     const startedAt = Date.now();
     try {
-      const reply = await this.models.call(request, {
-        signal: abort.signal,
-        ...(stream ? { onDelta: (delta) => stream.take(delta) } : {}),
-      });
+      const reply = await this.models.pass(
+        { ...request, timeoutMs: this.limits.directTimeoutMs },
+        { signal: abort.signal, ...(stream ? { onChunk: (chunk) => stream.take(chunk) } : {}) },
+      );
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-      if (stream) stream.finish(reply, finishReason(reply), question.includeUsage);
-      else if (!left) this.sendReply(response, frame, reply);
+      if (stream) stream.finish();
+      else if (!left) {
+        response.setHeader('x-conclave-cost', String(reply.usage.cost));
+        response.status(200).json({ ...reply.body, id: frame.id, model: frame.model });
+      }
     } catch (error) {
       const failure = asFailure(error);
       this.connections.track(this.record(callId, request, startedAt, caller, null, failure));
@@ -82,24 +85,16 @@ export class DirectCalls {
     }
   }
 
-  private sendReply(response: Response, frame: ChunkFrame, reply: ModelReply): void {
-    response.setHeader('x-conclave-cost', String(reply.usage.cost));
-    response
-      .status(200)
-      .json(completion(frame, { content: reply.content, reasoning: reply.reasoning, finish: finishReason(reply), usage: reply.usage }));
-  }
-
   /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */
   private async record(
     runId: string,
-    call: ModelCall,
+    call: { readonly model: string; readonly body: JsonBody },
     startedAt: number,
     caller: Caller,
     reply: ModelReply | null,
     failure: Failure | null,
   ): Promise<void> {
-    const { timeoutMs: _, ...sent } = call;
-    const request = { ...sent, messages: withoutBodies(call.messages) };
+    const request = { ...withoutBodies(call.body), model: call.model };
     const keep = this.options.recordPrompts === true;
     const step = callStep(`${runId}/direct`, 0);
     try {
@@ -129,17 +124,3 @@ export class DirectCalls {
     }
   }
 }
-
-function callOf(question: ChatQuestion, ref: string, timeoutMs: number): ModelCall {
-  const { temperature, top_p: topP, max_tokens: maxTokens, stop, seed, response_format: responseFormat } = question.answer;
-  const parameters = { temperature, topP, maxTokens, stop, seed, responseFormat };
-  return {
-    model: ref,
-    messages: question.messages,
-    ...Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined)),
-    timeoutMs,
-  };
-}
-
-const finishReason = ({ finishReason: reason }: ModelReply): FinishReason =>
-  reason === 'length' || reason === 'content_filter' ? reason : 'stop';

@@ -1,23 +1,23 @@
-import type { ChatCompletionChunk, Failure, FinishReason } from '@conclave/contracts';
-import type { ModelReply } from '@conclave/ports';
+import type { Failure } from '@conclave/contracts';
+import type { JsonBody } from '@conclave/ports';
 import type { Response } from 'express';
 import type { GatewayLimits, GatewayMetrics, StreamEnd } from '../options.js';
 import { Sse } from '../stream/sse.js';
 import { errorLine } from './chat-frames.js';
-import { type ChunkFrame, deltaChunk, finishChunk, usageChunk } from './chat-shapes.js';
+import type { ChunkFrame } from './chat-shapes.js';
 
 /** Characters kept for a client that reads slower than its model writes. */
 const longestBacklog = 1_000_000;
 
 /**
- * The stream of a direct call. Its head waits a moment for the first token, so that a provider which refuses at
- * once is an ordinary HTTP error; after that the role goes out and heartbeats begin.
+ * The stream of a direct call: the chunks of the model under our id and the name that was asked for. Its head waits a moment for the
+ * first of them, so that a provider which refuses at once is an ordinary HTTP error; after that heartbeats begin.
  */
 export class DirectStream {
   private readonly sse: Sse;
   private readonly headTimer: NodeJS.Timeout;
   private readonly began = performance.now();
-  private sent = '';
+  private answering = false;
   private backlog = '';
   private over = false;
   opened = false;
@@ -33,33 +33,26 @@ export class DirectStream {
     this.headTimer = setTimeout(() => this.open(), limits.directHeadMs);
   }
 
-  take(delta: { readonly content?: string; readonly reasoning?: string }): void {
+  take(chunk: JsonBody): void {
     if (this.over) return;
-    const first = this.sent === '' && delta.content;
-    const chunks = [
-      ...(delta.reasoning ? [deltaChunk(this.frame, { reasoning_content: delta.reasoning })] : []),
-      ...(delta.content ? [deltaChunk(this.frame, { content: delta.content })] : []),
-    ];
-    if (chunks.length === 0) return;
     this.open();
-    this.sent += delta.content ?? '';
-    this.backlog += lines(chunks);
-    if (first) this.metrics.onFirstContent('direct', performance.now() - this.began);
+    const { id, model, created } = this.frame;
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : [];
+    // Clients break on chunks without these.
+    const shown = { object: 'chat.completion.chunk', created, ...chunk, id, model, choices };
+    this.backlog += `data: ${JSON.stringify(shown)}\n\n`;
+    if (!this.answering && choices.some(hasContent)) {
+      this.answering = true;
+      this.metrics.onFirstContent('direct', performance.now() - this.began);
+    }
     if (this.backlog.length > longestBacklog) return this.tooSlow();
     this.flush();
   }
 
-  finish(reply: ModelReply, reason: FinishReason, includeUsage: boolean): void {
+  finish(): void {
     if (this.over) return;
     this.open();
-    // An adapter may have held the end of the text back; what was shown is its beginning.
-    const rest = reply.content.startsWith(this.sent) ? reply.content.slice(this.sent.length) : '';
-    const chunks = [
-      ...(rest === '' ? [] : [deltaChunk(this.frame, { content: rest })]),
-      finishChunk(this.frame, reason),
-      ...(includeUsage ? [usageChunk(this.frame, reply.usage)] : []),
-    ];
-    this.end(`${lines(chunks)}data: [DONE]\n\n`, 'finished');
+    this.end('data: [DONE]\n\n', 'finished');
   }
 
   fail(failure: Failure): void {
@@ -84,7 +77,7 @@ export class DirectStream {
     clearTimeout(this.headTimer);
     this.opened = true;
     this.metrics.onStreamOpen('direct');
-    this.sse.open(lines([deltaChunk(this.frame, { role: 'assistant', content: '' })]));
+    this.sse.open('');
   }
 
   private flush(): void {
@@ -110,4 +103,4 @@ export class DirectStream {
   }
 }
 
-const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+const hasContent = (choice: unknown): boolean => Boolean((choice as { delta?: { content?: unknown } } | null)?.delta?.content);

@@ -27,7 +27,7 @@ const paid: ReadonlySet<FailureCode> = new Set<FailureCode>([
 
 /** Writes a failure as the response. Must be called before anything was written. `paidFor`: a retry would start the work anew. */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
-  const { status } = failure.spec;
+  const status = failure.options.upstream?.status ?? failure.spec.status;
   if (status === 429 || status === 503) {
     const asked = failure.options.retryAfterMs === undefined ? retryAfterS : Math.ceil(failure.options.retryAfterMs / 1000);
     response.setHeader('retry-after', String(Math.min(longestRetryAfterS, Math.max(1, asked))));

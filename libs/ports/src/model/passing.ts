@@ -1,0 +1,116 @@
+import type { CallMessage, ContentPart, JsonBody, ModelCall, ModelReply, Models } from './model.js';
+
+const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A whole reply as the chunks of a stream; `usage`: with a last chunk that holds it. */
+export function chunksOf(reply: JsonBody, usage: boolean): readonly JsonBody[] {
+  const { id, created, model, choices } = reply;
+  const head = { id, object: 'chat.completion.chunk', created, model };
+  const listed = Array.isArray(choices) ? choices.filter(isObject) : [];
+  const deltas = listed.flatMap(({ index = 0, message, logprobs = null, finish_reason = 'stop' }) => [
+    { ...head, choices: [{ index, delta: deltaOf(message), logprobs, finish_reason: null }] },
+    { ...head, choices: [{ index, delta: {}, logprobs: null, finish_reason }] },
+  ]);
+  return [...deltas, ...(usage && isObject(reply['usage']) ? [{ ...head, choices: [], usage: reply['usage'] }] : [])];
+}
+
+/** In a stream each tool call says which one it is. */
+function deltaOf(message: unknown): JsonBody {
+  if (!isObject(message)) return {};
+  const calls = message['tool_calls'];
+  return Array.isArray(calls)
+    ? { ...message, tool_calls: calls.map((call: unknown, index) => (isObject(call) ? { index, ...call } : call)) }
+    : message;
+}
+
+/** Whether a body asks for a usage chunk. */
+export const asksForUsage = (body: JsonBody): boolean =>
+  isObject(body['stream_options']) && body['stream_options']['include_usage'] === true;
+
+/** `pass` of a model that speaks no HTTP: what the body asks and the model knows is asked, the reply is put into OpenAI's shape. */
+export const passOver =
+  (call: Models['call']): Models['pass'] =>
+  async ({ model, body, timeoutMs }, { onChunk, ...watch }) => {
+    const head = { id: 'chatcmpl-0', created: Math.floor(Date.now() / 1000), model };
+    const send = body['stream'] === true ? onChunk : undefined;
+    const delta = (value: JsonBody, finish_reason: string | null = null): JsonBody => ({
+      ...head,
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta: value, logprobs: null, finish_reason }],
+    });
+    let begun = false;
+    let given = '';
+    const reply = await call(callOf(model, body, timeoutMs), {
+      ...watch,
+      ...(send
+        ? {
+            onDelta: ({ content, reasoning }) => {
+              given += content ?? '';
+              const role = begun ? {} : { role: 'assistant' };
+              begun = true;
+              send(delta({ ...role, ...(content ? { content } : {}), ...(reasoning ? { reasoning_content: reasoning } : {}) }));
+            },
+          }
+        : {}),
+    });
+    const finish = finishOf(reply);
+    const usage = usageOf(reply);
+    if (!send) {
+      const message = {
+        role: 'assistant',
+        content: reply.content,
+        refusal: null,
+        ...(reply.reasoning ? { reasoning_content: reply.reasoning } : {}),
+      };
+      return {
+        ...reply,
+        body: { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finish }], usage },
+      };
+    }
+    // A model may have held the end of its text back.
+    const rest = reply.content.startsWith(given) ? reply.content.slice(given.length) : '';
+    if (rest !== '' || !begun) send(delta({ ...(begun ? {} : { role: 'assistant' }), content: rest }));
+    send(delta({}, finish));
+    if (asksForUsage(body)) send({ ...head, object: 'chat.completion.chunk', choices: [], usage });
+    return { ...reply, body: null };
+  };
+
+const finishOf = ({ finishReason }: ModelReply): string => (finishReason === 'unknown' ? 'stop' : finishReason);
+
+const usageOf = ({ usage: { prompt, completion, reasoning } }: ModelReply): JsonBody => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion) },
+});
+
+function callOf(model: string, body: JsonBody, timeoutMs: number): ModelCall {
+  const numbers = {
+    temperature: body['temperature'],
+    topP: body['top_p'],
+    seed: body['seed'],
+    maxTokens: body['max_completion_tokens'] ?? body['max_tokens'],
+  };
+  const stop = typeof body['stop'] === 'string' ? [body['stop']] : body['stop'];
+  return {
+    model,
+    messages: (Array.isArray(body['messages']) ? body['messages'] : []).filter(isObject).map(messageOf),
+    ...Object.fromEntries(
+      Object.entries(numbers).filter(([name, value]) => typeof value === 'number' && (name !== 'maxTokens' || value > 0)),
+    ),
+    ...(Array.isArray(stop) && stop.length > 0 ? { stop: stop.filter((one) => typeof one === 'string') } : {}),
+    ...(isObject(body['response_format']) ? { responseFormat: body['response_format'] } : {}),
+    timeoutMs,
+  };
+}
+
+function messageOf({ role, content }: JsonBody): CallMessage {
+  const parts = Array.isArray(content) ? (content.filter(isObject) as unknown as ContentPart[]) : [];
+  const text =
+    typeof content === 'string' ? content : parts.flatMap((part) => (typeof part['text'] === 'string' ? [part['text']] : [])).join('');
+  return {
+    role: role === 'assistant' || role === 'tool' || role === 'system' ? role : role === 'developer' ? 'system' : 'user',
+    content: text,
+    ...(parts.some(({ type }) => type !== 'text') ? { parts } : {}),
+  };
+}

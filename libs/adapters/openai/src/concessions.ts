@@ -42,30 +42,65 @@ export function passedBody(body: JsonBody, model: string, made: Concessions): Co
   return { ...body, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
 }
 
-const refusal =
-  /unsupported|not support|unrecognized|unknown|not permitted|not allowed|not implemented|deprecated|must be|invalid|disabled|extra|verified/;
+const candidates: readonly (readonly [name: string, parameter: string, concession: Concession])[] = [
+  ['stream_options', 'stream_options', 'no usage option'],
+  ['include_usage', 'stream_options', 'no usage option'],
+  ['max_tokens', 'max_tokens', 'max_completion_tokens'],
+  ['response_format', 'response_format', 'no response_format'],
+  ['temperature', 'temperature', 'no temperature'],
+  ['top_p', 'top_p', 'no top_p'],
+  ['seed', 'seed', 'no seed'],
+  ['stop', 'stop', 'no stop'],
+  ['stream', 'stream', 'no stream'],
+];
+
+/** Codes and types that say so themselves. Only OpenAI's own are known to. */
+const unsupportedCode = /^(?:unsupported_(?:parameter|value)|unknown_parameter|extra_forbidden)$/;
 
 /**
- * What to change so that the server takes the call, or null. Only what the call contained and the server names in its
- * refusal (400, 404, 405, 422, 500, 501) is given up, and nothing twice.
+ * Plain sentences that say that the server does not know the parameter `name`. What it says of a value (“must be”, “invalid”) is the
+ * mistake of one call and no property of the model.
+ */
+function saysUnsupported(message: string, name: string): boolean {
+  const quoted = `['"\u0060\u2018\u2019\u201c\u201d]?${name}(?:\\.\\w+)?['"\u0060\u2018\u2019\u201c\u201d]?`;
+  const noun =
+    '(?:(?:request |input )?(?:parameters?|arguments?|fields?|options?|keywords?|properties|property|inputs?|values?)\\b[^.:\n]{0,30}?:?\\s*)?';
+  const not =
+    "(?:is|are) (?:not (?:yet )?(?:supported|permitted|allowed|implemented|available|recognized)|unsupported|deprecated|unavailable|disabled)|(?:isn't|aren't) supported";
+  return [
+    `\\b(?:unsupported|unknown|unrecognized|unexpected|extra) ${noun}${quoted}(?![\\w.])`,
+    `\\binputs? (?:is|are) not permitted: ${quoted}(?![\\w.])`,
+    `(?:^|[^\\w.])${quoted}(?: [\\w'"-]+){0,3} (?:${not})`,
+    `\\b(?:does not|doesn't|do not|cannot|can't) (?:yet )?support (?:the )?${noun}${quoted}(?![\\w.])`,
+    `\\buse ${quoted.replace(name, 'max_completion_tokens')} instead`,
+  ].some((pattern, at) => (at < 4 || name === 'max_tokens') && new RegExp(pattern, 'iu').test(message));
+}
+
+/** OpenAI's word for an account that may not stream. */
+const mayNotStream = /must be verified to stream/i;
+/** Which types a server knows is a property of the server: whoever asks for one it does not know has made no mistake. */
+const typeUnknown = /response_format['"\u0060]?(?:\.type|\s+type)['"\u0060]?\s+(?:must be|is unavailable)/i;
+
+/**
+ * What to change so that the server takes the call, or null. Only what the call contained and the server says that it does not support
+ * (400, 404, 405, 422, 500, 501) is given up, and nothing twice.
  */
 export function concessionFor(status: number | null, said: UpstreamError, body: CompletionBody, made: Concessions): Concession | null {
   if (status === null || ![400, 404, 405, 422, 500, 501].includes(status)) return null;
-  const words = `${said.param} ${said.code} ${said.type} ${said.message}`.toLowerCase();
-  if (!refusal.test(words)) return null;
-  const candidates: readonly (readonly [RegExp, string, Concession])[] = [
-    [/stream_options|include_usage/, 'stream_options', 'no usage option'],
-    [/use .?max_completion_tokens/, 'max_tokens', 'max_completion_tokens'],
-    [/response_format|json_schema|json_object/, 'response_format', 'no response_format'],
-    [/temperature/, 'temperature', 'no temperature'],
-    [/top_p/, 'top_p', 'no top_p'],
-    [/\bseed\b/, 'seed', 'no seed'],
-    [/\bstop\b/, 'stop', 'no stop'],
-    [/\bstream(ing|ed)?\b/, 'stream', 'no stream'],
-  ];
   const found = candidates.find(
-    ([pattern, parameter, concession]) =>
-      pattern.test(words) && body[parameter] !== undefined && body[parameter] !== false && !made.has(concession),
+    ([name, parameter, concession]) =>
+      body[parameter] !== undefined && body[parameter] !== false && !made.has(concession) && isRefused(said, name),
   );
   return found?.[2] ?? null;
+}
+
+function isRefused({ param, code, type, message }: UpstreamError, name: string): boolean {
+  // A server that names the parameter means that one, whatever else its sentence quotes.
+  const isNamed = param === name || param.startsWith(`${name}.`);
+  if (param !== '' && !isNamed) return false;
+  if (isNamed && [code, type].some((word) => unsupportedCode.test(word))) return true;
+  if (name === 'stream' && mayNotStream.test(message)) return true;
+  if (name === 'response_format' && typeUnknown.test(message)) return true;
+  // Longer texts are echoes of a request, not sentences about it.
+  return message.length <= 400 && saysUnsupported(message, name);
 }

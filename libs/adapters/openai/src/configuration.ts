@@ -8,6 +8,9 @@ export interface ProviderConfig {
   readonly max_concurrency?: number;
   /** Upper bound of one call on top of what the caller says, milliseconds. */
   readonly timeout_ms?: number;
+  /** Instead of the bounds of `CallTimeouts`; also for a local server, which has no bound for its first sign of life otherwise. */
+  readonly first_token_ms?: number;
+  readonly idle_ms?: number;
   /** Runs on this machine or network: one call at a time unless said otherwise, and slow to the first token. */
   readonly local: boolean;
   readonly paid: boolean;
@@ -19,19 +22,30 @@ export interface ModelPrice {
   readonly output: number;
 }
 
+/** What is said about one model; its bounds win over those of its provider. */
+export interface KnownModel extends Pick<ProviderConfig, 'first_token_ms' | 'idle_ms'> {
+  readonly context?: number;
+  readonly price?: ModelPrice;
+}
+
 export interface ProvidersConfig {
   readonly providers: Readonly<Record<string, ProviderConfig>>;
   /** `model@provider` -> what is known of it. What stands here wins over what a server says. */
-  readonly models?: Readonly<Record<string, { readonly context?: number; readonly price?: ModelPrice }>>;
+  readonly models?: Readonly<Record<string, KnownModel>>;
   readonly timeouts?: Partial<CallTimeouts>;
   readonly retry?: Partial<RetrySettings>;
+  /** Hears that calls to a model (`model@provider`) go without something from now on, for ten minutes, because its server refuses it. */
+  readonly onConceded?: (ref: string, what: string) => void;
 }
 
 /** Milliseconds. */
 export interface CallTimeouts {
-  /** From sending to the first text of a server that is not local. A local one may be loading its model: only the call's own bound counts. */
+  /**
+   * From sending to the first text or thinking of a server that is not local, and between two signs of life before it. A local one may
+   * be loading its model: only the call's own bound counts.
+   */
   readonly first_token_ms: number;
-  /** Longest silence inside a stream. */
+  /** Longest silence after it: nothing came, no comment either. */
   readonly idle_ms: number;
   /** Wait for the usage chunk after the last token. */
   readonly usage_ms: number;
@@ -51,8 +65,8 @@ export interface RetrySettings {
 }
 
 export const defaultTimeouts: CallTimeouts = {
-  first_token_ms: 60_000,
-  idle_ms: 60_000,
+  first_token_ms: 300_000,
+  idle_ms: 120_000,
   usage_ms: 2_000,
   list_ms: 2_000,
   list_ttl_ms: 10_000,

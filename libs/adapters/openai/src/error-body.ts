@@ -13,12 +13,18 @@ const text = (value: unknown): string =>
 
 /**
  * The error in a body of any usual shape: `{error: {message, type, code}}` (OpenAI, llama.cpp, newer vLLM), `{error: "text"}`
- * (Ollama, LM Studio), `{object: "error", message, type, code}` (older vLLM), `{detail}` (FastAPI), or plain text.
+ * (Ollama, LM Studio), `{object: "error", message, type, code}` (older vLLM), `{detail}` (FastAPI;
+ * its checks give a list of `{msg, type, loc}`), or plain text.
  */
 export function readError(body: unknown): UpstreamError {
   if (typeof body !== 'object' || body === null) return { message: text(body), type: '', code: '', param: '' };
   const outer = body as Record<string, unknown>;
   if (typeof outer['error'] === 'object' && outer['error'] !== null) return readError(outer['error']);
+  const [fault] = Array.isArray(outer['detail']) ? (outer['detail'] as unknown[]) : [];
+  if (typeof fault === 'object' && fault !== null && 'msg' in fault) {
+    const { msg, type, loc } = fault as Record<string, unknown>;
+    return { message: text(msg), type: text(type), code: '', param: Array.isArray(loc) ? text(loc.at(-1)) : '' };
+  }
   return {
     message: text(outer['error'] ?? outer['message'] ?? outer['detail']),
     type: text(outer['type']),

@@ -80,6 +80,66 @@ describe('time', () => {
   });
 });
 
+describe('a model that thinks for long', () => {
+  const life = [
+    ': still thinking',
+    'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}',
+    'data: {"choices":[{"index":0,"delta":{},"finish_reason":null}]}',
+    'data: {"choices":[{"index":0,"delta":{"reasoning_content":"hm"},"finish_reason":null}]}',
+    ': keep-alive',
+    'data: {"choices":[{"index":0,"delta":{"reasoning":"so"},"finish_reason":null}]}',
+    ': keep-alive',
+    'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}',
+  ];
+  const thinking = (everyMs: number): Promise<string> =>
+    bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      let at = 0;
+      const timer = setInterval(() => {
+        response.write(`${life[at]!}\n\n`);
+        at += 1;
+        if (at < life.length) return;
+        clearInterval(timer);
+        response.end();
+      }, everyMs);
+      response.once('close', () => clearInterval(timer));
+    });
+
+  it('lives by any sign: thinking, a role, an empty chunk, a comment', async () => {
+    const reply = await open(await thinking(60), {}, { timeouts: { first_token_ms: 150, idle_ms: 150 } }).call(ask(), watch());
+    expect(reply).toMatchObject({ content: 'hi', reasoning: 'hmso' });
+  });
+
+  it('has bounds of its own, or of its provider', async () => {
+    const url = await thinking(60);
+    const timeouts = { first_token_ms: 20, idle_ms: 20 };
+    const mine = { first_token_ms: 150, idle_ms: 150 };
+    expect(await codeOf(open(url, {}, { timeouts }).call(ask(), watch()))).toBe('CALL_TIMEOUT');
+    expect((await open(url, mine, { timeouts }).call(ask(), watch())).content).toBe('hi');
+    expect((await open(url, timeouts, { models: { 'm@p': mine } }).call(ask(), watch())).content).toBe('hi');
+    expect(await codeOf(open(url, { ...mine, local: true }, { models: { 'm@p': timeouts } }).call(ask(), watch()))).toBe('CALL_TIMEOUT');
+  });
+});
+
+describe('a stream', () => {
+  const usage = '"usage":{"prompt_tokens":3,"completion_tokens":1}';
+  const stream = (...data: readonly string[]): Promise<string> =>
+    bare((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(data.map((one) => `data: ${one}\n\n`).join(''));
+    });
+  const half = `{"choices":[{"index":0,"delta":{"content":"half"},"finish_reason":null}],${usage}}`;
+
+  it('that ends without an end is broken, also where every chunk brought usage', async () => {
+    expect(await codeOf(open(await stream(half, half)).call(ask(), watch()))).toBe('PROVIDER_STREAM_BROKEN');
+    expect(await codeOf(open(await stream(half, `{"choices":[],${usage}}`)).call(ask(), watch()))).toBe('PROVIDER_STREAM_BROKEN');
+  });
+
+  it('is whole with its last line, also without a finish reason', async () => {
+    expect(await open(await stream(half, '[DONE]')).call(ask(), watch())).toMatchObject({ content: 'half', finishReason: 'unknown' });
+  });
+});
+
 describe('calls at the same time', () => {
   it('are one for a local server and as many as configured otherwise', async () => {
     const most = async (rest: Partial<ProviderConfig>): Promise<number> => {

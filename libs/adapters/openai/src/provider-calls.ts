@@ -13,8 +13,16 @@ import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
 import { bodyOf, concessionFor, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
-import { defaultConcurrency, type CallTimeouts, type ModelPrice, type ProviderConfig, type RetrySettings } from './configuration.js';
+import {
+  defaultConcurrency,
+  type CallTimeouts,
+  type KnownModel,
+  type ModelPrice,
+  type ProviderConfig,
+  type RetrySettings,
+} from './configuration.js';
 import { clientFor } from './provider-client.js';
+import { LearnedConcessions } from './learned-concessions.js';
 import { ReplyReader, type ReplyWatch } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
 import { asRefused, faultOf, type Fault } from './upstream-failure.js';
@@ -39,22 +47,24 @@ interface Exchange {
   readonly prompts: readonly string[];
   readonly timeoutMs: number;
   readonly attempts: number;
-  readonly price: ModelPrice | null;
+  readonly known: KnownModel;
 }
 
-/** Calls to one provider: slots, attempts, back-off. What a server refuses is remembered per model. */
+/** Calls to one provider: slots, attempts, back-off. What a server does not support is left out, per model. */
 export class ProviderCalls {
   readonly client: OpenAI;
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
-  private readonly concessions = new Map<string, Set<Concession>>();
+  private readonly concessions: LearnedConcessions;
 
   constructor(
     readonly name: string,
     readonly config: ProviderConfig,
     private readonly timeouts: CallTimeouts,
     private readonly retry: RetrySettings,
+    onConceded: (ref: string, what: string) => void = () => undefined,
   ) {
+    this.concessions = new LearnedConcessions((model, concession) => onConceded(`${model}@${name}`, concession));
     this.client = clientFor(config);
     this.maxConcurrency = config.max_concurrency ?? defaultConcurrency(config.local);
     this.slots = new CallSlots(this.maxConcurrency);
@@ -64,7 +74,7 @@ export class ProviderCalls {
    * One call with its repetitions. The clock of the call starts when it has its slot: waiting in line is bounded by the signal.
    * `usage.calls` of the reply counts every attempt; a Failure carries `usage` and `attempts` in its context.
    */
-  async call(model: string, call: ModelCall, price: ModelPrice | null, watch: CallWatch): Promise<ModelReply> {
+  async call(model: string, call: ModelCall, known: KnownModel, watch: CallWatch): Promise<ModelReply> {
     const { body: _, ...reply } = await this.inSlot(model, {
       ...watch,
       bodyOf: (made) => bodyOf(call, model, made),
@@ -73,13 +83,13 @@ export class ProviderCalls {
       prompts: call.messages.flatMap(textsOf),
       timeoutMs: call.timeoutMs,
       attempts: call.attempts ?? Infinity,
-      price,
+      known,
     });
     return reply;
   }
 
   /** The same for a request that a client wrote: it gets the reply, or the refusal, as the server gives it. */
-  async pass(model: string, { body, timeoutMs }: PassedRequest, price: ModelPrice | null, watch: PassWatch): Promise<PassedReply> {
+  async pass(model: string, { body, timeoutMs }: PassedRequest, known: KnownModel, watch: PassWatch): Promise<PassedReply> {
     const streams = body['stream'] === true;
     const choices = typeof body['n'] === 'number' && body['n'] >= 1 ? body['n'] : 1;
     return this.inSlot(model, {
@@ -93,7 +103,7 @@ export class ProviderCalls {
       prompts: stringsIn(body['messages']),
       timeoutMs,
       attempts: Infinity,
-      price,
+      known,
     });
   }
 
@@ -107,10 +117,12 @@ export class ProviderCalls {
   }
 
   private async withSlot(model: string, exchange: Exchange): Promise<PassedReply> {
-    const { signal, price } = exchange;
+    const { signal } = exchange;
+    const price = exchange.known.price ?? null;
     const startedAt = performance.now();
     const deadline = startedAt + Math.min(exchange.timeoutMs, this.config.timeout_ms ?? Infinity);
-    const made = this.concessionsOf(model);
+    const made = this.concessions.of(model);
+    const now: Concession[] = [];
     let spent = noUsage;
     let firstTokenMs: number | null = null;
     const onFirstText = (): void => void (firstTokenMs ??= Math.round(performance.now() - startedAt));
@@ -119,6 +131,7 @@ export class ProviderCalls {
       const body = exchange.bodyOf(made);
       const ended = await this.attempt(body, exchange, deadline, onFirstText);
       if ('reply' in ended) {
+        for (const concession of now) this.concessions.confirm(model, concession);
         const usage = priced(addUsage(spent, ended.reply.usage), price);
         return { ...ended.reply, body: ended.body, usage, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) };
       }
@@ -129,6 +142,7 @@ export class ProviderCalls {
         ended.streamed || fault.failure.code === 'CONTEXT_OVERFLOW' ? null : concessionFor(fault.status, fault.said, body, made);
       if (concession && exchange.mayConcede(concession)) {
         made.add(concession);
+        now.push(concession);
         continue;
       }
       if (ended.streamed || !fault.again || tries >= Math.min(this.retry.attempts, exchange.attempts))
@@ -144,8 +158,10 @@ export class ProviderCalls {
   private async attempt(body: CompletionBody, exchange: Exchange, deadline: number, onFirstText: () => void): Promise<Attempted> {
     const { signal, onDelta, passed, estimatedPrompt } = exchange;
     const reader = new ReplyReader(this.name, { onDelta, onFirstText, ...(passed ? { passed } : {}) });
-    const firstTokenMs = this.config.local || !body.stream ? null : this.timeouts.first_token_ms;
-    const watchdog = new Watchdog(signal, deadline - performance.now(), firstTokenMs, this.timeouts);
+    const said = { ...this.config, ...exchange.known };
+    const timeouts = { ...this.timeouts, ...(said.idle_ms === undefined ? {} : { idle_ms: said.idle_ms }) };
+    const firstTokenMs = said.first_token_ms ?? (this.config.local ? null : timeouts.first_token_ms);
+    const watchdog = new Watchdog(signal, deadline - performance.now(), body.stream ? firstTokenMs : null, timeouts);
     let started = false;
     try {
       await attempt(this.client, this.name, body, reader, watchdog, () => (started = true));
@@ -163,12 +179,6 @@ export class ProviderCalls {
     const failure = watchdog.failure(this.name);
     if (failure) return { fault: notAgain(failure), spent: reader.spent(estimatedPrompt), streamed: reader.streamed };
     return { reply: reader.reply(estimatedPrompt), body: reader.body };
-  }
-
-  private concessionsOf(model: string): Set<Concession> {
-    let made = this.concessions.get(model);
-    if (!made) this.concessions.set(model, (made = new Set()));
-    return made;
   }
 }
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
-import { defaultRetry, defaultTimeouts, splitRef, type ModelPrice, type ProvidersConfig } from './configuration.js';
+import { defaultRetry, defaultTimeouts, splitRef, type KnownModel, type ProvidersConfig } from './configuration.js';
 import { ModelList } from './model-list.js';
 import { ProviderCalls } from './provider-calls.js';
 
@@ -16,7 +16,7 @@ export function openProviders(config: ProvidersConfig): Models {
   const prices = config.models ?? {};
   const providers = new Map(
     Object.entries(config.providers).map(([name, provider]) => {
-      const calls = new ProviderCalls(name, provider, timeouts, retry);
+      const calls = new ProviderCalls(name, provider, timeouts, retry, config.onConceded);
       return [name, { calls, list: new ModelList(calls, prices, timeouts) }] as const;
     }),
   );
@@ -41,12 +41,12 @@ export function openProviders(config: ProvidersConfig): Models {
   const at = <T>(
     ref: string,
     caller: AbortSignal,
-    act: (calls: ProviderCalls, model: string, signal: AbortSignal, price: ModelPrice | null) => Promise<T>,
+    act: (calls: ProviderCalls, model: string, signal: AbortSignal, known: KnownModel) => Promise<T>,
   ): Promise<T> => {
     const parts = splitRef(ref);
     const provider = parts && providers.get(parts.provider);
     if (!parts || !provider) return Promise.reject(new Failure('MODEL_NOT_FOUND', `No provider serves ${ref}.`));
-    return whileOpen(caller, (signal) => act(provider.calls, parts.model, signal, prices[ref]?.price ?? null));
+    return whileOpen(caller, (signal) => act(provider.calls, parts.model, signal, prices[ref] ?? {}));
   };
 
   return {
@@ -59,9 +59,9 @@ export function openProviders(config: ProvidersConfig): Models {
       return listings.map(({ status }) => status);
     },
     call: (request, watch) =>
-      at(request.model, watch.signal, (calls, model, signal, price) => calls.call(model, request, price, { ...watch, signal })),
+      at(request.model, watch.signal, (calls, model, signal, known) => calls.call(model, request, known, { ...watch, signal })),
     pass: (request, watch) =>
-      at(request.model, watch.signal, (calls, model, signal, price) => calls.pass(model, request, price, { ...watch, signal })),
+      at(request.model, watch.signal, (calls, model, signal, known) => calls.pass(model, request, known, { ...watch, signal })),
     /** Breaks off running calls. */
     async close(): Promise<void> {
       closing.abort();

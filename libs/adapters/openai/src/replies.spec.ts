@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { imageTokens } from '@conclave/contracts';
 import { ask, bare, failureOf, fixture, open, scripted, watch } from './__fixtures__/servers.js';
@@ -102,39 +101,6 @@ describe('a streamed reply', () => {
     });
     const reply = await open(url, {}, { timeouts: { usage_ms: 50 } }).call(ask(), watch());
     expect(reply).toMatchObject({ content: 'hi', finishReason: 'stop', usage: { estimated: true } });
-  });
-});
-
-describe('what a server refuses', () => {
-  it('is left out, and remembered for the next call', async () => {
-    const bodies: Record<string, unknown>[] = [];
-    const refuse = (response: ServerResponse, status: number, error: object): void => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error }));
-    };
-    const url = await bare((_request, response, text) => {
-      const body = JSON.parse(text) as Record<string, unknown>;
-      bodies.push(body);
-      if (body['stream_options']) return refuse(response, 422, { message: 'Extra inputs are not permitted: stream_options' });
-      if (body['max_tokens'])
-        return refuse(response, 400, {
-          message: "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
-          param: 'max_tokens',
-        });
-      if (body['temperature'] !== undefined)
-        return refuse(response, 400, { message: "Unsupported value: 'temperature' does not support 0", param: 'temperature' });
-      if (body['stream'])
-        return refuse(response, 400, { message: 'Your organization must be verified to stream this model.', param: 'stream' });
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ choices: [{ message: { content: 'ok' }, finish_reason: 'stop' }] }));
-    });
-    const models = open(url);
-    const reply = await models.call(ask('hello', { maxTokens: 5, temperature: 0 }), watch());
-    expect(reply.content).toBe('ok');
-    expect(reply.usage.calls).toBe(5);
-    await models.call(ask('hello', { maxTokens: 5, temperature: 0 }), watch());
-    expect(bodies).toHaveLength(6);
-    expect(bodies[5]).toEqual({ model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: false, max_completion_tokens: 5 });
   });
 });
 

@@ -6,6 +6,7 @@ import {
   providerFromEnvironment,
   usualPorts,
   type ProviderConfig,
+  type ProvidersConfig,
 } from '@conclave/adapter-openai';
 import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
@@ -18,6 +19,7 @@ export interface OpenedModels {
 }
 
 export interface ModelSearch {
+  readonly onConceded?: NonNullable<ProvidersConfig['onConceded']>;
   /** False in a process that makes no model calls. */
   readonly discover: boolean;
   /** Where local servers are looked for, for tests. */
@@ -41,6 +43,7 @@ export async function openModels(loaded: Loaded, search: ModelSearch): Promise<O
       ...(lone ? [[environmentProvider, lone.provider] as const] : []),
     ]),
     models: known(configuration.models),
+    ...(search.onConceded ? { onConceded: search.onConceded } : {}),
   });
   return { models: joined(real, openDemoModels(), demoOnly, search.ports ?? {}), demoOnly };
 }
@@ -56,20 +59,29 @@ export function providerOf({ configuration, secrets }: Loaded, name: string): Pr
     ...(key === undefined ? {} : { api_key: key }),
     ...(provider.max_concurrency === undefined ? {} : { max_concurrency: provider.max_concurrency }),
     timeout_ms: provider.timeout_s * 1000,
+    ...boundsOf(provider),
     local: nature.local,
     paid: provider.paid ?? nature.paid,
   };
 }
 
-type KnownModels = Readonly<
-  Record<string, { readonly context?: number; readonly price?: { readonly input: number; readonly output: number } }>
->;
+/** Seconds of the configuration as milliseconds. */
+const boundsOf = ({
+  first_token_s: first,
+  idle_s: idle,
+}: {
+  readonly first_token_s?: number | undefined;
+  readonly idle_s?: number | undefined;
+}) => ({
+  ...(first === undefined ? {} : { first_token_ms: first * 1000 }),
+  ...(idle === undefined ? {} : { idle_ms: idle * 1000 }),
+});
 
-const known = (models: Loaded['configuration']['models']): KnownModels =>
+const known = (models: Loaded['configuration']['models']): NonNullable<ProvidersConfig['models']> =>
   Object.fromEntries(
-    Object.entries(models).map(([ref, { context, price }]) => [
+    Object.entries(models).map(([ref, { context, price, ...bounds }]) => [
       ref,
-      { ...(context === undefined ? {} : { context }), ...(price ? { price } : {}) },
+      { ...(context === undefined ? {} : { context }), ...(price ? { price } : {}), ...boundsOf(bounds) },
     ]),
   );
 

@@ -53,6 +53,8 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
   try {
     const { models, demoOnly } = await openModels(loaded, {
       discover: true,
+      onConceded: (model, what) =>
+        options.observers.logger.warn('a model server refuses a parameter; calls go without it for ten minutes', { model, what }),
       ...(options.localServers ? { ports: options.localServers } : {}),
     });
     keep(models);

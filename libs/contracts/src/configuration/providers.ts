@@ -13,6 +13,9 @@ export const ProviderName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
   .meta({ expected: 'a name of letters, digits, `_`, `.` and `-`' });
 
+const firstToken = z.number().min(1).max(7200).optional();
+const idle = z.number().min(1).max(7200).optional();
+
 export const ProviderSettings = z.strictObject({
   base_url: httpAddress
     .meta({ expected: 'an http or https address that ends in /v1 for most servers' })
@@ -25,7 +28,11 @@ export const ProviderSettings = z.strictObject({
     .max(1000)
     .optional()
     .describe('calls at the same time over all processes; 1 for a local server, 8 for others'),
-  timeout_s: z.number().min(1).max(3600).default(120).describe('seconds one call may take'),
+  timeout_s: z.number().min(1).max(7200).default(900).describe('seconds one call may take'),
+  first_token_s: firstToken.describe(
+    'seconds until the first text or thinking of a stream; 300, and for a local server, which may be loading its model, as long as the call may take',
+  ),
+  idle_s: idle.describe('seconds of silence in the middle of a stream; thinking, empty chunks and comments are signs of life; 120'),
   paid: z.boolean().optional().describe('whether calls cost money; a server with a key outside this network counts as paid'),
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;
@@ -38,6 +45,10 @@ const Price = z.strictObject({
 export const ModelSettings = z.strictObject({
   context: z.int().min(256).max(100_000_000).optional().describe('context length in tokens'),
   price: Price.optional().describe('what the model costs; unknown prices count as 0 and cannot be capped'),
+  first_token_s: firstToken.describe(
+    'for this model instead of the `first_token_s` of its provider: a reasoning model may think for minutes',
+  ),
+  idle_s: idle.describe('for this model instead of the `idle_s` of its provider'),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 

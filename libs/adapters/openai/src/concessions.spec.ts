@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { ask, bare, codeOf, open, watch } from './__fixtures__/servers.js';
+import { concessionFor, type CompletionBody } from './concessions.js';
+import { readError } from './error-body.js';
+import { LearnedConcessions, learnedMs } from './learned-concessions.js';
+
+type Body = Record<string, unknown>;
+const body: CompletionBody = {
+  model: 'm', stream: true, stream_options: {}, temperature: 0, top_p: 1, seed: 1, stop: ['x'], max_tokens: 5, response_format: { type: 'json_schema' },
+}; // prettier-ignore
+const conceded = (error: unknown, status = 400): string | null => concessionFor(status, readError(error), body, new Set());
+const fastApi = { detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted', input: 1 }] };
+
+describe('what a server says it does not support', () => {
+  it.each([
+    [{ message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", param: 'max_tokens', code: 'unsupported_parameter' }, 'max_completion_tokens'],
+    [{ message: "Unsupported value: 'temperature' does not support 0 with this model.", param: 'temperature', code: 'unsupported_value' }, 'no temperature'],
+    [{ message: 'Your organization must be verified to stream this model.', param: 'stream', code: 'unsupported_value' }, 'no stream'],
+    [{ message: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", param: 'response_format' }, 'no response_format'],
+    [{ message: 'Extra inputs are not permitted: stream_options' }, 'no usage option'],
+    [{ message: 'This response_format type is unavailable now' }, 'no response_format'],
+    [{ message: "'response_format.type' must be 'json_schema' or 'text'" }, 'no response_format'],
+    [{ message: 'Unrecognized request argument supplied: seed' }, 'no seed'],
+    [{ message: 'The `stop` parameter is not supported.' }, 'no stop'],
+    [{ message: 'property top_p is unsupported' }, 'no top_p'],
+    [{ message: 'This model does not support the parameter `top_p`.' }, 'no top_p'],
+    ['Unknown parameter: "stream_options"', 'no usage option'],
+    [fastApi, 'no seed'],
+  ])('is given up: %j', (error, concession) => expect(conceded(error)).toBe(concession)); // prettier-ignore
+
+  it.each([
+    [{ message: "Invalid schema for response_format 'x': 'nonsense' is not valid under any of the given schemas.", param: 'response_format', code: 'invalid_json_schema' }],
+    [{ message: "Invalid schema for response_format 'x': In context=(), 'format' is not supported.", param: 'response_format.json_schema', code: null }],
+    [{ message: 'temperature must be between 0 and 1' }],
+    [{ message: 'Invalid value for temperature: 1.7 is greater than the maximum of 1', param: 'temperature', code: 'decimal_above_max_value' }],
+    [{ message: "Unsupported value: 'messages[0].role' does not support 'developer' with this model.", param: 'messages[0].role', code: 'unsupported_value' }],
+    [{ message: 'Your text "stop the stream, temperature unknown, seed invalid" was refused' }],
+    [{ message: `The prompt says that stream is not supported. ${'x'.repeat(400)}` }],
+    [{ message: 'You must be 18 to use the temperature tool; unknown user' }],
+    [{ message: 'upstream timed out: seed node unavailable' }],
+  ])('and a mistake of one call is not: %j', (error) => expect(conceded(error)).toBeNull()); // prettier-ignore
+});
+
+describe('a refusal', () => {
+  const refusing = async (seen: Body[]): Promise<string> =>
+    bare((_request, response, text) => {
+      const sent = JSON.parse(text) as Body;
+      seen.push(sent);
+      const refused = sent['temperature'] !== undefined;
+      response.writeHead(refused ? 400 : 200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(
+          refused
+            ? { error: { message: "Unsupported value: 'temperature' does not support 0", param: 'temperature', code: 'unsupported_value' } }
+            : { choices: [{ message: { content: 'ok' }, finish_reason: 'stop' }] },
+        ),
+      );
+    });
+
+  it('changes the call that meets it, and the next ones only after a second call has met it; then somebody hears of it', async () => {
+    const seen: Body[] = [];
+    const learned: string[] = [];
+    const models = open(await refusing(seen), {}, { onConceded: (ref, what) => void learned.push(`${ref}: ${what}`) });
+    const calls: number[] = [];
+    for (let n = 0; n < 3; n += 1) calls.push((await models.call(ask('hello', { temperature: 0 }), watch())).usage.calls);
+    expect(calls).toEqual([2, 2, 1]);
+    expect(seen.map((sent) => 'temperature' in sent)).toEqual([true, false, true, false, false]);
+    expect(learned).toEqual(['m@p: no temperature']);
+    const other = await models.call(ask('hello', { model: 'other@p', temperature: 0 }), watch());
+    expect(other.usage.calls).toBe(2);
+  });
+
+  it('of a value is the failure of its call and changes nothing for others', async () => {
+    const seen: Body[] = [];
+    const url = await bare((_request, response, text) => {
+      const sent = JSON.parse(text) as Body;
+      seen.push(sent);
+      const wrong = JSON.stringify(sent).includes('nonsense');
+      response.writeHead(wrong ? 400 : 200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(
+          wrong
+            ? { error: { message: "Invalid schema for response_format 'x'", param: 'response_format', code: 'invalid_request_error' } }
+            : { choices: [{ message: { content: '{}' }, finish_reason: 'stop' }] },
+        ),
+      );
+    });
+    const models = open(url);
+    const format = (type: string) => ({ responseFormat: { type: 'json_schema', json_schema: { name: 'x', schema: { type } } } });
+    for (let n = 0; n < 3; n += 1) expect(await codeOf(models.call(ask('hello', format('nonsense')), watch()))).toBe('PROVIDER_REFUSED');
+    await models.call(ask('hello', format('object')), watch());
+    expect(seen).toHaveLength(4);
+    expect(seen[3]!['response_format']).toMatchObject({ type: 'json_schema' });
+  });
+
+  it('is forgotten after ten minutes', () => {
+    let now = 0;
+    const learned = new LearnedConcessions(() => undefined, () => now); // prettier-ignore
+    learned.confirm('m', 'no seed');
+    expect([...learned.of('m')]).toEqual([]);
+    learned.confirm('m', 'no seed');
+    expect([...learned.of('m')]).toEqual(['no seed']);
+    expect([...learned.of('m2')]).toEqual([]);
+    now = learnedMs;
+    expect([...learned.of('m')]).toEqual([]);
+    learned.confirm('m', 'no seed');
+    expect([...learned.of('m')]).toEqual([]);
+  });
+});

@@ -357,7 +357,7 @@ export const failures = {
     type: 'server_error',
     retriable: true,
     errorType: 'own_shutdown',
-    message: 'The gateway is shutting down. The run goes on; GET /v1/runs/{id}/events follows it.',
+    message: 'The gateway is shutting down. A run that was accepted goes on.',
   },
   INTERNAL: {
     status: 500,

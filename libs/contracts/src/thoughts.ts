@@ -19,7 +19,7 @@ export const thoughts = {
   'expert.tier': { emoji: '🪜', title: 'T1/T2 routing', detail: null },
   'mcp.call': { emoji: '⚙️', title: 'Tool call', detail: 'tool and arguments as JSON' },
   'mcp.result': { emoji: '⚙️', title: 'Tool result', detail: 'the whole result' },
-  'research.result': { emoji: '🌐', title: 'Web research', detail: 'query and results with their sources' },
+  'research.result': { emoji: '🌐', title: 'Research', detail: 'query and results with their sources' },
   'graph.context': { emoji: '🔗', title: 'GraphRAG', detail: 'the structured context' },
   'reasoning.prompt': { emoji: '🧠', title: 'Reasoning prompt', detail: 'the whole prompt of the four steps' },
   'reasoning.result': { emoji: '🧠', title: 'Reasoning', detail: 'decomposition to conclusion' },

@@ -39,7 +39,7 @@ function refineMore(moves: Moves, strategy: Strategy): boolean {
   const unsure = unsureOf(run);
   if (unsure.length === 0) return false;
   const named = unsure.map(([, task]) => `${categoryOf(task)} (${task.result!.confidence ?? 0})`).join(', ');
-  moves.think('expert.unsure', `Unsure: ${named}`);
+  moves.think('expert.unsure', `Not sure enough: ${named}`);
   run.phase = 'refining';
   composing.refined += 1;
   composing.stage = 'hints';
@@ -130,7 +130,7 @@ function endRefinement(
     supersede(run, task.again!, said);
     takePlaces(run, id, task, said);
   }
-  if (deltas.length > 0) moves.think('refinement.response', `Refinement round ${composing.refined}: ${deltas.join('; ')}`);
+  if (deltas.length > 0) moves.think('refinement.response', `Second try of unsure experts (${composing.refined}): ${deltas.join('; ')}`);
   composing.stage = 'done';
   // Without hints or scores another round would ask the same again.
   if (deltas.length === 0) composing.refined = optionsOf(run.template).refineRounds;

@@ -48,20 +48,31 @@ const noProgress = (s: Situation): string =>
     ? `${s.roundsWithoutFacts} rounds brought no new fact (limit ${s.stallLimit})`
     : 'The last actions were the same one or two over and over';
 
+const budgetWords: Readonly<Record<Situation['budget']['name'], string>> = {
+  model_calls: 'model calls',
+  tokens: 'tokens',
+  prompt_tokens: 'tokens in prompts',
+  wall_time_s: 'seconds',
+  cost: 'money',
+};
+
+/** A sentence that ends with what somebody else wrote, such as a gap or an error, which may bring its own full stop. */
+export const ended = (sentence: string): string => (/[.!?…]$/.test(sentence.trimEnd()) ? sentence.trimEnd() : `${sentence.trimEnd()}.`);
+
 /** First match wins (loop.md, Decision table). */
 export const decisionTable: readonly Row[] = [
   {
     id: 'D1',
     when: (s) => s.cancelled !== null,
     then: () => finish('cancelled', 'cancelled'),
-    sentence: (s) => `The run was cancelled: ${s.cancelled}.`,
+    sentence: (s) => ended(`The run was cancelled: ${s.cancelled}`),
   },
   {
     id: 'D2',
     when: (s) => s.budget.level === 'reserve' || s.budget.level === 'spent',
     then: (s) => finish('limit_reached', `budget_${s.budget.name}`),
     sentence: (s) =>
-      `The budget ${s.budget.name} is ${s.budget.level === 'spent' || s.budget.used > s.budget.limit ? '' : 'nearly '}used up: ${round(s.budget.used)} of ${round(s.budget.limit)}.`,
+      `The budget of ${budgetWords[s.budget.name]} is ${s.budget.level === 'spent' || s.budget.used > s.budget.limit ? '' : 'nearly '}used up: ${round(s.budget.used)} of ${round(s.budget.limit)}.`,
   },
   {
     id: 'D3',
@@ -92,7 +103,7 @@ export const decisionTable: readonly Row[] = [
     then: (s) => (s.assesses ? finish('limit_reached', 'rounds') : finish('completed', 'single_pass')),
     sentence: (s) =>
       s.assesses
-        ? `All ${s.maxRounds} rounds were used; still open: ${s.gap || 'not assessed after the last round'}.`
+        ? ended(`All ${s.maxRounds} rounds were used; still open: ${s.gap || 'not assessed after the last round'}`)
         : 'The one round of this template is done.',
   },
   {

@@ -61,7 +61,7 @@ function begin(moves: Moves, strategy: Strategy): void {
     maxRounds: strategy.maxRounds(run.template),
     question: run.goal,
   });
-  if (run.skill) moves.think('skill.resolved', `/${run.skill.name} ${run.skill.arguments}`.trim(), null, run.goal);
+  if (run.skill) moves.think('skill.resolved', `Skill /${run.skill.name} ${run.skill.arguments}`.trim(), null, run.goal);
   if (run.cached && run.earlyCommands.length === 0) return answerFromCache(moves);
   moves.entries.push({ kind: 'planning', epoch: 0, iteration: 0, max: run.template.max_agentic_rounds });
   moves.arm('wall.reserve', run.startedAt + run.limits.wall_time_s * 850);

@@ -2,6 +2,7 @@ import type { FailureNote } from '@conclave/contracts';
 import { completedId, makeEvent, RunCompleted } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { compose, fastAnswer } from './compose.js';
+import { ended } from './decision-table.js';
 import { dispatchJudge, settleUnanswered } from './dispatch.js';
 import type { Moves } from './moves.js';
 import type { BornRun, Draft, Ending, RunState, TaskState } from './state.js';
@@ -38,7 +39,9 @@ export function write(moves: Moves, strategy: Strategy): void {
   if (fast) {
     moves.think(
       'fast.path',
-      run.complexity === 'trivial' ? 'A trivial question: one expert answers' : 'One sure expert and no evidence: no merger',
+      run.complexity === 'trivial'
+        ? 'A trivial question: one expert answers'
+        : 'One sure expert and nothing to merge: its answer is the answer',
     );
     return deliver(moves, strategy, fast);
   }
@@ -113,7 +116,7 @@ export function finishCancelled(moves: Moves, command: 'cancel' | 'abort' | stri
     run.ending = { outcome: 'failed', rule: null, reason: `A record of this run is a dead letter: ${reason}`, reasonCode: 'aborted' };
     run.failure = { code: 'RECORD_DEAD', message: reason, retriable: false };
   } else {
-    const sentence = `The run was cancelled: ${reason}.`;
+    const sentence = ended(`The run was cancelled: ${reason}`);
     moves.rule = { id: 'D1', sentence };
     run.decisions.push({ epoch: run.epoch, rule: 'D1', sentence, at: moves.now });
     moves.entries.push({ kind: 'decided', epoch: run.epoch, rule: 'D1', sentence });

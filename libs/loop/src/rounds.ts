@@ -1,7 +1,7 @@
 import type { EarlierResult, PlanCreated, PlannedTask, RuleId } from '@conclave/contracts';
 import { addUsage, GapDetected, gapId, makeEvent, noUsage } from '@conclave/contracts';
 import { budgetLeft, readBudget } from './budget.js';
-import { decideRow, type Situation } from './decision-table.js';
+import { decideRow, ended, type Situation } from './decision-table.js';
 import { admitTasks, bounded, dispatchJudge, dispatchReady, settleUnaffordable } from './dispatch.js';
 import { compose, fastAnswer, plannedTasks } from './compose.js';
 import { finish } from './finish.js';
@@ -35,7 +35,7 @@ export function planMissing(moves: Moves, strategy: Strategy, plan: PlanCreated[
     return finish(moves, strategy, {
       outcome: 'stuck',
       rule: 'D4',
-      reason: `The planner gave no further plan: ${why}.`,
+      reason: ended(`The planner gave no further plan: ${why}`),
       reasonCode: 'planner_failed',
     });
   }
@@ -179,7 +179,7 @@ export function writeDraft(moves: Moves, strategy: Strategy): void {
   run.phase = 'assessing';
   const fast = fastAnswer(run);
   if (fast) {
-    moves.think('fast.path', 'One sure expert and no evidence: no merger');
+    moves.think('fast.path', 'One sure expert and nothing to merge: its answer is the answer');
     run.draft = fast;
     return assess(moves, strategy);
   }

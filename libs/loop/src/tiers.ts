@@ -72,7 +72,7 @@ export function escalate(moves: Moves, id: string, task: TaskState): void {
   moves.run.tasks[second[0]] = second[1];
   const { result } = task;
   const why = result?.status === 'ok' ? `unsure (${result.confidence ?? 'no confidence'}, needs ${sureFrom})` : 'without an answer';
-  moves.think('expert.tier', `${categoryOf(task)}: T1 is ${why}, T2 is asked`, id);
+  moves.think('expert.tier', `The ${categoryOf(task).replaceAll('_', ' ')} expert is ${why}: a model of the second tier is asked`, id);
 }
 
 /** Answers of experts that count: candidates, rejected and superseded ones do not. */

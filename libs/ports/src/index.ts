@@ -1,5 +1,6 @@
 export * from './blobs/blobs.js';
 export * from './blobs/memory-blobs.js';
+export * from './connections/connection-words.js';
 export * from './embeddings/embedder.js';
 export * from './documents/documents.js';
 export * from './documents/memory-documents.js';

@@ -55,7 +55,7 @@ describe('ask', () => {
     expect(code).toBe(exitCodes.answered);
     expect(answer).toMatch(/\[1\]/);
     expect(answer).toContain('Sources:');
-    for (const words of ['DEMO model', 'Plan: ', 'More is needed', 'Iteration 1/3', 'Writing the answer', 'completed: '])
+    for (const words of ['DEMO model', 'Plan: ', 'More is needed', 'Iteration 1/3', 'Writing the answer', 'Done: '])
       expect(progress).toContain(words);
   }, 30_000);
 

@@ -43,7 +43,7 @@ describe('the terminal view of a run', () => {
       'the year',
       'Iteration 1/3',
       '[1] a.md',
-      'completed: The evidence is sufficient. (D3)',
+      'Done: The evidence is sufficient.\n',
       '2 rounds, 3 model calls, 15 tokens',
     ])
       expect(progress).toContain(words);

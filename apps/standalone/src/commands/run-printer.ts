@@ -1,5 +1,5 @@
 import { parseTaskId, type Snapshot, type StreamEntry } from '@conclave/contracts';
-import { progressText } from '@conclave/service-gateway';
+import { outcomeWords, progressText } from '@conclave/service-gateway';
 import type { RunCompletedEntry } from './gateway-client.js';
 
 interface Out {
@@ -64,7 +64,7 @@ export class RunPrinter {
 
   private end(entry: RunCompletedEntry): void {
     this.completed = entry;
-    const { answer, failure, reason, rule, outcome, sources, usage, rounds } = entry;
+    const { answer, failure, reason, outcome, sources, usage, rounds } = entry;
     if (answer !== null) {
       // A held answer comes whole; a streamed one may end with what was added after its last token.
       if (!this.shown) this.text(answer);
@@ -75,7 +75,7 @@ export class RunPrinter {
       }
       this.answer.write('\n');
     }
-    const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model calls, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}`;
+    const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model ${usage.calls === 1 ? 'call' : 'calls'}, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}`;
     // The answer names its sources by itself where it cites them.
     const unnamed = sources.some(({ title }) => !answer?.includes(title));
     const named = !unnamed
@@ -86,7 +86,7 @@ export class RunPrinter {
         '',
         ...(this.held ? [this.held.trimEnd()] : []),
         ...(named.length > 0 ? ['📚 Sources', ...named] : []),
-        `🏁 ${outcome}: ${reason}${rule ? ` (${rule})` : ''}`,
+        `🏁 ${outcomeWords[outcome]}: ${reason}`,
         ...(failure ? [`   ${failure.message}`] : []),
         `   ${spent}`,
         '',

@@ -58,7 +58,7 @@ describe('conclave run', () => {
     expect(view).toBe(text.trimEnd() + '\n');
     const lines = timeline.trimEnd().split('\n');
     expect(lines[0]).toMatch(/^ +\+0\.000 s {2}run\.started +/);
-    expect(lines.at(-1)).toMatch(/s {2}run\.completed +completed: .* \(D\d+\), \d+ characters were shown$/);
+    expect(lines.at(-1)).toMatch(/s {2}run\.completed +completed: .*\., \d+ characters were shown$/);
     expect(lines.filter((line) => line.includes('  decided '))).toHaveLength(2);
     expect(lines.filter((line) => line.includes('  chunk '))).toHaveLength(1);
     const offsets = lines.map((line) => Number(/\+([\d.]+) s/.exec(line)![1]));

@@ -68,12 +68,8 @@ async function printEntries(client: GatewayClient, runId: string, out: RunComman
       continue;
     }
     if (entry.kind === 'run.completed') {
-      const rule = entry.rule ? ` (${entry.rule})` : '';
-      line(
-        entry.at,
-        entry.kind,
-        `${entry.outcome}: ${entry.reason}${rule}${writing ? `, ${writing.characters} characters were shown` : ''}`,
-      );
-    } else line(entry.at, entry.kind, progressText(entry) ?? ('taskId' in entry ? (entry.taskId ?? '').slice(runId.length + 1) : ''));
+      line(entry.at, entry.kind, `${entry.outcome}: ${entry.reason}${writing ? `, ${writing.characters} characters were shown` : ''}`);
+    } else if (entry.kind === 'decided') line(entry.at, entry.kind, `⚖️ ${entry.sentence}`);
+    else line(entry.at, entry.kind, progressText(entry) ?? ('taskId' in entry ? (entry.taskId ?? '').slice(runId.length + 1) : ''));
   }
 }

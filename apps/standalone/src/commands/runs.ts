@@ -32,7 +32,7 @@ export function runText(run: RunView): string {
   const lines = [
     `${run.id}  ${run.template.id} (${run.template.strategy}, version ${run.template.version})`,
     `Question  ${short(run.question, 400)}`,
-    `Status    ${run.status}${run.reason ? `: ${run.reason}` : ''}${run.rule ? ` (${run.rule})` : ''}`,
+    `Status    ${run.status}${run.reason ? `: ${run.reason}` : ''}`,
     ...run.rounds.flatMap(({ epoch, tasks, fallback }) => [
       `Round ${epoch}${fallback ? ' (fallback plan)' : ''}`,
       ...tasks.map(
@@ -40,7 +40,7 @@ export function runText(run: RunView): string {
           `  ${localTask(task.id).padEnd(18)} ${task.capability.padEnd(22)} ${task.status.padEnd(11)} ${task.model ?? ''}${task.failure ? ` ${short(task.failure.message, 80)}` : ''}`,
       ),
     ]),
-    ...run.decisions.map(({ epoch, rule, sentence }) => `Decision  round ${epoch}: ${rule} ${sentence}`),
+    ...run.decisions.map(({ epoch, sentence }) => `Decision  round ${epoch}: ${sentence}`),
     ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
     ...(run.answer === null ? [] : ['', run.answer, '']),
     ...run.sources.map(({ title, url }, i) => `Source    [${i + 1}] ${title}${url ? ` · ${url}` : ''}`),

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Failure } from '@conclave/contracts';
+import { connectionWords } from '@conclave/ports';
 
 /** A token goes out as `Authorization: Bearer` unless the server was set up to read `x-chroma-token`. */
 export type ChromaCredentials =
@@ -190,5 +191,5 @@ function jsonOf(text: string): unknown {
 
 const codeOf = (error: unknown): string => {
   const { code, name } = Object(error) as { code?: unknown; name?: unknown };
-  return String(code ?? name ?? 'unknown');
+  return connectionWords(String(code ?? name ?? 'unknown'));
 };

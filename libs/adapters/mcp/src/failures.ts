@@ -1,7 +1,7 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Failure } from '@conclave/contracts';
-import { oneLine } from '@conclave/ports';
+import { connectionWords, oneLine } from '@conclave/ports';
 
 const longestSentence = 500;
 
@@ -37,7 +37,10 @@ export function callFailure(error: unknown): Failure | LostReply {
   const code = networkCode(error);
   if (code !== null) {
     const never = neverSent.has(code);
-    return new LostReply(new Failure('TOOL_SERVER_UNAVAILABLE', `Check that it runs at its address (${code}).`, { cause: error }), !never);
+    return new LostReply(
+      new Failure('TOOL_SERVER_UNAVAILABLE', `Check that it runs at its address (${connectionWords(code)}).`, { cause: error }),
+      !never,
+    );
   }
   return new Failure('TOOL_FAILED', 'What its server sent is not a result of the protocol.', { cause: error });
 }

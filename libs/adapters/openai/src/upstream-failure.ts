@@ -1,4 +1,5 @@
 import { Failure, type FailureCode } from '@conclave/contracts';
+import { connectionWords } from '@conclave/ports';
 import { APIConnectionTimeoutError, APIError } from 'openai';
 import { readError, type UpstreamError } from './error-body.js';
 import { retryAfterMs } from './retry.js';
@@ -141,12 +142,12 @@ export function quotable(message: string, secrets: Secrets): string {
 /** Errors of fetch may come from another realm, where `instanceof Error` does not hold. */
 const nameOfError = (error: unknown): unknown => (error as { name?: unknown } | null)?.name;
 
-/** ` (ECONNREFUSED)` from the depth of a connection error; empty where it has no code. */
+/** ` (nothing listens at its address, ECONNREFUSED)` from the depth of a connection error; empty where it has no code. */
 export function connectionCode(error: unknown): string {
   let at = error;
   for (let depth = 0; typeof at === 'object' && at !== null && depth < 5; depth += 1) {
     const { code, cause } = at as { code?: unknown; cause?: unknown };
-    if (typeof code === 'string' && /^[A-Z_]+$/.test(code)) return ` (${code})`;
+    if (typeof code === 'string' && /^[A-Z_]+$/.test(code)) return ` (${connectionWords(code)})`;
     at = cause;
   }
   return '';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
-import { firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
+import { connectionWords, firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
 import { z } from 'zod';
 
 export interface SearxngOptions {
@@ -225,8 +225,8 @@ const plain = (text: string): string =>
     .text.replace(/\s+/g, ' ')
     .trim();
 
-/** ` (ECONNREFUSED)` of a failed fetch. */
+/** ` (nothing listens at its address, ECONNREFUSED)` of a failed fetch. */
 function codeOf(error: unknown): string {
   const code = (error as { cause?: { code?: unknown } } | null)?.cause?.code;
-  return typeof code === 'string' ? ` (${code})` : '';
+  return typeof code === 'string' ? ` (${connectionWords(code)})` : '';
 }

@@ -31,8 +31,16 @@ export interface Question {
   readonly afterRun?: boolean;
   /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
   readonly firstIndex?: number;
-  /** `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. */
-  readonly onBegun?: (attempt: number, model: string, messages: readonly AskedMessage[]) => void | Promise<void>;
+  /**
+   * `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. `before` is what the model
+   * before this one failed with, null for the first.
+   */
+  readonly onBegun?: (
+    attempt: number,
+    model: string,
+    messages: readonly AskedMessage[],
+    before: FailureNote | null,
+  ) => void | Promise<void>;
   readonly onContent?: (text: string, attempt: number) => void;
 }
 
@@ -112,7 +120,7 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
       ...(question.afterRun ? { afterRun: true } : {}),
       onBegun: (journalAttempt) => {
         current = streamAttempt(journalAttempt);
-        return question.onBegun?.(current, model, room.messages);
+        return question.onBegun?.(current, model, room.messages, tried === 0 ? null : failure);
       },
       onContent: (text) => question.onContent?.(text, current),
     });
@@ -126,6 +134,9 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
   }
   return { kind: 'failed', failure, attempt, usage, records };
 }
+
+/** Why another model is asked than the first, to stand behind its name in a line for people. */
+export const insteadOf = (before: FailureNote | null): string => (before === null ? '' : `, after this: ${before.message}`);
 
 /** The prompt as this model may get it, and the tokens that are left for its reply. */
 function roomFor(

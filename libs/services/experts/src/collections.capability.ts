@@ -26,7 +26,7 @@ export const collectionsCapability =
         name: 'collections.search',
         request: { query: input.query, collections: input.collections, filters: input.filters, limit: input.limit },
         onBegun: async (attempt) => {
-          const text = `searches ${input.collections.join(', ')} for: ${input.query}`;
+          const text = `Searches ${input.collections.join(', ')} for: ${input.query}`;
           await stream.append(task.runId, [{ kind: 'progress', taskId: data.taskId, attempt, n: 0, code: 'research.query', text }]);
         },
       },
@@ -35,7 +35,7 @@ export const collectionsCapability =
         const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(content));
         const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
         await thinkAloud(stream, task, attempt, [
-          { n: 1, code: 'research.result', text: `${chunks.length} passages of documents`, detail },
+          { n: 1, code: 'research.result', text: `Documents: ${chunks.length} ${chunks.length === 1 ? 'passage' : 'passages'}`, detail },
         ]);
         const facts = chunks.map(({ text, title }): Fact => ({
           text,

@@ -1,8 +1,11 @@
 import type { TaskInput } from '@conclave/contracts';
 import {
-  answerTask, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type FillIn, type ShownIn,
+  answerTask, emptyAnswer, insteadOf, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type FillIn, type ShownIn,
 } from '@conclave/service-calls'; // prettier-ignore
 import { expertPrompt, readExpert } from '@conclave/strategies';
+
+/** The usual first tier needs no word. */
+const tierWords: Readonly<Record<string, string>> = { t2: ' of the second tier', always: ', which is always asked' };
 
 /**
  * `expert.<category>`: one model call with the evidence of the round. Where its reply is the answer itself and nothing may change it any
@@ -14,6 +17,7 @@ export const expertCapability =
     const { task } = context;
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'expert' }>;
+    const expert = `${input.category.replaceAll('_', ' ')} expert`;
     const isLive = data.stream === 'live';
     let live: { readonly attempt: number; readonly text: LiveText } | null = null;
     const textOf = (attempt: number): LiveText => {
@@ -27,10 +31,10 @@ export const expertCapability =
         messages: (promptTokens) => expertPrompt(input, promptTokens, data.prompts),
         ...(input.attachments.length > 0 ? { fillIn } : {}),
         ...(input.parameters ? { parameters: input.parameters } : {}),
-        onBegun: async (attempt, model, messages) => {
+        onBegun: async (attempt, model, messages, before) => {
           await thinkAloud(stream, task, attempt, [
-            { n: 0, code: 'expert.prompt', text: `System prompt of ${input.category}`, detail: promptDetail(messages) },
-            { n: 1, code: 'expert.call', text: `${input.category} asks ${model}${data.tier === 't1' ? '' : ` (${data.tier})`}` },
+            { n: 0, code: 'expert.prompt', text: `The ${expert} gets its task`, detail: promptDetail(messages) },
+            { n: 1, code: 'expert.call', text: `The ${expert} asks ${model}${tierWords[data.tier] ?? ''}${insteadOf(before)}` },
           ]);
         },
         ...(isLive ? { onContent: (text: string, attempt: number) => textOf(attempt).push(text) } : {}),
@@ -44,7 +48,7 @@ export const expertCapability =
         }
         if (read.text === '') return emptyAnswer;
         await thinkAloud(stream, task, attempt, [
-          { n: 2, code: 'expert.response', text: `${model} is ${read.confidence} sure`, detail: reply.content },
+          { n: 2, code: 'expert.response', text: `${model} has answered, confidence ${read.confidence.toFixed(2)}`, detail: reply.content },
         ]);
         return {
           status: 'ok',

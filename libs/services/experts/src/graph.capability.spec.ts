@@ -128,7 +128,9 @@ describe('the graph capability', () => {
     expect(data.sources).toEqual(facts.map(({ source }) => source));
     expect(notes).toEqual([]);
     expect(records).toMatchObject([{ type: 'CallRecorded', data: { model: 'graph.retrieve', purpose: 'graph', status: 'ok' } }]);
-    expect(shown).toEqual([{ kind: 'progress', taskId, attempt: 1, n: 0, code: 'graph.context', text: '1 relation, 1 insight' }]);
+    expect(shown).toEqual([
+      { kind: 'progress', taskId, attempt: 1, n: 0, code: 'graph.context', text: 'Knowledge graph: 1 relation, 1 insight' },
+    ]);
   });
 
   it('shows the context itself only where the run asked for full detail', async () => {
@@ -212,7 +214,7 @@ describe('the graph capability', () => {
       expect(found).toMatchObject([{ text: '[Domain-Filtered Memory] § 242 is about good faith.', taskId, source: { kind: 'memory' } }]);
       expect(notes).toEqual(['No fact carries these filters: colour.']);
       expect(records).toMatchObject([{ data: { model: 'graph.retrieve' } }, { data: { model: 'facts.lookup' } }]);
-      expect(shown).toMatchObject([{ text: '0 relations, 0 insights, 1 fact by filter' }]);
+      expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact by filter' }]);
     });
 
     it('asks for none without filters', async () => {
@@ -254,7 +256,7 @@ describe('the graph capability', () => {
       const again = await ask({ taskId: `${runId}/0/g2`, question: '  what is the AURORA bridge made of? ' });
       expect(again.texts).toEqual(first.texts);
       expect([first.notes, again.notes]).toEqual([[], ['The context of the knowledge graph came from its cache.']]);
-      expect(shown.at(-1)).toMatchObject({ text: '1 relation, 0 insights, from the cache' });
+      expect(shown.at(-1)).toMatchObject({ text: 'Knowledge graph: 1 relation, 0 insights, from the cache' });
       expect(ttls).toEqual([3_600_000]);
     });
 

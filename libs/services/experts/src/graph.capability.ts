@@ -166,7 +166,7 @@ async function show(
         ...(filtered > 0 ? [counted(filtered, 'fact', ' by filter')] : []),
         ...(found.cached ? ['from the cache'] : []),
       ]
-    : [skipped];
+    : [];
   await stream.append(task.runId, [
     {
       kind: 'progress',
@@ -174,7 +174,7 @@ async function show(
       attempt,
       n: 0,
       code: 'graph.context',
-      text: parts.join(', '),
+      text: found ? `Knowledge graph: ${parts.join(', ')}` : skipped,
       ...(detail === 'full' ? { detail: boundedDetail(contextText(facts)) } : {}),
     },
   ]);

@@ -117,8 +117,8 @@ describe('the capability math', () => {
     await perform({ operation: 'solve', args: { expression: '3*x = secret' } });
     const lean = await progress();
     expect(lean).toMatchObject([
-      { code: 'mcp.call', n: 0, text: 'calculates with math.solve' },
-      { code: 'mcp.result', n: 1, text: 'math.solve has a result of SymPy 1.11.1' },
+      { code: 'mcp.call', n: 0, text: 'Calculates with math.solve' },
+      { code: 'mcp.result', n: 1, text: 'SymPy 1.11.1 has a result' },
     ]);
     expect(JSON.stringify(lean)).not.toContain('secret');
   });

@@ -26,12 +26,12 @@ export const mathCapability =
     return answerByTool(
       maker,
       context,
-      { name, request: asked, onBegun: (attempt) => show(attempt, 0, 'mcp.call', `calculates with ${name}`, asked) },
+      { name, request: asked, onBegun: (attempt) => show(attempt, 0, 'mcp.call', `Calculates with ${name}`, asked) },
       (running) => symbolic.evaluate({ ...asked, signal: running }),
       async ({ content, attempt }) => {
         const calculated = Calculated.parse(JSON.parse(content));
         const title = engineTitle(calculated.engine);
-        await show(attempt, 1, 'mcp.result', `${name} has a result of ${title}`, JSON.parse(content));
+        await show(attempt, 1, 'mcp.result', `${title} has a result`, JSON.parse(content));
         const fact: Fact = {
           text: sentenceOf(asked, calculated),
           source: { kind: 'tool', title, url: null },
@@ -42,7 +42,7 @@ export const mathCapability =
         const notes = [`Calculated by ${title}.`, ...calculated.notes];
         return { status: 'ok', output: { kind: 'evidence', facts: [fact], notes }, sources: [fact.source] };
       },
-      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} gave no result (${failure.code})`, failure),
+      (failure, attempt) => show(attempt, 1, 'mcp.result', `${name} gave no result: ${failure.message}`, failure),
     );
   };
 

@@ -103,8 +103,8 @@ describe('the tool capability', () => {
     const redacted = await worker(tools);
     await redacted.run({ tool: 'precision.add', args: { values: [1, 2], secret: 'hush' } });
     expect(await redacted.shown()).toEqual([
-      { kind: 'progress', taskId, attempt: 1, n: 0, code: 'mcp.call', text: 'calls precision.add with values, secret' },
-      { kind: 'progress', taskId, attempt: 1, n: 1, code: 'mcp.result', text: 'precision.add answers with 1 characters' },
+      { kind: 'progress', taskId, attempt: 1, n: 0, code: 'mcp.call', text: 'Calls precision.add with values, secret' },
+      { kind: 'progress', taskId, attempt: 1, n: 1, code: 'mcp.result', text: 'precision.add has answered with 1 character' },
     ]);
     const full = await worker(tools);
     await full.run({ tool: 'precision.add', args: { values: [1, 2] } }, { detail: 'full' });

@@ -36,7 +36,7 @@ export const mcpCapability =
           attempt = begun;
           const names = Object.keys(input.args);
           const withNames = names.length === 0 ? 'without arguments' : `with ${oneLine(names.join(', '), 200)}`;
-          await say(begun, 0, 'mcp.call', `calls ${named} ${withNames}`, JSON.stringify({ tool: input.tool, args: input.args }));
+          await say(begun, 0, 'mcp.call', `Calls ${named} ${withNames}`, JSON.stringify({ tool: input.tool, args: input.args }));
         },
       },
       async (running): Promise<z.infer<typeof Called>> => {
@@ -55,7 +55,13 @@ export const mcpCapability =
           await say(at, 1, 'mcp.result', `${named}: ${failure.message}`, content);
           return { status: 'error', failure };
         }
-        await say(at, 1, 'mcp.result', `${tool} answers with ${content.length} characters`, content);
+        await say(
+          at,
+          1,
+          'mcp.result',
+          `${tool} has answered with ${content.length} ${content.length === 1 ? 'character' : 'characters'}`,
+          content,
+        );
         const text = factText(content);
         const fact: Fact = {
           text,

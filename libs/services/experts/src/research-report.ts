@@ -64,7 +64,7 @@ function originOf({ origin, at }: Pick<FoundHits, 'origin' | 'at'>, now: number)
 const phrase = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 
 /** One line for people: how many results, from where, their sources by number. */
-export function resultLine({ found, pages, now }: Findings): string {
+export function resultLine({ found, pages, now, kind }: Findings): string {
   const { hits } = found;
   const count = `${hits.length} ${hits.length === 1 ? 'result' : 'results'}`;
   const origin = originOf(found, now);
@@ -79,7 +79,7 @@ export function resultLine({ found, pages, now }: Findings): string {
   ];
   const said = aside.filter((part) => part !== null).join(', ');
   const sources = hits.map(({ title, url }, index) => `[${index + 1}] ${phrase(title || 'Untitled', 80)}${url ? ` (${hostOf(url)})` : ''}`);
-  return `${count}${said === '' ? '' : ` (${said})`}${sources.length === 0 ? '' : `: ${sources.join('; ')}`}`;
+  return `${kind === 'web' ? 'Web' : 'Documents'}: ${count}${said === '' ? '' : ` (${said})`}${sources.length === 0 ? '' : `: ${sources.join('; ')}`}`;
 }
 
 /** Query, results and what was read of pages, as they are; for runs that may show everything. */

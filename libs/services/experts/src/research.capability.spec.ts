@@ -26,8 +26,8 @@ describe('research', () => {
     });
     expect(done.sources).toEqual(done.facts.map(({ source }) => source));
     expect(world.shown.map(({ code, n, text }) => [code, n, text.slice(0, 60)])).toEqual([
-      ['research.query', 0, 'searches for: copper'],
-      ['research.result', 1, '5 results: [1] Title 1 (host1.example); [2] Title 2 (host2.e'],
+      ['research.query', 0, 'Searches for: copper'],
+      ['research.result', 1, 'Web: 5 results: [1] Title 1 (host1.example); [2] Title 2 (ho'],
     ]);
     expect(done.notes).toBe('');
   });

@@ -30,7 +30,7 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
         request: { query: input.query, limit: input.limit },
         deadline,
         signal,
-        onBegun: (attempt) => show(task, attempt, 0, 'research.query', `searches for: ${input.query}`),
+        onBegun: (attempt) => show(task, attempt, 0, 'research.query', `Searches for: ${input.query}`),
       },
       async (running) => JSON.stringify(await sources.find(task, input.query, input.limit, running)),
     );

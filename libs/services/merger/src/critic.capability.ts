@@ -2,6 +2,12 @@ import type { TaskInput } from '@conclave/contracts';
 import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { citedSources, criticPrompt, readCritique, sourceList } from '@conclave/strategies';
 
+const verdictLines = {
+  confirmed: 'The review confirms the answer',
+  corrected: 'The review corrects the answer',
+  unparsable: 'The verdict could not be read; the answer stays',
+} as const;
+
 /** `judge.critic`: the verdict on an answer that nobody has seen yet. A corrected one gets its list of sources anew. */
 export const criticCapability =
   (maker: Calls, stream: ShownIn): Capability =>
@@ -16,7 +22,12 @@ export const criticCapability =
         temperature: 0,
         onBegun: (attempt, _model, messages) =>
           thinkAloud(stream, task, attempt, [
-            { n: 0, code: 'critic.prompt', text: `Reviews the answer (${input.categories.join(', ')})`, detail: promptDetail(messages) },
+            {
+              n: 0,
+              code: 'critic.prompt',
+              text: `Reviews the answer (${input.categories.map((category) => category.replaceAll('_', ' ')).join(', ')})`,
+              detail: promptDetail(messages),
+            },
           ]),
       },
       async ({ reply, attempt }) => {
@@ -25,7 +36,7 @@ export const criticCapability =
           {
             n: 1,
             code: 'critic.response',
-            text: verdict === 'unparsable' ? 'The verdict could not be read; the answer stays' : verdict,
+            text: verdictLines[verdict],
             detail: reply.content,
           },
         ]);

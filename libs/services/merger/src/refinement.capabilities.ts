@@ -8,7 +8,7 @@ export const hintsCapability =
   (context) => {
     const { task } = context;
     const input = task.data.input as Extract<TaskInput, { kind: 'hints' }>;
-    const categories = input.answers.map(({ category }) => category).join(', ');
+    const categories = input.answers.map(({ category }) => category.replaceAll('_', ' ')).join(', ');
     return answerTask(
       maker,
       context,
@@ -17,7 +17,7 @@ export const hintsCapability =
         temperature: 0,
         onBegun: (attempt, _model, messages) =>
           thinkAloud(stream, task, attempt, [
-            { n: 0, code: 'refinement.prompt', text: `Looks for hints for ${categories}`, detail: promptDetail(messages) },
+            { n: 0, code: 'refinement.prompt', text: `Looks for what could be done better: ${categories}`, detail: promptDetail(messages) },
           ]),
       },
       async ({ reply, attempt }) => {
@@ -26,7 +26,7 @@ export const hintsCapability =
           {
             n: 1,
             code: 'refinement.response',
-            text: `${Object.keys(hints).length} of ${input.answers.length} are asked again`,
+            text: `Experts that are asked again: ${Object.keys(hints).length} of ${input.answers.length}`,
             detail: reply.content,
           },
         ]);

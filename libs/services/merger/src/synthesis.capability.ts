@@ -13,6 +13,8 @@ import {
   citedSources, InsightFilter, readInsight, sourceList, synthesisPrompt, unsupported, unsupportedNote, wantsJson,
 } from '@conclave/strategies'; // prettier-ignore
 
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
 /** One attempt's text on its way to the user: the insight block taken out, sources appended at its end. */
 class Showing {
   private readonly filter = new InsightFilter();
@@ -65,7 +67,7 @@ export const synthesisCapability =
             {
               n: 0,
               code: 'merger.prompt',
-              text: `Merges ${input.facts.length} facts and ${input.answers.length} answers`,
+              text: `Writes it from ${counted(input.facts.length, 'fact')} and ${counted(input.answers.length, 'answer')} of experts`,
               detail: promptDetail(messages),
             },
           ]),
@@ -90,7 +92,12 @@ export const synthesisCapability =
         await shown.flush();
         if (text.trim() === '') return emptyAnswer;
         await thinkAloud(stream, task, attempt, [
-          { n: 1, code: 'merger.response', text: `${text.length} characters, ${cited.length} citations`, detail: reply.content },
+          {
+            n: 1,
+            code: 'merger.response',
+            text: `It is written: ${counted(text.length, 'character')}, ${counted(cited.length, 'citation')}`,
+            detail: reply.content,
+          },
         ]);
         const { insight, rejected } = readInsight(shown.block);
         return {

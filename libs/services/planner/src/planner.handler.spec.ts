@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { GapDetected, PlanRequested } from '@conclave/contracts';
+import type { GapDetected, PlanRequested, WorkerEntry } from '@conclave/contracts';
 import type { DeliveryContext } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
 import type { CallMaker, CallEnd } from '@conclave/service-calls';
@@ -49,6 +49,8 @@ const context = { signal: new AbortController().signal } as DeliveryContext;
 function planner(options: { cancelled?: boolean; started?: boolean; status?: string; replies?: readonly string[] } = {}) {
   const asked: { index: number; prompt: string; attempts: number | undefined }[] = [];
   const replies = [...(options.replies ?? [])];
+  const lines: WorkerEntry[] = [];
+  const append = (_runId: string, entries: readonly WorkerEntry[]) => Promise.resolve((lines.push(...entries), 'appended' as const));
   const state = {
     now: () => Promise.resolve(10_000),
     journal: { started: () => Promise.resolve(options.started ?? false) },
@@ -59,25 +61,27 @@ function planner(options: { cancelled?: boolean; started?: boolean; status?: str
   } as unknown as StateStore;
   const maker = {
     cancels: { isCancelled: () => Promise.resolve(options.cancelled ?? false) },
-    model: (call: Parameters<CallMaker['model']>[0]): Promise<CallEnd> => {
+    model: async (call: Parameters<CallMaker['model']>[0]): Promise<CallEnd> => {
+      await call.onBegun?.(1);
       asked.push({ index: call.index, prompt: call.request.messages.at(-1)!.content, attempts: call.request.attempts });
       const usage = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0, estimated: false };
-      const reply = { content: replies.shift() ?? 'nothing' };
-      return Promise.resolve({
-        kind: 'reply',
-        reply,
-        attempt: 1,
-        replayed: false,
-        usage,
-        record: { id: `record ${call.index}` },
-      } as unknown as CallEnd);
+      const record = { id: `record ${call.index}` };
+      const content = replies.shift() ?? 'nothing';
+      const end =
+        content === down
+          ? { kind: 'failed', failure: { code: 'PROVIDER_FAILED', message: 'Provider fake, status 500.', retriable: true } }
+          : { kind: 'reply', reply: { content }, replayed: false };
+      return { ...end, attempt: 1, usage, record } as unknown as CallEnd;
     },
   } as unknown as CallMaker;
   return {
-    handler: new PlannerHandler(state, maker, { append: () => Promise.resolve('appended') }, { count: () => undefined }, Math.random),
+    handler: new PlannerHandler(state, maker, { append }, { count: () => undefined }, Math.random),
     asked,
+    said: () => lines.flatMap((line) => (line.kind === 'progress' ? [line.text] : [])),
   };
 }
+/** A reply that stands for a model that fails. */
+const down = '500';
 const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
 
 describe('the planner', () => {
@@ -88,6 +92,33 @@ describe('the planner', () => {
     expect(records).toHaveLength(3);
     expect(asked.map(({ index }) => index)).toEqual([0, 4, 8]);
     expect(asked[2]!.prompt).toContain('no task');
+  });
+
+  it('says of every reply that is no plan what is wrong with it, and that it is asked again', async () => {
+    const { handler, said } = planner({ replies: ['chat', '{"tasks":[]}', good] });
+    await handler.onRequest(request, context);
+    expect(said()).toEqual([
+      'm@fake makes the plan of a moderate question',
+      expect.stringMatching(/^The plan could not be used \(attempt 1 of 3\): the reply contains no JSON\./),
+      'm@fake is asked for the plan again (attempt 2 of 3)',
+      expect.stringMatching(/^The plan could not be used \(attempt 2 of 3\): the plan has no task\./),
+      'm@fake is asked for the plan again (attempt 3 of 3)',
+      'The plan has come',
+    ]);
+  });
+
+  it('says why no plan came, and why another model is asked for it', async () => {
+    const alone = planner({ replies: [down] });
+    await alone.handler.onRequest(request, context);
+    expect(alone.said()).toEqual(['m@fake makes the plan of a moderate question', 'No plan came: Provider fake, status 500.']);
+    const two = planner({ replies: [down, good] });
+    const { data } = request;
+    const models = { ...data.template, planner: { models: ['m@fake', 'n@fake'], prompt: null } };
+    await two.handler.onRequest({ ...request, data: { ...data, template: models } }, context);
+    expect(two.said().slice(1)).toEqual([
+      'n@fake makes the plan of a moderate question, after this: Provider fake, status 500.',
+      'The plan has come',
+    ]);
   });
 
   it('makes no more calls than the run has left', async () => {

@@ -15,9 +15,9 @@ import { fallbackTasks } from '@conclave/loop';
 import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
 import { defer, RUN_STREAM, STATE, type DeadReason, type HandlerOutcome, type StateStore } from '@conclave/ports';
 import {
-  abortRun, askModels, CALL_MAKER, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
+  abortRun, askModels, CALL_MAKER, insteadOf, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
 } from '@conclave/service-calls'; // prettier-ignore
-import { plannerPrompt, readPlan, reAskPlan, withVision, type Random } from '@conclave/strategies';
+import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply, type Random } from '@conclave/strategies';
 import type { z } from 'zod';
 import { levelOf, trivialTask } from './level.js';
 import { ModelChoices } from './model-choices.js';
@@ -36,6 +36,20 @@ export type PlannerState = WorkState & {
   readonly caches: Pick<StateStore['caches'], 'read' | 'write'>;
   readonly scores: Pick<StateStore['scores'], 'read'>;
 };
+
+const planningLine = (model: string, complexity: string, closesGap: boolean, tried: number): string =>
+  tried > 0
+    ? `${model} is asked for the plan again (attempt ${tried + 1} of ${tries})`
+    : closesGap
+      ? `${model} plans how to close the gap`
+      : `${model} makes the plan of a ${complexity} question`;
+
+/** Whether a plan can be used; of one that cannot, what is wrong with it. */
+function resultLine(plan: PlanReply, tried: number): string {
+  if (plan.ok) return 'The plan has come';
+  const why = plan.faults[0] ?? '';
+  return `The plan could not be used (attempt ${tried + 1} of ${tries}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
+}
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 
@@ -133,6 +147,7 @@ export class PlannerHandler {
     }
     let usage = noUsage;
     let asked: readonly Asked[] = [];
+    let shownAttempt = 1;
     for (let tried = 0; tried < tries; tried += 1) {
       const answered = await askModels(this.maker, {
         runId,
@@ -153,21 +168,25 @@ export class PlannerHandler {
         prices: request.template.prices,
         signal,
         firstIndex: tried * callsPerTry,
-        onBegun: (attempt, model, messages) =>
-          this.show(runId, owner, attempt, request, [
-            { n: 0, code: 'planner.prompt', text: `${level.complexity}: ${model} plans`, detail: promptDetail(messages) },
-          ]),
+        onBegun: (attempt, model, messages, before) => {
+          shownAttempt = attempt;
+          const text = `${planningLine(model, level.complexity, gap !== null, tried)}${insteadOf(before)}`;
+          return this.show(runId, owner, attempt, request, [{ n: 0, code: 'planner.prompt', text, detail: promptDetail(messages) }]);
+        },
       });
       if (answered.kind === 'busy') return defer(answered.retryInMs);
       records.push(...answered.records);
       usage = addUsage(usage, answered.usage);
       if (answered.kind === 'cancelled') return records;
-      if (answered.kind === 'failed')
+      if (answered.kind === 'failed') {
+        const text = `No plan came: ${answered.failure.message}`;
+        await this.show(runId, owner, Math.max(shownAttempt, answered.attempt), request, [{ n: 1, code: 'planner.result', text }]);
         return [this.created(runId, { ...blank, ...level, epoch, reAsks: tried, failure: answered.failure, usage }), ...records];
-      await this.show(runId, owner, answered.attempt, request, [
-        { n: 1, code: 'planner.result', text: 'The planner has answered', detail: answered.reply.content },
-      ]);
+      }
       const plan = readPlan(answered.reply.content, request.template, request.goal, level.complexity);
+      await this.show(runId, owner, answered.attempt, request, [
+        { n: 1, code: 'planner.result', text: resultLine(plan, tried), detail: answered.reply.content },
+      ]);
       if (plan.ok) {
         const { searchQuestion } = plan;
         const tasks = [...(gap === null ? withVision(plan.tasks, request, level.complexity) : plan.tasks)];

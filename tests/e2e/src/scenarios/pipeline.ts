@@ -61,7 +61,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       await chat.end();
       expect(chat.content).toBe('A desert marsupial.');
       expect(modelsAsked(s)).toEqual(['scripted', 'other']);
-      expect(chat.reasoning).toContain('T1 is unsure (0.3, needs 0.65), T2 is asked');
+      expect(chat.reasoning).toContain('is unsure (0.3, needs 0.65): a model of the second tier is asked');
     });
 
     it('is planned all the same where a tool can answer it', async () => {

@@ -11,7 +11,7 @@ import {
 import { AnswerText } from './answer-text.js';
 import type { ProgressMode } from './chat-request.js';
 import { citations, type ChunkFrame, deltaChunk, finishChunk, statusChunk, usageChunk } from './chat-shapes.js';
-import { progressText } from './progress-text.js';
+import { progressMarkdown, progressText } from './progress-text.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
@@ -88,7 +88,7 @@ export class ChatFrames {
   private progress(entry: StreamBody): ChatCompletionChunk[] {
     const { frame, mode } = this.options;
     if (mode === 'none' || this.text.shown !== '') return [];
-    const line = progressText(entry);
+    const line = mode === 'status' ? progressText(entry) : progressMarkdown(entry);
     if (line === null) return [];
     if (mode === 'status') return [statusChunk(frame, line, false)];
     if (mode === 'reasoning') return [deltaChunk(frame, { reasoning_content: `${line}\n` })];

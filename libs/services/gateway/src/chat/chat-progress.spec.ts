@@ -38,14 +38,14 @@ describe('progress', () => {
     const client = await run({});
     expect(client.content).toBe('Blue.');
     expect(client.reasoning).toBe(
-      '🎯 conclave: strategy agentic, up to 3 re-plans\n📋 Planning\n🔄 Agentic Loop — Iteration 1/3\n   gap: the year\n🔀 Writing the answer\n',
+      '- 🎯 conclave: strategy agentic, up to 3 re-plans\n- 📋 Planning\n- 🔄 Agentic Loop — Iteration 1/3\n  - gap: the year\n- 🔀 Writing the answer\n',
     );
   });
 
   it('is one balanced block of content in the mode think', async () => {
     const client = await run({ conclave: { progress: 'think' } });
     expect(client.reasoning).toBe('');
-    expect(client.content).toMatch(/^<think>\n🎯[^<]*Iteration 1\/3[^<]*<\/think>\n\nBlue\.$/);
+    expect(client.content).toMatch(/^<think>\n- 🎯[^<]*Iteration 1\/3[^<]*<\/think>\n\nBlue\.$/);
   });
 
   it('is status events in the mode status', async () => {
@@ -115,8 +115,8 @@ describe('waiting', () => {
     world.write(...plan);
     await until('all plans', () => clients.every((client) => client.reasoning.includes('Iteration')));
     const before = world.stores.reads.length;
-    world.write({ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' });
-    await until('all decisions', () => clients.every((client) => client.reasoning.includes('D9')));
+    world.write({ kind: 'decided', epoch: 0, rule: 'D7', sentence: 'Nothing new came.' });
+    await until('all decisions', () => clients.every((client) => client.reasoning.includes('⚖️ Nothing new came.')));
     expect(world.stores.reads.length - before).toBeLessThanOrEqual(2);
     world.write(completed());
     await Promise.all(clients.map((client) => client.all()));

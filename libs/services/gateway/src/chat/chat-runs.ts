@@ -21,7 +21,7 @@ import { Backlog } from './answer-text.js';
 import { ChatFrames, errorLine, factsOf, failureOf, finishOf } from './chat-frames.js';
 import { type ChatQuestion, progressMode } from './chat-request.js';
 import { type ChunkFrame, citations, completion } from './chat-shapes.js';
-import { ChatSession } from './chat-session.js';
+import { ChatSession, shuttingDown } from './chat-session.js';
 import { completedOf } from './completed-view.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
@@ -115,7 +115,7 @@ export class ChatRuns {
       if (!firstContent) this.options.crashPoints?.reached('gateway', 'mid-stream', run.runId);
     };
     session.onLeft = () => close('disconnected');
-    session.farewell = () => finish(lines(frames.fail(shuttingDown()).chunks), shuttingDown(), 'shutdown', 'goes on');
+    session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
     this.options.metrics.onStreamOpen('chat');
     // An answer that is at hand leaves in one piece with its head.
     if (run.kept) response.cork();
@@ -190,5 +190,4 @@ export class ChatRuns {
   }
 }
 
-const shuttingDown = (): Failure => new Failure('SHUTTING_DOWN');
 const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');

@@ -38,7 +38,7 @@ export class ChatSession {
   ) {
     this.farewell = () => {
       if (this.run) response.setHeader('x-run-id', this.run.runId);
-      sendFailure(response, new Failure('SHUTTING_DOWN'), 1);
+      sendFailure(response, shuttingDown(this.run?.runId), 1);
       this.end('goes on');
     };
     world.connections.watch(
@@ -102,3 +102,7 @@ export class ChatSession {
     return this.run?.runId ?? null;
   }
 }
+
+/** Says where the run is followed, where there is one. */
+export const shuttingDown = (runId: string | undefined): Failure =>
+  new Failure('SHUTTING_DOWN', runId === undefined ? 'Send the request again.' : `GET /v1/runs/${runId}/events follows it.`);

@@ -149,8 +149,8 @@ describe('a chat stream', () => {
     const { client } = await streaming();
     world.compose('held');
     await world.chunk('A draft', 0);
-    world.write({ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' });
-    await until('the decision', () => client.reasoning.includes('D9'));
+    world.write({ kind: 'decided', epoch: 0, rule: 'D7', sentence: 'Nothing new came.' });
+    await until('the decision', () => client.reasoning.includes('⚖️ Nothing new came.'));
     expect(client.content).toBe('');
     world.write(completed({ answer: 'The answer.', sources: [] }));
     await client.all();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StreamBody } from '@conclave/contracts';
+import { RuleId, type StreamBody } from '@conclave/contracts';
 import { completed } from '../__fixtures__/world.js';
-import { progressText } from './progress-text.js';
+import { progressMarkdown, progressText } from './progress-text.js';
 
 const run = 'run_12345678';
 const cases: readonly (readonly [StreamBody, string | null])[] = [
@@ -20,9 +20,9 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
         { taskId: `${run}/0/x1`, capability: 'expert.science', task: 'Explain', needs: ['r1'] },
       ],
     },
-    '📋 Plan: 2 tasks\n   r1 · research: Find the colour\n   x1 · expert.science: Explain (after r1)',
+    '📋 Plan: 2 tasks\n   r1 · search: Find the colour\n   x1 · science expert: Explain (after r1)',
   ],
-  [{ kind: 'task.dispatched', taskId: `${run}/0/r1`, capability: 'research', taskClass: 'evidence' }, '🌐 r1 · research started'],
+  [{ kind: 'task.dispatched', taskId: `${run}/0/r1`, capability: 'research', taskClass: 'evidence' }, '🌐 r1 · search started'],
   [
     { kind: 'task.dispatched', taskId: `${run}/0/judge.gap`, capability: 'judge.gap', taskClass: 'judge' },
     '🔎 Checking what is still missing',
@@ -38,7 +38,7 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
       summary: 'Rayleigh',
       durationMs: 1234,
     },
-    '✅ r1 · research: 2 facts, 1.2 s\n   Rayleigh',
+    '✅ r1 · search: 2 facts, 1.2 s\n   Rayleigh',
   ],
   [
     {
@@ -51,7 +51,7 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
       summary: '',
       durationMs: 60_000,
     },
-    '⚠️ x1 · expert.science: timeout after 60.0 s',
+    '⚠️ x1 · science expert took too long and was ended after 60.0 s',
   ],
   [
     { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the year', nextFocus: 'find the year', parsed: true },
@@ -66,7 +66,33 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
     { kind: 'assessed', epoch: 0, verdict: 'complete', gap: '', nextFocus: '', parsed: false, failed: true },
     '🔎 The check failed; whether something is missing was not assessed',
   ],
-  [{ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'A gap is left.' }, '⚖️ D9: A gap is left.'],
+  [
+    {
+      kind: 'task.settled',
+      taskId: `${run}/1/judge.synthesis`,
+      capability: 'judge.synthesis',
+      status: 'error',
+      confidence: null,
+      facts: 0,
+      summary: 'The model gave an empty answer.',
+      durationMs: 100,
+    },
+    '⚠️ Writing the answer failed after 0.1 s: The model gave an empty answer.',
+  ],
+  [
+    { kind: 'assessed', epoch: 0, verdict: 'needs_more_info', gap: 'the answer to: when?', nextFocus: 'when?', parsed: true },
+    '🔎 More is needed: the answer to: when?',
+  ],
+  [{ kind: 'decided', epoch: 0, rule: 'D3', sentence: 'The evidence is sufficient.' }, '⚖️ The evidence is sufficient.'],
+  [{ kind: 'decided', epoch: 0, rule: 'D9', sentence: 'Still missing: the year' }, null],
+  [
+    { kind: 'thought', code: 'expert.unsure', taskId: null, text: 'Not sure enough: general (0.5)', detail: null },
+    '⚠️ Not sure enough: general (0.5)',
+  ],
+  [
+    { kind: 'progress', taskId: `${run}/0/x1`, attempt: 1, n: 0, code: 'expert.prompt', text: 'The general expert gets its task' },
+    '   📤 The general expert gets its task',
+  ],
   [{ kind: 'replanning', iteration: 1, max: 3, gap: 'the year' }, '🔄 Agentic Loop — Iteration 1/3\n   gap: the year'],
   [{ kind: 'composing', taskId: `${run}/1/judge.synthesis`, stream: 'live' }, '🔀 Writing the answer'],
   [{ kind: 'chunk', taskId: `${run}/1/judge.synthesis`, attempt: 1, offset: 0, text: 'It' }, null],
@@ -76,6 +102,25 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
 describe('a progress line', () => {
   it.each(cases)('is made of %j', (entry, text) => {
     expect(progressText(entry)).toBe(text);
+  });
+
+  it('is an item of a Markdown list where Markdown is rendered, with its details one level below', () => {
+    const [, plan] = cases.find(([entry]) => entry.kind === 'plan.ready')!;
+    const entries = cases.map(([entry]) => progressMarkdown(entry)).filter((text) => text !== null);
+    expect(
+      entries
+        .join('\n')
+        .split('\n')
+        .every((line) => /^(?: {2})?- \S/.test(line)),
+    ).toBe(true);
+    expect(progressMarkdown(cases.find(([entry]) => entry.kind === 'plan.ready')![0])).toBe(`- ${plan!.replaceAll('\n   ', '\n  - ')}`);
+  });
+
+  it('names no rule, whichever it is, and says what became of a task in words', () => {
+    for (const rule of RuleId.options)
+      expect(progressText({ kind: 'decided', epoch: 0, rule, sentence: 'It ends.' }) ?? '').not.toMatch(/\bD\d/);
+    for (const [entry, text] of cases.filter(([{ kind }]) => kind.startsWith('task.')))
+      expect([entry.kind, text]).toEqual([entry.kind, expect.not.stringMatching(/judge\.|expert\.| error /)]);
   });
 
   it('bounds what a model wrote', () => {

@@ -1,46 +1,74 @@
-import { parseTaskId, thoughts, type StreamBody, type Thought, type ThoughtCode } from '@conclave/contracts';
+import { parseTaskId, thoughts, type Outcome, type StreamBody, type Thought, type ThoughtCode } from '@conclave/contracts';
 
 /** Characters of one model-written phrase inside a progress line. */
 const phraseLength = 240;
 
 type EntryOf<K extends StreamBody['kind']> = Extract<StreamBody, { kind: K }>;
-type Lines = { readonly [K in StreamBody['kind']]: (entry: EntryOf<K>) => string | null };
+type Lines = { readonly [K in StreamBody['kind']]: (entry: EntryOf<K>) => string | readonly string[] | null };
 
-/** What a person reads while a run works, one text per entry; null for entries that say nothing by themselves. */
-export function progressText(entry: StreamBody): string | null {
-  const render = lines[entry.kind] as (entry: StreamBody) => string | null;
-  return render(entry);
+/** Details stand below the line that came before them; `- ` at the front of each line and two spaces more for a detail are a list in Markdown. */
+const isDetail = (entry: StreamBody): boolean => entry.kind === 'progress';
+
+/** What an entry says to a person, its head first; no line for entries that say nothing by themselves. */
+function linesOf(entry: StreamBody): readonly string[] {
+  const said = (lines[entry.kind] as (entry: StreamBody) => string | readonly string[] | null)(entry);
+  return said === null ? [] : typeof said === 'string' ? [said] : said;
 }
+
+/** One text per entry for a terminal, details indented; null for entries that say nothing by themselves. */
+export function progressText(entry: StreamBody): string | null {
+  const [head, ...rest] = linesOf(entry);
+  if (head === undefined) return null;
+  return [isDetail(entry) ? `   ${head}` : head, ...rest.map((line) => `   ${line}`)].join('\n');
+}
+
+/** The same as items of a Markdown list, which also reads well where Markdown is not rendered: indentation alone would be lost. */
+export function progressMarkdown(entry: StreamBody): string | null {
+  const [head, ...rest] = linesOf(entry);
+  if (head === undefined) return null;
+  return [isDetail(entry) ? `  - ${head}` : `- ${head}`, ...rest.map((line) => `  - ${line}`)].join('\n');
+}
+
+/** How a run ended, in words that stand before the reason. */
+export const outcomeWords: Readonly<Record<Outcome, string>> = {
+  completed: 'Done',
+  limit_reached: 'Stopped at a limit',
+  stuck: 'Stuck',
+  stalled: 'No more progress',
+  cancelled: 'Cancelled',
+  failed: 'Failed',
+};
 
 const lines: Lines = {
   'run.started': ({ template, strategy, maxRounds }) =>
-    `🎯 ${template}: strategy ${strategy}${maxRounds > 1 ? `, up to ${maxRounds - 1} ${maxRounds === 2 ? 're-plan' : 're-plans'}` : ''}`,
+    `🎯 ${template}: strategy ${strategy}${maxRounds > 1 ? `, up to ${counted(maxRounds - 1, 're-plan')}` : ''}`,
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
-  'plan.ready': ({ tasks, fallback }) =>
-    [
-      `📋 Plan: ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
-      ...tasks.map(
-        ({ taskId, capability, task, needs }) =>
-          `   ${localOf(taskId)} · ${capability}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,
-      ),
-    ].join('\n'),
+  'plan.ready': ({ tasks, fallback }) => [
+    `📋 Plan: ${counted(tasks.length, 'task')}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
+    ...tasks.map(
+      ({ taskId, capability, task, needs }) =>
+        `${localOf(taskId)} · ${nameOf(capability)}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,
+    ),
+  ],
   'task.dispatched': ({ taskId, capability }) =>
     isJudge(capability)
       ? capability === 'judge.gap'
         ? '🔎 Checking what is still missing'
         : null
-      : `${sign(capability)} ${localOf(taskId)} · ${capability} started`,
+      : `${sign(capability)} ${localOf(taskId)} · ${nameOf(capability)} started`,
   'task.settled': (entry) => settled(entry),
   assessed: ({ verdict, gap, nextFocus, parsed, failed }) => {
     if (failed) return '🔎 The check failed; whether something is missing was not assessed';
     if (!parsed) return '🔎 The check gave no readable verdict; whether something is missing was not assessed';
     if (verdict === 'complete') return '🔎 Complete: nothing is missing';
-    return `🔎 More is needed: ${phrase(gap)}${nextFocus === '' ? '' : `\n   next: ${phrase(nextFocus)}`}`;
+    const next = phrase(nextFocus);
+    return [`🔎 More is needed: ${phrase(gap)}`, ...(next === '' || phrase(gap).includes(next) ? [] : [`next: ${next}`])];
   },
-  decided: ({ rule, sentence }) => `⚖️ ${rule}: ${phrase(sentence)}`,
-  replanning: ({ iteration, max, gap }) => `🔄 Agentic Loop — Iteration ${iteration}/${max}\n   gap: ${phrase(gap)}`,
+  // The rule's id is for the record. What is missing was said by the check, and is said again by the round that follows.
+  decided: ({ rule, sentence }) => (rule === 'D9' ? null : `⚖️ ${phrase(sentence)}`),
+  replanning: ({ iteration, max, gap }) => [`🔄 Agentic Loop — Iteration ${iteration}/${max}`, `gap: ${phrase(gap)}`],
   // What the engine says in entries of its own is not said twice.
-  thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${thoughts[code].title}: ${phrase(text)}`),
+  thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
   'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch}`,
   'command.rejected': ({ seq, name, reason }) => `🎛️ Command ${seq} (${name}) rejected: ${phrase(reason)}`,
@@ -48,27 +76,63 @@ const lines: Lines = {
   chunk: () => null,
   progress: ({ code, text }) => {
     const thought = thoughts[code as ThoughtCode] as Thought | undefined;
-    return thought ? `   ${thought.emoji} ${thought.title}: ${phrase(text)}` : `   ${phrase(text)}`;
+    return thought ? `${thought.emoji} ${phrase(text)}` : phrase(text);
   },
   superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} takes over`,
 };
 
-function settled({ taskId, capability, status, confidence, facts, summary, durationMs }: EntryOf<'task.settled'>): string | null {
-  if (isJudge(capability) && status === 'ok') return null;
+/** What became of a task, in words; the status itself is for the record. */
+const statusWords: Readonly<Record<string, string>> = {
+  error: 'failed',
+  timeout: 'took too long and was ended',
+  cancelled: 'was cancelled',
+  unsupported: 'cannot be done here',
+  unavailable: 'found nobody to do it',
+  repeated: 'was not asked again',
+};
+
+function settled({
+  taskId,
+  capability,
+  status,
+  confidence,
+  facts,
+  summary,
+  durationMs,
+}: EntryOf<'task.settled'>): readonly string[] | null {
   const seconds = `${(durationMs / 1000).toFixed(1)} s`;
-  const about = `${localOf(taskId)} · ${capability}`;
-  if (status !== 'ok') return `⚠️ ${about}: ${status} after ${seconds}${summary === '' ? '' : `: ${phrase(summary)}`}`;
-  const found = [
-    facts > 0 ? `${facts} ${facts === 1 ? 'fact' : 'facts'}` : null,
-    confidence === null ? null : `confidence ${confidence.toFixed(2)}`,
-    seconds,
-  ];
-  return `✅ ${about}: ${found.filter((part) => part !== null).join(', ')}${summary === '' ? '' : `\n   ${phrase(summary)}`}`;
+  const about = isJudge(capability) ? nameOf(capability) : `${localOf(taskId)} · ${nameOf(capability)}`;
+  const said = phrase(summary);
+  if (status !== 'ok') return [`⚠️ ${about} ${statusWords[status] ?? status} after ${seconds}${said === '' ? '' : `: ${said}`}`];
+  if (isJudge(capability)) return null;
+  const found = [facts > 0 ? counted(facts, 'fact') : null, confidence === null ? null : `confidence ${confidence.toFixed(2)}`, seconds];
+  return [`✅ ${about}: ${found.filter((part) => part !== null).join(', ')}`, ...(said === '' ? [] : [said])];
+}
+
+const capabilityNames: Readonly<Record<string, string>> = {
+  research: 'search',
+  math: 'mathematics',
+  mcp: 'tool',
+  graph: 'knowledge graph',
+  collections: 'uploaded documents',
+  'judge.gap': 'The check of what is missing',
+  'judge.synthesis': 'Writing the answer',
+  'judge.thinking': 'Thinking the question through',
+  'judge.hints': 'Looking for hints to unsure experts',
+  'judge.score': 'Comparing the answers',
+  'judge.critic': 'The review of the answer',
+};
+
+/** `expert.medical_consult` as `medical consult expert`. */
+function nameOf(capability: string): string {
+  const category = /^expert\.(.+)$/.exec(capability)?.[1];
+  return category ? `${category.replaceAll('_', ' ')} expert` : (capabilityNames[capability] ?? capability);
 }
 
 const isJudge = (capability: string): boolean => capability.startsWith('judge.');
 const sign = (capability: string): string => (capability.startsWith('expert.') ? '🚀' : capability === 'research' ? '🌐' : '⚙️');
 const localOf = (id: string): string => parseTaskId(id)?.local ?? id;
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 /** Text that a model or a page wrote, on one line and bounded. */
 function phrase(text: string): string {

@@ -37,7 +37,7 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
   /** Tests: a record counts as done as soon as it is handed over, so that a check can see what the offset tracker is for. Default false. */
   readonly commitsAtHandOver?: boolean;
   readonly clock?: Clock;
-  /** Milliseconds after which a silent member loses its partitions; default 30,000. */
+  /** Milliseconds after which a silent member loses its partitions; default 6,000, the least a broker takes unless told otherwise. */
   readonly sessionTimeoutMs?: number;
   /** Milliseconds the others wait for a member in a rebalance; default the session timeout, at least 10,000. */
   readonly rebalanceTimeoutMs?: number;
@@ -71,7 +71,7 @@ export interface Timing {
 }
 
 export function timingOf(options: KafkaLogOptions): Timing {
-  const sessionTimeoutMs = options.sessionTimeoutMs ?? 30_000;
+  const sessionTimeoutMs = options.sessionTimeoutMs ?? 6_000;
   const rebalanceTimeoutMs = options.rebalanceTimeoutMs ?? Math.max(10_000, sessionTimeoutMs);
   const silentAfterMs = options.silentAfterMs ?? 10_000;
   return {

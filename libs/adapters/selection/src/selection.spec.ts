@@ -14,6 +14,7 @@ import {
   silentLogger,
   type Loaded,
 } from '@conclave/platform';
+import { leaseRenewMs, leaseTtlMs } from '@conclave/ports';
 import { openModels } from './open-models.js';
 import { openPorts } from './open-ports.js';
 
@@ -149,5 +150,14 @@ describe('the choice of stores and search', () => {
 
   it('opens no search and no graph in a process that uses neither', async () => {
     expect(await ports(load(), 'planner')).toMatchObject({ search: null, graph: null, canSearch: true });
+  });
+});
+
+describe('a process that was killed', () => {
+  it('is missed, and its calls are free, within 6 s, which brokers accept; a lease outlives a renewal that is lost', () => {
+    const { configuration } = load({ KAFKA_BROKERS: '127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(configuration.stores.kafka!.session_timeout_ms).toBe(6_000);
+    expect(leaseTtlMs).toBeLessThanOrEqual(configuration.stores.kafka!.session_timeout_ms);
+    expect(leaseTtlMs).toBeGreaterThan(2 * leaseRenewMs);
   });
 });

@@ -40,8 +40,8 @@ export const KafkaSettings = z.strictObject({
     .int()
     .min(1_000)
     .max(300_000)
-    .default(10_000)
-    .describe('milliseconds after which a silent consumer loses its partitions'),
+    .default(6_000)
+    .describe('milliseconds after which a silent consumer loses its partitions; brokers accept 6000 and more unless told otherwise'),
 });
 
 export const RedisSettings = z.strictObject({

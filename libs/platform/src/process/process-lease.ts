@@ -9,7 +9,7 @@ export interface ProcessLease {
   end(): Promise<void>;
 }
 
-/** Tells the other processes that this one lives: renewed every 3 s, expired after 10 s. Throws STORE_UNAVAILABLE when it cannot be taken at all. */
+/** Tells the other processes that this one lives: renewed every 2 s, expired after 6 s. Throws STORE_UNAVAILABLE when it cannot be taken at all. */
 export async function holdProcessLease(
   leases: Leases,
   process: { readonly id: string; readonly service: string; readonly classes: readonly string[] },

@@ -1,7 +1,9 @@
-/** A process lease is gone this many milliseconds after its last renewal. */
-export const leaseTtlMs = 10_000;
-/** How often a process renews its lease, in milliseconds: two renewals may get lost. */
-export const leaseRenewMs = 3_000;
+/** A process lease is gone this many milliseconds after its last renewal: a dead process' calls are free when the broker gives its records to others. */
+export const leaseTtlMs = 6_000;
+/** How often a process renews its lease, in milliseconds: one renewal may get lost, and another be late. */
+export const leaseRenewMs = 2_000;
+/** Flag of a run that nobody waits for at this moment: no new call is begun for it. */
+export const parkedFlag = (runId: string): string => `${runId}/parked`;
 /** Upper bound of `retryInMs` of a `busy` journal: the owner may finish long before its lease could end. */
 export const busyRetryMs = 1_000;
 /** Times a step is computed before `Runs.commit` throws COMMIT_CONFLICT. */

@@ -8,7 +8,7 @@ const notPromised: readonly string[] = [
   'A model call that is in flight when its process dies is made again: it may be paid twice. It is counted (`conclave_duplicate_calls_total`), and a streamed answer shows `superseded`.',
   'A question whose acceptance the client never heard of may run or not. Asking again with the same `Idempotency-Key` attaches to it; without one, two equal requests at the same instant may become two runs.',
   'A run that was accepted, whose request had not reached the log, is lost where Redis loses acknowledged writes: with an `appendfsync` other than `always`, or when its disk is lost within that moment. `conclave recover` rebuilds what the log holds, nothing else.',
-  'A state store that is replaced by a copy of itself is known by its age: not where the copy is younger than the last renewal of a lease (3 s) of any process that lives, or than a minute when all were down. Restore with `conclave recover --force`, and it does not matter.',
+  'A state store that is replaced by a copy of itself is known by its age: not where the copy is younger than the last renewal of a lease (2 s) of any process that lives, or than a minute when all were down. Restore with `conclave recover --force`, and it does not matter.',
   'Bodies above 64 KB lie in the state store. After the loss of that store a run that needs such a body ends `failed` and says so.',
   'Token chunks that were shown but whose stream was lost with the state store are not shown again; the final answer is.',
   'The embedded engine survives the death of its process with the default `durability: process`. A loss of power may take the last moments with it, unless `durability: power` is set.',

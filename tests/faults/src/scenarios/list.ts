@@ -1,6 +1,7 @@
 import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { diskFull, diskFullLimit } from './disk-full.js';
 import { cells, killCell, killMatrix } from './kill-matrix.js';
+import { membersKilled } from './members-killed.js';
 import { network, networkHarms } from './network.js';
 import { duplicates, mixedVersions, poison } from './records.js';
 import type { Scenario } from './scenario.js';
@@ -14,6 +15,7 @@ import { tornTail } from './torn-tail.js';
 export const scenarios: readonly Scenario[] = [
   killMatrix,
   randomKills,
+  membersKilled,
   frozenExperts,
   frozenMerger,
   rebalanceStorm,

@@ -42,8 +42,6 @@ export interface EngineOptions {
   readonly serviceEnv?: Partial<Record<ServiceName, Readonly<Record<string, string>>>>;
 }
 
-/** Session time-out of the consumers, the least a broker takes by default: a killed member is missed after it. */
-const sessionTimeoutMs = 6_000;
 /** Less partitions than in production: twelve topics are created with every system. */
 const partitions = 4;
 
@@ -252,7 +250,6 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
               brokers: stack.KAFKA_BROKERS.split(','),
               topic_prefix: prefix,
               partitions,
-              session_timeout_ms: sessionTimeoutMs,
             },
             redis: { url: stack.REDIS_URL, key_prefix: prefix },
             neo4j: { url: stack.NEO4J_URL },

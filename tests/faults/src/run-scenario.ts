@@ -6,12 +6,14 @@ import { findingsText } from './checker/print.js';
 import { defaultBounds, type Bounds, type Evidence, type Figures, type Finding } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
-import { collect } from './world/collect.js';
+import { collect, waitForBound } from './world/collect.js';
 import { World, type Row } from './world/world.js';
 
 export interface RunOptions {
   readonly without: string | null;
   readonly short: boolean;
+  /** A run without an end is what shall be found: the bound of each is waited for. */
+  readonly waitsForBound?: boolean;
 }
 
 /** What became of one scenario on one engine. */
@@ -34,7 +36,7 @@ export interface Outcome {
 }
 
 /** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */
-export async function runScenario(scenario: Scenario, engine: EngineKind, { without, short }: RunOptions): Promise<Outcome> {
+export async function runScenario(scenario: Scenario, engine: EngineKind, { without, short, waitsForBound }: RunOptions): Promise<Outcome> {
   const folder = join(workspaceRoot, '.results/faults', [scenario.name.replaceAll(':', '-'), engine, ...(without ? [`without-${without}`] : [])].join('-')); // prettier-ignore
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -51,6 +53,7 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
       } catch (thrown) {
         error = thrown instanceof Error ? thrown.message : String(thrown);
       }
+      if (waitsForBound) await waitForBound(world, bounds.terminalMs);
       evidence = await collect(world, scenario.name, bounds.closeMs);
     });
   } catch (thrown) {
@@ -88,10 +91,17 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
 
 /** Runs a scenario with one protection off: it has to fail through the named check with ids, and not by an error of its own. */
 export async function runControl(scenario: Scenario, engine: EngineKind, { without, check: wanted }: Control): Promise<Outcome> {
-  const outcome = await runScenario(scenario, engine, { without, short: true });
+  const outcome = await runScenario(scenario, engine, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
+  return judgeControl(outcome, { without, check: wanted });
+}
+
+/** Red is a control that proves nothing: the named check found no ids, or the scenario broke off and nobody knows what else it would have met. */
+export function judgeControl(outcome: Outcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): Outcome {
   const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
   const summary = found.length > 0 ? `red as it must be: ${wanted}, ${found.length} ids such as ${found[0]!.id}` : `NOTHING found by ${wanted}: the scenario proves nothing about ${without}`; // prettier-ignore
-  return { ...outcome, red: found.length === 0, summary };
+  return outcome.error === null
+    ? { ...outcome, red: found.length === 0, summary }
+    : { ...outcome, red: true, summary: `BROKE OFF, so that it proves nothing about ${without}: ${outcome.error}` };
 }
 
 /** Bounds of a scenario, with the runs that it says it has ended itself. */

@@ -75,6 +75,11 @@ export class Case {
     for (const { runId, data } of this.events('StepRecorded')) push(steps, runId, data);
     return (this.driven = new Map([...steps].map(([runId, of]) => [runId, driveRun(runId, of)])));
   }
+  /** Whether the end of a run was waited for as long as it may take, since its acceptance or the last harm that a scenario did. */
+  wasWaitedFor(acceptedAt: number): boolean {
+    const from = Math.max(Number.isFinite(acceptedAt) ? acceptedAt : 0, ...this.lines('fault').map(({ at }) => at));
+    return this.evidence.collectedAt - from >= this.bounds.terminalMs;
+  }
   lines(op: string): readonly HistoryEntry[] {
     return this.evidence.history.filter((line) => line.op === op);
   }

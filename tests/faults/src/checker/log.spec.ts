@@ -10,6 +10,16 @@ describe('one terminal event', () => {
     expect(found(evidence, { answered: 0 })).toEqual(['one-terminal-event run_00000003']);
   });
 
+  it('does not know of a run whose bound nobody waited for, since its acceptance or the last harm: no finding, and no success', () => {
+    const open = { id: 'a3', question: 'Slow?', runId: 'run_00000003', acceptedAt: clean.collectedAt - 59_000 };
+    const early = changed((all) => (all.asked = [...all.asked, open]));
+    expect(found(early, { answered: 0 })).toEqual(['enough-succeeded run_00000003']);
+    expect(found({ ...early, collectedAt: early.collectedAt + 1_000 }, { answered: 0 })).toEqual(['one-terminal-event run_00000003']);
+    const harm = { at: early.collectedAt - 10_000, process: 'test', actor: 'injector', op: 'fault', phase: 'info', id: 'kill', data: null };
+    const harmed = { ...early, collectedAt: early.collectedAt + 1_000, history: [...early.history, harm] };
+    expect(found(harmed, { answered: 0 })).toEqual(['enough-succeeded run_00000003']);
+  });
+
   it('finds two terminal events that differ, in their body or in their id', () => {
     const end = recordOf(`${one}/completed`);
     expect(found(withRecord(another(end, { reason: 'Another one.' })))).toEqual([`one-terminal-event ${one}`]);

@@ -1,6 +1,7 @@
 import type { Finding } from '../evidence/evidence.js';
 import { findingOf, push, recordName, type Case } from './case.js';
 import type { DrivenRun } from './driven-run.js';
+import { acceptedRuns, terminalEvents } from './terminal-events.js';
 
 const finding = findingOf('one-effective-outcome');
 
@@ -12,12 +13,17 @@ export function checkOutcomes(of: Case): readonly Finding[] {
   const findings = [...[...of.runs().values()].flatMap(stepFindings), ...(of.bounds.soundRecords ? blamedRecords(of) : [])];
   const answered = new Set(of.events('ResultReady').map(({ data }) => data.taskId));
   const shown = settledInStreams(of);
+  const accepted = acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) });
+  const ended = terminalEvents(of);
+  // Check 1 says of such a run that nobody knows how it goes on.
+  const mayComeYet = (runId: string): boolean => !ended.has(runId) && !of.wasWaitedFor(accepted.get(runId) ?? Infinity);
   for (const [id, runId] of new Map(of.events('TaskDispatched').map((task) => [task.id, task.runId]))) {
     const run = of.runs().get(runId);
     const times = run?.settled.get(id) ?? 0;
     if (times > 1) findings.push(finding(id, `Its run took ${times} outcomes of it.`));
     else if ((shown.get(id)?.size ?? 0) > 1)
       findings.push(finding(id, `The stream of its run shows ${shown.get(id)!.size} outcomes of it.`));
+    else if (times === 0 && mayComeYet(runId)) continue;
     else if (times === 0 && !answered.has(id)) findings.push(finding(id, 'It was dispatched and has no outcome.'));
     else if (times === 0 && run?.whole) findings.push(finding(id, 'It has a result, but its run took no outcome of it.'));
     if (!run || (run.whole && ![...run.outputs.values()].some((ids) => ids.includes(id))))

@@ -4,6 +4,7 @@ import type { Finding } from '../evidence/evidence.js';
 import { findingOf, push, type Case, type LoggedEvent } from './case.js';
 
 const finding = findingOf('one-terminal-event');
+const unknown = findingOf('enough-succeeded');
 
 /**
  * Every accepted run with the time of its acceptance in milliseconds since 1970. Accepted is what a gateway told a client, and what
@@ -27,7 +28,7 @@ export function terminalEvents(of: Case): ReadonlyMap<string, LoggedEvent<RunCom
   return ends;
 }
 
-/** Check 1: every accepted run has exactly one terminal event, in time; nothing else has one. */
+/** Check 1: every accepted run has exactly one terminal event, in time; nothing else has one. One that may still come is no finding of it, and no success. */
 export function checkTerminalEvents(of: Case): readonly Finding[] {
   const accepted = acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) });
   const ends = new Map<string, LoggedEvent<RunCompleted['data']>[]>();
@@ -48,7 +49,10 @@ function missingOrLate(
   acceptedAt: number,
   ends: readonly LoggedEvent<RunCompleted['data']>[],
 ): readonly Finding[] {
-  if (ends.length === 0) return [finding(runId, 'It was accepted and has no terminal event.')];
+  if (ends.length === 0)
+    return of.wasWaitedFor(acceptedAt)
+      ? [finding(runId, 'It was accepted and has no terminal event.')]
+      : [unknown(runId, `It had no terminal event yet when nobody had waited for its bound of ${of.bounds.terminalMs} ms: unknown.`)];
   const endedAt = Math.min(...ends.map(({ record }) => record.appendedAt));
   const since = Math.max(acceptedAt === Infinity ? endedAt : acceptedAt, ...faultTimes(of).filter((at) => at <= endedAt));
   const { terminalMs } = of.bounds;

@@ -68,6 +68,8 @@ export interface MemoryUse {
 export interface Evidence {
   readonly scenario: string;
   readonly engine: EngineKind;
+  /** When it was gathered, milliseconds since 1970: what was not there then may have come later. */
+  readonly collectedAt: number;
   /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */
   readonly history: readonly HistoryEntry[];
   readonly asked: readonly Asked[];

@@ -44,6 +44,8 @@ export const cells: readonly Cell[] = [
 ];
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
+const openEnd = 'a run has not ended';
+
 /** Kills one process at one point while three runs are under way, and waits for the end of all three. */
 async function kill(world: World, { service, point }: Cell): Promise<void> {
   const { engine, load } = world;
@@ -85,7 +87,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     ...(exit.signal === 'SIGKILL' && crash ? [] : [`it did not kill itself there (${exit.signal ?? exit.code})`]),
     // Memory is written beside the end of a run: there the record in hand is the work, which the checker asks for afterwards.
     ...(inFlight.length > 0 || point === 'after-commit' || service === 'graph-ingest' ? [] : ['no work was in flight']),
-    ...(Number.isFinite(last) ? [] : ['a run has not ended']),
+    ...(Number.isFinite(last) ? [] : [openEnd]),
   ];
   world.row({
     name: cellName({ service, point }),
@@ -93,7 +95,9 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     recoveryMs: Number.isFinite(last) ? Math.max(0, last - at) : null,
     runs,
   });
-  if (faults.length > 0) throw new Error(`${cellName({ service, point })}: ${faults.join('; ')}.`);
+  // Without its protection a run may have no end: that is for the checker to find.
+  const broken = world.controlled ? faults.filter((fault) => fault !== openEnd) : faults;
+  if (broken.length > 0) throw new Error(`${cellName({ service, point })}: ${broken.join('; ')}.`);
 }
 
 /** Twice more, as often as there is a timer left; where none may be lost there always is one. */
@@ -162,7 +166,7 @@ export const killCell = (cell: Cell): Scenario => ({
   name: cellName(cell),
   controls: [],
   // Of the four runs of a cell with a timer, one runs out of time.
-  bounds: { answered: 0.7 },
+  bounds: { answered: 0.7, terminalMs: 40_000 },
   fault: `kill -9 of ${cell.service} at ${cell.point}`,
   limitS: 180,
   ci: [],

@@ -6,12 +6,22 @@ import { expertPrompts } from '@conclave/strategies';
 import type { Closing, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';
 import { conclave, outside } from './command.js';
 import { committedEmbedded, committedOnKafka } from './positions.js';
+import { pause } from '../scenarios/measure.js';
 import type { World } from './world.js';
+
+/** Waits until the bound of every run is over that no client saw the end of: before, nobody knows whether it would have come. */
+export async function waitForBound({ load, lastFaultAt }: World, terminalMs: number): Promise<void> {
+  const open = load.asked.flatMap(({ runId, acceptedAt }) => (runId !== null && !load.ended.has(runId) ? [acceptedAt ?? 0] : []));
+  if (open.length === 0) return;
+  const over = Math.max(lastFaultAt ?? 0, ...open) + terminalMs;
+  await pause(Math.max(0, over - Date.now()) + 500);
+}
 
 /** Lets the system come to rest, ends it in good order, and gathers all that the checker needs. */
 export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
   const { engine } = world;
   await world.load.stop();
+  const collectedAt = Date.now();
   const lag = await world.unfinished(world.controlled ? 10_000 : 60_000);
   const memory = await memoryAfter(world);
   // Ends before the good order: what the storm did.
@@ -26,6 +36,7 @@ export async function collect(world: World, scenario: string, closeMs: number): 
   return {
     scenario,
     engine: world.kind,
+    collectedAt,
     history: engine.history(),
     asked: world.load.asked,
     viewings: world.load.viewings,

@@ -81,6 +81,8 @@ export class Story {
     const whole: Evidence = {
       scenario: 'no-harm',
       engine: 'distributed',
+      // Long after every bound.
+      collectedAt: this.now + 600_000,
       history: this.history,
       asked: this.asked,
       viewings: [...this.streams].map(([runId, entries]) => ({ runId, connection: 1, viewer: 'v1', lastEventId: 0, entries })),

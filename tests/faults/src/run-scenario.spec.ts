@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Finding } from './evidence/evidence.js';
+import { judgeControl, type Outcome } from './run-scenario.js';
+
+const lost: Finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'It was accepted and has no terminal event.' };
+const ran = (error: string | null, ...findings: readonly Finding[]): Outcome => ({
+  scenario: 'killer-record',
+  engine: 'embedded',
+  without: 'process-deaths',
+  red: true,
+  summary: '',
+  findings,
+  error,
+  rows: [],
+  recoveryMs: null,
+  figures: null,
+  seconds: 1,
+  folder: '',
+});
+const judged = (outcome: Outcome) => judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event' });
+
+describe('a control', () => {
+  it('holds when its check found what is lost, with ids', () => {
+    expect(judged(ran(null, lost))).toMatchObject({
+      red: false,
+      summary: expect.stringContaining('one-terminal-event, 1 ids such as run_1'),
+    });
+  });
+
+  it.each<[string, Outcome]>([
+    ['the scenario broke off, whatever was found', ran('It was not over after 150 s.', lost)],
+    ['another check alone found something', ran(null, { ...lost, check: 'calm-afterwards' })],
+    ['no id is named', ran(null, { ...lost, id: '' })],
+    ['nothing was found', ran(null)],
+  ])('proves nothing where %s', (_why, outcome) => expect(judged(outcome).red).toBe(true));
+});

@@ -2,21 +2,27 @@ import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
-import { configuredKeys, createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
+import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
+import type { Doors } from './doors.js';
 import { forgetfulStreams } from './forgetful-streams.js';
 
 export interface GatewayAppOptions {
   readonly loaded: Loaded;
   readonly ports: OpenedPorts;
   readonly observers: Observers;
+  readonly doors: Pick<Doors, 'keys' | 'access'>;
   /** Consumptions of this process, for readiness. */
   readonly consumers?: () => readonly ConsumerHealth[];
 }
 
 /** Templates and models by the names clients use, with the shipped prompts, or with what the settings have in their place. */
-export const openTemplates = ({ loaded: { configuration }, ports, observers: { logger } }: GatewayAppOptions): Promise<TemplateCatalogue> =>
+export const openTemplates = ({
+  loaded: { configuration },
+  ports,
+  observers: { logger },
+}: Omit<GatewayAppOptions, 'doors'>): Promise<TemplateCatalogue> =>
   openCatalogue({
     configuration,
     models: ports.models,
@@ -29,7 +35,7 @@ export const openTemplates = ({ loaded: { configuration }, ports, observers: { l
 
 /** The gateway over opened ports, not listening yet. */
 export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
-  const { loaded, ports, observers, consumers } = options;
+  const { loaded, ports, observers, doors, consumers } = options;
   const { metrics, history, crashPoints } = observers;
   const {
     max_body_bytes: maxBodyBytes,
@@ -63,7 +69,8 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
       firstHeartbeatMs: Math.min(heartbeat, 10) * 1000,
       heartbeatMs: heartbeat * 1000,
     },
-    keys: configuredKeys(loaded.configuration.keys, loaded.secrets.clientKeys),
+    keys: doors.keys,
+    access: doors.access,
     logger: observers.logger.child({ service: 'gateway' }),
     metrics: gatewayMetrics(metrics),
     describeRun,

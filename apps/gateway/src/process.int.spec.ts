@@ -134,6 +134,18 @@ describe('a service as a process of its own', () => {
     }
   }, 60_000);
 
+  it('ends with a sentence, before it looks for a store, where anybody could ask without a key', () => {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/gateway/bundle/main.js')], {
+      encoding: 'utf8',
+      cwd: folder,
+      env: { PATH: process.env.PATH, KAFKA_BROKERS: '127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9', HOST: '0.0.0.0' },
+      timeout: 20_000,
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('HOST is 0.0.0.0');
+    expect(stderr).toContain('CONCLAVE_ADMIN_KEY_FILE');
+  }, 30_000);
+
   it('ends with every mistake of its configuration and code 1', () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/bundle/main.js')], {
       encoding: 'utf8',

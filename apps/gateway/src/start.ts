@@ -1,23 +1,32 @@
 import { runProcess } from '@conclave/adapter-selection';
 import { expertPrompts } from '@conclave/strategies';
+import { openDoors, type Doors } from './doors.js';
 import { openGatewayApp, openTemplates } from './gateway-app.js';
 
 const defaultPort = 8080;
 
 /** Runs the process until a signal ends it. */
 export async function start(): Promise<void> {
+  let doors: Doors;
   await runProcess({
     service: 'gateway',
     variables: process.env,
     cwd: process.cwd(),
     categories: Object.keys(expertPrompts),
+    // Before anything is opened: a gateway that may not listen shall not wait for its stores first.
+    check: (loaded) => {
+      doors = openDoors({ loaded, host: loaded.environment.HOST, adminKeyFile: null });
+    },
     beside: async ({ loaded, observers, ports }) => {
-      const options = { loaded, observers, ports };
+      const options = { loaded, observers, ports, doors };
       const catalogue = await openTemplates(options);
       for (const warning of catalogue.found().warnings) observers.logger.warn(warning);
       const app = await openGatewayApp(options, catalogue);
       const { HOST, PORT = defaultPort } = loaded.environment;
       await app.listen(PORT, HOST);
+      const { admin, asked } = doors;
+      if (admin?.made) observers.logger.info('A key with the role admin was made.', { file: admin.file });
+      if (asked === 0 && loaded.configuration.access === 'open') observers.logger.warn('Anybody is answered: `access: open`.');
       observers.logger.info('The gateway listens.', { address: await app.getUrl(), templates: catalogue.templates().map(({ id }) => id) });
       return app;
     },

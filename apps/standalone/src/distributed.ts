@@ -1,11 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Environment } from '@conclave/contracts';
 import { outliveReaders } from '@conclave/platform';
+import { isLoopback } from '@conclave/service-gateway';
+import { noteGateway } from './commands/running-gateway.js';
 import { usualPort } from './listen.js';
+import { adminKeyFile } from './own-doors.js';
 
 const services = ['merger', 'planner', 'experts', 'graph-ingest', 'gateway'] as const;
 type ServiceName = (typeof services)[number];
@@ -112,9 +117,17 @@ async function main(): Promise<void> {
     process.exit(1);
   }
   const port = await gatewayPort();
+  const { HOST: host = '127.0.0.1', CONCLAVE_HOME: folder = Environment.shape.CONCLAVE_HOME.parse(undefined) } = process.env;
+  const home = resolve(folder);
+  // Beyond this machine somebody has to have said which keys there are; the gateway refuses to start otherwise.
+  const admin: Record<string, string> = isLoopback(host) ? { CONCLAVE_ADMIN_KEY_FILE: adminKeyFile(home) } : {};
   const children: Child[] = [];
   let stopping: Promise<void> | null = null;
-  const stopAll = (): Promise<void> => (stopping ??= stop(children));
+  let forget = (): void => undefined;
+  const stopAll = (): Promise<void> => {
+    forget();
+    return (stopping ??= stop(children));
+  };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       if (stopping) process.exit(130);
@@ -122,7 +135,8 @@ async function main(): Promise<void> {
       void stopAll().then(() => process.exit(0));
     });
   }
-  for (const service of services) children.push(start(service, await freePort(), { ...stores, PORT: String(port) }));
+  for (const service of services)
+    children.push(start(service, await freePort(), { ...stores, ...(service === 'gateway' ? admin : {}), PORT: String(port) }));
   for (const { service, ended } of children) {
     void ended.then((how) => {
       if (stopping) return;
@@ -138,7 +152,9 @@ async function main(): Promise<void> {
     await stopAll();
     process.exit(1);
   }
-  const address = `http://${process.env.HOST ?? '127.0.0.1'}:${port}`;
+  const address = `http://${host}:${port}`;
+  mkdirSync(home, { recursive: true });
+  forget = noteGateway(home, address);
   process.stdout.write(
     [
       `Conclave is ready at ${address}, as ${children.length} processes over ${stores.KAFKA_BROKERS ?? process.env.KAFKA_BROKERS ?? 'the stores of CONCLAVE_CONFIG'}`,
@@ -148,6 +164,7 @@ async function main(): Promise<void> {
           `  ${service.padEnd(13)} pid ${String(child.pid).padEnd(8)} http://127.0.0.1:${adminPort}/metrics`,
       ),
       '',
+      ...(isLoopback(host) ? [`Admin key:  ${adminKeyFile(home)}`] : []),
       `Ask it:  CONCLAVE_URL=${address} npm run ask -- "question"`,
       'Stop with Ctrl+C.',
       '',

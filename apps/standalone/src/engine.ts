@@ -7,7 +7,7 @@ import {
   type OpenedPorts,
   type OpenPortsOptions,
 } from '@conclave/adapter-selection';
-import { openGatewayApp, openTemplates } from '@conclave/app-gateway';
+import { openGatewayApp, openTemplates, type Doors } from '@conclave/app-gateway';
 import { shippedClasses } from '@conclave/contracts';
 import {
   claimStores,
@@ -27,6 +27,8 @@ import { PlannerModule } from '@conclave/service-planner';
 export interface EngineOptions {
   readonly loaded: Loaded;
   readonly observers: Observers;
+  /** Who may ask. */
+  readonly doors: Pick<Doors, 'keys' | 'access'>;
   /** Where local model servers are looked for; tests give closed ports. */
   readonly localServers?: OpenPortsOptions['localServers'];
 }
@@ -43,7 +45,7 @@ export interface Engine {
 const graceMs = 5_000;
 
 /** Rejects with Failure DATA_FOLDER_IN_USE, STORE_REPLACED and what the stores say; nothing stays open then. */
-export async function openEngine({ loaded, observers, localServers }: EngineOptions): Promise<Engine> {
+export async function openEngine({ loaded, observers, doors, localServers }: EngineOptions): Promise<Engine> {
   const { logger, readiness } = observers;
   const shutdown = openShutdown(logger);
   try {
@@ -90,7 +92,7 @@ export async function openEngine({ loaded, observers, localServers }: EngineOpti
       served.push(one);
       shutdown.add(service, () => one.close());
     }
-    const options = { loaded, ports, observers };
+    const options = { loaded, ports, observers, doors };
     const catalogue = await openTemplates(options);
     const gateway = await openGatewayApp(options, catalogue);
     shutdown.add('gateway', () => gateway.close());

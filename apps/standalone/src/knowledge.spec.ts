@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -37,9 +37,11 @@ interface Answer {
 }
 async function call(method: string, path: string, body?: unknown): Promise<Answer> {
   const isForm = body instanceof FormData;
+  const key = { 'x-api-key': readFileSync(join(home, 'data', 'admin.key'), 'utf8').trim() };
   const response = await fetch(`${running.listening.url}/v1${path}`, {
     method,
-    ...(isForm ? { body } : body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    headers: { ...key, ...(isForm || body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(isForm ? { body } : body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import { Failure } from '@conclave/contracts';
+import { isLoopback } from '@conclave/service-gateway';
 
 export const usualPort = 8080;
 /** Ports looked at after the usual one. */
@@ -32,7 +33,7 @@ export async function listen(app: INestApplication, host: string, port: number |
   const callable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   return {
     url: `http://${callable}:${real}`,
-    open: !/^(127\.|localhost$|::1$)/.test(host),
+    open: !isLoopback(host),
     port: real,
     insteadOf: port === undefined && real !== usualPort ? usualPort : null,
   };

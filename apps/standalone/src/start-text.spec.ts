@@ -36,7 +36,7 @@ const facts: StartFacts = {
   choice: { because: 'demo', models: [demo] },
   templates: ['conclave-fast', 'conclave'],
   search: '3 documents in samples',
-  keys: 0,
+  doors: { asked: 0, admin: { file: '/data/.conclave/admin.key', value: 'sk-admin', made: true }, lan: null },
   loneKey: false,
   warnings: [],
   question: "Who's there?",
@@ -62,7 +62,25 @@ describe('the start-up text', () => {
     expect(startText(facts)).toContain('this machine only');
     const open = { ...facts.listening, open: true };
     expect(startText({ ...facts, listening: open })).toContain('ANYBODY who reaches this port');
-    expect(startText({ ...facts, keys: 2, listening: open })).toContain('whoever reaches this port with one of 2 API keys');
+    expect(startText({ ...facts, doors: { ...facts.doors, asked: 2 }, listening: open })).toContain(
+      'whoever reaches this port with one of 2 API keys',
+    );
+  });
+
+  it('says where the key of the admin is, and never the key', () => {
+    const text = startText(facts);
+    expect(text).toContain('the key in /data/.conclave/admin.key, made just now');
+    expect(text).not.toContain('sk-admin');
+  });
+
+  it('says how other programs ask with the key that was made for them, which it shows once', () => {
+    const lan = { file: '/data/lan.key', value: 'sk-lan-secret', made: true };
+    const text = startText({ ...facts, doors: { ...facts.doors, asked: 2, lan } });
+    expect(text).toContain('-e OPENAI_API_BASE_URL=http://host.docker.internal:8080/v1 -e OPENAI_API_KEY=sk-lan-secret');
+    expect(text).toContain('OPENAI_API_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=sk-lan-secret open-webui serve');
+    const later = startText({ ...facts, doors: { ...facts.doors, asked: 2, lan: { ...lan, made: false } } });
+    expect(later).not.toContain('sk-lan-secret');
+    expect(later).toContain(`OPENAI_API_KEY="$(cat '/data/lan.key')"`);
   });
 
   it('does not speak of demos and connecting once a real model is used', () => {
@@ -108,7 +126,7 @@ describe('the start-up text', () => {
   });
 
   it('asks with the key in the environment where keys are configured', () => {
-    const text = startText({ ...facts, keys: 1 });
+    const text = startText({ ...facts, doors: { ...facts.doors, asked: 1 } });
     expect(text).toContain('curl -N http://127.0.0.1:8080/v1/chat/completions -H "authorization: Bearer $CONCLAVE_API_KEY" -H');
     expect(text).toContain('apiKey: process.env.CONCLAVE_API_KEY }');
     expect(text).toContain('with your key in the variable CONCLAVE_API_KEY');

@@ -1,6 +1,8 @@
+import type { Doors } from '@conclave/app-gateway';
 import { demoProvider } from '@conclave/contracts';
 import type { ModelChoice } from '@conclave/platform';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { lanText } from './lan-text.js';
 import type { Listening } from './listen.js';
 
 export interface StartFacts {
@@ -14,8 +16,7 @@ export interface StartFacts {
   readonly templates: readonly string[];
   /** What research looks in; null when there is nothing. */
   readonly search: string | null;
-  /** API keys that the configuration names. */
-  readonly keys: number;
+  readonly doors: Pick<Doors, 'asked' | 'admin' | 'lan'>;
   /** OPENAI_API_KEY is set and nothing says what for. */
   readonly loneKey: boolean;
   readonly warnings: readonly string[];
@@ -28,7 +29,11 @@ const namedModels = 5;
 
 /** What a person reads after the start: what is used, where it is, and two ways to try it that work when pasted. */
 export function startText(facts: StartFacts): string {
-  const { listening, templates } = facts;
+  const {
+    listening,
+    templates,
+    doors: { asked, admin, lan },
+  } = facts;
   const model = templates.includes('conclave') ? 'conclave' : templates[0];
   const taken = listening.insteadOf === null ? '' : ` (port ${listening.insteadOf} is taken; set PORT to choose one)`;
   return [
@@ -38,14 +43,8 @@ export function startText(facts: StartFacts): string {
       ['Models', modelSentence(facts)],
       ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model can answer yet'],
       ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
-      [
-        'Access',
-        listening.open
-          ? facts.keys > 0
-            ? `whoever reaches this port with one of ${facts.keys} API keys`
-            : 'ANYBODY who reaches this port: no API keys are configured. Name some under `keys`, or unset HOST to keep it to this machine'
-          : `this machine only; ${facts.keys > 0 ? `one of ${facts.keys} API keys is asked for` : 'any API key is accepted'}`,
-      ],
+      ['Access', accessSentence(facts)],
+      ...(admin ? [['Admin', `the key in ${admin.file}${admin.made ? ', made just now' : ''}`] as const] : []),
       ['Data', `${facts.home} (log: conclave.log)`],
       ...(facts.file ? [['Settings', facts.file] as const] : []),
     ]),
@@ -56,20 +55,29 @@ export function startText(facts: StartFacts): string {
     ...(model
       ? [
           '',
-          facts.keys > 0 ? 'Ask it, with your key in the variable CONCLAVE_API_KEY:' : 'Ask it:',
+          asked > 0 ? 'Ask it, with your key in the variable CONCLAVE_API_KEY:' : 'Ask it:',
           '',
-          curlSnippet(listening.url, model, facts.question, facts.keys > 0),
+          curlSnippet(listening.url, model, facts.question, asked > 0),
           '',
           'Or with the OpenAI SDK:',
           '',
-          sdkSnippet(listening.url, model, facts.question, facts.keys > 0),
+          sdkSnippet(listening.url, model, facts.question, asked > 0),
         ]
       : []),
     '',
+    ...(lan ? lanText(listening.port, lan) : []),
     ...connectText(facts),
     'Stop with Ctrl+C.',
     '',
   ].join('\n');
+}
+
+function accessSentence({ listening, doors: { asked } }: StartFacts): string {
+  const keys = asked === 1 ? 'the one API key' : `one of ${asked} API keys`;
+  if (!listening.open) return `this machine only; ${asked > 0 ? `${keys} is asked for` : 'any API key is accepted'}`;
+  return asked > 0
+    ? `whoever reaches this port with ${keys}`
+    : 'ANYBODY who reaches this port (`access: open`). Name some keys under `keys`, or unset HOST to keep it to this machine';
 }
 
 const rows = (pairs: readonly (readonly [string, string])[]): string[] => pairs.map(([name, text]) => `  ${name.padEnd(10)} ${text}`);

@@ -16,6 +16,7 @@ import { up } from './commands/up.js';
 const help = `conclave: a committee of models behind an OpenAI-compatible API
 
   npm start                            everything in one process, on http://127.0.0.1:8080
+      --lan                            for other machines too, with a key that is made for them; says how Open WebUI uses it
   npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
       --model <template or model>      conclave unless given; GET /v1/models lists them
       --no-cache                       asks anew what was answered before, and keeps nothing of it in a cache
@@ -39,8 +40,7 @@ Settings: conclave.yaml and environment, see docs/generated/configuration.md. CO
 const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
 
 async function runningGateway() {
-  const { environment, home } = load();
-  const client = await findGateway({ url: environment.CONCLAVE_URL, key: environment.CONCLAVE_API_KEY, home, port: environment.PORT });
+  const client = await findGateway(load());
   if (!client) throw new GatewayRefusal('No gateway runs here. Start one with `npm start`, or name one with CONCLAVE_URL.');
   return client;
 }
@@ -63,6 +63,7 @@ async function main(): Promise<number | undefined> {
       recorded: { type: 'boolean', default: false },
       all: { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
+      lan: { type: 'boolean', default: false },
       timeline: { type: 'boolean', default: false },
       'no-cache': { type: 'boolean', default: false },
     },
@@ -75,7 +76,7 @@ async function main(): Promise<number | undefined> {
   switch (command) {
     case 'up':
       outliveReaders();
-      await up({ loaded: load(), out: process.stdout, terminal: process.stderr, endOnSignals: true });
+      await up({ loaded: load(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan });
       return undefined;
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);

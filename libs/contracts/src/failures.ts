@@ -1,4 +1,5 @@
 import type { FailureOptions } from './failure-options.js';
+import { accessFailures } from './failures-of-access.js';
 import { evidenceFailures } from './failures-of-evidence.js';
 import { knowledgeFailures } from './failures-of-knowledge.js';
 
@@ -81,20 +82,7 @@ export const failures = {
     errorType: 'caller_invalid',
     message: 'The run cannot take this command in its present state.',
   },
-  UNAUTHENTICATED: {
-    status: 401,
-    type: 'authentication_error',
-    retriable: false,
-    errorType: 'caller_unauthenticated',
-    message: 'The API key is missing or not known.',
-  },
-  DETAIL_NOT_ALLOWED: {
-    status: 403,
-    type: 'authentication_error',
-    retriable: false,
-    errorType: 'caller_unauthenticated',
-    message: 'This API key may not see prompts and raw replies. Leave `detail` out, or set `detail: full` for the key in conclave.yaml.',
-  },
+  ...accessFailures,
   OVERLOADED: {
     status: 429,
     type: 'rate_limit_error',
@@ -322,13 +310,6 @@ export const failures = {
     retriable: false,
     errorType: 'caller_invalid',
     message: 'This dead letter is settled already. Re-drive it with `again` if it shall be handled once more.',
-  },
-  ADMIN_LOCAL_ONLY: {
-    status: 403,
-    type: 'authentication_error',
-    retriable: false,
-    errorType: 'caller_unauthenticated',
-    message: 'Admin routes answer on the loopback address of their own machine only.',
   },
   RUN_FAILED: {
     status: 502,

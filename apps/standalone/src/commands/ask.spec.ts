@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -61,7 +61,7 @@ describe('ask', () => {
 
   it('asks the gateway that runs on the data folder, at whatever port', async () => {
     const { running } = await started();
-    expect((await findGateway({ url: undefined, home, port: 9 }))?.url).toBe(running.listening.url);
+    expect((await findGateway(load()))?.url).toBe(running.listening.url);
     const { code, progress } = await asked(load(), sampleQuestion(), 'conclave-fast');
     expect(code).toBe(exitCodes.answered);
     expect(progress).not.toContain('DEMO model answers');
@@ -105,6 +105,28 @@ describe('up', () => {
     const ready = await fetch(`${running.listening.url}/health/ready`);
     expect(ready.status).toBe(200);
     expect(await (await fetch(`${running.listening.url}/metrics`)).text()).toContain('conclave_event_handle_seconds');
+  }, 30_000);
+
+  it('refuses to be reached by other machines as long as nobody would need a key, before it opens anything', async () => {
+    await expect(up({ loaded: load({ PORT: '0', HOST: '0.0.0.0' }), out: new Text(), terminal: new Text(), localServers })).rejects.toThrow(
+      /HOST is 0\.0\.0\.0.*npm start -- --lan/s,
+    );
+    expect(existsSync(join(home, 'conclave.db'))).toBe(false);
+  });
+
+  it('with --lan is reached by other machines with the key it has made, and by nobody without it', async () => {
+    const out = new Text();
+    const running = await up({ loaded: load({ PORT: '0' }), out, terminal: new Text(), localServers, lan: true });
+    open.push(running);
+    const key = readFileSync(join(home, 'lan.key'), 'utf8').trim();
+    expect(out.text).toContain(`OPENAI_API_BASE_URL=http://host.docker.internal:${running.listening.port}/v1 -e OPENAI_API_KEY=${key}`);
+    const models = async (headers: Record<string, string>) => (await fetch(`${running.listening.url}/v1/models`, { headers })).status;
+    expect([await models({}), await models({ 'x-api-key': 'sk-any' }), await models({ 'x-api-key': key })]).toEqual([401, 401, 200]);
+    const admin = async (value: string) =>
+      (await fetch(`${running.listening.url}/v1/admin/prompts`, { headers: { 'x-api-key': value } })).status;
+    expect([await admin(key), await admin(readFileSync(join(home, 'admin.key'), 'utf8').trim())]).toEqual([403, 200]);
+    // The command line of this folder is let in.
+    expect((await (await findGateway(load()))!.list()).data).toEqual([]);
   }, 30_000);
 
   it('refuses a data folder that another process works on, and closes what it opened', async () => {

@@ -3,6 +3,7 @@ import { openObservers, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
 import { openEngine } from '../engine.js';
 import { listen } from '../listen.js';
+import { openOwnDoors } from '../own-doors.js';
 import { GatewayClient } from './gateway-client.js';
 import { findGateway } from './running-gateway.js';
 import { RunPrinter } from './run-printer.js';
@@ -26,8 +27,7 @@ export const exitCodes = { answered: 0, failed: 1, usage: 2, cancelled: 130 } as
 /** Asks one question: a gateway that runs, or an embedded one in this process for the time of the question. Gives the exit code. */
 export async function ask(options: AskOptions): Promise<number> {
   const { loaded } = options;
-  const { CONCLAVE_URL: url, CONCLAVE_API_KEY: key, PORT: port } = loaded.environment;
-  const running = await findGateway({ url, key, home: loaded.home, port });
+  const running = await findGateway(loaded);
   if (running) return follow(running, options);
 
   const observers = openObservers({
@@ -36,13 +36,17 @@ export async function ask(options: AskOptions): Promise<number> {
     service: 'standalone',
     interactive: { home: loaded.home, terminal: options.progress },
   });
-  const engine = await openEngine({ loaded, observers, ...(options.localServers ? { localServers: options.localServers } : {}) });
+  const doors = openOwnDoors(loaded, { host: '127.0.0.1', lan: false });
+  const engine = await openEngine({ loaded, observers, doors, ...(options.localServers ? { localServers: options.localServers } : {}) });
   try {
     const { choice } = engine.catalogue.found();
     if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
     const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
     // Who may read the configuration may ask by any of its keys.
-    return await follow(new GatewayClient(own, key ?? Object.values(loaded.secrets.clientKeys)[0]), options);
+    return await follow(
+      new GatewayClient(own, loaded.environment.CONCLAVE_API_KEY ?? Object.values(loaded.secrets.clientKeys)[0]),
+      options,
+    );
   } finally {
     await engine.close();
   }

@@ -41,8 +41,7 @@ export const decider = (): string => `local:${person()}`;
  * DATA_FOLDER_IN_USE, LOG_UNAVAILABLE, and DEAD_LETTER_NOT_FOUND where there is no log yet.
  */
 export async function openDeadAccess(loaded: Loaded, terminal: { write(text: string): unknown }): Promise<DeadAccess> {
-  const { CONCLAVE_URL: url, CONCLAVE_API_KEY: key, PORT: port } = loaded.environment;
-  const client = await findGateway({ url, key, home: loaded.home, port });
+  const client = await findGateway(loaded);
   if (client) return overHttp(client);
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('dead') });
@@ -60,7 +59,6 @@ export async function openDeadAccess(loaded: Loaded, terminal: { write(text: str
 
 function overHttp(client: GatewayClient): DeadAccess {
   const base = '/v1/admin/dead-letters';
-  const headers = { 'x-conclave-actor': person() };
   const one = (id: string, verb = ''): string => `${base}/${encodeURIComponent(id)}${verb}`;
   return {
     where: `the gateway at ${client.url}`,
@@ -70,9 +68,8 @@ function overHttp(client: GatewayClient): DeadAccess {
     },
     show: async (id) => DeadLetterView.parse(await client.json('GET', one(id))),
     redrive: async (id, { note, again }) =>
-      DeadLetterSettled.parse(await client.json('POST', one(id, '/redrive'), { note: note ?? null, again }, headers)),
-    discard: async (id, { note }) =>
-      DeadLetterSettled.parse(await client.json('POST', one(id, '/discard'), { note: note ?? null }, headers)),
+      DeadLetterSettled.parse(await client.json('POST', one(id, '/redrive'), { note: note ?? null, again })),
+    discard: async (id, { note }) => DeadLetterSettled.parse(await client.json('POST', one(id, '/discard'), { note: note ?? null })),
     close: () => Promise.resolve(),
   };
 }

@@ -98,7 +98,7 @@ describe('dead letters at the command line', () => {
       }
       const refused = await dead('redrive', letter!.id);
       expect(refused).toMatchObject({ code: exitCodes.failed, text: '' });
-      expect(refused.warned).toMatch(/settled already.*redriven by local:/);
+      expect(refused.warned).toMatch(/settled already.*redriven by admin\.key/);
       expect((await dead('redrive', '7-7')).warned).toContain('No dead letter has this id');
     });
   }, 60_000);

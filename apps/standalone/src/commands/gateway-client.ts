@@ -20,7 +20,7 @@ export class GatewayClient {
   /** Whether a Conclave gateway answers there. */
   async answers(): Promise<boolean> {
     try {
-      const response = await fetch(`${this.url}/health/live`, { signal: AbortSignal.timeout(1_000) });
+      const response = await fetch(`${this.url}/health/live`, { signal: AbortSignal.timeout(5_000) });
       await response.body?.cancel();
       return response.ok && response.headers.has('x-conclave');
     } catch {

@@ -38,7 +38,7 @@ beforeAll(async () => {
   running = await up({ loaded: load(), out: sink, terminal: sink, localServers });
   const signal = new AbortController().signal;
   await ask({ loaded: load(), question: sampleQuestion(), model: 'conclave', answer: sink, progress: sink, localServers, signal });
-  const client = await findGateway({ url: undefined, home, port: undefined });
+  const client = await findGateway(load());
   expect(client).toBeInstanceOf(GatewayClient);
   runId = (await client!.list()).data[0]!.id;
 });

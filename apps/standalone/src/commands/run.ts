@@ -23,8 +23,7 @@ export interface RunCommand {
  */
 export async function runCommand(command: RunCommand): Promise<number> {
   const { loaded, runId, timeline, out, terminal } = command;
-  const { CONCLAVE_URL: url, CONCLAVE_API_KEY: key, PORT: port } = loaded.environment;
-  const client = await findGateway({ url, key, home: loaded.home, port });
+  const client = await findGateway(loaded);
   if (!client) {
     terminal.write('No gateway runs here: this is what the log holds of the run.\n');
     return fromLog(command);
@@ -33,7 +32,7 @@ export async function runCommand(command: RunCommand): Promise<number> {
   if (!timeline) return exitCodes.answered;
   out.write('\nTimeline\n');
   // A gateway may keep its log in its own data folder, which is read by nobody else while it runs.
-  if (loaded.configuration.stores.kafka && url === undefined)
+  if (loaded.configuration.stores.kafka && loaded.environment.CONCLAVE_URL === undefined)
     try {
       return await fromLog(command);
     } catch (error) {

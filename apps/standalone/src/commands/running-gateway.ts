@@ -1,6 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readKeyFile } from '@conclave/app-gateway';
+import type { Loaded } from '@conclave/platform';
 import { usualPort } from '../listen.js';
+import { adminKeyFile } from '../own-doors.js';
 import { GatewayClient } from './gateway-client.js';
 
 const noteOf = (home: string): string => join(home, 'gateway.json');
@@ -13,34 +16,36 @@ export function noteGateway(home: string, url: string): () => void {
 
 function notedUrl(home: string): string | null {
   try {
-    const { url } = JSON.parse(readFileSync(noteOf(home), 'utf8')) as { url?: unknown };
-    return typeof url === 'string' ? url : null;
+    const { url, pid } = JSON.parse(readFileSync(noteOf(home), 'utf8')) as { url?: unknown; pid?: unknown };
+    if (typeof url !== 'string' || typeof pid !== 'number') return null;
+    process.kill(pid, 0);
+    return url;
   } catch {
-    // No note, or one that was cut off: nothing runs on this folder as far as it can tell.
+    // No note, one that was cut off, or one of a process that is gone: nothing runs on this folder as far as it can tell.
     return null;
   }
 }
 
 /**
  * The gateway to talk to: CONCLAVE_URL, else the one of the data folder, else the one at the usual port; null when none
- * answers. A CONCLAVE_URL that does not answer is an error: somebody meant that one.
+ * answers. A CONCLAVE_URL that does not answer is an error: somebody meant that one. Without CONCLAVE_API_KEY the admin's key is
+ * sent, but only to the gateway of its own data folder, or where CONCLAVE_ADMIN_KEY_FILE names it: whatever else listens at a usual
+ * port must not learn it.
  */
-export async function findGateway(where: {
-  readonly url: string | undefined;
-  /** CONCLAVE_API_KEY. */
-  readonly key?: string | undefined;
-  readonly home: string;
-  readonly port: number | undefined;
-}): Promise<GatewayClient | null> {
-  if (where.url) {
-    const client = new GatewayClient(where.url.replace(/\/(v1\/?)?$/, ''), where.key);
+export async function findGateway({ environment, home }: Pick<Loaded, 'environment' | 'home'>): Promise<GatewayClient | null> {
+  const { CONCLAVE_URL: meant, CONCLAVE_API_KEY: given, CONCLAVE_ADMIN_KEY_FILE: named, PORT: port = usualPort } = environment;
+  const elsewhere = given ?? (named === undefined ? undefined : (readKeyFile(named) ?? undefined));
+  if (meant) {
+    const client = new GatewayClient(meant.replace(/\/(v1\/?)?$/, ''), elsewhere);
     if (await client.answers()) return client;
-    throw new Error(`No Conclave gateway answers at CONCLAVE_URL=${where.url}.`);
+    throw new Error(`No Conclave gateway answers at CONCLAVE_URL=${meant}.`);
   }
-  const candidates = [notedUrl(where.home), `http://127.0.0.1:${where.port ?? usualPort}`].filter((url) => url !== null);
-  for (const url of new Set(candidates)) {
-    const client = new GatewayClient(url, where.key);
-    if (await client.answers()) return client;
-  }
+  const noted = notedUrl(home);
+  const usual = `http://127.0.0.1:${port}`;
+  const candidates = [
+    ...(noted === null ? [] : [new GatewayClient(noted, elsewhere ?? readKeyFile(adminKeyFile(home)) ?? undefined)]),
+    ...(noted === usual ? [] : [new GatewayClient(usual, elsewhere)]),
+  ];
+  for (const client of candidates) if (await client.answers()) return client;
   return null;
 }

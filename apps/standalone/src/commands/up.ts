@@ -1,6 +1,7 @@
 import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
 import { openEngine } from '../engine.js';
+import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
 import { questionFor } from '../question.js';
 import { startText } from '../start-text.js';
@@ -13,9 +14,13 @@ export interface UpOptions {
   readonly localServers?: OpenPortsOptions['localServers'];
   /** Ends the process on SIGINT and SIGTERM, from the first moment on. */
   readonly endOnSignals?: boolean;
+  /** Other machines may ask too, with a key that is made for them. */
+  readonly lan?: boolean;
 }
 
 const clusterNote = 'stores.kafka and stores.redis are for `npm run start:distributed`; this process keeps everything in its data folder.';
+/** With `--lan`, unless HOST names one of them. */
+const everyAddress = '0.0.0.0';
 const shutdownLimitMs = 15_000;
 
 export interface Running {
@@ -25,7 +30,10 @@ export interface Running {
 }
 
 /** Starts everything in this process and says so. Resolves once it listens. */
-export async function up({ loaded, out, terminal, localServers, endOnSignals: ends }: UpOptions): Promise<Running> {
+export async function up({ loaded, out, terminal, localServers, endOnSignals: ends, lan = false }: UpOptions): Promise<Running> {
+  const { HOST: chosen } = loaded.variables;
+  const host = lan ? chosen || everyAddress : loaded.environment.HOST;
+  const doors = openOwnDoors(loaded, { host, lan });
   const observers = openObservers({
     environment: loaded.environment,
     processId: newProcessId('standalone'),
@@ -35,9 +43,9 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
   const shutdown = openShutdown(observers.logger);
   if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });
   try {
-    const engine = await openEngine({ loaded, observers, ...(localServers ? { localServers } : {}) });
+    const engine = await openEngine({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
     shutdown.add('engine', () => engine.close());
-    const { HOST, PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
+    const { PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
     if (ADMIN_PORT !== undefined) {
       const admin = await openAdminServer({
         host: ADMIN_HOST,
@@ -47,7 +55,7 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
       });
       shutdown.add('admin server', () => admin.close());
     }
-    const listening = await listen(engine.gateway, HOST, PORT);
+    const listening = await listen(engine.gateway, host, PORT);
     shutdown.add('note', noteGateway(loaded.home, listening.url));
     const { choice, models, providers, warnings, templates } = engine.catalogue.found();
     observers.logger.info('Ready.', { address: listening.url });
@@ -61,7 +69,7 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
         choice,
         templates: templates.map(({ id }) => id),
         search: engine.ports.search?.description ?? null,
-        keys: Object.keys(loaded.configuration.keys).length,
+        doors,
         loneKey: OPENAI_API_KEY !== undefined && !('openai' in loaded.configuration.providers),
         warnings: [...warnings, ...engine.ports.warnings, ...(loaded.configuration.stores.kafka ? [clusterNote] : [])],
         question: questionFor(choice, engine.ports.sampleQuestion),

@@ -18,6 +18,8 @@ export interface ProcessOptions {
   readonly classes?: (loaded: Loaded) => readonly string[];
   /** Expert categories that have a prompt, to check templates against. */
   readonly categories?: readonly string[];
+  /** Looks at the configuration before anything is opened; what it throws ends the process. */
+  readonly check?: (loaded: Loaded) => void;
   /** The service's module on the log; absent for a service that consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
   /** Further services of this process on the same stores, by their names: each has its own consumer group, and serves no task class. */
@@ -63,6 +65,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   const { service } = options;
   const { categories } = options;
   const loaded = loadConfiguration(options.variables, options.cwd, { sharesStores: true, ...(categories ? { categories } : {}) });
+  options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
   const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });
   const { logger, readiness, metrics } = observers;

@@ -56,6 +56,10 @@ export const TaskClassName = z
   .regex(/^[a-z][a-z0-9-]{0,29}$/)
   .meta({ expected: 'small letters, digits and `-`' });
 
+/** What the owner of a key may, from least to most. */
+export const keyRoles = ['user', 'auditor', 'admin'] as const;
+export type KeyRole = (typeof keyRoles)[number];
+
 const ClientKeySettings = z.strictObject({
   key_env: EnvName.optional().describe('environment variable that holds the key'),
   key_file: z.string().min(1).optional().describe('file that holds the key, relative to this file'),
@@ -69,7 +73,17 @@ const ClientKeySettings = z.strictObject({
     .enum(['redacted', 'full'])
     .default('redacted')
     .describe('full: prompts and raw replies of its runs go to their events, and it may read them there'),
+  role: z
+    .enum(keyRoles)
+    .default('user')
+    .describe('auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes'),
 });
+
+/** A host as the header Host names it, with its port or without. */
+const AllowedHost = z
+  .string()
+  .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/)
+  .meta({ expected: 'a host name or an address, without scheme and path; an IPv6 address in brackets' });
 
 const AliasName = z.string().min(1).max(128);
 
@@ -79,7 +93,20 @@ export const Configuration = z.strictObject({
   models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
   aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
-  keys: z.record(ProviderName, ClientKeySettings).default({}).describe('API keys of clients; absent: any key is accepted'),
+  keys: z
+    .record(ProviderName, ClientKeySettings)
+    .default({})
+    .describe('API keys of clients; absent: any key is accepted, on this machine alone'),
+  access: z
+    .enum(['keys', 'open'])
+    .default('keys')
+    .describe('who may ask from other machines: keys = whoever has one (without any, only this machine is listened to); open = everybody'),
+  allowed_hosts: z
+    .array(AllowedHost)
+    .default([])
+    .describe(
+      'further names by which clients may address this gateway while no keys are asked for, such as host.docker.internal; loopback names always may',
+    ),
   mcp: z
     .record(ProviderName, McpSettings)
     .default({})

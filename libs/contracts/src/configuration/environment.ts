@@ -41,6 +41,11 @@ export const Environment = z.object({
     .meta({ expected: 'an http or https address' })
     .describe('gateway that the command line talks to'),
   CONCLAVE_API_KEY: z.string().min(1).optional().describe('API key that the command line sends to the gateway'),
+  CONCLAVE_ADMIN_KEY_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file with the key of the role admin; made at the first start where it is missing. Embedded: admin.key in the data folder'),
   OPENAI_BASE_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

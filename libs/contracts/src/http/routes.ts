@@ -21,7 +21,7 @@ export interface Route {
   readonly events?: { readonly name: string; readonly schema: z.ZodType };
   readonly query?: readonly { readonly name: string; readonly doc: string; readonly integer: boolean }[];
   readonly headers?: readonly { readonly name: string; readonly doc: string }[];
-  /** Whether an API key is asked for where keys are configured. */
+  /** No API key is asked for, even where keys are configured. */
   readonly open?: boolean;
 }
 
@@ -106,7 +106,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/dead-letters',
-    summary: 'Records that could not be handled, newest first. Answered on loopback only, like every admin route.',
+    summary: 'Records that could not be handled, newest first. Needs a key with the role admin, like every admin route.',
     status: 200,
     response: { name: 'DeadLetterList', schema: DeadLetterList },
     query: [
@@ -153,20 +153,19 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/health/ready',
-    summary: 'Whether it can do work; 503 with a sentence for what it lacks.',
+    summary: 'Whether it can do work; 503 where not, with a sentence for what it lacks for those who may know.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
     open: true,
   },
-  { method: 'GET', path: '/metrics', summary: 'Metrics for Prometheus.', status: 200, response: { text: 'text/plain' }, open: true },
-  { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' }, open: true },
+  { method: 'GET', path: '/metrics', summary: 'Metrics for Prometheus.', status: 200, response: { text: 'text/plain' } },
+  { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' } },
   {
     method: 'GET',
     path: '/asyncapi.json',
     summary: 'The events behind it.',
     status: 200,
     response: { text: 'application/json' },
-    open: true,
   },
 ];
 

@@ -139,8 +139,11 @@ const checkProviders = ({ providers }: Configuration): PathProblem[] =>
       : [];
   });
 
-const checkKeys = ({ keys }: Configuration): PathProblem[] =>
-  Object.entries(keys).flatMap(([name, { key_env: env, key_file: file }]): PathProblem[] => {
+const checkKeys = ({ keys, access }: Configuration): PathProblem[] => [
+  ...(access === 'open' && Object.keys(keys).length > 0
+    ? [{ path: ['access'], problem: '`access: open` and `keys` are both set.', remedy: 'Keep one of the two.' }]
+    : []),
+  ...Object.entries(keys).flatMap(([name, { key_env: env, key_file: file }]): PathProblem[] => {
     const path = ['keys', name];
     if (env && file)
       return [{ path: [...path, 'key_file'], problem: '`key_env` and `key_file` are both set.', remedy: 'Keep one of the two.' }];
@@ -153,7 +156,8 @@ const checkKeys = ({ keys }: Configuration): PathProblem[] =>
         remedy: 'Name an environment variable with `key_env`, or a file with `key_file`.',
       },
     ];
-  });
+  }),
+];
 
 function checkClasses({ task_classes: classes }: Configuration): PathProblem[] {
   const owner = new Map<string, string>();

@@ -6,6 +6,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { errorBody, Failure } from '@conclave/contracts';
 import { nestLog } from '@conclave/platform';
+import { doors } from './http/doors.js';
 import { FailureFilter } from './http/failure-response.js';
 import { responseHeaders } from './http/response-headers.js';
 import { GatewayModule } from './gateway.module.js';
@@ -35,6 +36,7 @@ export function configureHttp(app: NestExpressApplication, options: GatewayOptio
   app.disable('etag');
   app.set('query parser', 'simple');
   app.use(responseHeaders(options.metrics));
+  app.use(doors(options));
   app.useGlobalFilters(app.get(FailureFilter));
   const server = app.getHttpServer() as Server;
   const { requestTimeoutMs } = limitsOf(options);

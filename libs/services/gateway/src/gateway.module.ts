@@ -10,7 +10,6 @@ import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { samenessWarmUp } from '@conclave/strategies';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
-import { LocalAdmin } from './admin/local-admin.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { Attachments } from './attachments/attachments.js';
 import { ChatController } from './chat/chat.controller.js';
@@ -90,7 +89,6 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Documents,
         FailureFilter,
         Health,
-        LocalAdmin,
         ModelDirectory,
         Prompts,
         QueueWaits,

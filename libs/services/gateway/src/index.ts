@@ -6,7 +6,8 @@ export { Acceptance, type AcceptedRun, type Asked } from './runs/acceptance.js';
 export { Commands } from './runs/commands.js';
 export { type Following, StreamHub, type Viewer } from './stream/stream-hub.js';
 export { Connections } from './stream/connections.js';
-export { configuredKeys } from './http/configured-keys.js';
+export { configuredKeys, knownKeys, type NamedKey } from './http/configured-keys.js';
+export { isLoopback } from './http/hosts.js';
 export { gatewayMetrics } from './operations/gateway-metrics.js';
 export { Health } from './operations/health.js';
 export {

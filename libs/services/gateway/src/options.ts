@@ -1,4 +1,4 @@
-import type { Caller, RunView, Template } from '@conclave/contracts';
+import type { Caller, KeyRole, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
 import type { Blobs, DocumentReader, Embedder, EventLog, KnowledgeGraph, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 import type { AnswerCacheName } from './answers/answer-cache.js';
@@ -29,7 +29,10 @@ export interface TemplateCatalogue {
 
 /** Whose key it is, and what it may. */
 export interface KeyOwner extends Caller {
-  /** `full`: prompts and raw replies of runs may be shown to it. Absent: redacted. */
+  /** Name of the key, as the record of what it changes shows it. */
+  readonly name: string;
+  readonly role: KeyRole;
+  /** `full`: prompts and raw replies of runs may be shown to it, and its own keep them unasked. Absent: redacted. */
   readonly detail?: 'redacted' | 'full';
 }
 
@@ -153,8 +156,17 @@ export interface GatewayOptions {
   /** Every topic of this installation, without prefix: a dead letter goes back to one of them alone. Absent: to any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;
-  /** Null: any key is accepted, as tenant `default`. */
+  /** Keys of which every request needs one. Null: any key is accepted, or none, as tenant `default`. */
   readonly keys: ApiKeys | null;
+  /** What holds while no keys are asked for. */
+  readonly access?: {
+    /** Keys that are known nevertheless, such as the one of the admin. */
+    readonly known: ApiKeys;
+    /** Hosts, beside the loopback names, by which clients may address this gateway. */
+    readonly allowedHosts: readonly string[];
+    /** Whether other machines may ask. */
+    readonly open: boolean;
+  };
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;
   /** A run as people read it, from the state the engine stored. Pure. */

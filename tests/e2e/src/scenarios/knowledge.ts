@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/test-support';
-import { CommitteeScript, type Engine, expert, runEnd, startRun } from '@conclave/test-support/system';
+import { byAdmin, CommitteeScript, type Engine, expert, runEnd, startRun } from '@conclave/test-support/system';
 
 /** What people add and change while the system runs, through whichever gateway, and what is left of it when processes die. */
 export function knowledgeScenarios(engine: () => Engine): void {
@@ -9,7 +9,8 @@ export function knowledgeScenarios(engine: () => Engine): void {
   const send = async (n: number, method: string, path: string, body?: object) => {
     const response = await fetch(`${engine().url(n)}/v1${path}`, {
       method,
-      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: { ...(path.startsWith('/admin/') ? byAdmin : {}), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };

@@ -161,6 +161,7 @@ export class Engine {
       CONCLAVE_CONFIG: join(this.folder, 'conclave.yaml'),
       HISTORY_FILE: join(this.folder, 'history.ndjson'),
       FAKE_PROVIDER_KEY: providerKey,
+      CONCLAVE_ADMIN_KEY_FILE: join(this.folder, 'admin.key'),
       ...this.stack,
     };
   }
@@ -197,6 +198,11 @@ export class Engine {
   }
 }
 
+/** Key with the role admin that every system under test knows. */
+export const adminKey = 'sk-admin-of-the-tests-3f8e1c';
+/** Headers of a request by the admin, for any route. */
+export const byAdmin = { 'x-api-key': adminKey } as const;
+
 /** Key of the fake provider: no log, no error and no metric may ever show it. */
 export const providerKey = 'sk-canary-5f1e0c9b7a';
 
@@ -229,6 +235,7 @@ const withoutAdded = (configuration: Readonly<Record<string, unknown>>): Readonl
   Object.fromEntries(Object.entries(configuration).filter(([name]) => !added.includes(name)));
 
 function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: string, stack: Stack | null, options: EngineOptions): void {
+  writeFileSync(join(folder, 'admin.key'), adminKey);
   const corpus = join(folder, 'corpus');
   for (const [file, text] of Object.entries(options.corpus ?? {})) {
     mkdirSync(corpus, { recursive: true });

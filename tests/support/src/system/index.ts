@@ -1,7 +1,17 @@
 export { repeatedFinished, streamFaults } from './checks.js';
 export { CommitteeScript, expert, latch, price, research, roleOf, type Role, type Task } from './committee-script.js';
 export { inventedName, twoHops, type TwoHops } from './corpus.js';
-export { Engine, plainTemplate, engineKind, providerKey, type EngineKind, type EngineOptions, type ServiceName } from './engine.js';
+export {
+  adminKey,
+  byAdmin,
+  Engine,
+  plainTemplate,
+  engineKind,
+  providerKey,
+  type EngineKind,
+  type EngineOptions,
+  type ServiceName,
+} from './engine.js';
 export * from './http.js';
 export { allMetrics, parseMetrics, sumOf, type Sample } from './metrics.js';
 export { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';

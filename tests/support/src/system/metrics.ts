@@ -1,4 +1,4 @@
-import type { Engine } from './engine.js';
+import { byAdmin, type Engine } from './engine.js';
 
 export interface Sample {
   readonly name: string;
@@ -23,7 +23,7 @@ export function parseMetrics(text: string): readonly Sample[] {
 
 /** Samples of every process of the engine. */
 export async function allMetrics(engine: Engine): Promise<readonly Sample[]> {
-  const texts = await Promise.all(engine.metricUrls().map(async (url) => (await fetch(`${url}/metrics`)).text()));
+  const texts = await Promise.all(engine.metricUrls().map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()));
   return texts.flatMap(parseMetrics);
 }
 

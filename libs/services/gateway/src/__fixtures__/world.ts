@@ -22,7 +22,7 @@ import {
 } from '@conclave/ports';
 import type { INestApplication } from '@nestjs/common';
 import { createGatewayApp } from '../create-app.js';
-import type { GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
+import type { ApiKeys, GatewayLimits, GatewayMetrics, GatewayOptions, KeyOwner } from '../options.js';
 import { MemoryStores, type FakeRun } from './memory-state.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
@@ -137,6 +137,7 @@ export const reply = (over: Partial<ModelReply> = {}): ModelReply => ({
 export interface WorldOptions {
   readonly limits?: Partial<GatewayLimits>;
   readonly keys?: GatewayOptions['keys'];
+  readonly access?: Partial<NonNullable<GatewayOptions['access']>>;
   readonly template?: Partial<Template>;
   readonly crashPoints?: CrashPoints;
   /** Other gateways look at the same stores and the same log. */
@@ -179,7 +180,7 @@ export class World {
     await this.log.close();
   }
 
-  private options({ limits, keys, template: changes, crashPoints, describeModels, parts }: WorldOptions): GatewayOptions {
+  private options({ limits, keys, access, template: changes, crashPoints, describeModels, parts }: WorldOptions): GatewayOptions {
     const used = { ...template, ...changes };
     const metrics = new Proxy({} as GatewayMetrics, {
       get:
@@ -214,6 +215,7 @@ export class World {
       ...parts,
       limits: { directHeadMs: 50, healthCacheMs: 0, shutdownGraceMs: 2_000, ...limits },
       keys: keys ?? null,
+      access: { known: knownAdmin, allowedHosts: [], open: false, ...access },
       logger: openLogger({
         level: 'debug',
         sinks: [{ write: ({ message, ...fields }) => void this.lines.push({ message, fields }), close: () => undefined }],
@@ -292,13 +294,24 @@ export class World {
   }
 }
 
+const user = { role: 'user' } as const;
 const owners: Readonly<Record<string, KeyOwner>> = {
-  'sk-a': { tenant: 'a', actor: 'key_a' },
-  'sk-a-full': { tenant: 'a', actor: 'key_a_full', detail: 'full' },
-  'sk-b': { tenant: 'b', actor: 'key_b' },
+  'sk-a': { name: 'a', tenant: 'a', actor: 'key_a', ...user },
+  'sk-a-full': { name: 'a-full', tenant: 'a', actor: 'key_a_full', detail: 'full', ...user },
+  'sk-a-auditor': { name: 'a-auditor', tenant: 'a', actor: 'key_a_auditor', role: 'auditor' },
+  'sk-a-admin': { name: 'a-admin', tenant: 'a', actor: 'key_a_admin', role: 'admin' },
+  'sk-b-admin': { name: 'b-admin', tenant: 'b', actor: 'key_b_admin', role: 'admin' },
+  'sk-b': { name: 'b', tenant: 'b', actor: 'key_b', ...user },
 };
 
-/** Two tenants whose keys say who they are; one has a second key that may see prompts. */
-export const twoTenants: GatewayOptions['keys'] = {
+/** Two tenants whose keys say who they are; one has further keys, with each role. */
+export const twoTenants: ApiKeys = {
   identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
+};
+
+/** Key of the admin that every gateway of these specs knows while no keys are asked for. */
+export const adminKey = 'sk-admin-of-these-specs';
+export const byAdmin = { 'x-api-key': adminKey } as const;
+const knownAdmin: ApiKeys = {
+  identify: (key) => Promise.resolve(key === adminKey ? { name: 'ada', tenant: 'default', actor: 'key_ada', role: 'admin' } : null),
 };

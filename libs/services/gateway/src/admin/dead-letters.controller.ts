@@ -5,10 +5,10 @@ import {
 } from '@conclave/contracts'; // prettier-ignore
 import { DeadLetters, EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
+import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
-import { LocalAdmin } from './local-admin.js';
 import { Turns } from './turns.js';
 
 const pageSize = { usual: 50, most: 200 };
@@ -28,7 +28,7 @@ export class DeadLettersController {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(EVENT_LOG) log: EventLog,
     @Inject(STATE) state: StateStore,
-    @Inject(LocalAdmin) private readonly admin: LocalAdmin,
+    @Inject(Callers) private readonly callers: Callers,
   ) {
     this.letters = new DeadLetters({
       log,
@@ -39,7 +39,7 @@ export class DeadLettersController {
 
   @Get()
   async list(@Req() request: Request, @Query() query: Query): Promise<DeadLetterList> {
-    await this.admin.identify(request);
+    await this.callers.identifyAdmin(request);
     const limit = Math.min(limitOf(text(query, 'limit')), pageSize.most);
     const before = text(query, 'before');
     const [topic, group, reason] = [text(query, 'topic'), text(query, 'group'), text(query, 'reason')];
@@ -49,14 +49,14 @@ export class DeadLettersController {
 
   @Get(':id')
   async one(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterView> {
-    await this.admin.identify(request);
+    await this.callers.identifyAdmin(request);
     return this.turns.take(() => this.letters.show(id));
   }
 
   @Post(':id/redrive')
   @HttpCode(200)
   async redrive(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterSettled> {
-    const { actor } = await this.admin.identify(request);
+    const { actor } = await this.callers.identifyAdmin(request);
     const { again, note } = parseBody(RedriveRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     const settled = await this.turns.take(() => this.letters.redrive(id, { actor, note: note ?? null, again: again ?? false }));
     this.options.logger.info('dead letter re-driven', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });
@@ -66,7 +66,7 @@ export class DeadLettersController {
   @Post(':id/discard')
   @HttpCode(200)
   async discard(@Req() request: Request, @Param('id') id: string): Promise<DeadLetterSettled> {
-    const { actor } = await this.admin.identify(request);
+    const { actor } = await this.callers.identifyAdmin(request);
     const { note } = parseBody(DiscardRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     const settled = await this.turns.take(() => this.letters.discard(id, { actor, note: note ?? null }));
     this.options.logger.info('dead letter discarded', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });

@@ -71,7 +71,7 @@ describe('a request that is refused', () => {
     world = await World.open({ limits: { maxBodyBytes: 1_000, maxAttachmentBytes: 0 } });
     const client = await RawClient.open(world.url);
     client.socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(20_000)}`,
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(20_000)}`,
     );
     await until('the answer', () => client.received.includes('REQUEST_TOO_LARGE'));
     expect(client.received).toMatch(/^HTTP\/1\.1 413/);

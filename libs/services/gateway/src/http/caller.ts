@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure } from '@conclave/contracts';
 import type { Request } from 'express';
-import { strangeness } from './local-request.js';
-import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
+import { GATEWAY_OPTIONS, type GatewayOptions, type KeyOwner } from '../options.js';
 
 /** The key of a request, accepted identically as `Authorization: Bearer` and as `x-api-key`; null where there is none. */
 export function keyOf(headers: Request['headers']): string | null {
@@ -15,34 +14,55 @@ export function keyOf(headers: Request['headers']): string | null {
 /** First 12 hex digits of the key's SHA-256: enough to tell callers apart, useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 
-/** Says who asks. */
+/** Says who asks, and what they may: by the key alone, never by the address a request comes from. */
 @Injectable()
 export class Callers {
   constructor(@Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions) {}
 
   /** Throws UNAUTHENTICATED, which tells nothing more; STORE_UNAVAILABLE when the keys cannot be looked up. */
   async identify(request: Request): Promise<Caller> {
+    const owner = await this.ownerOf(request);
+    if (owner) return { tenant: owner.tenant, actor: owner.actor };
     const key = keyOf(request.headers);
-    if (this.options.keys === null) return { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
-    const known = await this.options.keys.identify(key);
-    if (!known) throw new Failure('UNAUTHENTICATED');
-    return { tenant: known.tenant, actor: known.actor };
+    return { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
   }
 
-  /** Whether who asks may see prompts and raw replies: by its key; without keys, from the machine of the gateway itself. */
+  /** Who calls an admin route, by the name of the key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */
+  async identifyAdmin(request: Request): Promise<Caller> {
+    const owner = await this.ownerOf(request);
+    if (owner?.role !== 'admin') throw new Failure('ADMIN_KEY_NEEDED');
+    return { tenant: owner.tenant, actor: owner.name };
+  }
+
+  /** Whether who asks may see prompts and raw replies. */
   async maySeeDetail(request: Request): Promise<boolean> {
-    if (this.options.keys === null) return strangeness(request) === null;
-    return (await this.options.keys.identify(keyOf(request.headers)))?.detail === 'full';
+    const owner = await this.ownerOf(request);
+    return owner !== null && (owner.detail === 'full' || owner.role !== 'user');
+  }
+
+  /** Whether who asks may read why this gateway is not ready; without keys everybody whom this machine alone lets in. Never throws. */
+  async maySeeReasons(request: Request): Promise<boolean> {
+    const { keys, access } = this.options;
+    if (keys === null && !access?.open) return true;
+    const owner = await this.ownerOf(request).catch(() => null);
+    return owner?.role === 'admin';
   }
 
   /**
-   * Whether a new run keeps prompts and raw replies in its events: as asked; else as the key allows; without keys never unasked.
+   * Whether a new run keeps prompts and raw replies in its events: as asked; unasked only for a key with `detail: full`.
    * Throws DETAIL_NOT_ALLOWED.
    */
   async detailOf(request: Request, wish: 'redacted' | 'full' | null): Promise<'redacted' | 'full'> {
-    if (wish === 'redacted' || (wish === null && this.options.keys === null)) return 'redacted';
-    if (await this.maySeeDetail(request)) return 'full';
-    if (wish === 'full') throw new Failure('DETAIL_NOT_ALLOWED');
-    return 'redacted';
+    if (wish === null) return (await this.ownerOf(request))?.detail ?? 'redacted';
+    if (wish === 'full' && !(await this.maySeeDetail(request))) throw new Failure('DETAIL_NOT_ALLOWED');
+    return wish;
+  }
+
+  /** Null: no key is asked for, and this one is none of those that are known. */
+  private async ownerOf(request: Request): Promise<KeyOwner | null> {
+    const { keys, access } = this.options;
+    const owner = await (keys ?? access?.known)?.identify(keyOf(request.headers));
+    if (!owner && keys !== null) throw new Failure('UNAUTHENTICATED');
+    return owner ?? null;
   }
 }

@@ -5,16 +5,20 @@ import { fingerprint } from './caller.js';
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/**
- * Keys of the configuration; null where there are none: then any key is accepted. Only hashes are compared, so how long a
- * comparison takes says nothing about a key.
- */
-export function configuredKeys(settings: Configuration['keys'], values: Readonly<Record<string, string>>): ApiKeys | null {
-  const known = Object.entries(settings).flatMap(([name, { tenant, detail }]): [string, KeyOwner][] => {
-    const value = values[name];
-    return value === undefined ? [] : [[hashOf(value), { tenant, actor: fingerprint(value), detail }]];
-  });
-  if (Object.keys(settings).length === 0) return null;
-  const owners = new Map(known);
+/** A key that is known, and whose it is. */
+export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail'> {
+  readonly value: string;
+}
+
+/** Keys that are looked up. Only hashes are compared, so how long a comparison takes says nothing about a key. */
+export function knownKeys(keys: readonly NamedKey[]): ApiKeys {
+  const owners = new Map(keys.map(({ value, ...owner }): [string, KeyOwner] => [hashOf(value), { ...owner, actor: fingerprint(value) }]));
   return { identify: (key) => Promise.resolve(key === null ? null : (owners.get(hashOf(key)) ?? null)) };
 }
+
+/** Keys that the configuration names and that have a value. */
+export const configuredKeys = (settings: Configuration['keys'], values: Readonly<Record<string, string>>): readonly NamedKey[] =>
+  Object.entries(settings).flatMap(([name, { tenant, detail, role }]): NamedKey[] => {
+    const value = values[name];
+    return value === undefined ? [] : [{ name, value, tenant, role, ...(detail === 'full' ? { detail } : {}) }];
+  });

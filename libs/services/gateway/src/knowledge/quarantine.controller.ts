@@ -3,7 +3,7 @@ import { Contradiction, ContradictionDecision, type ContradictionList, Failure }
 import { type QuarantinedTriple, STATE, type StateStore } from '@conclave/ports';
 import { graphJudgementKey, graphJudgementMs } from '@conclave/strategies';
 import type { Request } from 'express';
-import { LocalAdmin } from '../admin/local-admin.js';
+import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { pageLimit, textIn } from '../http/query.js';
 import { parseBody } from '../http/request-shape.js';
@@ -17,12 +17,12 @@ export class QuarantineController {
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(STATE) private readonly state: Pick<StateStore, 'now' | 'caches'>,
-    @Inject(LocalAdmin) private readonly admin: LocalAdmin,
+    @Inject(Callers) private readonly callers: Callers,
   ) {}
 
   @Get()
   async list(@Req() request: Request, @Query() query: Record<string, unknown>): Promise<ContradictionList> {
-    const { tenant } = await this.admin.identify(request);
+    const { tenant } = await this.callers.identifyAdmin(request);
     const state = Contradiction.shape.state.safeParse(textIn(query, 'state') ?? 'open');
     if (!state.success) throw new Failure('REQUEST_INVALID', '`state` must be open, accepted or rejected.', { param: 'state' });
     const found = await graphOf(this.options).quarantine({ tenant, limit: pageLimit(query), state: state.data });
@@ -32,7 +32,7 @@ export class QuarantineController {
   @Post(':id')
   @HttpCode(200)
   async decide(@Req() request: Request, @Param('id') id: string): Promise<Contradiction> {
-    const { tenant, actor } = await this.admin.identify(request);
+    const { tenant, actor } = await this.callers.identifyAdmin(request);
     const { accept } = parseBody(ContradictionDecision, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     const decided = await graphOf(this.options).decideQuarantine({ tenant, id, accept, actor, at: await this.state.now() });
     if (!decided) throw new Failure('CONTRADICTION_NOT_FOUND');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Contradiction, ContradictionList } from '@conclave/contracts';
 import { MemoryGraphStore, type KnowledgeGraph } from '@conclave/ports';
 import { graphJudgementKey } from '@conclave/strategies';
-import { twoTenants, World } from '../__fixtures__/world.js';
+import { byAdmin, twoTenants, World } from '../__fixtures__/world.js';
 
 let world: World;
 let graph: KnowledgeGraph;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const call = async (path = '', body?: object, key = 'sk-a') => {
+const call = async (path = '', body?: object, key = 'sk-a-admin') => {
   const response = await fetch(`${world.url}/v1/admin/knowledge/quarantine${path}`, {
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
@@ -31,7 +31,7 @@ describe('contradictions of the knowledge graph', () => {
     expect(await open()).toMatchObject([
       { subject: 'Aspirin', relation: 'CAUSES', object_name: 'Headache', reason: 'opposed', runs: ['run_00000002'], state: 'open' },
     ]);
-    expect((await call('', undefined, 'sk-b')).body).toEqual({ object: 'list', data: [] });
+    expect((await call('', undefined, 'sk-b-admin')).body).toEqual({ object: 'list', data: [] });
     expect((await call('?state=perhaps')).status).toBe(400);
     expect((await call('?limit=0')).status).toBe(400);
   });
@@ -39,7 +39,7 @@ describe('contradictions of the knowledge graph', () => {
   it('are decided once, by name, and then believed', async () => {
     const { id } = (await open())[0]!;
     const accepted = Contradiction.parse((await call(`/${encodeURIComponent(id)}`, { accept: true })).body);
-    expect(accepted).toMatchObject({ state: 'accepted', decidedBy: 'key_a' });
+    expect(accepted).toMatchObject({ state: 'accepted', decidedBy: 'a-admin' });
     expect(Contradiction.parse((await call(`/${encodeURIComponent(id)}`, { accept: false })).body)).toEqual(accepted);
     expect([await open(), (await open('?state=accepted')).length]).toEqual([[], 1]);
     expect((await world.stores.kept.caches.read('a', graphJudgementKey))?.value).toBe(`${id}/accepted`);
@@ -49,7 +49,7 @@ describe('contradictions of the knowledge graph', () => {
 
   it('are nothing to another tenant', async () => {
     const { id } = (await open())[0]!;
-    expect(await call(`/${encodeURIComponent(id)}`, { accept: true }, 'sk-b')).toMatchObject({
+    expect(await call(`/${encodeURIComponent(id)}`, { accept: true }, 'sk-b-admin')).toMatchObject({
       status: 404,
       body: { error: { code: 'CONTRADICTION_NOT_FOUND' } },
     });
@@ -60,7 +60,7 @@ describe('contradictions of the knowledge graph', () => {
   it('cannot be reached by a gateway without the graph, and it says what to set', async () => {
     const bare = await World.open();
     try {
-      const response = await fetch(`${bare.url}/v1/admin/knowledge/quarantine`);
+      const response = await fetch(`${bare.url}/v1/admin/knowledge/quarantine`, { headers: byAdmin });
       expect([response.status, await response.json()]).toMatchObject([
         503,
         { error: { message: expect.stringContaining('stores.neo4j') } },

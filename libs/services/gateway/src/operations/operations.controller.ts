@@ -1,6 +1,7 @@
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Readiness } from '@conclave/contracts';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
+import { Callers } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Health } from './health.js';
 
@@ -14,6 +15,7 @@ export class OperationsController {
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(Health) private readonly health: Health,
+    @Inject(Callers) private readonly callers: Callers,
   ) {}
 
   @Get('health/live')
@@ -22,26 +24,30 @@ export class OperationsController {
   }
 
   @Get('health/ready')
-  async ready(@Res() response: Response): Promise<void> {
+  async ready(@Req() request: Request, @Res() response: Response): Promise<void> {
     const red = [...(await this.health.red())];
-    const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', red };
+    const reasons = (await this.callers.maySeeReasons(request)) ? { red } : {};
+    const readiness: Readiness = { status: red.length === 0 ? 'ready' : 'not_ready', ...reasons };
     if (red.length > 0) response.status(503).setHeader('retry-after', String(Math.min(60, this.limits.retryAfterS)));
     response.json(readiness);
   }
 
   @Get('metrics')
-  async metrics(@Res() response: Response): Promise<void> {
+  async metrics(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.callers.identify(request);
     const { contentType, text } = await this.options.metricsText();
     send(response, contentType, text);
   }
 
   @Get('openapi.json')
-  openApi(@Res() response: Response): void {
+  async openApi(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.callers.identify(request);
     send(response, 'application/json; charset=utf-8', (this.openApiText ??= this.options.openApi()));
   }
 
   @Get('asyncapi.json')
-  asyncApi(@Res() response: Response): void {
+  async asyncApi(@Req() request: Request, @Res() response: Response): Promise<void> {
+    await this.callers.identify(request);
     send(response, 'application/json; charset=utf-8', (this.asyncApiText ??= this.options.asyncApi()));
   }
 }

@@ -8,6 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+const admin = { 'x-api-key': 'sk-a-admin' };
 const get = async (path: string, headers: Record<string, string> = {}) => {
   const response = await fetch(world.url + path, { headers });
   return { status: response.status, headers: response.headers, text: await response.text() };
@@ -19,24 +20,39 @@ describe('health', () => {
   });
 
   it('is ready when nothing is red', async () => {
-    expect(JSON.parse((await get('/health/ready')).text)).toEqual({ status: 'ready', red: [] });
+    expect(await get('/health/ready')).toMatchObject({ status: 200, text: '{"status":"ready"}' });
+    expect(JSON.parse((await get('/health/ready', admin)).text)).toEqual({ status: 'ready', red: [] });
   });
 
-  it('says in sentences what is red', async () => {
+  it('says in sentences what is red, to the admin alone', async () => {
     world.stores.red = 'is older than the log.';
     world.consumer = 'no fetch for 30 s.';
-    const { status, text, headers } = await get('/health/ready');
+    const { status, text, headers } = await get('/health/ready', admin);
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('5');
     expect(JSON.parse(text)).toEqual({
       status: 'not_ready',
       red: ['State store: is older than the log.', 'Consumer merger: no fetch for 30 s.'],
     });
+    for (const key of [undefined, 'sk-a', 'sk-a-auditor', 'sk-wrong'])
+      expect(await get('/health/ready', key ? { 'x-api-key': key } : {})).toMatchObject({ status: 503, text: '{"status":"not_ready"}' });
+  });
+
+  it('says the reasons to whoever reaches it where no keys are asked for, unless other machines may ask', async () => {
+    const [local, open] = [await World.open(), await World.open({ access: { open: true } })];
+    try {
+      for (const one of [local, open]) one.stores.red = 'is older than the log.';
+      const reasons = async (one: World) => ((await (await fetch(`${one.url}/health/ready`)).json()) as { red?: string[] }).red;
+      expect([await reasons(local), await reasons(open)]).toEqual([['State store: is older than the log.'], undefined]);
+    } finally {
+      await local.close();
+      await open.close();
+    }
   });
 
   it('is red when a store throws instead of answering', async () => {
     world.stores.state.health = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
-    expect(JSON.parse((await get('/health/ready')).text).red).toEqual(['State store: The state store does not answer.']);
+    expect(JSON.parse((await get('/health/ready', admin)).text).red).toEqual(['State store: The state store does not answer.']);
   });
 
   it('does not refuse questions because a consumer stands still', async () => {
@@ -47,12 +63,26 @@ describe('health', () => {
 
 describe('documents', () => {
   it('are served as they are printed', async () => {
-    expect(JSON.parse((await get('/openapi.json')).text)).toMatchObject({
+    const key = { 'x-api-key': 'sk-a' };
+    expect(JSON.parse((await get('/openapi.json', key)).text)).toMatchObject({
       openapi: '3.1.0',
       paths: { '/v1/chat/completions': expect.anything() },
     });
-    expect(JSON.parse((await get('/asyncapi.json')).text)).toEqual({ asyncapi: '3.0.0' });
-    expect(await get('/metrics')).toMatchObject({ status: 200, text: 'conclave_up 1\n' });
+    expect(JSON.parse((await get('/asyncapi.json', key)).text)).toEqual({ asyncapi: '3.0.0' });
+    expect(await get('/metrics', key)).toMatchObject({ status: 200, text: 'conclave_up 1\n' });
+  });
+
+  it('need a key where keys are asked for, and none else', async () => {
+    for (const path of ['/openapi.json', '/asyncapi.json', '/metrics']) {
+      expect((await get(path)).status).toBe(401);
+      expect((await get(path, { 'x-api-key': 'sk-wrong' })).status).toBe(401);
+    }
+    const local = await World.open();
+    try {
+      expect((await fetch(`${local.url}/metrics`)).status).toBe(200);
+    } finally {
+      await local.close();
+    }
   });
 });
 

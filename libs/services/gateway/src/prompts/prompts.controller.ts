@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Put, Req } from '@nestjs/common';
 import { PromptChange, type PromptList, type PromptView, RollbackRequest } from '@conclave/contracts';
 import type { Request } from 'express';
-import { LocalAdmin } from '../admin/local-admin.js';
+import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -13,25 +13,25 @@ export class PromptsController {
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
-    @Inject(LocalAdmin) private readonly admin: LocalAdmin,
+    @Inject(Callers) private readonly callers: Callers,
     @Inject(Prompts) private readonly prompts: Prompts,
   ) {}
 
   @Get()
   async list(@Req() request: Request): Promise<PromptList> {
-    await this.admin.identify(request);
+    await this.callers.identifyAdmin(request);
     return { object: 'list', data: [...(await this.prompts.list())] };
   }
 
   @Get(':name')
   async one(@Req() request: Request, @Param('name') name: string): Promise<PromptView> {
-    await this.admin.identify(request);
+    await this.callers.identifyAdmin(request);
     return this.prompts.view(name);
   }
 
   @Put(':name')
   async change(@Req() request: Request, @Param('name') name: string): Promise<PromptView> {
-    const { actor } = await this.admin.identify(request);
+    const { actor } = await this.callers.identifyAdmin(request);
     const { text, version } = parseBody(PromptChange, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     return this.changed(await this.prompts.change(name, text, actor, version ?? null), actor);
   }
@@ -39,7 +39,7 @@ export class PromptsController {
   @Post(':name/rollback')
   @HttpCode(200)
   async rollBack(@Req() request: Request, @Param('name') name: string): Promise<PromptView> {
-    const { actor } = await this.admin.identify(request);
+    const { actor } = await this.callers.identifyAdmin(request);
     const { version } = parseBody(RollbackRequest, (await readJsonBody(request, this.limits.maxBodyBytes)).value);
     return this.changed(await this.prompts.rollBack(name, version ?? null, actor), actor);
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PromptList, PromptView, type SettingChanged } from '@conclave/contracts';
 import { shippedPrompts } from '@conclave/strategies';
-import { World } from '../__fixtures__/world.js';
+import { byAdmin, World } from '../__fixtures__/world.js';
 import { settingOffers } from './setting-offers.js';
 
 let world: World;
@@ -13,7 +13,7 @@ afterEach(() => world.close());
 const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
   const response = await fetch(`${world.url}/v1/admin/prompts${path}`, {
     method,
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...byAdmin, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return {
@@ -21,7 +21,7 @@ const call = async (method: string, path: string, body?: unknown, headers: Recor
     body: (await response.json()) as Record<string, unknown> & { error?: { code: string; message: string } },
   };
 };
-const put = (name: string, body: unknown) => call('PUT', `/${name}`, body, { 'x-conclave-actor': 'ada' });
+const put = (name: string, body: unknown) => call('PUT', `/${name}`, body, { 'x-conclave-actor': 'somebody-else' });
 const back = (name: string, body: unknown = {}) => call('POST', `/${name}/rollback`, body);
 const changes = () => world.events<SettingChanged>('audit');
 const offered = () => settingOffers(world.stores.state, { warn: () => undefined })();
@@ -46,7 +46,7 @@ describe('prompts over HTTP', () => {
     expect(changes()).toMatchObject([
       {
         id: 'setting/prompts/thinking/1',
-        data: { setting: 'prompts/thinking', actor: 'local:ada', before: null, after: { text: 'Think hard.' }, version: 1 },
+        data: { setting: 'prompts/thinking', actor: 'ada', before: null, after: { text: 'Think hard.' }, version: 1 },
       },
     ]);
   });
@@ -102,9 +102,9 @@ describe('prompts over HTTP', () => {
     expect(changes()).toMatchObject([{ data: { before: null, after: { text: 'one' }, version: 1 } }]);
   });
 
-  it('are for the machine of the gateway alone', async () => {
-    expect((await call('PUT', '/expert', { text: 'x' }, { 'x-forwarded-for': '10.0.0.1' })).status).toBe(403);
-    expect((await call('GET', '', undefined, { 'x-forwarded-for': '10.0.0.1' })).status).toBe(403);
+  it('are for the admin alone', async () => {
+    expect((await call('PUT', '/expert', { text: 'x' }, { 'x-api-key': 'sk-any' })).status).toBe(403);
+    expect((await call('GET', '', undefined, { 'x-api-key': 'sk-any' })).status).toBe(403);
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { StreamBody } from '@conclave/contracts';
 import { SseClient } from '../__fixtures__/sse-client.js';
-import { completed, twoTenants, World } from '../__fixtures__/world.js';
-import { configuredKeys } from '../http/configured-keys.js';
+import { adminKey, completed, twoTenants, World } from '../__fixtures__/world.js';
+import { configuredKeys, knownKeys } from '../http/configured-keys.js';
 
 const secret = 'You are the planner of a committee.';
 const thoughts: StreamBody[] = [
@@ -48,27 +48,40 @@ describe('prompts and raw replies in the events of a run', () => {
     expect([chat.status, ((await chat.json()) as { error: { code: string } }).error.code]).toEqual([403, 'DETAIL_NOT_ALLOWED']);
   });
 
-  it('without keys are kept where the machine itself asks for them, and shown to it alone', async () => {
+  it('without keys are kept where the admin asks for them, and shown to the admin alone', async () => {
     world = await World.open();
     expect(await asked('any')).toEqual({ status: 202, detail: 'redacted' });
+    expect(await asked(adminKey)).toEqual({ status: 202, detail: 'redacted' });
     await world.close();
     world = await World.open();
-    expect(await asked('any', { conclave: { detail: 'full' } })).toEqual({ status: 202, detail: 'full' });
-    expect(await asked('any', { conclave: { detail: 'full' } }, { 'x-forwarded-for': '192.0.2.7' })).toMatchObject({ status: 403 });
+    expect(await asked('any', { conclave: { detail: 'full' } })).toMatchObject({ status: 403 });
+    expect(await asked(adminKey, { conclave: { detail: 'full' } })).toEqual({ status: 202, detail: 'full' });
     world.write(...thoughts, completed());
-    expect(await events()).toContain(secret);
-    expect(await events({ headers: { 'x-forwarded-for': '192.0.2.7' } })).not.toContain(secret);
+    expect(await events(by(adminKey))).toContain(secret);
+    expect(await events()).not.toContain(secret);
+  });
+
+  it('are shown to an auditor and an admin of the tenant, whose own runs keep them only when they ask for it', async () => {
+    world = await World.open({ keys: twoTenants });
+    expect(await asked('sk-a-auditor')).toEqual({ status: 202, detail: 'redacted' });
+    await world.close();
+    world = await World.open({ keys: twoTenants });
+    expect(await asked('sk-a-auditor', { conclave: { detail: 'full' } })).toEqual({ status: 202, detail: 'full' });
+    world.write(...thoughts, completed());
+    expect(await events(by('sk-a-auditor'))).toContain(secret);
+    expect(await events(by('sk-a-admin'))).toContain(secret);
+    expect(await events(by('sk-a'))).not.toContain(secret);
   });
 });
 
 describe('keys of the configuration', () => {
   const settings = {
-    ann: { key_env: 'ANN', tenant: 'acme', detail: 'full' as const },
-    bob: { key_env: 'BOB', tenant: 'default', detail: 'redacted' as const },
+    ann: { key_env: 'ANN', tenant: 'acme', detail: 'full' as const, role: 'user' as const },
+    bob: { key_env: 'BOB', tenant: 'default', detail: 'redacted' as const, role: 'user' as const },
   };
 
   it('say whose they are, what they may, and nothing about any other key', async () => {
-    world = await World.open({ keys: configuredKeys(settings, { ann: 'sk-ann', bob: 'sk-bob' }) });
+    world = await World.open({ keys: knownKeys(configuredKeys(settings, { ann: 'sk-ann', bob: 'sk-bob' })) });
     const models = async (key?: string) => (await fetch(`${world.url}/v1/models`, key ? by(key) : {})).status;
     expect([await models('sk-ann'), await models('sk-bob'), await models('sk-an'), await models('ANN'), await models()]).toEqual([
       200, 200, 401, 401, 401,
@@ -80,7 +93,7 @@ describe('keys of the configuration', () => {
 
   it('are none where none is named; a named one without its value opens nothing', async () => {
     world = await World.open();
-    expect(configuredKeys({}, {})).toBeNull();
-    expect(await configuredKeys(settings, { ann: 'sk-ann' })!.identify('')).toBeNull();
+    expect(configuredKeys({}, {})).toEqual([]);
+    expect(await knownKeys(configuredKeys(settings, { ann: 'sk-ann' })).identify('')).toBeNull();
   });
 });

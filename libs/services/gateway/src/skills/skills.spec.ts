@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SkillList, SkillView, type SettingChanged } from '@conclave/contracts';
-import { World } from '../__fixtures__/world.js';
+import { byAdmin, World } from '../__fixtures__/world.js';
 
 let folder: string;
 let world: World;
@@ -20,7 +20,7 @@ afterEach(async () => {
 const call = async (method: string, path: string, body?: unknown) => {
   const response = await fetch(`${world.url}/v1/admin/skills${path}`, {
     method,
-    headers: { 'content-type': 'application/json', 'x-conclave-actor': 'ada' },
+    headers: { 'content-type': 'application/json', ...byAdmin },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return {
@@ -82,7 +82,7 @@ describe('a skill', () => {
     await call('POST', '/translate/approval', { approved: false, version: 4 });
     expect((await goalOf('/translate Hallo')).skill).toBeUndefined();
     expect(world.events<SettingChanged>('audit').map(({ data }) => [data.actor, (data.after as { approvedBy: unknown }).approvedBy])).toEqual([
-      ['local:ada', null], ['local:ada', 'local:ada'], ['local:ada', null], ['local:ada', 'local:ada'], ['local:ada', null],
+      ['ada', null], ['ada', 'ada'], ['ada', null], ['ada', 'ada'], ['ada', null],
     ]); // prettier-ignore
   });
 

@@ -1,0 +1,73 @@
+import { Failure } from '@conclave/contracts';
+import type { Loaded } from '@conclave/platform';
+import { configuredKeys, isLoopback, knownKeys, type GatewayOptions, type NamedKey } from '@conclave/service-gateway';
+import { openKeyFile, type KeyFile } from './key-file.js';
+
+export interface DoorsOptions {
+  readonly loaded: Pick<Loaded, 'configuration' | 'environment' | 'secrets'>;
+  /** Address that will be listened on. */
+  readonly host: string;
+  /** Where the admin's key lies unless CONCLAVE_ADMIN_KEY_FILE says so; null: nowhere. */
+  readonly adminKeyFile: string | null;
+  /** Where the key lies that programs of other machines ask with; null: there is none. */
+  readonly lanKeyFile?: string | null;
+}
+
+/** Who may ask a gateway, and what. Files that are missing have been made. */
+export interface Doors {
+  readonly keys: GatewayOptions['keys'];
+  readonly access: NonNullable<GatewayOptions['access']>;
+  /** Keys of which every request needs one; 0: none is asked for. */
+  readonly asked: number;
+  readonly admin: KeyFile | null;
+  readonly lan: KeyFile | null;
+}
+
+/**
+ * Opens the keys, and the gateway to other machines only where somebody has seen to it that not everybody can ask. The admin's key in
+ * the data folder is not enough for that, since nobody has been told of it; one that CONCLAVE_ADMIN_KEY_FILE names is.
+ * Throws CONFIGURATION_INVALID.
+ */
+export function openDoors({ loaded, host, adminKeyFile, lanKeyFile = null }: DoorsOptions): Doors {
+  const { configuration, environment, secrets } = loaded;
+  const { CONCLAVE_ADMIN_KEY_FILE: named } = environment;
+  const configured = configuredKeys(configuration.keys, secrets.clientKeys);
+  const isOpen = configuration.access === 'open';
+  const isBeyond = !isLoopback(host);
+  if (isBeyond && !isOpen && configured.length === 0 && named === undefined && lanKeyFile === null) throw unguarded(host);
+
+  const file = named ?? adminKeyFile;
+  const admin = file === null ? null : openKeyFile(file);
+  const lan = lanKeyFile === null ? null : openKeyFile(lanKeyFile);
+  const own = [...ownKey('admin.key', 'admin', admin), ...ownKey('lan.key', 'user', lan)];
+  for (const { name, value } of own) {
+    const same = configured.find((key) => key.value === value);
+    if (same)
+      throw new Failure('CONFIGURATION_INVALID', `The key \`${same.name}\` is the same as the one of ${name}. Give each a key of its own.`);
+  }
+  const keyless = configured.length === 0 && lan === null && (!isBeyond || isOpen);
+  const all = [...configured, ...own];
+  return {
+    keys: keyless ? null : knownKeys(all),
+    access: { known: knownKeys(all), allowedHosts: configuration.allowed_hosts, open: isOpen },
+    asked: keyless ? 0 : all.length,
+    admin,
+    lan,
+  };
+}
+
+const ownKey = (name: string, role: NamedKey['role'], key: KeyFile | null): readonly NamedKey[] =>
+  key === null ? [] : [{ name, value: key.value, tenant: 'default', role }];
+
+const unguarded = (host: string): Failure =>
+  new Failure(
+    'CONFIGURATION_INVALID',
+    [
+      `HOST is ${host}, which other machines can reach, and there are no API keys, so anybody could ask, read every question and spend your money. Do one of these:`,
+      '  - unset HOST: then only this machine is listened to',
+      '  - start with `npm start -- --lan`: it makes a key and says how to use it',
+      '  - name keys under `keys` in conclave.yaml',
+      '  - set CONCLAVE_ADMIN_KEY_FILE to the file of a key; it is made where it is missing',
+      '  - write `access: open` in conclave.yaml, if anybody shall be answered',
+    ].join('\n'),
+  );

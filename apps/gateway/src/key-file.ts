@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Failure } from '@conclave/contracts';
+
+export interface KeyFile {
+  readonly file: string;
+  readonly value: string;
+  /** Whether this start has made it. */
+  readonly made: boolean;
+}
+
+/** Characters below which a key can be guessed. */
+const shortestKey = 16;
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+
+/** The key in a file; null where there is no file. Throws CONFIGURATION_INVALID. */
+export function readKeyFile(file: string): string | null {
+  let value: string;
+  try {
+    value = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw new Failure('CONFIGURATION_INVALID', `The key in ${file} cannot be read (${codeOf(error)}). Let this user read the file.`, {
+      cause: error,
+    });
+  }
+  if (value.length >= shortestKey && !/\s/.test(value)) return value;
+  throw new Failure(
+    'CONFIGURATION_INVALID',
+    `The file ${file} must hold one key of at least ${shortestKey} characters, without spaces. Write one into it, or delete the file: the next start makes one.`,
+  );
+}
+
+/** The key in a file. Where there is no file it is made, for this user alone. Throws CONFIGURATION_INVALID. */
+export function openKeyFile(file: string): KeyFile {
+  const present = readKeyFile(file);
+  if (present !== null) return { file, value: present, made: false };
+  const value = `sk-conclave-${randomBytes(32).toString('base64url')}`;
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${value}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    // Another process of the same folder was faster; its key is the one.
+    if (codeOf(error) === 'EEXIST') return { file, value: readKeyFile(file) ?? value, made: false };
+    throw new Failure(
+      'CONFIGURATION_INVALID',
+      `No key can be made at ${file} (${codeOf(error)}). Let this user write there, or put a key of your own into that file.`,
+      { cause: error },
+    );
+  }
+  return { file, value, made: true };
+}

@@ -1,0 +1,158 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { routes } from '@conclave/contracts';
+import { adminKey, twoTenants, World } from '../__fixtures__/world.js';
+
+interface Door {
+  readonly method: string;
+  /** Path of the router, such as `/v1/runs/:id`. */
+  readonly path: string;
+}
+
+/** Every route that the running gateway has, read from its router: nobody can forget to name a new one here. */
+function doorsOf(world: World): readonly Door[] {
+  const { router } = world.app.getHttpAdapter().getInstance() as unknown as {
+    router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
+  };
+  return router.stack.flatMap(({ route }) =>
+    route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
+  );
+}
+const isPublic = ({ path }: Door): boolean => ['/health/live', '/health/ready'].includes(path);
+const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
+
+/** Sends what fetch does not let one set. */
+const send = (world: World, { method, path }: Door, headers: Record<string, string>): Promise<{ status: number; code: string | null }> =>
+  new Promise((resolve, reject) => {
+    const real = path.replaceAll(/[:*]\w+/g, 'x');
+    const sent = httpRequest(`${world.url}${real}`, { method, headers: { 'content-type': 'application/json', ...headers } }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (more: string) => (text += more));
+      response.on('end', () => {
+        const body = text.startsWith('{"error"') ? (JSON.parse(text) as { error: { code: string } }) : null;
+        resolve({ status: response.statusCode ?? 0, code: body?.error.code ?? null });
+      });
+    });
+    sent.on('error', reject).end(method === 'POST' || method === 'PUT' ? '{}' : undefined);
+  });
+
+const forwarded: readonly Record<string, string>[] = [
+  {},
+  { 'x-forwarded-for': '10.0.0.1' },
+  { 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': '127.0.0.1', 'x-real-ip': '127.0.0.1' },
+  { forwarded: 'for=127.0.0.1;host=127.0.0.1' },
+  { 'x-conclave-actor': 'root' },
+];
+const withKey = (key: string | null, how = 0): Record<string, string> =>
+  key === null ? {} : how % 2 === 0 ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
+
+describe('every route of the running gateway', () => {
+  let keyless: World;
+  let keyed: World;
+  let open: World;
+  beforeAll(async () => {
+    keyless = await World.open({ access: { allowedHosts: ['gateway.test'] } });
+    keyed = await World.open({ keys: twoTenants });
+    open = await World.open({ access: { open: true } });
+  });
+  afterAll(() => Promise.all([keyless.close(), keyed.close(), open.close()]));
+
+  it('stands in the table of routes, and every row of the table is served', () => {
+    const real = doorsOf(keyless).map(({ method, path }) => `${method} ${path.replaceAll(/[:*](\w+)/g, '{}')}`);
+    const listed = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\+?\}/g, '{}')}`);
+    expect([...real].sort()).toEqual([...listed].sort());
+    expect(routes.filter(({ open }) => open).map(({ path }) => path)).toEqual(
+      doorsOf(keyless)
+        .filter(isPublic)
+        .map(({ path }) => path),
+    );
+  });
+
+  it('while no keys are asked for, answers nobody under a strange name and no page of another origin, whatever else they send', async () => {
+    const strange = [
+      [{ host: 'evil.test' }, 'HOST_NOT_ALLOWED'],
+      [{ host: 'localhost.evil.com' }, 'HOST_NOT_ALLOWED'],
+      [{ host: '127.0.0.1.nip.io' }, 'HOST_NOT_ALLOWED'],
+      [{ origin: 'http://evil.test' }, 'ORIGIN_NOT_ALLOWED'],
+      [{ origin: 'null' }, 'ORIGIN_NOT_ALLOWED'],
+      [{ host: 'gateway.test', origin: 'http://evil.test' }, 'ORIGIN_NOT_ALLOWED'],
+    ] as const;
+    for (const [at, door] of [
+      ...doorsOf(keyless),
+      { method: 'GET', path: '/nothing' },
+      { method: 'OPTIONS', path: '/v1/runs' },
+    ].entries()) {
+      const answers = strange.map(([headers], n) =>
+        send(keyless, door, {
+          ...forwarded[(n + at) % forwarded.length],
+          ...headers,
+          ...withKey([null, 'sk-any', adminKey][(n + at) % 3]!, n),
+        }),
+      );
+      expect([door, await Promise.all(answers)]).toEqual([door, strange.map(([, code]) => ({ status: 403, code }))]);
+    }
+    expect(keyless.runs()).toEqual([]);
+  });
+
+  it('where other machines may ask without a key, is still closed to names that were pointed here', async () => {
+    for (const door of doorsOf(open))
+      expect([door, await send(open, door, { host: 'evil.test' })]).toEqual([door, { status: 403, code: 'HOST_NOT_ALLOWED' }]);
+    expect(await send(open, { method: 'GET', path: '/v1/models' }, { host: '192.0.2.7:8080' })).toMatchObject({ status: 200 });
+  });
+
+  it('while no keys are asked for, takes any key, and the key of the admin alone where an admin is needed', async () => {
+    const hosts: readonly Record<string, string>[] = [{}, { host: 'gateway.test:8080' }, { host: 'localhost' }];
+    for (const [at, door] of doorsOf(keyless).entries()) {
+      const keys = [null, 'sk-any', 'sk-a-admin', adminKey];
+      const answers = await Promise.all(
+        keys.map((key, n) => send(keyless, door, { ...forwarded[at % forwarded.length], ...hosts[(at + n) % 3], ...withKey(key, n) })),
+      );
+      const closed = keys.map((key) => isAdmin(door) && key !== adminKey);
+      expect([door, answers.map(({ status }) => status === 401 || status === 403)]).toEqual([door, closed]);
+      expect([door, answers.map(({ code }) => code === 'ADMIN_KEY_NEEDED')]).toEqual([door, closed]);
+    }
+  });
+
+  it('where keys are asked for, answers as the role of the key says, wherever the caller is and whatever it claims', async () => {
+    const roles = [
+      [null, 401], ['sk-wrong', 401], [adminKey, 401], ['sk-a', 403], ['sk-a-full', 403], ['sk-a-auditor', 403], ['sk-a-admin', null],
+    ] as const; // prettier-ignore
+    for (const [at, door] of doorsOf(keyed).entries()) {
+      const answers = await Promise.all(
+        roles.map(([key], n) =>
+          send(keyed, door, {
+            ...forwarded[(at + n) % forwarded.length],
+            ...(n % 2 ? { host: 'evil.test' } : {}),
+            ...withKey(key, at + n),
+          }),
+        ),
+      );
+      const expected = roles.map(([, refusal]) => (isPublic(door) || (refusal === 403 && !isAdmin(door)) ? null : refusal));
+      expect([door, answers.map(({ status }) => (status === 401 || status === 403 ? status : null))]).toEqual([door, expected]);
+    }
+  });
+
+  it('is found by no other spelling of an admin path', async () => {
+    for (const path of ['/V1/ADMIN/prompts', '/v1/%61dmin/prompts', '/v1//admin/prompts', '/v1/admin/prompts/', '/v1/admin/./prompts', '/v1/runs/../admin/prompts']) {
+      const answer = await send(keyed, { method: 'GET', path }, withKey('sk-a'));
+      expect([path, [403, 404].includes(answer.status)]).toEqual([path, true]);
+    } // prettier-ignore
+  });
+
+  it('reads the host of a target in absolute form, and wants one', async () => {
+    const raw = (lines: readonly string[]): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const { port } = new URL(keyless.url);
+        let text = '';
+        const socket = connect(Number(port), '127.0.0.1', () => socket.end(`${lines.join('\r\n')}\r\n\r\n`));
+        socket.setEncoding('utf8').on('data', (more: string) => (text += more));
+        socket.on('error', reject).on('close', () => resolve(text.slice(0, text.indexOf('\r\n'))));
+      });
+    expect(await raw(['GET http://evil.test/v1/runs HTTP/1.1', 'Host: 127.0.0.1'])).toBe('HTTP/1.1 403 Forbidden');
+    expect(await raw(['GET http://127.0.0.1/v1/runs HTTP/1.1', 'Host: evil.test'])).toBe('HTTP/1.1 403 Forbidden');
+    expect(await raw(['GET /v1/runs HTTP/1.1', 'Host: 127.0.0.1', 'Host: evil.test'])).toMatch(/^HTTP\/1.1 4/);
+    expect(await raw(['GET /v1/runs HTTP/1.0'])).toBe('HTTP/1.1 403 Forbidden');
+    expect(await raw(['GET /v1/runs HTTP/1.1', 'Host: 127.0.0.1'])).toBe('HTTP/1.1 200 OK');
+  });
+});

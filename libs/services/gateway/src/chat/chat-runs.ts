@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type Caller,
   type ChatCompletionChunk,
-  Failure,
+  type Failure,
   isTerminal,
   type StreamBody,
   type StreamEntry,

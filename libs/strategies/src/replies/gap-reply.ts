@@ -1,41 +1,139 @@
 import type { Verdict } from '@conclave/contracts';
-import { isLead, markedLine, undecorated } from './marked-lines.js';
+import { jsonIn } from './json-reply.js';
+import { labelledMembers, labelledValues, type Label, type LabelledValue } from './labelled-fields.js';
 
-const names = ['COMPLETION_STATUS', 'GAP', 'NEXT_FOCUS'] as const;
-const none = /^["'<([]*(none|complete|nothing|n\/a|-)?["'>)\].]*$/i;
+/** Names of the three fields as the prompt gives them, and as models write them in their own words. */
+const labels: readonly Label[] = [
+  ...['completion status', 'completionstatus'].map((words) => ({ field: 'status', words, anywhere: true })),
+  ...['status', 'verdict', 'completion', 'completeness', 'complete', 'is complete'].map((words) => ({ field: 'status', words })),
+  ...['gap', 'gaps'].map((words) => ({ field: 'gap', words, anywhere: true })),
+  ...['missing', 'missing info', 'missing information', 'whats missing', 'information gap', 'knowledge gap', 'remaining gap', 'open gap', 'lücke', 'lücken'].map((words) => ({ field: 'gap', words })),
+  ...['next focus', 'nextfocus'].map((words) => ({ field: 'focus', words, anywhere: true })),
+  ...['focus', 'next', 'next step', 'next steps', 'next question', 'next action', 'next query', 'nächster fokus'].map((words) => ({ field: 'focus', words })),
+]; // prettier-ignore
+
 /** Longest gap and focus that are kept, characters. */
 const longest = 1_000;
 
-/** Values by marker; a value may begin on the line behind its marker and go on until the next one. */
-function fields(reply: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  let open: string | null = null;
-  for (const line of reply.split(/\r?\n/)) {
-    const marked = markedLine(line, names);
-    if (marked) {
-      open = found.has(marked.name) ? null : marked.name;
-      if (open) found.set(open, marked.value);
-    } else if (open !== null && found.get(open)!.length < longest)
-      found.set(open, `${found.get(open)!} ${undecorated(line, isLead)}`.trim());
-  }
-  return found;
+type Said = 'complete' | 'needs_more_info';
+
+/** Verdicts as words, the turned ones first: what one of them has taken is not read again. */
+const verdictWords: readonly (readonly [RegExp, Said])[] = [
+  [/\b(?:NO|NOT|NO LONGER|DOES NOT|DOESN T) (?:NEEDS? |REQUIRES? )?(?:ANY )?MORE (?:INFO|INFORMATION)\b/g, 'complete'],
+  [/\b(?:NOT|ISN T|NOT YET|IN|UN|NON|PARTIALLY|PARTLY|MOSTLY|ALMOST|NICHT) ?(?:FULLY |YET |QUITE |ENTIRELY )?(?:COMPLETED?|FINISHED|SUFFICIENT|VOLLSTÄNDIG)\b/g, 'needs_more_info'],
+  [/\bNEEDS? (?:SOME |ANY )?(?:MORE|FURTHER|ADDITIONAL)(?: INFO| INFORMATION| DATA| FACTS| RESEARCH)?\b|\bNEEDS? INFO(?:RMATION)?\b|\bMORE INFO(?:RMATION)?(?: IS)?(?: NEEDED| REQUIRED)?\b|\b(?:PARTIAL|MISSING)\b/g, 'needs_more_info'],
+  [/\b(?:COMPLETED?|COMPLETION|FINISHED|SUFFICIENT|DONE|VOLLSTÄNDIG)\b/g, 'complete'],
+  [/^(?:TRUE|YES|JA)\b/g, 'complete'],
+  [/^(?:FALSE|NO|NEIN)\b/g, 'needs_more_info'],
+]; // prettier-ignore
+
+/** Of boxes the ticked one counts. */
+function counting(status: string): string {
+  const ticked = /(?:^|\[)[xX✓✔]\]\s*([^[]+)|[☑☒✅✔]\s*([^☐☑☒✅✔❌]+)/u.exec(status);
+  return ticked?.[1] ?? ticked?.[2] ?? status;
 }
 
 /**
- * The gap detector's reply. COMPLETE, or a gap that is empty or "none", ends the loop; a reply without the status (or with both)
- * is the documented fallback COMPLETE with `parsed: false`, so that it is counted and reported.
+ * The verdict of a status; null where there is none or more than one. A verdict at its beginning counts, whatever is explained behind it,
+ * unless the other one is offered beside it: then the format was repeated and not filled in.
+ */
+function verdictOf(status: string): Said | null {
+  let rest = counting(status).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').toUpperCase().replace(/[^\p{L}\p{N}|/]+/gu, ' ').replace(/\s*([|/])\s*/g, ' $1 ').trim(); // prettier-ignore
+  const found: { at: number; length: number; said: Said }[] = [];
+  for (const [words, said] of verdictWords)
+    rest = rest.replace(words, (match: string, at: number) => {
+      found.push({ at, length: match.length, said });
+      return '\u0000'.repeat(match.length);
+    });
+  found.sort((a, b) => a.at - b.at);
+  const [first, second] = found;
+  if (!first || !second || first.said === second.said || found.every(({ said }) => said === first.said)) return first?.said ?? null;
+  const between = rest.slice(first.at + first.length, second.at).trim();
+  const isOffered = /^(?:[|/]|OR|ODER|OU|O|AND|UND|VS|)$/.test(between);
+  return first.at === 0 && !isOffered ? first.said : null;
+}
+
+/** What says that nothing is missing, alone or with an explanation; `None of the sources …` and `No date …` are gaps. */
+const none = new RegExp(
+  '^(?:(?:none|nothing|nil|null|n/?a|not applicable|complete|empty|false|kein(?:e|er)?|nichts|-|–|—|∅|0)(?:$|\\s*[.,;:!(–—-].*$)' +
+    '|no (?:\\p{L}+ ){0,3}?(?:gaps?|missing (?:\\p{L}+ ?){1,2}|(?:\\p{L}+ )?(?:is|are) (?:still )?(?:missing|needed|required))\\b.*' +
+    '|nothing (?:else |more |further )?(?:is |remains )?(?:missing|needed|required|open)\\b.*)?$',
+  'iu',
+);
+/** A placeholder of the asked format, repeated instead of filled in. */
+const isUnfilled = (value: string): boolean => /what specific fact|one concrete question/i.test(value) || /^<[^<>]*>?$/.test(value);
+const isNone = (value: string): boolean => none.test(value.replace(/[\s"'`.]+$/, '').trim());
+
+const unreadable: Verdict = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
+
+/**
+ * The gap detector's reply, in whatever form a model gives its three fields: lines, a list, one line, JSON, YAML, a table, tags. COMPLETE, or
+ * a gap that is empty or "none", ends the loop. A reply without a verdict is the documented fallback COMPLETE with `parsed: false`, so that
+ * it is counted and reported. So is one that contradicts itself: the repeated format, COMPLETE beside a gap, NEEDS_MORE_INFO about nothing.
  */
 export function readGap(reply: string): Verdict {
-  const found = fields(reply);
-  const said = new Set(
-    (found.get('COMPLETION_STATUS') ?? '')
-      .toUpperCase()
-      .replaceAll(/NEEDS MORE INFO/g, 'NEEDS_MORE_INFO')
-      .match(/\b(NEEDS_MORE_INFO|COMPLETE)\b/g),
-  );
-  if (said.size !== 1) return { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
-  const gap = (found.get('GAP') ?? '').slice(0, longest);
-  if (said.has('COMPLETE') || none.test(gap)) return { verdict: 'complete', gap: '', nextFocus: '', parsed: true };
-  const focus = (found.get('NEXT_FOCUS') ?? '').slice(0, longest);
-  return { verdict: 'needs_more_info', gap, nextFocus: none.test(focus) ? gap : focus, parsed: true };
+  const json = labelledMembers(jsonIn(reply.slice(-20_000)), labels);
+  const fields = json.some(({ field }) => field === 'status') ? json : labelledValues(reply, labels);
+  const said = lastVerdict(fields) ?? bareVerdict(reply, fields) ?? openGap(reply, fields);
+  if (!said) return unreadable;
+  const given = (field: string): string | null => {
+    const values = said.fields.filter((one) => one.field === field && !isUnfilled(one.value)).map(({ value }) => value.slice(0, longest));
+    return values.at(-1) ?? null;
+  };
+  const focus = given('focus');
+  const isOpen = (value: string | null): value is string => value !== null && !isNone(value);
+  const inferred = (): string | null => gapBehind(given('status') ?? '') ?? (isOpen(focus) ? focus : null);
+  const gap = given('gap') ?? (said.verdict === 'needs_more_info' ? inferred() : null);
+  if (said.verdict === 'complete') return isOpen(gap) ? unreadable : { verdict: 'complete', gap: '', nextFocus: '', parsed: true };
+  if (gap === null) return unreadable;
+  if (isNone(gap)) return { verdict: 'complete', gap: '', nextFocus: '', parsed: true };
+  return { verdict: 'needs_more_info', gap, nextFocus: isOpen(focus) ? focus : gap, parsed: true };
+}
+
+interface Reading {
+  readonly verdict: Said;
+  readonly fields: readonly LabelledValue[];
+}
+
+/** The last status with a verdict, with the fields around it: those behind it, or, where there are none, those in front of it. */
+function lastVerdict(fields: readonly LabelledValue[]): Reading | null {
+  const statuses = fields.flatMap(({ field, value }, at) => {
+    const verdict = field === 'status' ? verdictOf(value) : null;
+    return verdict ? [{ at, verdict }] : [];
+  });
+  const last = statuses.at(-1);
+  if (!last) return null;
+  const behind = fields.slice(last.at + 1);
+  return { verdict: last.verdict, fields: [...fields.slice((statuses.at(-2)?.at ?? -1) + 1, last.at + 1), ...behind] };
+}
+
+const verdictAndMore = /^[^\p{L}\p{N}]*(COMPLETED?|INCOMPLETE|NEEDS?[ _-]?MORE[ _-]?INFO(?:RMATION)?)\b[^\p{L}\p{N}]*(.*)$/isu;
+
+/** What stands behind the verdict in the same breath: `NEEDS_MORE_INFO: the year`. */
+function gapBehind(status: string): string | null {
+  const more = /^\W*(?:INCOMPLETE|NEEDS?[ _-]?MORE[ _-]?INFO(?:RMATION)?)\W*?(?::|\s[–—-])\s*(\S.*)$/isu.exec(status)?.[1];
+  return more && !isNone(more) ? more : null;
+}
+
+/** A verdict without a name, in capitals at the beginning of a line: `NEEDS_MORE_INFO: the year`. */
+function bareVerdict(reply: string, fields: readonly LabelledValue[]): Reading | null {
+  if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
+  const lines = reply.slice(-4_000).split('\n').map((line) => line.trim()).filter(Boolean); // prettier-ignore
+  for (const [at, line] of lines.entries()) {
+    const found = verdictAndMore.exec(line);
+    const verdict = found && found[1] === found[1]!.toUpperCase() ? verdictOf(line) : null;
+    if (!found || !verdict) continue;
+    const rest = found[2]! || (verdict === 'needs_more_info' ? (lines[at + 1] ?? '') : '');
+    const isGap = verdict === 'needs_more_info' && rest !== '' && !fields.some(({ field }) => field === 'gap');
+    return { verdict, fields: isGap ? [{ field: 'gap', value: rest }, ...fields] : fields };
+  }
+  return null;
+}
+
+/** Where the status is left out, a gap that is named says that more is needed, unless the words around it say the contrary. */
+function openGap(reply: string, fields: readonly LabelledValue[]): Reading | null {
+  if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
+  const gap = fields.findLast(({ field }) => field === 'gap')?.value ?? '';
+  if (gap === '' || isNone(gap) || isUnfilled(gap)) return null;
+  return verdictOf(reply.replaceAll(gap, ' ').slice(0, 2_000)) === 'complete' ? null : { verdict: 'needs_more_info', fields };
 }

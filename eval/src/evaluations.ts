@@ -1,6 +1,7 @@
 import { cache } from './cache/cache.js';
 import type { Evaluation } from './evaluation.js';
+import { recall } from './recall/recall.js';
 import { routing } from './routing/routing.js';
 
 /** The list is the registry, the usage text and the table of the command at once. */
-export const evaluations: readonly Evaluation[] = [routing, cache];
+export const evaluations: readonly Evaluation[] = [routing, cache, recall];

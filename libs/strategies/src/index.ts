@@ -27,6 +27,7 @@ export * from './replies/json-reply.js';
 export * from './replies/plan-reply.js';
 export * from './replies/support.js';
 export * from './research/freshness.js';
+export * from './research/fusion.js';
 export * from './research/passages.js';
 export { normaliseQuestion } from './sameness/normalise.js';
 export * from './sameness/sameness.js';

@@ -9,7 +9,8 @@ import { ChromaVectors, type ChromaOptions } from './chroma-vectors.js';
 
 jest.setTimeout(60_000);
 
-const open = (namespace: string, more: Partial<ChromaOptions> = {}) => new ChromaVectors({ url: realServer(), namespace, ...more });
+const open = (namespace: string, more: Partial<ChromaOptions> = {}) =>
+  new ChromaVectors({ url: realServer(), namespace, refreshMs: 0, ...more });
 const newNamespace = () => `test-${randomUUID()}:`;
 
 describeVectors('ChromaVectors', {

@@ -1,13 +1,14 @@
 import { Failure } from '@conclave/contracts';
 import {
   byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, clampDistance,
-  collectionMissing, hitLimit, otherDimension,
-  type VectorAnswer, type VectorChoice, type VectorCollection, type VectorQuery, type VectorRecord, type Vectors, type VectorScope,
+  collectionMissing, hitLimit, otherDimension, queryWords,
+  type TextAnswer, type TextHit, type TextQuery, type VectorAnswer, type VectorChoice, type VectorCollection, type VectorQuery, type VectorRecord, type Vectors, type VectorScope,
 } from '@conclave/ports'; // prettier-ignore
 import { z } from 'zod';
 import { batchesOf } from './batches.js';
 import { ChromaHttp, type ChromaCredentials, type ChromaTls } from './chroma-http.js';
 import { CollectionIndex, type KnownCollection } from './collection-index.js';
+import { TextMirrors } from './text-mirror.js';
 import { hasKey, metadataFrom, storedMetadata, storedWhere } from './stored-form.js';
 
 export interface ChromaOptions {
@@ -23,6 +24,8 @@ export interface ChromaOptions {
   readonly namespace?: string;
   /** Bound of one request, milliseconds; default 10,000. */
   readonly timeoutMs?: number;
+  /** Milliseconds for which full text does not look again for what others have stored; default 2,000. */
+  readonly refreshMs?: number;
 }
 
 const ids = z.array(z.string());
@@ -30,8 +33,12 @@ const metadatas = z.array(z.record(z.string(), z.unknown()).nullable());
 const documents = z.array(z.string().nullable());
 const gotten = z.object({ ids, documents, metadatas, embeddings: z.array(z.array(z.number())) });
 const gottenMetadata = z.object({ ids, metadatas });
+const gottenTexts = z.object({ ids, documents, metadatas });
 const gottenIds = z.object({ ids });
 const found = z.object({ ids: z.tuple([ids]), documents: z.tuple([documents]), metadatas: z.tuple([metadatas]), distances: z.tuple([z.array(z.number())]) }); // prettier-ignore
+
+/** Candidates of full text that are read at once: a filter leaves some of them out. */
+const candidatesPerPage = 100;
 
 /**
  * Vectors in ChromaDB, over version 2 of its HTTP interface. A collection of ours is one of Chroma's, in cosine space. Searches go
@@ -41,15 +48,23 @@ export class ChromaVectors implements Vectors {
   readonly #http: ChromaHttp;
   readonly #index: CollectionIndex;
   readonly #namespace: string;
+  readonly #texts: TextMirrors;
   #closed = false;
 
   /** Throws Failure CONFIGURATION_INVALID for an address that is none. */
   constructor(options: ChromaOptions) {
-    const { timeoutMs = 10_000, chromaTenant = 'default_tenant', chromaDatabase = 'default_database', namespace = '' } = options;
+    const {
+      timeoutMs = 10_000,
+      chromaTenant = 'default_tenant',
+      chromaDatabase = 'default_database',
+      namespace = '',
+      refreshMs = 2_000,
+    } = options;
     this.#http = new ChromaHttp({ ...options, timeoutMs });
     this.#namespace = namespace;
     const database = `/tenants/${encodeURIComponent(chromaTenant)}/databases/${encodeURIComponent(chromaDatabase)}`;
     this.#index = new CollectionIndex(this.#http, database, namespace);
+    this.#texts = new TextMirrors(this.#index, refreshMs);
   }
 
   create(scope: VectorScope, dimension: number): Promise<void> {
@@ -74,6 +89,7 @@ export class ChromaVectors implements Vectors {
             documents: batch.map(({ text }) => text),
             metadatas: batch.map(({ id, metadata }) => storedMetadata(metadata, before.get(id))),
           });
+          this.#texts.forget(known, batch.map(({ id }) => id)); // prettier-ignore
         }
         return true;
       });
@@ -100,6 +116,38 @@ export class ChromaVectors implements Vectors {
         signal,
       );
       return answer ?? { hits: [], unknownKeys: keys };
+    });
+  }
+
+  match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): Promise<TextAnswer> {
+    return this.#whileOpen(async () => {
+      signal?.throwIfAborted();
+      checkScope(scope);
+      checkMetadata(where, 'where');
+      const most = hitLimit(limit);
+      if (most === 0 || queryWords(words).length === 0) return { hits: [] };
+      const answer = await this.#index.use(
+        scope,
+        async (known): Promise<TextAnswer> => {
+          const ranked = (await this.#texts.of(known, signal)).find(words);
+          const hits: TextHit[] = [];
+          const filter = Object.keys(where).length > 0 ? { where: storedWhere(where) } : {};
+          for (let from = 0; from < ranked.length && hits.length < most; from += candidatesPerPage) {
+            const page = ranked.slice(from, from + candidatesPerPage);
+            const asked = { ids: page.map(({ id }) => id), ...filter, include: ['documents', 'metadatas'] };
+            const reply = gottenTexts.parse(await this.#index.ask(known, 'get', asked, signal));
+            const at = new Map(reply.ids.map((id, place) => [id, place]));
+            for (const { id, score } of page) {
+              const place = at.get(id);
+              if (place === undefined) continue;
+              hits.push({ id, score, text: reply.documents[place] ?? '', metadata: metadataFrom(reply.metadatas[place]) });
+            }
+          }
+          return { hits: hits.slice(0, most) };
+        },
+        signal,
+      );
+      return answer ?? { hits: [] };
     });
   }
 
@@ -130,8 +178,9 @@ export class ChromaVectors implements Vectors {
       checkScope(scope);
       checkChoice(which);
       await this.#index.use(scope, async (known) => {
-        if (!('ids' in which)) return this.#index.ask(known, 'delete', { where: storedWhere(which.where) });
-        for (const batch of batchesOf([...new Set(which.ids)], 0)) await this.#index.ask(known, 'delete', { ids: batch });
+        if (!('ids' in which)) await this.#index.ask(known, 'delete', { where: storedWhere(which.where) });
+        else for (const batch of batchesOf([...new Set(which.ids)], 0)) await this.#index.ask(known, 'delete', { ids: batch });
+        this.#texts.recheck(known);
         return null;
       });
     });

@@ -21,6 +21,7 @@ const textsPerTurn = 64;
  */
 export class BuiltInEmbedder implements Embedder {
   readonly id: string;
+  readonly reads = 'words';
   readonly dimension: number;
   readonly #vectors: TextVectors;
 

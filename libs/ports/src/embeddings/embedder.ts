@@ -2,6 +2,8 @@
 export interface Embedder {
   /** Name and version of what makes the vectors. Equal ids make equal spaces; vectors of two ids must never meet. */
   readonly id: string;
+  /** What it tells apart: single words, or what sentences say. Sentences where it is not said. */
+  readonly reads?: 'words' | 'sentences';
   /** Numbers per vector; null until the first answer of a server whose model is not known in advance. */
   readonly dimension: number | null;
   /**

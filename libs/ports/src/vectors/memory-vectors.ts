@@ -3,11 +3,23 @@ import {
   byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, collectionMissing,
   cosineDistance, hitLimit, metadataText, otherDimension,
 } from './records.js'; // prettier-ignore
-import type { VectorAnswer, VectorCollection, VectorMetadata, VectorQuery, VectorRecord, Vectors, VectorScope } from './vectors.js';
+import { indexedText, TextIndex } from './text-index.js';
+import type {
+  TextAnswer,
+  TextQuery,
+  VectorAnswer,
+  VectorCollection,
+  VectorMetadata,
+  VectorQuery,
+  VectorRecord,
+  Vectors,
+  VectorScope,
+} from './vectors.js';
 
 interface Kept extends VectorCollection {
   readonly tenant: string;
   readonly records: Map<string, VectorRecord>;
+  readonly texts: TextIndex;
 }
 
 const copyOf = ({ id, vector, text, metadata }: VectorRecord): VectorRecord => ({
@@ -35,6 +47,7 @@ export class MemoryVectorStore {
       create: (scope, dimension) => whileOpen(() => this.#create(scope, dimension)),
       upsert: (scope, records) => whileOpen(() => this.#upsert(scope, records)),
       query: (scope, query) => whileOpen(() => this.#query(scope, query)),
+      match: (scope, query) => whileOpen(() => this.#match(scope, query)),
       get: (scope, ids) =>
         whileOpen(() => {
           checkIds(ids);
@@ -44,10 +57,14 @@ export class MemoryVectorStore {
       delete: (scope, which) =>
         whileOpen(() => {
           checkChoice(which);
-          const records = this.#at(scope)?.records ?? new Map<string, VectorRecord>();
+          const kept = this.#at(scope);
+          const records = kept?.records ?? new Map<string, VectorRecord>();
           const ids =
             'ids' in which ? which.ids : [...records.values()].filter(({ metadata }) => carries(metadata, which.where)).map(({ id }) => id);
-          for (const id of ids) records.delete(id);
+          for (const id of ids) {
+            records.delete(id);
+            kept?.texts.remove(id);
+          }
         }),
       count: (scope) => whileOpen(() => this.#at(scope)?.records.size ?? 0),
       list: (tenant) =>
@@ -75,13 +92,18 @@ export class MemoryVectorStore {
     checkDimension(dimension);
     const known = this.#at(scope);
     if (known && known.dimension !== dimension) throw otherDimension(scope.collection, known.dimension, dimension);
-    if (!known) this.#collections.set(keyOf(scope), { tenant: scope.tenant, name: scope.collection, dimension, records: new Map() });
+    if (known) return;
+    const { tenant, collection: name } = scope;
+    this.#collections.set(keyOf(scope), { tenant, name, dimension, records: new Map(), texts: new TextIndex() });
   }
 
   #upsert(scope: VectorScope, records: readonly VectorRecord[]): void {
     const kept = this.#at(scope);
     if (!kept) throw collectionMissing(scope);
-    for (const record of checkedRecords(records, kept.dimension)) kept.records.set(record.id, copyOf(record));
+    for (const record of checkedRecords(records, kept.dimension)) {
+      kept.records.set(record.id, copyOf(record));
+      kept.texts.put(record.id, indexedText(record.text, record.metadata));
+    }
   }
 
   #query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): VectorAnswer {
@@ -102,6 +124,19 @@ export class MemoryVectorStore {
       .sort(byDistance)
       .slice(0, hitLimit(limit));
     return { hits, unknownKeys: Object.keys(where).filter((key) => !records.some(({ metadata }) => Object.hasOwn(metadata, key))) };
+  }
+
+  #match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): TextAnswer {
+    signal?.throwIfAborted();
+    checkMetadata(where, 'where');
+    const kept = this.#at(scope);
+    if (!kept) return { hits: [] };
+    const hits = kept.texts
+      .find(words)
+      .map(({ id, score }) => ({ id, score, text: kept.records.get(id)!.text, metadata: { ...kept.records.get(id)!.metadata } }))
+      .filter(({ metadata }) => carries(metadata, where))
+      .slice(0, hitLimit(limit));
+    return { hits };
   }
 }
 

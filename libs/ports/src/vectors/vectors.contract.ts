@@ -134,6 +134,53 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       ).toEqual(['x']);
     });
 
+    const match = async (words: string, more: { where?: VectorMetadata; limit?: number } = {}) =>
+      (await vectors.match(scope, { words, limit: 10, ...more })).hits;
+    const matched = async (...asked: Parameters<typeof match>) => (await match(...asked)).map(({ id }) => id);
+    const text = (id: string, body: string, metadata: VectorMetadata = {}) => record(id, [1, 0, 0], { text: body, metadata });
+
+    it('finds words in texts, titles and headings, whatever their form, case and accents, the most telling first', async () => {
+      await filled(
+        text('bridge', 'The bridge crosses a river near the town.', { title: 'Gull Bridge' }),
+        text('builder', 'She built bridges and towers.', { title: 'Ilse Brandvold' }),
+        text('valves', 'Every third month.', { heading: 'Maintenance of zirconium valves' }),
+        text('café', 'Das Café liegt an der Müritz.'),
+        ...Array.from({ length: 12 }, (_, n) => text(`noise${n}`, 'A river, a town and some of its people.')),
+      );
+      expect(await matched('Who built the Gull Bridge?')).toEqual(['bridge', 'builder']);
+      expect(await matched('BRIDGE crossing', { limit: 1 })).toEqual(['bridge']);
+      expect(await matched('zirconium valve')).toEqual(['valves']);
+      expect(await matched('cafe muritz')).toEqual(['café']);
+      expect((await match('river bridge'))[0]).toEqual({ id: 'bridge', text: 'The bridge crosses a river near the town.', metadata: { title: 'Gull Bridge' }, score: expect.any(Number) }); // prettier-ignore
+      expect((await match('river bridge')).every(({ score }) => score > 0)).toBe(true);
+      expect(await matched('nothing of this stands anywhere')).toEqual([]);
+    });
+
+    it('finds by words what is there now: replaced, deleted and dropped texts no more', async () => {
+      await filled(text('a', 'about lions'), text('b', 'about tigers', { kind: 'cat' }), text('c', 'about tigers'));
+      expect(await matched('tigers', { where: { kind: 'cat' } })).toEqual(['b']);
+      await vectors.upsert(scope, [text('a', 'about bears')]);
+      expect([await matched('lions'), await matched('bears')]).toEqual([[], ['a']]);
+      await vectors.delete(scope, { ids: ['b'] });
+      await vectors.delete(scope, { where: { kind: 'cat' } });
+      const late = await world.another();
+      await late.upsert(scope, [text('d', 'about tigers and more of them')]);
+      expect((await matched('tigers')).sort()).toEqual(['c', 'd']);
+      const other = { tenant: 'other', collection: scope.collection };
+      expect((await vectors.match(other, { words: 'tigers', limit: 10 })).hits).toEqual([]);
+      await vectors.drop(scope);
+      await vectors.create(scope, 3);
+      expect(await matched('tigers')).toEqual([]);
+    });
+
+    it('takes every hostile query as words', async () => {
+      await filled(text('a', 'plain words \u0000 about nothing', { title: 'x"y' }));
+      for (const words of ['', '   ', '"', 'plain"', 'plain AND', 'NOT plain', 'NEAR(plain words, 2)', 'plain*', 'title:plain', '-plain', "plain'); DROP TABLE x; --", '\u0000plain', '\ud800 plain', '(?i)plain', 'plain '.repeat(2_000), 'x'.repeat(10_240)])
+        expect([words.slice(0, 40), await matched(words)]).toEqual([words.slice(0, 40), /plain/.test(words.slice(0, 100)) ? ['a'] : []]);
+      expect(await matched('nothing')).toEqual(['a']);
+      expect(await matched('plain', { limit: 0 })).toEqual([]);
+    }); // prettier-ignore
+
     it('gets records by id in the order asked for, with their vectors', async () => {
       const [a, b] = [record('a', [0.5, -0.25, 2]), record('b', [1, 2, 3], { metadata: { k: 'v' } })];
       await filled(a, b);

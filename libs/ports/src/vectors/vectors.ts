@@ -17,6 +17,11 @@ export interface Vectors {
   upsert(scope: VectorScope, records: readonly VectorRecord[]): Promise<void>;
   /** Nearest first, equal distances by id. Throws Failure VECTORS_INCOMPATIBLE for a vector that does not fit the collection. */
   query(scope: VectorScope, query: VectorQuery): Promise<VectorAnswer>;
+  /**
+   * Records whose text, or whose metadata `title` and `heading`, hold any of the words: full text, ranked by BM25, best first. A title
+   * weighs four times, a heading twice a word of the text. Other forms of a word count, its case and accents do not.
+   */
+  match(scope: VectorScope, query: TextQuery): Promise<TextAnswer>;
   /** The records that are there, in the order asked for, each once. */
   get(scope: VectorScope, ids: readonly string[]): Promise<readonly VectorRecord[]>;
   /** What is not there is no error. */
@@ -53,6 +58,20 @@ export interface VectorQuery {
   /** Only records that carry each of these values, of the same type: 1, '1' and true are three values. */
   readonly where?: VectorMetadata;
   readonly signal?: AbortSignal;
+}
+
+export interface TextQuery extends Omit<VectorQuery, 'vector'> {
+  /** Plain words: nothing in them is read as syntax. */
+  readonly words: string;
+}
+
+export interface TextAnswer {
+  readonly hits: readonly TextHit[];
+}
+
+export interface TextHit extends Omit<VectorHit, 'distance'> {
+  /** Above 0, higher is better; comparable within one answer only. */
+  readonly score: number;
 }
 
 export interface VectorAnswer {

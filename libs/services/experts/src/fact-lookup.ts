@@ -1,6 +1,6 @@
 import type { Fact } from '@conclave/contracts';
 import { collectionOf, factsPurpose, type Embedder, type Vectors } from '@conclave/ports';
-import { farthest } from './collections.capability.js';
+import { farthest } from './collection-search.js';
 import type { FactLookup } from './graph.capability.js';
 
 /** Facts that one lookup gives. */

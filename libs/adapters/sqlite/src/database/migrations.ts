@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 import { graphSchema, originSchema } from '../graph/graph-schema.js';
-import { vectorSchema } from '../vectors/schema.js';
+import { textSchema, vectorSchema } from '../vectors/schema.js';
 import { firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
@@ -16,6 +16,7 @@ export const migrations: readonly Migration[] = [
   { version: 3, sql: vectorSchema },
   { version: 4, sql: graphSchema },
   { version: 5, sql: originSchema },
+  { version: 6, sql: textSchema },
 ];
 
 /**

@@ -29,3 +29,16 @@ CREATE TABLE vector_field (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX vector_field_of ON vector_field (record);
 `;
+
+/**
+ * Full text of the same records, by their numbers. It holds no texts of its own (`content=''`), and one table serves all collections: how
+ * rare a word is, is counted over all of them.
+ */
+export const textSchema = `
+CREATE VIRTUAL TABLE vector_text USING fts5 (
+  title, heading, body, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
+);
+INSERT INTO vector_text (rowid, title, heading, body)
+  SELECT n, COALESCE(json_extract(metadata, '$.title'), ''), COALESCE(json_extract(metadata, '$.heading'), ''), json_extract(text, '$')
+  FROM vector_record;
+`;

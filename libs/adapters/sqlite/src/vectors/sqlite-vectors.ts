@@ -2,11 +2,13 @@ import { Failure } from '@conclave/contracts';
 import {
   byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, clampDistance,
   collectionMissing, hitLimit, metadataTexts, otherDimension,
-  type VectorAnswer, type VectorChoice, type VectorCollection, type VectorMetadata, type VectorQuery, type VectorRecord, type Vectors,
+  fieldWeights, indexedText,
+  type TextAnswer, type TextQuery, type VectorAnswer, type VectorChoice, type VectorCollection, type VectorMetadata, type VectorQuery, type VectorRecord, type Vectors,
   type VectorScope,
 } from '@conclave/ports'; // prettier-ignore
 import type { Store } from '../database/database.js';
 import { bytesOf, type Sql } from '../database/sql.js';
+import { matchExpression } from '../search/match-expression.js';
 
 interface CollectionRow {
   readonly n: number;
@@ -74,6 +76,20 @@ export class SqliteVectors implements Vectors {
           (key) => !sql.get('SELECT 1 AS found FROM vector_field WHERE collection = ? AND key = ? LIMIT 1', row.n, key),
         );
         return { hits, unknownKeys };
+      });
+    });
+  }
+
+  match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): Promise<TextAnswer> {
+    return this.#guarded(async () => {
+      signal?.throwIfAborted();
+      checkScope(scope);
+      checkMetadata(where, 'where');
+      const expression = matchExpression(words);
+      const most = hitLimit(limit);
+      return this.store.read((sql) => {
+        const row = rowOf(sql, scope);
+        return { hits: row && expression !== null && most > 0 ? matchesOf(sql, row.n, { expression, limit: most, where }) : [] };
       });
     });
   }
@@ -216,6 +232,12 @@ function put(
     collection, id, vector, JSON.stringify(text), JSON.stringify(metadata),
   )!; // prettier-ignore
   sql.run('DELETE FROM vector_field WHERE record = ?', n);
+  const { title, heading, body } = indexedText(text, metadata);
+  sql.run(
+    'INSERT OR REPLACE INTO vector_text (rowid, title, heading, body) VALUES (?, ?, ?, ?)',
+    n,
+    ...[title, heading, body].map(withoutNul),
+  );
   for (const [key, value] of metadataTexts(metadata))
     sql.run('INSERT INTO vector_field (collection, key, value, record) VALUES (?, ?, ?, ?)', collection, key, value, n);
 }
@@ -223,9 +245,12 @@ function put(
 function remove(sql: Sql, records: readonly number[]): void {
   for (const n of records) {
     sql.run('DELETE FROM vector_field WHERE record = ?', n);
+    sql.run('DELETE FROM vector_text WHERE rowid = ?', n);
     sql.run('DELETE FROM vector_record WHERE n = ?', n);
   }
 }
+
+const withoutNul = (text: string): string => text.replaceAll('\0', ' ');
 
 /** Records that carry every value; each is looked up in the index of values. */
 const matches = `SELECT field.record FROM json_each(?) AS wanted CROSS JOIN vector_field AS field
@@ -244,6 +269,28 @@ const numbersOf = (sql: Sql, collection: number, ids: readonly string[]): readon
   [...new Set(ids)].flatMap(
     (id) => sql.get<{ n: number }>('SELECT n FROM vector_record WHERE collection = ? AND id = ?', collection, id)?.n ?? [],
   );
+
+const ranking = `bm25(vector_text, ${fieldWeights.map((weight) => weight.toFixed(1)).join(', ')})`;
+
+function matchesOf(
+  sql: Sql,
+  collection: number,
+  { expression, limit, where }: { readonly expression: string; readonly limit: number; readonly where: VectorMetadata },
+): TextAnswer['hits'] {
+  const filter = Object.keys(where).length > 0;
+  const wanted = JSON.stringify(metadataTexts(where));
+  return sql
+    .all<{ id: string; text: string; metadata: string; score: number }>(
+      `SELECT record.id, record.text, record.metadata, -${ranking} AS score
+       FROM vector_text CROSS JOIN vector_record AS record ON record.n = vector_text.rowid
+       WHERE vector_text MATCH ? AND record.collection = ? ${filter ? `AND record.n IN (${matches})` : ''} ORDER BY score DESC, record.id LIMIT ?`,
+      expression,
+      collection,
+      ...(filter ? [wanted, collection, wanted] : []),
+      limit,
+    ) // prettier-ignore
+    .map(({ id, text, metadata, score }) => ({ id, text: JSON.parse(text) as string, metadata: metadataFrom(metadata), score }));
+}
 
 function nearest(sql: Sql, { n }: CollectionRow, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>): VectorAnswer['hits'] {
   if (limit === 0) return [];

@@ -1,0 +1,98 @@
+import { indexedText, TextIndex } from '@conclave/ports';
+import { z } from 'zod';
+import type { CollectionIndex, KnownCollection } from './collection-index.js';
+import { metadataFrom } from './stored-form.js';
+
+const ids = z.array(z.string());
+const listed = z.object({ ids });
+const told = z.object({ ids, documents: z.array(z.string().nullable()), metadatas: z.array(z.record(z.string(), z.unknown()).nullable()) });
+
+/** Ids of one page, and texts of one: between two pages the event loop does other work. */
+const idsPerPage = 5_000;
+const textsPerPage = 200;
+/** Texts of all mirrors of a process: about as many kilobytes. The mirror used longest ago goes first. */
+const mostTexts = 250_000;
+
+interface Mirror {
+  readonly index: TextIndex;
+  checkedAt: number;
+  /** Something was written since the refresh under way began. */
+  changed: boolean;
+  refreshing: Promise<void> | null;
+}
+
+/**
+ * Full text over collections of Chroma, which ranks none: an index in memory for each collection that was searched, made from the texts
+ * that are stored there. What other processes add and remove is noticed by its ids before a search, at most once per `refreshMs`.
+ * A text that another process has replaced under the same id is found by its old words until the mirror is made anew; the ids of
+ * documents' chunks come from their content, so that none is ever replaced.
+ */
+export class TextMirrors {
+  readonly #mirrors = new Map<string, Mirror>();
+
+  constructor(
+    private readonly collections: Pick<CollectionIndex, 'ask'>,
+    private readonly refreshMs: number,
+  ) {}
+
+  /** The index of the collection as it is now, or was at most `refreshMs` ago. Throws what Chroma throws. */
+  async of(known: KnownCollection, signal?: AbortSignal): Promise<TextIndex> {
+    const mirror = this.#mirrors.get(known.id) ?? { index: new TextIndex(), checkedAt: -Infinity, changed: false, refreshing: null };
+    // The last one used stands last.
+    this.#mirrors.delete(known.id);
+    this.#mirrors.set(known.id, mirror);
+    if (performance.now() - mirror.checkedAt >= this.refreshMs) {
+      // Whoever began it may give up: those that wait with them do not.
+      mirror.refreshing ??= this.#refresh(known, mirror).finally(() => (mirror.refreshing = null));
+      await mirror.refreshing;
+    }
+    signal?.throwIfAborted();
+    this.#makeRoom(known.id);
+    return mirror.index;
+  }
+
+  /** This process wrote these records: their texts may have changed. */
+  forget(known: KnownCollection, written: readonly string[]): void {
+    const mirror = this.#mirrors.get(known.id);
+    if (!mirror) return;
+    for (const id of written) mirror.index.remove(id);
+    this.recheck(known);
+  }
+
+  /** Something of the collection was removed by this process. */
+  recheck(known: KnownCollection): void {
+    const mirror = this.#mirrors.get(known.id);
+    if (!mirror) return;
+    mirror.checkedAt = -Infinity;
+    mirror.changed = true;
+  }
+
+  async #refresh(known: KnownCollection, mirror: Mirror): Promise<void> {
+    const { index } = mirror;
+    const began = performance.now();
+    mirror.changed = false;
+    const present = new Set<string>();
+    for (let offset = 0; ; offset += idsPerPage) {
+      const page = listed.parse(await this.collections.ask(known, 'get', { include: [], limit: idsPerPage, offset }));
+      for (const id of page.ids) present.add(id);
+      if (page.ids.length < idsPerPage) break;
+    }
+    for (const id of [...index.ids()]) if (!present.has(id)) index.remove(id);
+    const fresh = [...present].filter((id) => !index.has(id));
+    for (let from = 0; from < fresh.length; from += textsPerPage) {
+      const asked = { ids: fresh.slice(from, from + textsPerPage), include: ['documents', 'metadatas'] };
+      const page = told.parse(await this.collections.ask(known, 'get', asked));
+      page.ids.forEach((id, at) => index.put(id, indexedText(page.documents[at] ?? '', metadataFrom(page.metadatas[at]))));
+    }
+    mirror.checkedAt = mirror.changed ? -Infinity : began;
+  }
+
+  #makeRoom(kept: string): void {
+    let texts = [...this.#mirrors.values()].reduce((sum, { index }) => sum + index.size, 0);
+    for (const [id, { index }] of this.#mirrors) {
+      if (texts <= mostTexts || id === kept) return;
+      this.#mirrors.delete(id);
+      texts -= index.size;
+    }
+  }
+}

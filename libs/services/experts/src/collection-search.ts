@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import type { TaskInput } from '@conclave/contracts';
+import { documentsCollection, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
+import { fusedByRank, spreadOver, textWeight } from '@conclave/strategies';
+
+export const Chunks = z.object({
+  chunks: z.array(
+    z.object({
+      collection: z.string(),
+      id: z.string().default(''),
+      text: z.string(),
+      title: z.string(),
+      document: z.string(),
+      /** Null where its words alone were found. */
+      distance: z.number().nullable(),
+    }),
+  ),
+  unknownKeys: z.array(z.string()),
+  missing: z.array(z.string()),
+});
+
+export type Chunks = z.infer<typeof Chunks>;
+
+/** What is farther away than this has nothing to do with the query. Cosine distance. */
+export const farthest = 0.85;
+
+type Found = Chunks['chunks'][number];
+
+/** Hits of each of the two searches that are fused: more than are given, so that what both find a little lower can rise. */
+const candidatesPerHit = 6;
+
+/** The passages of the collections for a query: full text and vectors, fused by rank. Throws what both and the embedder throw. */
+export async function searchCollections(
+  vectors: Vectors,
+  embedder: Embedder,
+  tenant: string,
+  { query, collections, filters, limit }: Omit<Extract<TaskInput, { kind: 'collections' }>, 'kind'>,
+  signal: AbortSignal,
+): Promise<Chunks> {
+  const [vector] = await embedder.embed([query], { signal });
+  const known = new Set((await vectors.list(tenant)).map(({ name }) => name));
+  const unknown = new Set<string>();
+  const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
+  const near: Found[] = [];
+  const said: (Found & { readonly score: number })[] = [];
+  const wanted = { limit: limit * candidatesPerHit, where: filters, signal };
+  for (const collection of there) {
+    const scope = { tenant, collection: documentsCollection(collection, embedder) };
+    const [byMeaning, byWords] = await Promise.all([
+      vectors.query(scope, { vector: vector!, ...wanted }),
+      vectors.match(scope, { words: query, ...wanted }),
+    ]);
+    byMeaning.unknownKeys.forEach((key) => unknown.add(key));
+    for (const hit of byMeaning.hits) if (hit.distance <= farthest) near.push(foundOf(collection, hit, hit.distance));
+    for (const hit of byWords.hits) said.push({ ...foundOf(collection, hit, null), score: hit.score });
+  }
+  near.sort((a, b) => a.distance! - b.distance!);
+  said.sort((a, b) => b.score - a.score);
+  const byText = said.map(({ score: _score, ...found }) => found);
+  const weight = textWeight[embedder.reads ?? 'sentences'];
+  const fused = fusedByRank([{ hits: byText, weight }, { hits: near, weight: 1 }], ({ collection, id }) => `${collection} ${id}`); // prettier-ignore
+  const chunks = spreadOver(fused, ({ collection, document }) => `${collection} ${document}`);
+  return {
+    chunks: chunks.slice(0, limit * Math.max(1, there.length)),
+    unknownKeys: [...unknown],
+    missing: collections.filter((name) => !there.includes(name)),
+  };
+}
+
+const foundOf = (
+  collection: string,
+  { id, text, metadata }: Pick<VectorHit, 'id' | 'text' | 'metadata'>,
+  distance: number | null,
+): Found => ({
+  collection,
+  id,
+  text,
+  distance,
+  title: String(metadata['title'] ?? metadata['document'] ?? collection),
+  document: String(metadata['document'] ?? ''),
+});

@@ -14,5 +14,6 @@ export * from './template.js';
 export * from './thoughts.js';
 export * from './tokens.js';
 export * from './topics.js';
+export * from './utility-prompt.js';
 export * from './values.js';
 export * from './prompt-marks.js';

@@ -19,6 +19,16 @@ const planOf = async (
     .tasks;
 
 describe('the demo model', () => {
+  it.each([
+    ['{ "title": "your concise title here" }', { title: 'founded Northlight Clock Company' }],
+    ['{ "tags": ["tag1", "tag2"] }', { tags: ['founded', 'Northlight', 'Clock'] }],
+    ['{ "queries": ["query1"] }', { queries: ['founded Northlight Clock Company'] }],
+    ['{ "follow_ups": ["Question 1?"] }', { follow_ups: [] }],
+  ])('gives a chat front end the JSON it asks for itself: %s', async (example, wanted) => {
+    const prompt = `### Task:\nDo it.\n### Output:\nJSON format: ${example}\n### Chat History:\n<chat_history>\nUSER: Who founded the Northlight Clock Company?\nASSISTANT: Ada.\n</chat_history>`;
+    expect(JSON.parse((await ask('', prompt)).content)).toEqual(wanted);
+  });
+
   it('is labelled as a demo', async () => {
     expect(await models.list()).toEqual([expect.objectContaining({ ref: 'conclave-demo@demo', demo: true, local: true, kind: 'chat' })]);
     expect((await ask('Be nice.', 'hello')).content).toContain('built-in demo model');

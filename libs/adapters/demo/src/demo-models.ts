@@ -7,6 +7,7 @@ import { assess } from './roles/assessor.js';
 import { compose } from './roles/composer.js';
 import { consult } from './roles/expert.js';
 import { plan } from './roles/planner.js';
+import { utility } from './roles/utility.js';
 
 const info: ModelInfo = {
   ref: `conclave-demo@${demoProvider}`,
@@ -89,7 +90,7 @@ function reply({ messages, responseFormat }: ModelCall): string {
     case 'learner':
       return '[]';
     case 'other':
-      return alone(messages);
+      return utility(prompt.trim()) ?? alone(messages);
   }
 }
 

@@ -11,6 +11,7 @@ import { readChatRequest } from './chat-request.js';
 import { ChatRuns } from './chat-runs.js';
 import { DirectCalls } from './direct-calls.js';
 import { readPassedRequest } from './passed-request.js';
+import { readUtility, smallModel, utilityBody } from './utility-requests.js';
 
 @Controller('v1/chat/completions')
 export class ChatController {
@@ -35,6 +36,12 @@ export class ChatController {
       await this.direct.answer(response, passed, resolved.ref, caller);
     } else {
       const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
+      const utility = readUtility(question, request.headers);
+      if (utility) {
+        const { stream, includeUsage } = question;
+        const small = smallModel(resolved.template, await this.directory.models());
+        return this.direct.answer(response, { model, stream, includeUsage, body: utilityBody(body.value) }, small, caller, utility);
+      }
       const detail = await this.callers.detailOf(request, question.wishes.detail);
       const asked = await this.skills.applied(question);
       await this.runs.answer(request, response, asked, resolved.template, caller, { raw: body.raw, detail });

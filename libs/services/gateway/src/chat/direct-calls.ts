@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage } from '@conclave/contracts';
-import { EVENT_LOG, type EventLog, type JsonBody, type ModelReply, MODELS, type Models } from '@conclave/ports';
+import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage, type UtilityPrompt } from '@conclave/contracts';
+import { chunksOf, EVENT_LOG, type EventLog, type JsonBody, type ModelReply, MODELS, type Models } from '@conclave/ports';
 import type { Response } from 'express';
 import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
@@ -11,6 +11,7 @@ import { Connections } from '../stream/connections.js';
 import type { ChunkFrame } from './chat-shapes.js';
 import { DirectStream } from './direct-stream.js';
 import type { PassedQuestion } from './passed-request.js';
+import { inShape } from './utility-requests.js';
 
 /** Requests to `model@provider`: one upstream model, no run. */
 @Injectable()
@@ -26,18 +27,18 @@ export class DirectCalls {
   ) {}
 
   /** Throws OVERLOADED, SHUTTING_DOWN before the model is asked. */
-  async answer(response: Response, question: PassedQuestion, ref: string, caller: Caller): Promise<void> {
+  async answer(response: Response, question: PassedQuestion, ref: string, caller: Caller, utility?: UtilityPrompt): Promise<void> {
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} direct calls are open.`);
     this.running += 1;
     try {
-      await this.call(response, question, ref, caller);
+      await this.call(response, question, ref, caller, utility);
     } finally {
       this.running -= 1;
     }
   }
 
-  private async call(response: Response, question: PassedQuestion, ref: string, caller: Caller): Promise<void> {
+  private async call(response: Response, question: PassedQuestion, ref: string, caller: Caller, utility?: UtilityPrompt): Promise<void> {
     const abort = new AbortController();
     const callId = randomRunId();
     const frame: ChunkFrame = {
@@ -56,18 +57,22 @@ export class DirectCalls {
       },
       () => abort.abort(),
     );
-    const request = { model: ref, body: question.body };
+    const request = { model: ref, body: question.body, purpose: utility ? 'utility' : 'direct' };
+    if (utility) response.setHeader('x-conclave-utility', ref);
     const startedAt = Date.now();
     try {
       const reply = await this.models.pass(
-        { ...request, timeoutMs: this.limits.directTimeoutMs },
+        { model: ref, body: question.body, timeoutMs: this.limits.directTimeoutMs },
         { signal: abort.signal, ...(stream ? { onChunk: (chunk) => stream.take(chunk) } : {}) },
       );
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));
-      if (stream) stream.finish();
-      else if (!left) {
+      const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
+      if (stream) {
+        if (whole) for (const chunk of chunksOf(whole, question.includeUsage)) stream.take(chunk);
+        stream.finish();
+      } else if (!left) {
         response.setHeader('x-conclave-cost', String(reply.usage.cost));
-        response.status(200).json({ ...reply.body, id: frame.id, model: frame.model });
+        response.status(200).json({ ...whole, id: frame.id, model: frame.model });
       }
     } catch (error) {
       const failure = asFailure(error);
@@ -88,7 +93,7 @@ export class DirectCalls {
   /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */
   private async record(
     runId: string,
-    call: { readonly model: string; readonly body: JsonBody },
+    call: { readonly model: string; readonly body: JsonBody; readonly purpose: string },
     startedAt: number,
     caller: Caller,
     reply: ModelReply | null,
@@ -96,7 +101,7 @@ export class DirectCalls {
   ): Promise<void> {
     const request = { ...withoutBodies(call.body), model: call.model };
     const keep = this.options.recordPrompts === true;
-    const step = callStep(`${runId}/direct`, 0);
+    const step = callStep(`${runId}/${call.purpose}`, 0);
     try {
       const event = makeEvent(
         CallRecorded,
@@ -104,7 +109,7 @@ export class DirectCalls {
         {
           step,
           attempt: 1,
-          purpose: 'direct',
+          purpose: call.purpose,
           model: call.model,
           reportedModel: reply?.reportedModel ?? null,
           status: reply ? 'ok' : failure?.code === 'CALL_CANCELLED' ? 'cancelled' : failure?.code === 'CALL_TIMEOUT' ? 'timeout' : 'error',

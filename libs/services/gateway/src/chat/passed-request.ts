@@ -8,6 +8,7 @@ import { checkHeaders, type Headers } from './option-headers.js';
 export interface PassedQuestion {
   readonly model: string;
   readonly stream: boolean;
+  readonly includeUsage: boolean;
   readonly body: JsonBody;
 }
 
@@ -25,12 +26,18 @@ const ours: ReadonlySet<string> = new Set([
 
 /** Throws REQUEST_INVALID for what cannot be passed on at all; whether the rest is right, the model server says. */
 export function readPassedRequest(body: JsonBody, headers: Headers, maxMessages: number): PassedQuestion {
-  const { model, messages, stream } = parseBody(PassedChatRequest, body);
+  const { model, messages, stream, stream_options: options } = parseBody(PassedChatRequest, body);
   checkHeaders(headers);
   if (messages.length > maxMessages)
     throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
   const member = Object.keys(body).find((name) => !isFlat(body[name], deepest));
   if (member !== undefined)
     throw new Failure('REQUEST_INVALID', `\`${member.slice(0, 60)}\` is nested too deeply.`, { param: member.slice(0, 60) });
-  return { model, stream: stream ?? false, body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name))) };
+  const includeUsage = options?.include_usage ?? false;
+  return {
+    model,
+    stream: stream ?? false,
+    includeUsage,
+    body: Object.fromEntries(Object.entries(body).filter(([name]) => !ours.has(name))),
+  };
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Failure, type ModelObject } from '@conclave/contracts';
 import { within } from '@conclave/platform';
+import type { ModelInfo } from '@conclave/ports';
 import { TenantCollections } from '../collections/tenant-collections.js';
 import {
   type DescribedModel,
@@ -40,6 +41,11 @@ export class ModelDirectory {
     if (found) return found;
     if (down !== null) throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
     throw await this.unknown();
+  }
+
+  /** Models that can be called now, none where they cannot be listed in time. */
+  models(): Promise<readonly ModelInfo[]> {
+    return within(this.limits.modelListMs, this.options.models.list(), () => []);
   }
 
   /** Answers within `modelListMs`, with the templates alone where a provider does not answer: clients give up on a slow list. */

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { readUtilityPrompt, shapedReply, utilityPromptOf } from './utility-prompt.js';
+
+const chat = '<chat_history>\nUSER: Who founded Northlight?\nASSISTANT: Ada Kern [1].\n</chat_history>';
+const prompts = {
+  title: `### Task:\nGenerate a concise title.\n### Output:\nJSON format: { "title": "your concise title here" }\n### Examples:\n- { "title": "📉 Stock Trends" }\n### Chat History:\n${chat}`,
+  tags: `### Task:\nGenerate 1-3 broad tags.\n\n### Output:\nJSON format: { "tags": ["tag1", "tag2", "tag3"] }\n\n### Chat History:\n${chat}`,
+  follow_ups: `### Task:\nSuggest 3-5 questions.\n### Output:\nJSON format: { "follow_ups": ["Question 1?", "Question 2?"] }\n### Chat History:\n${chat}"`,
+  queries: `### Task:\nAnalyze the chat history.\n### Guidelines:\n- Or return: { "queries": [] }.\n### Output:\nStrictly return in JSON format: \n{\n  "queries": ["query1", "query2"]\n}\n\n### Chat History:\n${chat}\n`,
+  prompt: `### Task:\nGenerate a detailed prompt for an image.\n### Output:\nStrictly return in JSON format: \n{\n    "prompt": "Your detailed prompt here."\n}\n### Chat History:\n${chat}`,
+  text: '### Task:\nYou are an autocompletion system. Continue the text in `<text>`.\n\n### **Output Rules**:\n- Respond only in JSON format: `{ "text": "<your_completion>" }`.\n\n### Context:\n<chat_history>\n\n</chat_history>\n<type>search query</type>  \n<text>Northlight clock</text>  \n#### Output:\n',
+};
+
+describe('a prompt of a front end', () => {
+  it.each(Object.entries(prompts))('for %s is known by its build, with the shape it wants', (member, prompt) => {
+    const read = readUtilityPrompt(prompt);
+    expect(read?.shape).toEqual({ member, list: ['tags', 'follow_ups', 'queries'].includes(member) });
+    if (member !== 'text')
+      expect(read?.turns).toEqual([
+        { asked: true, text: 'Who founded Northlight?' },
+        { asked: false, text: 'Ada Kern [1].' },
+      ]);
+  });
+
+  it.each([
+    ['another language, under other names', `### Aufgabe:\nFinde einen Titel.\n### Ausgabe:\nJSON: { "titel": "dein Titel" }\n<verlauf>\nUSER: Wer?\nASSISTANT: Ada.\n</verlauf>`],
+    ['no JSON', `### 任务\n写标题\n### 对话\n<chat_history>\nUSER: 谁？\nASSISTANT: 我\n</chat_history>`],
+    ['the first versions of Open WebUI', `Create a concise, 3-5 word title with an emoji as a title for the chat history.\n\nExamples:\n📉 Stock Market Trends\n\n${chat}`],
+    ['an operator who wrote one line', `Titre court, en français.\n${chat}`],
+    ['LibreChat', 'Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: Who?\nAI: Ada.'],
+    ['a single turn', `### Task:\nTitle.\n### Output:\n{ "title": "x" }\n<chat_history>\nUSER: Who?\n</chat_history>`],
+  ])('is known in %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).not.toBeNull()); // prettier-ignore
+
+  it.each([
+    ['a question', 'Who founded the Northlight Clock Company?'],
+    ['a question with documents', '### Task:\nRespond to the user query using the provided context, with [id] citations.\n\n### Guidelines:\n- Be clear.\n\n<context>\n<source id="1">{ "title": "A report" }\nUSER manual: x</source>\n</context>\n\n<user_query>\nWho?\n</user_query>'],
+    ['a question about JSON', 'What does { "title": "x" } mean? And <b>bold</b>?'],
+    ['a document in Markdown', '## Plan\n\n## Costs\nThey rise. <details>more</details>\n\nWhat is missing?'],
+    ['a transcript somebody asks about', 'Here is a log:\nUSER: hi\nASSISTANT: hello\nWhat went wrong in it?'],
+    ['a task about titles', 'Compare the titles of nobility in France and Prussia.'],
+    ['a long text', `${prompts.title}${'x'.repeat(60_000)}`],
+  ])('is not %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).toBeNull()); // prettier-ignore
+
+  it('that says itself that it is one is read all the same', () =>
+    expect(utilityPromptOf('Merge these answers. Return { "text": "x" }').shape).toEqual({ member: 'text', list: false }));
+
+  it('is read in a time that follows its length', () => {
+    const began = performance.now();
+    for (const hostile of [
+      '<a>\n'.repeat(14_000),
+      Array.from({ length: 7_000 }, (_, n) => `<a${n}>`).join('\n'),
+      '{ "a": ['.repeat(7_000),
+      '{"a":['.repeat(9_000),
+      '### x\n'.repeat(9_000),
+      `<a>${'<b>'.repeat(18_000)}`,
+      '{"a":"'.repeat(9_000),
+    ])
+      readUtilityPrompt(hostile);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
+
+describe('a reply', () => {
+  const title = { member: 'title', list: false };
+  const tags = { member: 'tags', list: true };
+  it.each([
+    ['{"title":"Clocks"}', title, '{"title":"Clocks"}'],
+    ['Sure!\n```json\n{ "title": "A {b}" }\n```', title, '{"title":"A {b}"}'],
+    ['**"Northlight Clocks"**', title, '{"title":"Northlight Clocks"}'],
+    ['', title, '{"title":""}'],
+    ['{"tags": ["a", 1, "b"]}', tags, '{"tags":["a","b"]}'],
+    ['1. Clocks\n2. History\n- Companies', tags, '{"tags":["Clocks","History","Companies"]}'],
+    ['{"tags": "a"', tags, '{"tags":[]}'],
+  ])('%j becomes JSON of the shape that was asked for', (reply, shape, json) => expect(shapedReply(reply, shape)).toBe(json));
+});

@@ -1,0 +1,133 @@
+/** What a chat front end asks for itself beside the chat: a title, tags, questions that could follow, search queries, the end of a sentence. */
+export interface UtilityPrompt {
+  /** The JSON object it wants, read off its example: one member, a text or a list of texts. Null where it wants plain text. */
+  readonly shape: { readonly member: string; readonly list: boolean } | null;
+  /** Turns of the chat it is about, where they can be told. */
+  readonly turns: readonly { readonly asked: boolean; readonly text: string }[];
+}
+
+/** Longer prompts are not looked at: front ends send the last turns of a chat only. */
+const longest = 60_000;
+
+/** Where a block such as `<chat_history>...</chat_history>` begins, whatever its name. */
+const opening = /^[ \t]*<([a-z][\w-]{1,40})>/gimu;
+/** Opening tags that are looked at. */
+const mostBlocks = 64;
+
+/** The blocks of a prompt, one behind the other, and the text around them. */
+function blocksIn(text: string): { readonly inner: readonly string[]; readonly around: string; readonly endsWithBlock: boolean } {
+  const inner: string[] = [];
+  let around = '';
+  let from = 0;
+  let tags = 0;
+  for (const found of text.matchAll(opening)) {
+    if (found.index < from) continue;
+    if ((tags += 1) > mostBlocks) break;
+    const start = found.index + found[0].length;
+    const close = `</${found[1]!}>`;
+    const end = text.indexOf(close, start);
+    if (end < 0) continue;
+    inner.push(text.slice(start, end));
+    around += `${text.slice(from, found.index)}\n`;
+    from = end + close.length;
+  }
+  const rest = text.slice(from);
+  return { inner, around: around + rest, endsWithBlock: inner.length > 0 && rest.trim() === '' };
+}
+
+/** Turns as front ends write them into a prompt; the names of the roles are the code's and not the template's. */
+const turn = /^(USER|ASSISTANT): ?/mu;
+const namedTurn = /^(?:\s*)(User|Human|AI|Assistant): ?/mu;
+const heading = /^#{2,6} \S/gmu;
+/** An example of a JSON object with one member; the quoted text may itself be a placeholder. */
+const example =
+  /\{\s{0,20}"([\p{L}_][\p{L}\p{N}_-]{0,40})"\s{0,20}:\s{0,20}(?:(")(?:[^"\\\n]|\\.){0,200}"|(\[)[^[\]{}]{0,400}\])\s{0,20}\}/u;
+/** Blocks of a question with documents in it, which is the user's own. */
+const documents = /<(?:context|user_query|sources?|documents?)\b/iu;
+
+/** First words of prompts that have no other mark. Only where such a prompt is all that is sent. */
+const openings = [
+  // LibreChat, and front ends that took its words over
+  /^(?:please )?(?:provide|generate|write|create|give) (?:me )?a(?:n extremely)? (?:very )?(?:short|concise|brief)[^\n.]{0,60}\btitle\b[^\n]{0,80}\b(?:conversation|chat|query|prompt|message)/iu,
+  /^analy[sz]e this conversation and provide:/iu,
+  // Open WebUI, first versions
+  /^create a concise, 3-5 word (?:phrase|title)\b/iu,
+  /^your task is to reflect the speaker's likely facial expression/iu,
+] as const;
+
+/**
+ * Reads a prompt by which a front end asks something for itself; null for any other text. It is told by its build, which survives
+ * translation: headings, a block with the turns of a chat, an example of the JSON it wants.
+ */
+export function readUtilityPrompt(text: string): UtilityPrompt | null {
+  if (text.length > longest) return null;
+  const { inner, around, endsWithBlock } = blocksIn(text);
+  const turns = turnsOf(inner.filter((one) => turn.test(one)).join('\n'));
+  const shape = shapeIn(around);
+  const headings = around.match(heading)?.length ?? 0;
+  const endsWithTurns = endsWithBlock && turn.test(inner.at(-1)!) && turns.length > 1;
+  const aboutTurns = turns.length > 0 && around.trim() !== '' && (shape !== null || headings >= 2 || endsWithTurns);
+  // Without any turn yet: the end of a sentence, or a block that is still empty.
+  const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && !documents.test(text);
+  if (aboutTurns || aboutBlock) return { shape, turns };
+  if (openings.some((words) => words.test(text.trimStart()))) return { shape, turns: turns.length > 0 ? turns : turnsOf(text) };
+  return null;
+}
+
+/** The same for a request that says itself that it is one. */
+export const utilityPromptOf = (text: string): UtilityPrompt =>
+  readUtilityPrompt(text) ?? { shape: shapeIn(blocksIn(text.slice(0, longest)).around), turns: turnsOf(text.slice(0, longest)) };
+
+function shapeIn(text: string): UtilityPrompt['shape'] {
+  const found = example.exec(text);
+  return found ? { member: found[1]!, list: found[3] !== undefined } : null;
+}
+
+function turnsOf(text: string): UtilityPrompt['turns'] {
+  const parts = text.split(turn.test(text) ? turn : namedTurn);
+  const turns: { asked: boolean; text: string }[] = [];
+  for (let at = 1; at + 1 < parts.length; at += 2) turns.push({ asked: /^(?:user|human)$/i.test(parts[at]!), text: parts[at + 1]!.trim() });
+  return turns;
+}
+
+/** Texts a list may have, and characters of one text, where they are made of prose. */
+const longestList = 5;
+const longestText = 200;
+
+/** A reply in the shape that was asked for, as JSON: the object in it, or what its prose says. */
+export function shapedReply(reply: string, shape: NonNullable<UtilityPrompt['shape']>): string {
+  const { member, list } = shape;
+  for (let at = reply.indexOf('{'), tries = 0; at >= 0 && tries < 20; at = reply.indexOf('{', at + 1), tries += 1) {
+    const value = objectAt(reply, at)?.[member];
+    if (list && Array.isArray(value)) return JSON.stringify({ [member]: value.filter((one) => typeof one === 'string') });
+    if (!list && typeof value === 'string') return JSON.stringify({ [member]: value });
+  }
+  const lines = reply
+    .split('\n')
+    .map((line) => line.replace(/^[\s>#*\-\d.)\]("'“„]+|[\s"'”,*]+$/gu, ''))
+    .filter((line) => /\p{L}/u.test(line) && !/[{}`]/u.test(line))
+    .map((line) => line.slice(0, longestText));
+  return JSON.stringify({ [member]: list ? lines.slice(0, longestList) : (lines[0] ?? '') });
+}
+
+/** The JSON object that begins here. */
+function objectAt(text: string, from: number): Record<string, unknown> | null {
+  let depth = 0;
+  let quoted = false;
+  for (let at = from; at < text.length; at += 1) {
+    const letter = text[at];
+    if (quoted) {
+      if (letter === '\\') at += 1;
+      else if (letter === '"') quoted = false;
+    } else if (letter === '"') quoted = true;
+    else if (letter === '{') depth += 1;
+    else if (letter === '}' && (depth -= 1) === 0) {
+      try {
+        return JSON.parse(text.slice(from, at + 1)) as Record<string, unknown>;
+      } catch {
+        return null;
+      }
+    }
+  }
+  return null;
+}

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { CallRecorded } from '@conclave/contracts';
+import type { ModelInfo } from '@conclave/ports';
+import { until } from '@conclave/test-support';
+import { SseClient } from '../__fixtures__/sse-client.js';
+import { reply, template, World } from '../__fixtures__/world.js';
+import { sizeOf, smallModel } from './utility-requests.js';
+
+let world: World;
+beforeEach(async () => {
+  world = await World.open();
+});
+afterEach(() => world.close());
+
+const title =
+  '### Task:\nGenerate a title.\n### Output:\nJSON format: { "title": "your title" }\n### Chat History:\n<chat_history>\nUSER: Why is the sky blue?\nASSISTANT: Scattering.\n</chat_history>';
+const asks = (content: string, over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+  world.chat({ stream: false, messages: [{ role: 'user', content }], ...over }, { headers });
+const answerOf = async (response: Response): Promise<string> =>
+  ((await response.json()) as { choices: { message: { content: string } }[] }).choices[0]!.message.content;
+
+describe('what a front end asks for itself', () => {
+  it('is one call to a model and no run, and the answer is the JSON it asked for', async () => {
+    world.models.next(() => Promise.resolve(reply({ content: '<think>hm</think>Sure: "Blue Sky"', reasoning: 'hm' })));
+    const response = await asks(title, {
+      tools: [{ type: 'function', function: { name: 'x' } }],
+      max_tokens: 1000,
+      metadata: { task: 'title' },
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('x-conclave-utility')).toBe('m@fake');
+    expect(JSON.parse(await answerOf(response))).toEqual({ title: 'Sure: "Blue Sky' });
+    expect(world.models.calls.map(({ request }) => request.body)).toEqual([
+      { messages: [{ role: 'user', content: title }], max_tokens: 1000, stream: false },
+    ]);
+    expect([world.runs(), world.requested()]).toEqual([[], []]);
+    await until('the record', () => world.events('audit').length === 1);
+    expect(world.events<CallRecorded>('audit')[0]!.data).toMatchObject({ purpose: 'utility', model: 'm@fake', usage: { calls: 1 } });
+  });
+
+  it('streams where it asks for that', async () => {
+    world.models.next(() => Promise.resolve(reply({ content: '```json\n{ "title": "Blue" }\n```' })));
+    const client = new SseClient(await asks(title, { stream: true }));
+    await client.all();
+    expect(client.content).toBe('{"title":"Blue"}');
+    expect(client.chunks[0]).toMatchObject({ model: 'conclave' });
+  });
+
+  it.each([
+    ['title_generation', 1],
+    ['', 0],
+    ['{{TASK}}', 0],
+  ])('may say so in a header: %j', async (task, calls) => {
+    world.models.next(() => Promise.resolve(reply()));
+    const answered = asks('Name this chat.', {}, { 'x-conclave-task': task });
+    await until('a call or a run', () => world.models.calls.length + world.runs().length === 1);
+    expect(world.models.calls).toHaveLength(calls);
+    if (calls === 1) expect(await answerOf(await answered)).toBe('Hello there');
+    else {
+      await world.close();
+      await (await answered).text();
+    }
+  });
+
+  it('is a question like any other in the middle of a chat', async () => {
+    const answered = world.chat({ stream: false, messages: [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello' }, { role: 'user', content: title }] }); // prettier-ignore
+    await until('the run', () => world.runs().length === 1);
+    await world.close();
+    await (await answered).text();
+  });
+});
+
+describe('the small model', () => {
+  const info = (ref: string, local: boolean): ModelInfo => ({ ref, model: ref, provider: 'p', context: null, price: null, local, demo: false, kind: 'chat' }); // prettier-ignore
+  it.each([
+    ['qwen3:0.6b@ollama', 0.6],
+    ['meta-llama/Llama-3.3-70B-Instruct@p', 70],
+    ['smollm2-135m@p', 0.135],
+    ['Qwen3-30B-A3B@p', 30],
+    ['gpt-4o@openai', null],
+    ['m@8b', null],
+  ])('of %s has %s billion parameters', (ref, size) => expect(sizeOf(ref)).toBe(size));
+
+  it('is the smallest of the template and of the local ones, else the cheapest, else the first expert', () => {
+    const own = (...t1: string[]) => ({ ...template, experts: { general: { t1, prompt: 'x' } }, judge: { models: [t1[0]!] }, planner: { models: [t1[0]!], prompt: null } }); // prettier-ignore
+    expect(smallModel(own('a:70b@p', 'b:8b@p'), [info('c:4b@ollama', true), info('d:1b@cloud', false)])).toBe('c:4b@ollama');
+    const priced = { ...own('big@p', 'mini@p'), prices: { 'big@p': { input: 1, output: 9 }, 'mini@p': { input: 1, output: 2 } } };
+    expect(smallModel(priced, [])).toBe('mini@p');
+    expect(smallModel(own('big@p', 'mini@p'), [])).toBe('big@p');
+  });
+});

@@ -1,0 +1,59 @@
+import { readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, utilityPromptOf } from '@conclave/contracts';
+import type { JsonBody, ModelInfo } from '@conclave/ports';
+import type { ChatQuestion } from './chat-request.js';
+import { withoutThinking } from './history-text.js';
+import type { Headers } from './option-headers.js';
+
+/** Says in a request that it is a front end's own: title, tags and so on. Empty for an ordinary question. */
+export const taskHeader = 'x-conclave-task';
+
+/** The request of a front end for itself; null for a question of its user. */
+export function readUtility(question: ChatQuestion, headers: Headers): UtilityPrompt | null {
+  const said = headers[taskHeader];
+  // A front end that does not know the placeholder sends it as it stands.
+  if (typeof said === 'string' && said.trim() !== '' && !said.includes('{{')) return utilityPromptOf(question.goal);
+  const alone = question.conversation.length === 0 && question.given.length === 0;
+  return alone ? readUtilityPrompt(question.goal) : null;
+}
+
+/** What goes on to the small model: the words, and how long and how varied the reply may be. */
+const taken = ['messages', 'temperature', 'top_p', 'seed', 'stop', 'max_tokens', 'max_completion_tokens', 'response_format'] as const;
+
+export const utilityBody = (body: JsonBody): JsonBody => ({
+  ...Object.fromEntries(taken.flatMap((name) => (body[name] === undefined || body[name] === null ? [] : [[name, body[name]]]))),
+  stream: false,
+});
+
+/** The reply in the shape the prompt asks for, whatever the model made of it. */
+export function inShape(reply: JsonBody, { shape }: UtilityPrompt): JsonBody {
+  const [choice] = Array.isArray(reply['choices']) ? (reply['choices'] as readonly JsonBody[]) : [];
+  const message = choice?.['message'] as JsonBody | undefined;
+  if (!message) return reply;
+  const text = withoutThinking(typeof message['content'] === 'string' ? message['content'] : '');
+  const content = shape ? shapedReply(text, shape) : text;
+  const { reasoning_content: _, reasoning: __, ...kept } = message;
+  return { ...reply, choices: [{ ...choice, message: { ...kept, content } }] };
+}
+
+/** Billions of parameters, where the name tells: `qwen3:0.6b`, `Llama-3.3-70B-Instruct`, `smollm2-135m`. */
+export function sizeOf(ref: string): number | null {
+  const found = /(?:^|[^a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])/i.exec(ref.slice(0, ref.lastIndexOf('@')));
+  return found ? Number(found[1]) / (found[2]!.toLowerCase() === 'm' ? 1000 : 1) : null;
+}
+
+/**
+ * The smallest model for a template's utility prompts: one of its own or a local one, by its size, else the cheapest, else the one that
+ * answers first.
+ */
+export function smallModel(template: Template, models: readonly ModelInfo[]): string {
+  const own = [...new Set([...Object.values(template.experts).flatMap(({ t1, t2 = [] }) => [...t1, ...t2]), ...template.judge.models, ...template.planner.models])]; // prettier-ignore
+  const local = models.filter(({ local: isLocal, kind }) => isLocal && kind === 'chat').map(({ ref }) => ref);
+  const sized = [...new Set([...own, ...local])].flatMap((ref) => {
+    const size = sizeOf(ref);
+    return size === null ? [] : [{ ref, size }];
+  });
+  if (sized.length > 0) return sized.reduce((least, one) => (one.size < least.size ? one : least)).ref;
+  const first = own[0]!;
+  const costOf = (ref: string): number => template.prices[ref]?.output ?? Infinity;
+  return own.reduce((least, ref) => (costOf(ref) < costOf(least) ? ref : least), first);
+}

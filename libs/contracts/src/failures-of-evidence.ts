@@ -2,6 +2,13 @@ import type { FailureSpec } from './failures.js';
 
 /** Rows about what evidence is found with: search, tools, pages, documents, mathematics, graph, vectors. */
 export const evidenceFailures = {
+  ANSWER_NOT_IN_SCHEMA: {
+    status: 502,
+    type: 'upstream_error',
+    retriable: false,
+    errorType: 'provider_reply',
+    message: 'The answer does not keep the JSON Schema of `response_format`, also after it was put into it once more.',
+  },
   SEARCH_UNAVAILABLE: {
     status: 502,
     type: 'upstream_error',

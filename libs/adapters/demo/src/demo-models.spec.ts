@@ -181,6 +181,19 @@ describe('as expert and composer', () => {
     });
   });
 
+  it('keeps a schema of one text, and refuses one where it has nothing to put into it', async () => {
+    const format = (schema: object) => ({ responseFormat: { type: 'json_schema', json_schema: { name: 'x', schema } } });
+    const schema = { type: 'object', properties: { town: { type: 'string' } }, required: ['town'], additionalProperties: false };
+    const facts = data('[1] Ada Kern founded the Northlight Clock Company.');
+    const reply = await ask(
+      roles.composer,
+      `${marks.question} Who founded the Northlight Clock Company?\n\n${marks.facts}\n${facts}`,
+      format(schema),
+    );
+    expect(JSON.parse(reply.content)).toEqual({ town: expect.stringContaining('Ada Kern') });
+    await expect(ask('', 'Which town?', format(schema))).rejects.toMatchObject({ code: 'PROVIDER_REFUSED' });
+  });
+
   it('gives JSON alone where JSON is asked for', async () => {
     const { content } = await ask(roles.composer, `${question}\n\n${marks.facts}\n${data(first, second)}`, {
       responseFormat: { type: 'json_object' },

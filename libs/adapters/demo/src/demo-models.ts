@@ -85,11 +85,13 @@ function reply({ messages, responseFormat }: ModelCall): string {
     case 'assessor':
       return assess(prompt);
     case 'composer':
-      return compose(prompt, responseFormat !== undefined && responseFormat['type'] !== 'text');
+      return compose(prompt, responseFormat !== undefined && responseFormat['type'] !== 'text' ? responseFormat : null);
     // It finds sentences and does not take them apart.
     case 'learner':
       return '[]';
     case 'other':
+      if (responseFormat?.['type'] === 'json_schema')
+        throw new Failure('PROVIDER_REFUSED', 'The built-in demo model writes JSON in a template only, and one text at most.');
       return utility(prompt.trim()) ?? alone(messages);
   }
 }

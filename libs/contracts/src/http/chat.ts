@@ -29,7 +29,7 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 const positive = z.int({ error: 'must be a whole number above 0' }).positive({ error: 'must be a whole number above 0' });
 
 /** Our own options; each may lower a limit of the template, never raise it. Equal headers: `x-conclave-rounds` and so on. */
-export const ConclaveOptions = z.object({
+export const ConclaveOptions = z.strictObject({
   rounds: z
     .int({ error: 'must be a whole number from 0' })
     .nonnegative({ error: 'must be a whole number from 0' })
@@ -60,18 +60,37 @@ export const ConclaveOptions = z.object({
 });
 export type ConclaveOptions = z.infer<typeof ConclaveOptions>;
 
+const replyLimit = z.union([z.literal(-1), positive], { error: 'must be a whole number above 0, or -1 for no limit' });
+
 /** Parameters that act on the final model call only, as clients send them. */
 export const answerFields = {
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   stop: z.union([z.string(), z.array(z.string())], { error: 'must be a text or a list of texts' }).nullish(),
-  max_tokens: positive.nullish(),
-  max_completion_tokens: positive.nullish().describe('wins over max_tokens'),
+  max_tokens: replyLimit.nullish(),
+  max_completion_tokens: replyLimit.nullish().describe('wins over max_tokens'),
   seed: z.int({ error: 'must be a whole number' }).nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
+  response_format: z
+    .looseObject({ type: z.string() })
+    .nullish()
+    .describe(
+      '`text`, `json_object`, or `json_schema` with a JSON Schema in `json_schema.schema`: then the answer keeps it or is an error, unless `json_schema.strict` is false',
+    ),
   reasoning_effort: z.string().nullish().describe('none and minimal: 0 re-plans, low: 1, medium: 2, high: as many as the template allows'),
   conclave: ConclaveOptions.nullish(),
 };
+
+const Tool = z
+  .looseObject(
+    { type: z.string({ error: 'must be a text, such as "function"' }) },
+    { error: 'must be a tool {"type":"function","function":{"name":"..."}}' },
+  )
+  .superRefine((tool, context) => {
+    if (tool.type !== 'function') return;
+    const named = (tool['function'] as { name?: unknown } | null | undefined)?.name;
+    if (typeof named !== 'string' || named === '')
+      context.addIssue({ code: 'custom', message: 'must be a text', path: ['function', 'name'] });
+  });
 
 export const ChatCompletionRequest = z.object({
   model: z
@@ -83,6 +102,16 @@ export const ChatCompletionRequest = z.object({
     .object({ include_usage: z.boolean({ error: 'must be true or false' }).nullish() }, { error: 'must be an object' })
     .nullish(),
   n: z.int({ error: 'must be 1' }).nullish().describe('1; more answers per request are refused'),
+  tools: z
+    .array(Tool, { error: 'must be a list of tools' })
+    .nullish()
+    .describe('templates ignore the tools of a client; models (`model@provider`) get them as they are'),
+  tool_choice: z
+    .union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })], {
+      error: 'must be "none", "auto", "required" or {"type":"function","function":{"name":"..."}}',
+    })
+    .nullish()
+    .describe('templates refuse a tool that has to be called'),
   ...answerFields,
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;

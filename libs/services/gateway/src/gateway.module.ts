@@ -11,6 +11,7 @@ import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
 import { samenessWarmUp } from '@conclave/strategies';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
+import { KeptSchema } from './answers/kept-schema.js';
 import { Attachments } from './attachments/attachments.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
@@ -89,6 +90,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Documents,
         FailureFilter,
         Health,
+        KeptSchema,
         ModelDirectory,
         Prompts,
         QueueWaits,

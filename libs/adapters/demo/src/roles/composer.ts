@@ -4,16 +4,30 @@ import { answerText, demoLabel, quoted } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages } from '../reading/passages.js';
 
-/** The final answer from the numbered facts. `asJson`: the client wants JSON, so that the label becomes a field. */
-export function compose(prompt: string, asJson: boolean): string {
+/** The final answer from the numbered facts. `format`: the client wants JSON, so that the label becomes a field where there may be one. */
+export function compose(prompt: string, format: Readonly<Record<string, unknown>> | null): string {
   const question = section(prompt, marks.question) ?? '';
   const facts = section(prompt, marks.facts) ?? '';
   const passages = facts === '' || facts === 'none' ? [] : readPassages(facts);
   const chain = follow(question, passages);
   const text = passages.length === 0 ? noFacts(prompt) : answerText(chain);
   const failed = section(prompt, marks.failedTasks) && !chain.complete ? ' Part of the search failed, so documents may be missing.' : '';
-  if (asJson) return JSON.stringify({ answer: chain.answer ?? text.replace(/ \[\d+\]/g, ''), note: demoLabel });
+  if (format) {
+    const answer = chain.answer ?? text.replace(/ \[\d+\]/g, '');
+    const member = onlyText(format);
+    return JSON.stringify(member === null ? { answer, note: demoLabel } : { [member]: answer });
+  }
   return `${text}${failed}\n\n${demoLabel}${insight(prompt, chain)}`;
+}
+
+type Members = Readonly<Record<string, { readonly type?: unknown } | undefined>>;
+
+/** The one text that a schema wants. Any other schema asks for more than one quoted answer is. */
+function onlyText(format: Readonly<Record<string, unknown>>): string | null {
+  const { schema } = (format['json_schema'] ?? {}) as { schema?: { properties?: Members; required?: unknown } };
+  const members = Object.entries(schema?.properties ?? {});
+  const wanted = Array.isArray(schema?.required) ? members.filter(([name]) => (schema.required as unknown[]).includes(name)) : members;
+  return wanted.length === 1 && wanted[0]![1]?.type === 'string' ? wanted[0]![0] : null;
 }
 
 const noFacts = (prompt: string): string =>

@@ -73,7 +73,8 @@ describe('a chat request', () => {
       api_base: 'http://10.0.0.1',
       api_key: 'sk-x',
       parallel_tool_calls: 'yes',
-      tools: [{}],
+      tools: [{ type: 'web_search' }, { type: 'function', function: { name: 'x', parameters: 'odd' } }],
+      tool_choice: 'auto',
     });
     expect(question.answer).toEqual({});
     expect(JSON.stringify(question)).not.toContain('10.0.0.1');
@@ -91,6 +92,8 @@ describe('a chat request', () => {
     });
     expect(answer).toEqual({ temperature: 0, top_p: 0.5, stop: ['END'], max_tokens: 9, seed: 3, response_format: { type: 'json_object' } });
     expect(ask({ response_format: { type: 'text' }, stop: [] }).answer).toEqual({});
+    // llama.cpp's clients say so that there is no limit.
+    expect(ask({ max_tokens: -1 }).answer).toEqual({});
   });
 
   it.each([
@@ -107,6 +110,18 @@ describe('a chat request', () => {
     [{ temperature: 'hot' }, 'temperature', /number/],
     [{ temperature: 9 }, 'temperature', /2/],
     [{ max_tokens: 0 }, 'max_tokens', /above 0/],
+    [{ max_completion_tokens: -2 }, 'max_completion_tokens', /above 0/],
+    [{ tools: 'weather' }, 'tools', /list of tools/],
+    [{ tools: [{}] }, 'tools[0].type', /text/],
+    [{ tools: ['x'] }, 'tools[0]', /function/],
+    [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name', /text/],
+    [{ tools: [{ type: 'function' }] }, 'tools[0].function.name', /text/],
+    [{ tool_choice: 'required' }, 'tool_choice', /model@provider/],
+    [{ tool_choice: { type: 'function', function: { name: 'x' } } }, 'tool_choice', /model@provider/],
+    [{ tool_choice: 'sometimes' }, 'tool_choice', /must be "none"/],
+    [{ conclave: { rouns: 1 } }, 'conclave.rouns', /Did you mean `rounds`/],
+    [{ conclave: { nope: 1 } }, 'conclave.nope', /is not known/],
+    [{ conclave: 'fast' }, 'conclave', /object/],
     [{ stop: 5 }, 'stop', /list of texts/],
     [{ stream: 'yes' }, 'stream', /true or false/],
     [{ conclave: { rounds: -1 } }, 'conclave.rounds', /from 0/],
@@ -124,6 +139,10 @@ describe('a chat request', () => {
   it('names the header that cannot be read', () => {
     expect(refusal({}, { 'x-conclave-rounds': 'many' })).toMatchObject({ param: 'x-conclave-rounds' });
     expect(refusal({}, { 'x-conclave-progress': 'loud' })).toMatchObject({ param: 'x-conclave-progress' });
+    expect(refusal({}, { 'x-conclave-round': '1' })).toEqual({
+      param: 'x-conclave-round',
+      message: 'The header `x-conclave-round` is not known. Did you mean `x-conclave-rounds`?',
+    });
   });
 });
 
@@ -181,7 +200,7 @@ describe('the progress mode', () => {
 
   it('never puts thinking tags into content that a program reads', () => {
     expect(modeOf({ conclave: { progress: 'think' }, response_format: { type: 'json_object' } })).toBe('none');
-    expect(modeOf({ conclave: { progress: 'think' }, tools: [{ type: 'function' }] })).toBe('none');
+    expect(modeOf({ conclave: { progress: 'think' }, tools: [{ type: 'function', function: { name: 'x' } }] })).toBe('none');
     expect(modeOf({ conclave: { progress: 'think' }, stream: false })).toBe('none');
   });
 });

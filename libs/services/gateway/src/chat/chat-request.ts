@@ -11,6 +11,7 @@ import {
   type TextMessage,
 } from '@conclave/contracts';
 import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
+import { checkFormat } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
 import { cacheWish, fromHeaders, type Headers, limitNames } from './option-headers.js';
@@ -61,9 +62,11 @@ export function readChatRequest(body: Record<string, unknown>, headers: Headers,
       { param: 'n' },
     );
   }
+  checkFormat(request.response_format);
   const question = readQuestion(request.model, request.messages, request, headers, maxMessages);
+  checkTools(request);
   const stream = request.stream ?? false;
-  const hasTools = Array.isArray(body.tools) && body.tools.length > 0;
+  const hasTools = (request.tools?.length ?? 0) > 0;
   return {
     ...question,
     stream,
@@ -72,9 +75,23 @@ export function readChatRequest(body: Record<string, unknown>, headers: Headers,
   };
 }
 
+/**
+ * A template answers itself and calls no tool of its client: tools that it may use are ignored, one that it has to call is refused.
+ * Throws REQUEST_INVALID.
+ */
+function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
+  if (choice === 'required' || (typeof choice === 'object' && choice !== null && choice.type !== 'none' && choice.type !== 'auto'))
+    throw new Failure(
+      'REQUEST_INVALID',
+      'A template does not call the tools of its client, so none can be required: leave `tool_choice` out, or ask a model directly as model@provider.',
+      { param: 'tool_choice' },
+    );
+}
+
 /** Throws REQUEST_INVALID. */
 export function readRunRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): Question {
   const request = parseBody(RunRequest, body);
+  checkFormat(request.response_format);
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
   if (messages === null) throw new Failure('REQUEST_INVALID', 'Send `input` with the question, or `messages`.', { param: 'input' });
   return readQuestion(request.model, messages, request, headers, maxMessages);
@@ -135,7 +152,8 @@ function answerParameters(request: AnswerFields): AnswerParameters {
     temperature: request.temperature,
     top_p: request.top_p,
     stop: stop && stop.length > 0 ? stop : null,
-    max_tokens: request.max_completion_tokens ?? request.max_tokens,
+    // Some clients write "no limit" as -1.
+    max_tokens: [request.max_completion_tokens, request.max_tokens].find((limit) => typeof limit === 'number' && limit !== -1),
     seed: request.seed,
     response_format: format && format.type !== 'text' ? format : null,
   };

@@ -10,6 +10,7 @@ import {
 } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
+import { KeptSchema } from '../answers/kept-schema.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
 import { Acceptance, type AcceptedRun, askedBy } from '../runs/acceptance.js';
@@ -26,6 +27,11 @@ import { completedOf } from './completed-view.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
+/** Puts the end of a run into the schema that was asked for. Never rejects. */
+type Fit = (end: Completed) => Promise<Completed>;
+/** Entries from which the text of an answer grows. */
+const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
+
 /** Chat requests to a template: a run each, which ends when its last client leaves. */
 @Injectable()
 export class ChatRuns {
@@ -37,6 +43,7 @@ export class ChatRuns {
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(StreamHub) private readonly hub: StreamHub,
+    @Inject(KeptSchema) private readonly kept: KeptSchema,
   ) {}
 
   /** Throws what acceptance throws, while nothing was written. */
@@ -61,8 +68,14 @@ export class ChatRuns {
       created: Math.floor(run.requestedAt / 1000),
       model: question.model,
     };
-    if (question.stream) this.stream(response, session, run, question, template, frame);
-    else this.wait(response, session, run, frame);
+    const schema = this.kept.of(question.answer);
+    const leaving = new AbortController();
+    response.once('close', () => leaving.abort());
+    const fit: Fit | null = schema
+      ? (end) => this.kept.fit(end, { runId: run.runId, schema, answer: question.answer, template, caller, signal: leaving.signal })
+      : null;
+    if (question.stream) this.stream(response, session, run, question, template, frame, fit);
+    else this.wait(response, session, run, frame, fit);
   }
 
   private stream(
@@ -72,6 +85,7 @@ export class ChatRuns {
     question: ChatQuestion,
     template: Template,
     frame: ChunkFrame,
+    fit: Fit | null,
   ): void {
     const frames = new ChatFrames({ frame, runId: run.runId, mode: progressMode(question, template), includeUsage: question.includeUsage });
     let following: Following | null = null;
@@ -95,6 +109,16 @@ export class ChatRuns {
       this.note(run.runId, failure);
     };
     const take = (entries: readonly StreamBody[]): void => {
+      if (!fit) return show(entries);
+      // Text that may not keep its schema is held until the end.
+      const [end] = entries.filter(isTerminal) as Completed[];
+      show(entries.filter((entry) => !isTerminal(entry) && !ofAnswer.has(entry.kind)));
+      if (end)
+        void fit(end).then((fitted) => {
+          if (session.open) show([fitted]);
+        });
+    };
+    const show = (entries: readonly StreamBody[]): void => {
       let events = '';
       for (const entry of entries) {
         const { chunks, content, end } = frames.take(entry);
@@ -138,21 +162,23 @@ export class ChatRuns {
     following = this.hub.follow(run.runId, viewer, run.attached);
   }
 
-  private wait(response: Response, session: ChatSession, run: AcceptedRun, frame: ChunkFrame): void {
-    const finish = (end: Completed): void => {
+  private wait(response: Response, session: ChatSession, run: AcceptedRun, frame: ChunkFrame, fit: Fit | null): void {
+    const finish = async (ended: Completed): Promise<void> => {
+      const end = fit ? await fit(ended) : ended;
+      if (!session.open) return;
       session.end('is over');
       this.sendAnswer(response, run.runId, frame, end);
     };
     const take = (entries: readonly StreamBody[]): void => {
       const end = entries.find(isTerminal) as Completed | undefined;
-      if (end) finish(end);
+      if (end) void finish(end);
     };
     if (run.kept) return take(run.kept);
     const viewer: Viewer = {
       cursor: 0,
       ready: () => session.open,
       take,
-      lost: (view) => finish(completedOf(view)),
+      lost: (view) => void finish(completedOf(view)),
       failed: (error) => {
         this.options.logger.error('a chat answer failed', { run: run.runId, error });
         session.end('goes on');

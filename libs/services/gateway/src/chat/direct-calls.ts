@@ -91,7 +91,7 @@ export class DirectCalls {
   }
 
   /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */
-  private async record(
+  async record(
     runId: string,
     call: { readonly model: string; readonly body: JsonBody; readonly purpose: string },
     startedAt: number,

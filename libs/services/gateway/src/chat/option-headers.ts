@@ -1,14 +1,31 @@
-import { ConclaveOptions, Failure } from '@conclave/contracts';
+import { ConclaveOptions, Failure, nearest } from '@conclave/contracts';
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** Says in a request that it is a front end's own: title, tags and so on. Empty for an ordinary question. */
+export const taskHeader = 'x-conclave-task';
+
 export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
+
+const optionNames = ['rounds', 'progress', 'detail', ...limitNames] as const;
+const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
+/** Beside the options: who says that he acts, and what a front end asks for itself. */
+const known: ReadonlySet<string> = new Set([...optionNames.map(headerOf), 'x-conclave-cache', 'x-conclave-actor', taskHeader]);
 
 /** `x-conclave-wall-time-s: 60` and its like; the body wins over a header. Throws REQUEST_INVALID. */
 export function fromHeaders(headers: Headers): ConclaveOptions {
   const options: Record<string, unknown> = {};
-  for (const name of ['rounds', 'progress', 'detail', ...limitNames]) {
-    const header = `x-conclave-${name.replaceAll('_', '-')}`;
+  const unknown = Object.keys(headers).find((name) => name.startsWith('x-conclave-') && !known.has(name));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, [...known]);
+    throw new Failure(
+      'REQUEST_INVALID',
+      `The header \`${unknown.slice(0, 60)}\` is not known.${meant ? ` Did you mean \`${meant}\`?` : ''}`,
+      { param: unknown.slice(0, 60) },
+    );
+  }
+  for (const name of optionNames) {
+    const header = headerOf(name);
     const value = headers[header];
     if (typeof value !== 'string' || value.trim() === '') continue;
     const read = ConclaveOptions.safeParse({ [name]: name === 'progress' || name === 'detail' ? value.trim() : Number(value) });

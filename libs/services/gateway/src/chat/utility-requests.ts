@@ -2,10 +2,7 @@ import { readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, util
 import type { JsonBody, ModelInfo } from '@conclave/ports';
 import type { ChatQuestion } from './chat-request.js';
 import { withoutThinking } from './history-text.js';
-import type { Headers } from './option-headers.js';
-
-/** Says in a request that it is a front end's own: title, tags and so on. Empty for an ordinary question. */
-export const taskHeader = 'x-conclave-task';
+import { type Headers, taskHeader } from './option-headers.js';
 
 /** The request of a front end for itself; null for a question of its user. */
 export function readUtility(question: ChatQuestion, headers: Headers): UtilityPrompt | null {

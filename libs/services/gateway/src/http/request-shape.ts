@@ -1,4 +1,4 @@
-import { Failure } from '@conclave/contracts';
+import { ConclaveOptions, Failure, nearest } from '@conclave/contracts';
 import type { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
@@ -25,7 +25,20 @@ export function parseBody<S extends z.ZodType>(schema: S, body: Record<string, u
   const parsed = schema.safeParse(withoutNulls(body));
   if (parsed.success) return parsed.data;
   const issue = deepest(parsed.error.issues[0]!);
+  if (issue.code === 'unrecognized_keys') throw unknownKey(issue, ConclaveOptions.keyof().options);
   throw new Failure('REQUEST_INVALID', sentence(issue), { param: pathOf(issue.path) || undefined });
+}
+
+/** Only our own section refuses what it does not know: a misspelt limit would be no limit. */
+function unknownKey({ path, keys }: Extract<Issue, { code: 'unrecognized_keys' }>, known: readonly string[]): Failure {
+  const key = keys[0]!.slice(0, 60);
+  const meant = nearest(key, known);
+  const param = pathOf([...path, key]);
+  return new Failure(
+    'REQUEST_INVALID',
+    `\`${param}\` is not known. ${meant ? `Did you mean \`${meant}\`?` : `Known: ${known.join(', ')}.`}`,
+    { param },
+  );
 }
 
 /** In a union, the branch that got furthest says best what is wrong (a part of a list, rather than "not a text"). */

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { addUsage, type AnswerParameters, Failure, type StreamBody, type Template } from '@conclave/contracts';
+import type { Caller, Usage } from '@conclave/contracts';
+import { type JsonBody, MODELS, type Models } from '@conclave/ports';
+import { DirectCalls } from '../chat/direct-calls.js';
+import { withoutThinking } from '../chat/history-text.js';
+import { asFailure } from '../http/failure-response.js';
+import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
+import { fitOf, strictSchema } from './answer-schema.js';
+
+type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
+
+/** Sees to it that an answer keeps the schema it was asked for, whoever wrote it: the composer, one expert, a cache. */
+@Injectable()
+export class KeptSchema {
+  constructor(
+    @Inject(MODELS) private readonly models: Models,
+    @Inject(DirectCalls) private readonly direct: DirectCalls,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+  ) {}
+
+  /** Null: the answer goes out as it is written. */
+  of(answer: AnswerParameters): JsonBody | null {
+    return strictSchema(answer);
+  }
+
+  /**
+   * The end of the run with an answer that keeps the schema, after one call that puts it into it where need be; or the end without an
+   * answer and with ANSWER_NOT_IN_SCHEMA. What was cut at a length stays as it is: its finish reason says so.
+   */
+  async fit(
+    end: Completed,
+    asked: {
+      readonly runId: string;
+      readonly schema: JsonBody;
+      readonly answer: AnswerParameters;
+      readonly template: Template;
+      readonly caller: Caller;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Completed> {
+    if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed' || end.cutShort) return end;
+    const first = fitOf(end.answer, asked.schema);
+    if ('text' in first) return { ...end, answer: first.text };
+    const repaired = await this.repaired(end.answer, first.problem, asked);
+    const usage = addUsage(end.usage, repaired.usage);
+    const second = repaired.text === null ? first : fitOf(repaired.text, asked.schema);
+    if ('text' in second) return { ...end, usage, answer: second.text };
+    const { code, message } = new Failure('ANSWER_NOT_IN_SCHEMA', second.problem);
+    return { ...end, usage, answer: null, outcome: 'failed', failure: { code, message, retriable: false } };
+  }
+
+  private async repaired(
+    answer: string,
+    problem: string,
+    { runId, schema, answer: parameters, template, caller, signal }: Parameters<KeptSchema['fit']>[1],
+  ): Promise<{ readonly text: string | null; readonly usage: Usage }> {
+    const model = template.judge.models[0]!;
+    const body = {
+      messages: [
+        {
+          role: 'system',
+          content: `Write the given answer as one JSON value that keeps this JSON Schema, and nothing else. Take every value from the answer.\n${JSON.stringify(schema)}`,
+        },
+        { role: 'user', content: `${answer}\n\nWhat was wrong with it as it stands: ${problem}` },
+      ],
+      temperature: 0,
+      response_format: parameters.response_format,
+      stream: false,
+    };
+    const call = { model, body, purpose: 'schema' };
+    const startedAt = Date.now();
+    try {
+      const reply = await this.models.pass({ model, body, timeoutMs: this.limits.directTimeoutMs }, { signal });
+      await this.direct.record(runId, call, startedAt, caller, reply, null);
+      return { text: withoutThinking(reply.content), usage: reply.usage };
+    } catch (error) {
+      const failure = asFailure(error);
+      await this.direct.record(runId, call, startedAt, caller, null, failure);
+      return { text: null, usage: { calls: 1, prompt: 0, completion: 0, reasoning: 0, cost: 0, estimated: true } };
+    }
+  }
+}

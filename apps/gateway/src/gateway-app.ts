@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
-import { topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
+import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
@@ -54,6 +54,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     models: ports.models,
     blobs: ports.blobs,
     documents: ports.documents ?? null,
+    remoteFiles: openRemoteFiles({ allowHosts: loaded.configuration.search.allow_hosts }),
     vectors: ports.vectors ?? null,
     embedder: ports.embedder ?? null,
     graph: ports.graph,

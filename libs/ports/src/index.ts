@@ -23,6 +23,7 @@ export * from './model/model.js';
 export * from './model/passing.js';
 export * from './pages/memory-pages.js';
 export * from './pages/pages.js';
+export * from './pages/remote-files.js';
 export * from './pages/visible-text.js';
 export * from './run-stream/appending.js';
 export * from './run-stream/memory-run-stream.js';

@@ -13,6 +13,7 @@ import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';
 import { Attachments } from './attachments/attachments.js';
+import { RemoteImages } from './attachments/remote-images.js';
 import { ChatController } from './chat/chat.controller.js';
 import { ChatRuns } from './chat/chat-runs.js';
 import { DirectCalls } from './chat/direct-calls.js';
@@ -94,6 +95,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         ModelDirectory,
         Prompts,
         QueueWaits,
+        RemoteImages,
         RunDirectory,
         RunEvents,
         SettingChanges,

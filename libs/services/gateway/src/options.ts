@@ -1,6 +1,17 @@
 import type { Caller, KeyRole, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
-import type { Blobs, DocumentReader, Embedder, EventLog, KnowledgeGraph, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
+import type {
+  Blobs,
+  DocumentReader,
+  Embedder,
+  EventLog,
+  KnowledgeGraph,
+  Models,
+  RemoteFiles,
+  RunStream,
+  StateStore,
+  Vectors,
+} from '@conclave/ports';
 import type { AnswerCacheName } from './answers/answer-cache.js';
 
 /** What the name in `model` stands for; aliases are applied already. */
@@ -147,6 +158,8 @@ export interface GatewayOptions {
   readonly blobs?: Blobs;
   /** Reads files that come with a question; absent or null where this process reads none. */
   readonly documents?: DocumentReader | null;
+  /** Fetches images that a request names by their address: none reaches a model server. Absent: such images are refused. */
+  readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
   /** Absent or null where this process cannot reach one. */

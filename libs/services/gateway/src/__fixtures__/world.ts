@@ -143,7 +143,9 @@ export interface WorldOptions {
   /** Other gateways look at the same stores and the same log. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
   /** Ports and limits beside the usual ones. */
-  readonly parts?: Partial<Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models'>>;
+  readonly parts?: Partial<
+    Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles'>
+  >;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { CallRecorded } from '@conclave/contracts';
-import { MemoryBlobs, MemoryDocuments } from '@conclave/ports';
+import { type CallRecorded, Failure } from '@conclave/contracts';
+import { MemoryBlobs, MemoryDocuments, type RemoteFiles } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { reply, template, World, type WorldOptions } from '../__fixtures__/world.js';
 
@@ -16,12 +16,23 @@ const words = (text: string) => ({ type: 'text', text });
 const audio = { type: 'input_audio', input_audio: { data: 'A'.repeat(4_000), format: 'wav' } };
 const profile = { t1: ['m@fake'], prompt: '' };
 
+/** Addresses that were fetched. */
+const asked: string[] = [];
+const remoteFiles: RemoteFiles = {
+  read: async ({ url }) => {
+    asked.push(url);
+    if (url.includes('inside')) throw new Failure('PAGE_REFUSED', 'Its host is not on the public web.');
+    return url.endsWith('.html') ? Buffer.from('<html>') : png;
+  },
+};
+
 let blobs: MemoryBlobs;
 let world: World;
 const open = async (options: WorldOptions = {}): Promise<void> => {
   blobs = new MemoryBlobs();
   const experts = { ...template.experts, vision: profile };
-  world = await World.open({ template: { experts }, parts: { blobs, documents: new MemoryDocuments() }, ...options });
+  asked.length = 0;
+  world = await World.open({ template: { experts }, parts: { blobs, documents: new MemoryDocuments(), remoteFiles }, ...options });
 };
 beforeEach(() => open());
 afterEach(() => world.close());
@@ -61,10 +72,19 @@ describe('images and files of the last user message', () => {
     expect(world.requested()[0]!.data.attachments).toHaveLength(1);
   });
 
-  it('may be at an address, which nobody here fetches', async () => {
+  it('may be at an address, from which it is fetched here', async () => {
     const url = 'https://pictures.example/cat.png';
     const data = await accepted(asks(words('What is this?'), { type: 'image_url', image_url: { url } }));
-    expect(data.attachments).toEqual([{ kind: 'image', mime: 'image/*', name: null, blob: null, url }]);
+    const hash = createHash('sha256').update(png).digest('hex');
+    expect(data.attachments).toMatchObject([{ kind: 'image', mime: 'image/png', blob: hash, bytes: png.length, url: null }]);
+    expect(asked).toEqual([url]);
+  });
+
+  it('is refused where nothing may be fetched from its address, or what is there is no image', async () => {
+    const at = (url: string) => refused(asks(words('What is this?'), { type: 'image_url', image_url: { url } }));
+    for (const url of ['https://inside.example/x.png', 'https://pictures.example/page.html'])
+      expect(await at(url)).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID', param: 'messages[0].content[1]' });
+    expect((await at('https://inside.example/x.png')).message).toContain('not on the public web');
   });
 
   it('keep every cache of answers out', async () => {
@@ -165,6 +185,57 @@ describe('a model that is asked directly', () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const body = `{"model":"m@fake","messages":[{"role":"user","content":[{"type":"hologram","of":${deep}}]}]}`;
     expect(await refused(world.post('/v1/chat/completions', body))).toMatchObject({ status: 400, param: 'messages' });
+  });
+
+  it('gets the bytes of an image and never its address, each fetched once', async () => {
+    world.models.next(() => Promise.resolve(reply()));
+    const at = { type: 'image_url', image_url: { url: 'https://pictures.example/cat.png', detail: 'high' } };
+    const messages = [
+      { role: 'user', content: [words('see http://pictures.example/'), at] },
+      { role: 'assistant', content: 'A cat.' },
+      { role: 'tool', tool_call_id: 'x', content: [at] },
+    ];
+    const response = await world.chat({ model: 'm@fake', stream: false, messages });
+    expect(response.status).toBe(200);
+    const sent = { type: 'image_url', image_url: { url: dataUrl('image/png', png), detail: 'high' } };
+    expect(world.models.calls[0]!.request.body['messages']).toEqual([
+      { role: 'user', content: [words('see http://pictures.example/'), sent] },
+      { role: 'assistant', content: 'A cat.' },
+      { role: 'tool', tool_call_id: 'x', content: [sent] },
+    ]);
+    expect(asked).toEqual(['https://pictures.example/cat.png']);
+  });
+
+  it.each([
+    [{ type: 'image_url', image_url: { url: 'http://169.254.169.254/latest/meta-data' } }],
+    [{ type: 'image_url', image_url: 'http://127.0.0.1/x.png' }],
+    [{ type: 'image_url', image_url: { url: 'https://inside.example/x.png' } }],
+    [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }],
+    [{ type: 'image_url', image_url: { url: ' ht\ntp://169.254.169.254/' } }],
+    [{ type: 'image_url', image_url: { url: 'gopher://x/' } }],
+    [{ type: 'image_url', image_url: { url: dataUrl('image/png', png) }, fallback: 'http://10.0.0.1/' }],
+    [{ type: 'video_url', video_url: { url: 'https://pictures.example/v.mp4' } }],
+    [{ type: 'audio_url', audio_url: { url: 'http://10.0.0.1/a.wav' } }],
+    [{ type: 'input_image', image_url: 'http://10.0.0.1/x.png' }],
+    [{ type: 'image', image: '\\thttp:\\\\10.0.0.1/x.png'.replaceAll('\\t', '\t') }],
+    [{ image_url: { url: 'http://10.0.0.1/x.png' } }],
+    [{ type: 'text', text: 'x', image_url: { url: 'http://10.0.0.1/x.png' } }],
+    [{ type: 'file', file: { file_url: 'file:/etc/passwd' } }],
+    [{ type: 'input_file', file_url: '//10.0.0.1/x' }],
+  ])('is not reached by an address nobody checked: %j', async (part) => {
+    const answered = await refused(world.chat({ model: 'm@fake', messages: [{ role: 'user', content: [words('x'), part] }] }));
+    expect(answered).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID', param: 'messages[0].content[1]' });
+    expect(world.models.calls).toEqual([]);
+  });
+
+  it('is not reached by an address beside the content, or of a tool server', async () => {
+    const beside = { messages: [{ role: 'user', content: 'x', images: ['http://10.0.0.1/x'] }] };
+    expect(await refused(world.chat({ model: 'm@fake', ...beside }))).toMatchObject({ status: 400, param: 'messages[0].images' });
+    const tools = [
+      { type: 'function', function: { name: 'f', description: 'http://docs.example' } },
+      { type: 'mcp', server_url: 'http://10.0.0.1/mcp' },
+    ];
+    expect(await refused(world.chat({ model: 'm@fake', tools }))).toMatchObject({ status: 400, param: 'tools[1]' });
   });
 
   it('may be shown an image without a word', async () => {

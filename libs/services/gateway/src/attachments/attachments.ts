@@ -4,6 +4,7 @@ import { canSee } from '@conclave/strategies';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import type { GivenPart } from './content-parts.js';
 import { type Given, readGiven } from './given-content.js';
+import { RemoteImages } from './remote-images.js';
 
 /** Characters of a file that whoever plans gets to see. */
 const excerptLength = 600;
@@ -12,7 +13,8 @@ interface Asked {
   readonly goal: string;
   readonly given: readonly GivenPart[];
 }
-type Placed = { readonly content: Given; readonly param: string };
+type Whole = Exclude<Given, { kind: 'address' }>;
+type Placed<Content = Given> = { readonly content: Content; readonly param: string };
 
 /** Images and files of a question: checked, read, and put where the experts find them. */
 @Injectable()
@@ -20,6 +22,7 @@ export class Attachments {
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+    @Inject(RemoteImages) private readonly remote: RemoteImages,
   ) {}
 
   /**
@@ -39,7 +42,8 @@ export class Attachments {
       });
     const image = placed.find(({ content }) => content.kind !== 'file');
     if (image && !canSee(template)) throw new Failure('VISION_MISSING', `The template is "${template.id}".`, { param: image.param });
-    const read = await Promise.all(placed.map((one) => this.read(one)));
+    const whole = await this.fetched(placed);
+    const read = await Promise.all(whole.map((one) => this.read(one)));
     return Promise.all(read.map((one) => this.keep(one)));
   }
 
@@ -56,8 +60,21 @@ export class Attachments {
     return asked;
   }
 
+  /** Images that stand at an address, with their bytes. */
+  private async fetched(placed: readonly Placed[]): Promise<readonly Placed<Whole>[]> {
+    const { signal } = new AbortController();
+    const whole = await Promise.all(
+      placed.map(async ({ content, param }) =>
+        content.kind === 'address' ? { content: await this.remote.fetch(content.url, param, signal), param } : { content, param },
+      ),
+    );
+    const bytes = whole.reduce((sum, { content }) => sum + content.bytes.byteLength, 0);
+    if (bytes > this.limits.maxAttachmentBytes) throw tooLarge(`They have ${bytes} bytes; the limit is ${this.limits.maxAttachmentBytes}.`);
+    return whole;
+  }
+
   /** A file becomes its text. */
-  private async read({ content, param }: Placed): Promise<Given & { readonly text?: string }> {
+  private async read({ content, param }: Placed<Whole>): Promise<Whole & { readonly text?: string }> {
     if (content.kind !== 'file') return content;
     const { documents } = this.options;
     if (!documents) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation reads no files.', { param });
@@ -71,8 +88,7 @@ export class Attachments {
     }
   }
 
-  private async keep(one: Given & { readonly text?: string }): Promise<Attachment> {
-    if (one.kind === 'address') return { kind: 'image', mime: 'image/*', name: null, blob: null, url: one.url };
+  private async keep(one: Whole & { readonly text?: string }): Promise<Attachment> {
     const { blobs } = this.options;
     if (!blobs) throw new Failure('ATTACHMENT_UNSUPPORTED', 'This installation keeps no images and files.');
     const { kind, mime, name, text } = one;

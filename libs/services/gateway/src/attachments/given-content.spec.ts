@@ -24,7 +24,7 @@ describe('an image of a message', () => {
     expect(readGiven({ type: 'image_url', image_url: data('image/gif', 'GIF89a...') }, 'p')).toMatchObject({ mime: 'image/gif' });
   });
 
-  it('may be an address, which goes on as it is', () => {
+  it('may be an address, which is fetched later', () => {
     expect(image('https://pictures.example/cat.png?x=1')).toEqual({ kind: 'address', url: 'https://pictures.example/cat.png?x=1' });
   });
 

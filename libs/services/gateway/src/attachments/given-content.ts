@@ -79,12 +79,19 @@ function decoded(text: string, param: string): Buffer {
   return bytes;
 }
 
-/** Addresses of the machine and of private networks: the model server would fetch from inside what the client cannot reach. */
+/** Addresses of the machine and of private networks, refused before anything is looked up. */
 const inside = new BlockList();
 for (const [net, bits] of [['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.168.0.0', 16]] as const) inside.addSubnet(net, bits); // prettier-ignore
 for (const [net, bits] of [['::', 127], ['fc00::', 7], ['fe80::', 10]] as const) inside.addSubnet(net, bits, 'ipv6'); // prettier-ignore
 
-/** An address goes on as it is and is never fetched here. */
+/** An image that was fetched; what its server calls it does not count. Throws ATTACHMENT_INVALID. */
+export function imageIn(bytes: Buffer, param: string): Extract<Given, { kind: 'image' }> {
+  const mime = imageSigns.find(([, is]) => is(bytes))?.[0];
+  if (!mime) throw invalid(`What stands at its address is no ${taken}.`, param);
+  return { kind: 'image', mime, name: null, bytes };
+}
+
+/** An address that may be fetched; where its name leads is checked then. */
 function addressOf(text: string, param: string): string {
   const url = text.length <= longestAddress && URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage, type UtilityPrompt } from '@conclave/contracts';
 import { chunksOf, EVENT_LOG, type EventLog, type JsonBody, type ModelReply, MODELS, type Models } from '@conclave/ports';
 import type { Response } from 'express';
+import { RemoteImages } from '../attachments/remote-images.js';
 import { withoutBodies } from '../attachments/content-parts.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -24,6 +25,7 @@ export class DirectCalls {
     @Inject(MODELS) private readonly models: Models,
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(Connections) private readonly connections: Connections,
+    @Inject(RemoteImages) private readonly images: RemoteImages,
   ) {}
 
   /** Throws OVERLOADED, SHUTTING_DOWN before the model is asked. */
@@ -40,6 +42,9 @@ export class DirectCalls {
 
   private async call(response: Response, question: PassedQuestion, ref: string, caller: Caller, utility?: UtilityPrompt): Promise<void> {
     const abort = new AbortController();
+    response.once('close', () => abort.abort());
+    const body = await this.images.inlined(question.body, abort.signal);
+    if (response.destroyed) return;
     const callId = randomRunId();
     const frame: ChunkFrame = {
       id: `chatcmpl-${callId.slice('run_'.length)}`,
@@ -57,12 +62,12 @@ export class DirectCalls {
       },
       () => abort.abort(),
     );
-    const request = { model: ref, body: question.body, purpose: utility ? 'utility' : 'direct' };
+    const request = { model: ref, body, purpose: utility ? 'utility' : 'direct' };
     if (utility) response.setHeader('x-conclave-utility', ref);
     const startedAt = Date.now();
     try {
       const reply = await this.models.pass(
-        { model: ref, body: question.body, timeoutMs: this.limits.directTimeoutMs },
+        { model: ref, body, timeoutMs: this.limits.directTimeoutMs },
         { signal: abort.signal, ...(stream ? { onChunk: (chunk) => stream.take(chunk) } : {}) },
       );
       this.connections.track(this.record(callId, request, startedAt, caller, reply, null));

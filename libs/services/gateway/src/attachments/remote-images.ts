@@ -1,0 +1,113 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type ContentPart, Failure } from '@conclave/contracts';
+import type { JsonBody } from '@conclave/ports';
+import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { type Given, imageIn, readGiven } from './given-content.js';
+
+type Image = Extract<Given, { kind: 'image' }>;
+
+/**
+ * Images that stand at an address are fetched here, where addresses are checked, and go on as their bytes: a model server would fetch
+ * from inside what the client cannot reach.
+ */
+@Injectable()
+export class RemoteImages {
+  constructor(
+    @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
+    @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
+  ) {}
+
+  /** Throws ATTACHMENT_INVALID. `param` is where the address stands. */
+  async fetch(url: string, param: string, signal: AbortSignal): Promise<Image> {
+    const { remoteFiles } = this.options;
+    if (!remoteFiles) throw invalid('This installation fetches no images: send the image itself, as a data URL.', param);
+    try {
+      const bytes = await remoteFiles.read({ url, maxBytes: this.limits.maxAttachmentBytes, signal });
+      return imageIn(Buffer.from(bytes), param);
+    } catch (cause) {
+      if (!(cause instanceof Failure) || !cause.code.startsWith('PAGE_')) throw cause;
+      throw invalid(
+        `It cannot be fetched: ${cause.detail ?? 'its server does not answer.'} Send the image itself, as a data URL.`,
+        param,
+        cause,
+      );
+    }
+  }
+
+  /**
+   * The body of a direct call with the bytes of each image in the place of its address. Other addresses in parts of messages are
+   * refused. Throws ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE.
+   */
+  async inlined(body: JsonBody, signal: AbortSignal): Promise<JsonBody> {
+    const { messages, tools } = body;
+    if (!Array.isArray(messages)) return body;
+    for (const [index, tool] of (Array.isArray(tools) ? (tools as unknown[]) : []).entries())
+      if (isObject(tool) && tool['type'] !== 'function') refuseAddresses(tool, `tools[${index}]`);
+    const found = new Map<string, Promise<Image>>();
+    const fetchOnce = (url: string, param: string): Promise<Image> => {
+      const known = found.get(url);
+      if (known) return known;
+      if (found.size >= this.limits.maxAttachments)
+        throw new Failure('ATTACHMENTS_TOO_LARGE', `At most ${this.limits.maxAttachments} images are fetched.`, { param: 'messages' });
+      const image = this.fetch(url, param, signal);
+      found.set(url, image);
+      return image;
+    };
+    const inPart = async (part: unknown, param: string): Promise<unknown> => {
+      if (!isObject(part)) return part;
+      const { image_url: image, text: _, ...others } = part;
+      if (part['type'] !== 'image_url') {
+        refuseAddresses({ ...others, image_url: image }, param);
+        return part;
+      }
+      refuseAddresses(others, param);
+      const url = typeof image === 'string' ? image : isObject(image) ? image['url'] : undefined;
+      if (typeof url === 'string' && /^data:/i.test(url)) return part;
+      const given = readGiven(part as ContentPart, param);
+      if (given.kind !== 'address') return part;
+      const { mime, bytes } = await fetchOnce(given.url, param);
+      const data = `data:${mime};base64,${bytes.toString('base64')}`;
+      return { ...part, image_url: isObject(image) ? { ...image, url: data } : data };
+    };
+    const inMessage = async (message: unknown, at: number): Promise<unknown> => {
+      if (!isObject(message)) return message;
+      for (const name of media) if (message[name] !== undefined) refuseAddresses(message[name], `messages[${at}].${name}`);
+      const { content } = message;
+      if (!Array.isArray(content)) return message;
+      // One after the other: a request is not to open many connections at once.
+      const parts: unknown[] = [];
+      for (const [index, part] of (content as unknown[]).entries()) parts.push(await inPart(part, `messages[${at}].content[${index}]`));
+      return { ...message, content: parts };
+    };
+    const kept: unknown[] = [];
+    let bytes = 0;
+    for (const [index, message] of (messages as unknown[]).entries()) {
+      const before = found.size;
+      kept.push(await inMessage(message, index));
+      for (const image of [...found.values()].slice(before)) bytes += (await image).bytes.byteLength;
+      if (bytes > this.limits.maxAttachmentBytes)
+        throw new Failure('ATTACHMENTS_TOO_LARGE', `The images have more than ${this.limits.maxAttachmentBytes} bytes together.`, {
+          param: 'messages',
+        });
+    }
+    return { ...body, messages: kept };
+  }
+}
+
+/** Members of a message in which servers look for media beside its content. */
+const media = ['image', 'images', 'image_url', 'video', 'videos', 'audio', 'files', 'documents'] as const;
+
+const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
+const invalid = (detail: string, param: string, cause?: unknown): Failure =>
+  new Failure('ATTACHMENT_INVALID', detail, { param, ...(cause ? { cause } : {}) });
+
+/** An address of any kind, as lenient readers of addresses take it: they skip blanks before it and line breaks in it. */
+const address = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}|file:)/iu;
+
+function refuseAddresses(value: unknown, param: string): void {
+  if (typeof value === 'string') {
+    // Only its beginning: a part may hold megabytes.
+    if (!/^data:/i.test(value) && address.test(value.slice(0, 400).replace(/[\t\r\n]/g, '')))
+      throw invalid('It holds an address, which is not fetched here and must not reach a model server: send the content itself.', param);
+  } else if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) refuseAddresses(member, param);
+}

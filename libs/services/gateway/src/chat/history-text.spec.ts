@@ -20,4 +20,8 @@ describe('the thinking text of earlier turns', () => {
     expect(withoutThinking(text)).toBe(text);
     expect(performance.now() - began).toBeLessThan(1_000);
   });
+
+  it('is cut where the tags stand, also behind letters that grow in lower case', () => {
+    expect(withoutThinking('İİİİ <THINK>İ düşünce</think>İstanbul’da yağmur var.')).toBe('İİİİ İstanbul’da yağmur var.');
+  });
 });

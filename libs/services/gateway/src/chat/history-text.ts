@@ -15,7 +15,8 @@ export function withoutThinking(text: string): string {
 }
 
 function withoutPair(text: string, open: string, close: string): string {
-  const lower = text.toLowerCase();
+  // Only ASCII: other letters change their length (`İ` becomes two), and positions would no longer be those of the text.
+  const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let kept = '';
   let from = 0;
   for (;;) {

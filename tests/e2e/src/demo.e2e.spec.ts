@@ -49,6 +49,30 @@ describe('the demo model on generated documents', () => {
     expect(one.body.usage).toEqual(two.body.usage);
   });
 
+  it('gives a chat front end the title it asks for itself: JSON, in one call, without a run', async () => {
+    const prompt = `### Task:\nGenerate a concise title.\n### Output:\nJSON format: { "title": "your concise title here" }\n### Chat History:\n<chat_history>\nUSER: ${hops.question}\nASSISTANT: In ${hops.place}.\n</chat_history>`;
+    const { status, body, headers } = await ask(engine.url(), { model: 'conclave', messages: user(prompt) });
+    expect([status, headers.get('x-conclave-utility'), headers.get('x-run-id')]).toEqual([200, 'conclave-demo@demo', null]);
+    expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ title: expect.stringMatching(/\w/) });
+    expect(body.conclave).toBeUndefined();
+  });
+
+  it('keeps a strict schema, or says that it cannot', async () => {
+    const asked = (properties: object) => ({
+      model: 'conclave',
+      messages: user(hops.question),
+      response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: { type: 'object', properties, required: Object.keys(properties), additionalProperties: false } } },
+    }); // prettier-ignore
+    const { body } = await ask(engine.url(), asked({ town: { type: 'string' } }));
+    expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ town: expect.stringContaining(hops.place) });
+    const refused = await ask(engine.url(), asked({ town: { type: 'string' }, inhabitants: { type: 'integer' } }));
+    expect([refused.status, refused.headers.get('x-should-retry'), refused.body]).toMatchObject([
+      502,
+      'false',
+      { error: { code: 'ANSWER_NOT_IN_SCHEMA' } },
+    ]);
+  });
+
   it('answers from a terminal: progress on stderr, the answer alone on stdout', async () => {
     const { code, stdout, stderr } = await conclave(['ask', hops.question, '--no-cache']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Agentic Loop — Iteration 1/3')]);

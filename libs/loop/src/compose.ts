@@ -188,7 +188,7 @@ const draftOf = (run: BornRun, task: TaskState): Draft => ({
   text: task.result!.text,
   sources: [],
   insight: null,
-  cutShort: false,
+  cutShort: task.result!.cutShort === true,
   epoch: run.epoch,
 });
 

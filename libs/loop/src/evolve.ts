@@ -110,6 +110,7 @@ export function settle(run: RunState, id: string, task: TaskState, data: ResultR
     attempt: data.attempt,
     durationMs: data.durationMs,
     settledAt: at,
+    ...(output?.kind === 'answer' && output.cutShort ? { cutShort: true } : {}),
     ...(output?.kind === 'answer' && task.standing ? { finding: output.finding } : {}),
     ...(output?.kind === 'evidence' && output.notes?.length ? { notes: output.notes } : {}),
     ...(output?.kind === 'assessment' && !output.assessment.parsed ? { notes: [unreadVerdict] } : {}),

@@ -77,6 +77,18 @@ describe('a trivial question', () => {
   });
 
   it.each([
+    ['a trivial question', 'trivial', 0.2],
+    ['one sure expert', 'moderate', 0.9],
+  ] as const)('whose answer was cut at the token limit says so: %s', (_what, complexity, confidence) => {
+    const run = new Scenario(single());
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')], undefined, { complexity });
+    run.result('x1', { output: { kind: 'answer', text: 'It is', finding: 'It is', cutShort: true }, confidence });
+    expect(run.dispatched()).toEqual(['0/x1']);
+    expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is', cutShort: true });
+  });
+
+  it.each([
     ['live', {}],
     ['held', { experts: { general: profile({ t2: ['big@fake'] }) } }],
     ['held', { critic: { categories: ['general'] } }],

@@ -73,6 +73,8 @@ export interface TaskResult {
   readonly attempt: number;
   readonly durationMs: number;
   readonly settledAt: number;
+  /** The model stopped at its token limit. */
+  readonly cutShort?: boolean;
   /** What the ledger keeps of an expert's answer. */
   readonly finding?: string;
   /** What whoever reads evidence must know of it. */

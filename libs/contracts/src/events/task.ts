@@ -99,6 +99,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     system: z.string().nullable().describe("the client's system message, verbatim"),
     facts: z.array(Fact),
     answers: z.array(ExpertAnswer),
+    contradictions: z.array(z.string()).optional().describe('statements of experts that cannot both be true, to be named in the answer'),
     thinking: z.string().nullable().default(null).describe('result of the thinking step'),
     failed: z
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
@@ -153,6 +154,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     kind: z.literal('answer'),
     text: z.string().describe('without the CONFIDENCE, GAPS and REFER markers'),
     finding: z.string().describe('core finding in one or two sentences'),
+    cutShort: z.boolean().optional().describe('true when the model stopped at its token limit'),
   }),
   z.object({
     kind: z.literal('evidence'),
@@ -181,7 +183,9 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     unsupported: z
       .array(z.object({ n: z.int().positive(), sentence: z.string(), missing: z.array(z.string()) }))
       .optional()
-      .describe('cited sentences with numbers or names that do not occur in their source'),
+      .describe(
+        'cited sentences with numbers or names that do not occur in their source; nothing is missing where there is no such source',
+      ),
   }),
 ]);
 export type TaskOutput = z.infer<typeof TaskOutput>;

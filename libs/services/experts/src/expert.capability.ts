@@ -2,7 +2,8 @@ import type { TaskInput } from '@conclave/contracts';
 import {
   answerTask, emptyAnswer, insteadOf, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type FillIn, type ShownIn,
 } from '@conclave/service-calls'; // prettier-ignore
-import { expertPrompt, readExpert } from '@conclave/strategies';
+import { sureFrom } from '@conclave/loop';
+import { expertPrompt, QuoteFilter, readExpert, unsupported, unsupportedNote, wantsJson, withoutMarks } from '@conclave/strategies';
 
 /** The usual first tier needs no word. */
 const tierWords: Readonly<Record<string, string>> = { t2: ' of the second tier', always: ', which is always asked' };
@@ -19,10 +20,16 @@ export const expertCapability =
     const input = data.input as Extract<TaskInput, { kind: 'expert' }>;
     const expert = `${input.category.replaceAll('_', ' ')} expert`;
     const isLive = data.stream === 'live';
-    let live: { readonly attempt: number; readonly text: LiveText } | null = null;
-    const textOf = (attempt: number): LiveText => {
-      if (live?.attempt !== attempt) live = { attempt, text: new LiveText(stream, task.runId, data.taskId, attempt) };
-      return live.text;
+    const own = [input.goal, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
+    let live: { readonly attempt: number; readonly text: LiveText; readonly quotes: QuoteFilter } | null = null;
+    const shownIn = (attempt: number) => {
+      if (live?.attempt !== attempt)
+        live = { attempt, text: new LiveText(stream, task.runId, data.taskId, attempt), quotes: new QuoteFilter(own) };
+      return live;
+    };
+    const show = (text: string, attempt: number): void => {
+      const { text: shown, quotes } = shownIn(attempt);
+      shown.push(quotes.push(text));
     };
     return answerTask(
       maker,
@@ -37,13 +44,19 @@ export const expertCapability =
             { n: 1, code: 'expert.call', text: `The ${expert} asks ${model}${tierWords[data.tier] ?? ''}${insteadOf(before)}` },
           ]);
         },
-        ...(isLive ? { onContent: (text: string, attempt: number) => textOf(attempt).push(text) } : {}),
+        ...(isLive ? { onContent: show } : {}),
       },
       async ({ reply, attempt, model, replayed }) => {
-        const read = readExpert(reply.content);
+        const answer = withoutMarks(reply.content, own);
+        const read = readExpert(answer);
+        // The answer itself, if nothing changes it any more, says which of its citations no fact was given for.
+        const isAnswer = isLive || (input.final === true && read.confidence >= sureFrom);
+        const isChecked = isAnswer && input.evidence.length === 0 && !wantsJson({ parameters: input.parameters ?? {} });
+        const note = isChecked ? unsupportedNote(unsupported(answer, [], own)) : '';
         if (isLive) {
-          const text = textOf(attempt);
-          if (replayed) text.push(reply.content);
+          if (replayed) show(reply.content, attempt);
+          const { text, quotes } = shownIn(attempt);
+          text.push(quotes.end() + note);
           await text.flush();
         }
         if (read.text === '') return emptyAnswer;
@@ -52,7 +65,12 @@ export const expertCapability =
         ]);
         return {
           status: 'ok',
-          output: { kind: 'answer', text: isLive ? reply.content : read.text, finding: read.finding },
+          output: {
+            kind: 'answer',
+            text: (isLive ? answer : read.text) + note,
+            finding: read.finding,
+            ...(reply.finishReason === 'length' ? { cutShort: true } : {}),
+          },
           confidence: read.confidence,
           gaps: [...read.gaps],
           refer: [...read.refer],

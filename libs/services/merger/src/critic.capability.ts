@@ -1,6 +1,6 @@
 import type { TaskInput } from '@conclave/contracts';
 import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
-import { citedSources, criticPrompt, readCritique, sourceList } from '@conclave/strategies';
+import { citedSources, criticPrompt, readCritique, sourceList, withoutMarks } from '@conclave/strategies';
 
 const verdictLines = {
   confirmed: 'The review confirms the answer',
@@ -31,7 +31,8 @@ export const criticCapability =
           ]),
       },
       async ({ reply, attempt }) => {
-        const { verdict, reasons, text } = readCritique(reply.content);
+        const { verdict, reasons, ...critique } = readCritique(reply.content);
+        const text = critique.text === null ? null : withoutMarks(critique.text, `${input.question}\n${input.answer}`);
         await thinkAloud(stream, task, attempt, [
           {
             n: 1,

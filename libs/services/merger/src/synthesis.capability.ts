@@ -10,23 +10,26 @@ import {
   type ShownIn,
 } from '@conclave/service-calls';
 import {
-  citedSources, InsightFilter, readInsight, sourceList, synthesisPrompt, unsupported, unsupportedNote, wantsJson,
+  answerLabel, citedSources, InsightFilter, QuoteFilter, readInsight, sourceList, synthesisPrompt, unsupported, unsupportedNote, wantsJson,
 } from '@conclave/strategies'; // prettier-ignore
 
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-/** One attempt's text on its way to the user: the insight block taken out, sources appended at its end. */
+/** One attempt's text on its way to the user: the insight block and the marks of quoted data taken out, sources appended at its end. */
 class Showing {
   private readonly filter = new InsightFilter();
   private readonly live: LiveText | null;
   private shown = '';
   block: string | null = null;
 
-  constructor(live: LiveText | null) {
+  constructor(
+    live: LiveText | null,
+    private readonly quotes: QuoteFilter,
+  ) {
     this.live = live;
   }
   push(text: string): void {
-    this.show(this.filter.push(text));
+    this.show(this.quotes.push(this.filter.push(text)));
   }
   show(text: string): void {
     this.shown += text;
@@ -34,7 +37,7 @@ class Showing {
   }
   end(): string {
     const end = this.filter.end();
-    this.show(end.shown);
+    this.show(this.quotes.push(end.shown) + this.quotes.end());
     this.block = end.block;
     return this.shown;
   }
@@ -53,8 +56,12 @@ export const synthesisCapability =
     const { task } = context;
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'synthesis' }>;
+    const own = [input.question, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
     const showing = (attempt: number): Showing =>
-      new Showing(data.stream === 'live' ? new LiveText(stream, task.runId, data.taskId, attempt) : null);
+      new Showing(
+        data.stream === 'live' ? new LiveText(stream, task.runId, data.taskId, attempt) : null,
+        new QuoteFilter(own, input.answers.map(answerLabel)),
+      );
     let current: { readonly attempt: number; readonly showing: Showing } | null = null;
     return answerTask(
       maker,

@@ -16,12 +16,16 @@ export const answerLength = 4_000;
 export const factsText = (facts: readonly Fact[], cut: Cut): string =>
   facts.length > 0 ? `${marks.facts}\n${asData(numberedFacts(facts, Math.round(factLength * cut.scale)))}` : `${marks.facts} none`;
 
+/** Head of an answer among those that are merged. */
+export const answerLabel = ({ category, confidence }: { readonly category: string; readonly confidence: number }): string =>
+  `${category} (confidence ${confidence}):`;
+
 export const answersText = (answers: Input<'synthesis'>['answers'], cut: Cut): string =>
   asData(
     answers
       .map(
         ({ category, confidence, text }) =>
-          `${category} (confidence ${confidence}): ${bounded(text, Math.round(answerLength * cut.scale))}`,
+          `${answerLabel({ category, confidence })} ${bounded(text, Math.round(answerLength * cut.scale))}`,
       )
       .join('\n\n'),
   );

@@ -54,13 +54,31 @@ function isName(word: string, sentence: string): boolean {
   return row.some((other, at) => other === word && (isCapital(row[at - 1]) || isCapital(row[at + 1])));
 }
 
+const code = /```[\s\S]*?(?:```|$)|~~~[\s\S]*?(?:~~~|$)|`[^`\n]*`/g;
+/** Numbers in brackets behind a word, one each, as citations stand; no index, no link and no footnote of its own. */
+const lone = /(?<=^|[\s.,;:!?)"'’”*_])(?:\[[1-9]\d{0,2}\])+(?![([:\p{L}\p{N}])/gmu;
+
+/** Numbers that a text cites although no fact has them, where the question does not say them itself. */
+function inventedCitations(text: string, facts: readonly Fact[], question: string): readonly Unsupported[] {
+  const invented = new Map<number, Unsupported>();
+  for (const match of text.replace(code, (part) => ' '.repeat(part.length)).matchAll(lone))
+    for (const cited of match[0].match(/\d+/g)!) {
+      const n = Number(cited);
+      if (facts[n - 1] || invented.has(n) || question.includes(`[${n}]`)) continue;
+      const before = text.slice(0, match.index).split(sentenceEnd).at(-1) ?? '';
+      invented.set(n, { n, sentence: before.replace(citation, ' ').replace(/\s+/g, ' ').trim(), missing: [] });
+    }
+  return [...invented.values()];
+}
+
 /**
- * Cited sentences whose numbers or names do not occur in the facts they cite (moe.md, Merger). What the question itself says needs no source.
+ * Cited sentences whose numbers or names do not occur in the facts they cite (moe.md, Merger), and citations that no fact was given for,
+ * with nothing in `missing`. What the question itself says needs no source.
  * Facts are numbered from 1 in the order given; a number without a fact is not a citation.
  */
 export function unsupported(text: string, facts: readonly Fact[], question = ''): readonly Unsupported[] {
   const asked = { numbers: new Set(numbersOf(question).map(plain)), words: fold(question) };
-  return text.split(sentenceEnd).flatMap((sentence) => {
+  const beyond = text.split(sentenceEnd).flatMap((sentence): Unsupported[] => {
     const cited = [...sentence.matchAll(citation)]
       .flatMap((match) => match[1]!.split(',').map((part) => Number(part.trim())))
       .filter((n) => facts[n - 1]);
@@ -75,10 +93,11 @@ export function unsupported(text: string, facts: readonly Fact[], question = '')
     ];
     return missing.length > 0 ? [{ n: cited[0]!, sentence: said.replace(/\s+/g, ' ').trim(), missing: [...new Set(missing)] }] : [];
   });
+  return [...beyond, ...inventedCitations(text, facts, question)];
 }
 
 /** What stands beneath an answer about its unsupported sentences; empty when there are none. */
 export const unsupportedNote = (found: readonly Unsupported[]): string =>
   found.length === 0
     ? ''
-    : `\n\nNot found in the cited source:\n${found.map(({ n, missing }) => `- [${n}]: ${missing.join(', ')}`).join('\n')}`;
+    : `\n\nNot found in the cited source:\n${found.map(({ n, missing }) => `- [${n}]: ${missing.length > 0 ? missing.join(', ') : 'there is no such source'}`).join('\n')}`;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ScriptedRequest } from '@conclave/test-support';
+import { until, type ScriptedRequest } from '@conclave/test-support';
 import {
+  allMetrics,
   ask,
   ChatStream,
   CommitteeScript,
@@ -10,6 +11,7 @@ import {
   readRun,
   research,
   runEvents,
+  sumOf,
   type TwoHops,
   user,
 } from '@conclave/test-support/system';
@@ -33,7 +35,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .complete()
         .answer([
           `${hops.person} was born `,
-          { text: `in the town of ${hops.place} [2]`, when: writing.opened },
+          { text: `in the town of ${hops.place} [1]`, when: writing.opened },
           { text: '.', when: ending.opened },
         ]);
       const chat = await ChatStream.open(engine().url(), { model: 'conclave', messages: user(s.question), stream_options: { include_usage: true } }); // prettier-ignore
@@ -55,8 +57,8 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       const places = order.map((text) => reasoning.indexOf(text));
       expect(places.filter((at) => at < 0)).toEqual([]);
       expect([...places]).toEqual([...places].sort((a, b) => a - b));
-      expect(chat.content).toContain(`${hops.person} was born in the town of ${hops.place} [2].`);
-      expect(chat.content).toMatch(/Sources:\n\[2\] /);
+      expect(chat.content).toContain(`${hops.person} was born in the town of ${hops.place} [1].`);
+      expect(chat.content).toMatch(/Sources:\n\[1\] /);
       expect(chat.pieces.length).toBeGreaterThanOrEqual(3);
 
       const chunks = chat.chunks;
@@ -106,16 +108,79 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .gap(gapText, `Where was ${hops.person} born?`)
         .plan(secondRound, { iteration: 1 })
         .complete()
-        .answer([`It was ${hops.place} [2].`]);
+        .answer([`It was ${hops.place} [1].`]);
       const { status, headers, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
       expect(status).toBe(200);
       expect(body).toMatchObject({ object: 'chat.completion', model: 'conclave', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', refusal: null } }] }); // prettier-ignore
-      expect(body.choices[0]!.message.content).toMatch(new RegExp(`^It was ${hops.place} \\[2\\]\\.\\n\\nSources:\\n\\[2\\] `));
+      expect(body.choices[0]!.message.content).toMatch(new RegExp(`^It was ${hops.place} \\[1\\]\\.\\n\\nSources:\\n\\[1\\] `));
       expect(body.choices[0]!.message.reasoning_content).toBeUndefined();
       expect(body.usage).toMatchObject(CommitteeScript.tokens(['planner', 'assessor', 'planner', 'assessor', 'composer']));
       expect(headers.get('x-conclave-rounds')).toBe('2');
       expect(headers.get('x-run-id')).toBe(body.conclave!.run_id);
       expect(s.calls()).toHaveLength(5);
+    });
+  });
+
+  describe('a second round that corrects the first', () => {
+    it('leaves neither the finding nor the gaps of the first where anybody takes them for current', async () => {
+      const s = script('corrected')
+        .plan([expert('x1', 'When was it founded?')])
+        .expertReply({ text: 'In 1931.\nFINDING: It was founded in 1931.\nCONFIDENCE: 0.4\nGAPS: the charter; the day' }, undefined, 1)
+        .gap('the charter', 'Find the charter.')
+        .plan([research('r1', `${hops.thing} founded`), { ...expert('x1', 'Settle the year'), redoes: 'x1' }], { iteration: 1 })
+        .expertReply({ text: 'In 1932.\nFINDING: It was founded in 1932.\nCONFIDENCE: 0.9' }, 'Settle the year')
+        .complete()
+        .answer(['In 1932.']);
+      const { status, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      expect(status).toBe(200);
+      const text = (call: { readonly messages: readonly { readonly content: unknown }[] }): string => call.messages.map(({ content }) => String(content)).join('\n'); // prettier-ignore
+      const [first, second] = s.calls('assessor').map(text);
+      expect(first).toContain('confidence 0.4; GAPS: the charter; the day');
+      expect(text(s.calls('planner')[1]!)).toContain('When was it founded? GAPS: the charter; the day');
+      for (const prompt of [second!, text(s.calls('composer')[0]!)]) {
+        expect(prompt).toContain('1932');
+        expect(prompt).not.toContain('1931');
+      }
+      const { rounds } = await readRun(engine().url(), body.conclave!.run_id);
+      expect(rounds[0]!.tasks[0]).toMatchObject({ capability: 'expert.general', superseded: true });
+    });
+  });
+
+  describe('the reply of the gap check', () => {
+    it.each([
+      ['numbers', (gap: string) => `1. COMPLETION_STATUS: NEEDS_MORE_INFO\n2. GAP: ${gap}\n3. NEXT_FOCUS: find it`],
+      ['one line', (gap: string) => `COMPLETION_STATUS: INCOMPLETE GAP: ${gap} NEXT_FOCUS: find it`],
+      ['JSON', (gap: string) => JSON.stringify({ completion_status: 'needs-more-info', gap, next_focus: 'find it' })],
+    ])('goes on in the form of %s', async (form, reply) => {
+      const s = script(`gap as ${form}`)
+        .plan(firstRound)
+        .expert(`It was founded by ${hops.person}.`)
+        .assessor({ text: reply(gapText) })
+        .plan(secondRound, { iteration: 1 })
+        .complete()
+        .answer([`${hops.place}.`]);
+      const { body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+      expect(body.conclave).toMatchObject({ outcome: 'completed', rule: 'D3', rounds: 2 });
+    });
+
+    it('that is none ends the loop, is never called an assessment, and its answer is given to nobody else', async () => {
+      const s = script('unreadable check');
+      const round = (): unknown =>
+        s
+          .plan(firstRound)
+          .expert(`It was founded by ${hops.person}.`)
+          .assessor({ text: 'COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: none\nNEXT_FOCUS: none' })
+          .answer([`By ${hops.person}.`]);
+      const before = sumOf(await allMetrics(engine()), 'conclave_unassessed_runs_total');
+      for (const n of [1, 2]) {
+        round();
+        const { body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
+        const run = await readRun(engine().url(), body.conclave!.run_id);
+        expect(run).toMatchObject({ outcome: 'completed', rule: 'D3', reasonCode: 'assessment_unreadable', assessed: false });
+        expect(run.reason).not.toContain('sufficient');
+        expect(s.calls('assessor')).toHaveLength(n);
+        await until('the run is counted', async () => sumOf(await allMetrics(engine()), 'conclave_unassessed_runs_total') >= before + n);
+      }
     });
   });
 

@@ -74,6 +74,47 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
+  describe('an answer that the model cut off at its token limit', () => {
+    const cut = { text: 'It is a small', finish: 'length' } as const;
+
+    it.each(['streamed', 'whole'] as const)('ends with the finish reason of the model where one expert gave it, %s', async (how) => {
+      const trivial = script(`What is a numbat (${how})?`).expertReply(cut);
+      const sure = script(`Compare two sides of one coin (cut, ${how})`)
+        .plan([expert('x1', 'Say it.')])
+        .expertReply({ text: 'CONFIDENCE: 0.9\nIt is a small', finish: 'length' });
+      for (const [s, model] of [[trivial, 'sorted'], [sure, 'refines']] as const) {
+        const body = { model, messages: user(s.question) };
+        if (how === 'whole') {
+          const { body: completion } = await ask(engine().url(), body);
+          expect(completion.choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'It is a small' } });
+        } else {
+          const chat = await (await ChatStream.open(engine().url(), body)).end();
+          expect(chat.content).toBe('It is a small');
+          expect(chat.chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['length']);
+        }
+        expect(s.calls('composer')).toHaveLength(0);
+      }
+    }); // prettier-ignore
+  });
+
+  describe('a model that repeats its prompt', () => {
+    it('shows nobody the marks of quoted data, however its stream is cut, nor a citation that it was given no fact for', async () => {
+      const s = script('Is the sky blue at noon (repeated prompt)?')
+        .plan([expert('x1', 'Say it.')])
+        .expert('The sky is blue.')
+        .answer(['<<', '<DA', 'TA\ngeneral (confi', 'dence 0.6): The sky ', 'is blue [1].\nDATA>', '>>']);
+      const chat = await (await ChatStream.open(engine().url(), { model: 'calculates', messages: user(s.question) })).end();
+      expect(chat.content.trim()).toBe('The sky is blue [1].\n\nNot found in the cited source:\n- [1]: there is no such source');
+      expect((await readRun(engine().url(), chat.runId)).answer).toBe(chat.content);
+    });
+
+    it('shows them no more where one expert answers', async () => {
+      const s = script('What is a quoll?').expertReply({ chunks: [{ text: '<<<DA' }, { text: 'TA\nA small' }, { text: ' marsupial.' }] });
+      const chat = await (await ChatStream.open(engine().url(), { model: 'sorted', messages: user(s.question) })).end();
+      expect(chat.content).toBe('A small marsupial.');
+    });
+  });
+
   describe('one sure expert without evidence', () => {
     it('is the answer: nobody merges it', async () => {
       const s = script('Compare nothing with itself (fast path)')
@@ -85,6 +126,32 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const run = await readRun(engine().url(), runId);
       expect(run.usage.total.calls).toBe(2);
     });
+  });
+
+  describe('two tasks of one category', () => {
+    it('are parts of one answer: the composer gets both whole', async () => {
+      const s = script('How do I clean kitchen and bathroom (two parts)?')
+        .plan([expert('x1', 'Clean the kitchen'), expert('x2', 'Clean the bathroom')])
+        .expertReply({ text: 'Empty it.\nMop it.\nFINDING: Kitchen: two steps.\nCONFIDENCE: 0.9' }, 'Clean the kitchen')
+        .expertReply({ text: 'Spray it.\nScrub it.\nFINDING: Bathroom: two steps.\nCONFIDENCE: 0.8' }, 'Clean the bathroom')
+        .answer(['Both.']);
+      await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
+      const prompt = s.calls('composer')[0]!.messages.map(({ content }) => String(content)).join('\n'); // prettier-ignore
+      for (const part of ['Empty it.\nMop it.', 'Spray it.\nScrub it.']) expect(prompt).toContain(part);
+    });
+
+    it('that calculate different things are calculated both', async () => {
+      const sum = (id: string, expression: string) => ({ id, task: 'Calculate it', capability: 'math', mcp_tool: 'evaluate', mcp_args: { expression } });
+      const s = script('What is 1200 with and without 19 % (two sums)?')
+        .plan([sum('m1', '1200*1.19'), sum('m2', '1200/1.19'), expert('x1', 'Say both.')])
+        .expert('Both.')
+        .answer(['1428 [1] and 1008.40 [2].']);
+      const { runId } = await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
+      const { tasks } = (await readRun(engine().url(), runId)).rounds[0]!;
+      expect(tasks.filter(({ capability }) => capability === 'math').map(({ status, facts }) => [status, facts])).toEqual([['ok', 1], ['ok', 1]]);
+      const prompt = s.calls('expert')[0]!.messages.map(({ content }) => String(content)).join('\n');
+      for (const result of ['1428', '1008.4']) expect(prompt).toContain(result);
+    }); // prettier-ignore
   });
 
   describe('an unsure expert', () => {

@@ -28,6 +28,8 @@ export interface Task {
   readonly mcp_args?: Readonly<Record<string, unknown>>;
   readonly metadata_filters?: Readonly<Record<string, string>>;
   readonly needs?: readonly string[];
+  /** Earlier task that it does anew. */
+  readonly redoes?: string;
 }
 export const research = (id: string, query: string): Task => ({ id, task: `find: ${query}`, capability: 'research', search_query: query });
 export const expert = (id: string, task: string, category = 'general'): Task => ({ id, task, capability: `expert.${category}` });

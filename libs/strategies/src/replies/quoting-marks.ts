@@ -1,0 +1,92 @@
+import { promptMarks } from '@conclave/contracts';
+
+const { open, close } = promptMarks.data;
+
+/** Whether a text holds the marks by itself: then they are what its author means. */
+const holdsMarks = (text: string): boolean => text.includes(open) || text.includes(close);
+
+/**
+ * Takes the marks of quoted data out of what a model writes, wherever the chunks are cut: a small model repeats its prompt. `labels` are the
+ * heads of quoted answers, taken out where they begin a line. In a block of code only a mark alone on its line goes: a heredoc may be called
+ * DATA. Where the user's `own` words hold the marks, all of them stay.
+ */
+export class QuoteFilter {
+  private readonly marks: readonly string[];
+  private held = '';
+  /** What stands of the current line. */
+  private line = '';
+  private isCode = false;
+  /** A mark that began its line takes the end of that line with it. */
+  private dropsLineEnd = false;
+
+  constructor(own = '', labels: readonly string[] = []) {
+    this.marks = holdsMarks(own) ? [] : [open, close, ...labels.map((label) => `${label} `)];
+  }
+
+  /** What may be shown of the text so far. */
+  push(text: string): string {
+    this.held += text;
+    return this.take(false);
+  }
+
+  /** What was held back. Safe to call twice. */
+  end(): string {
+    return this.take(true);
+  }
+
+  private take(isEnd: boolean): string {
+    let shown = '';
+    for (;;) {
+      const found = this.next();
+      if (!found) {
+        const keep = isEnd ? 0 : heldBack(this.held, this.marks);
+        shown += this.show(this.held.slice(0, this.held.length - keep));
+        this.held = this.held.slice(this.held.length - keep);
+        return shown;
+      }
+      const after = this.held.slice(found.at + found.mark.length);
+      // Whether it stands alone on its line is seen only in what follows.
+      if (!isEnd && /^[ \t]*$/.test(after)) {
+        shown += this.show(this.held.slice(0, found.at));
+        this.held = this.held.slice(found.at);
+        return shown;
+      }
+      shown += this.show(this.held.slice(0, found.at));
+      const beginsLine = this.line.trim() === '';
+      const goes =
+        found.mark === open || found.mark === close ? !this.isCode || (beginsLine && /^[ \t]*(?:\n|\r|$)/.test(after)) : beginsLine;
+      this.held = after;
+      if (!goes) shown += this.show(found.mark);
+      else if (beginsLine) this.dropsLineEnd = true;
+    }
+  }
+
+  private next(): { readonly at: number; readonly mark: string } | null {
+    const found = this.marks.map((mark) => ({ at: this.held.indexOf(mark), mark })).filter(({ at }) => at >= 0);
+    return found.sort((a, b) => a.at - b.at)[0] ?? null;
+  }
+
+  private show(text: string): string {
+    if (text === '') return '';
+    const shown = this.dropsLineEnd ? text.replace(/^[ \t]*\r?\n?/, '') : text;
+    this.dropsLineEnd = false;
+    const lines = (this.line + shown).split('\n');
+    this.line = lines.pop()!;
+    for (const line of lines) if (/^\s*(?:```|~~~)/.test(line)) this.isCode = !this.isCode;
+    return shown;
+  }
+}
+
+/** Longest end of a text that may be the beginning of a mark. */
+function heldBack(text: string, marks: readonly string[]): number {
+  const longest = Math.max(0, ...marks.map((mark) => mark.length - 1));
+  for (let length = Math.min(longest, text.length); length > 0; length -= 1)
+    if (marks.some((mark) => mark.startsWith(text.slice(-length)))) return length;
+  return 0;
+}
+
+/** A whole text without the marks of quoted data. */
+export function withoutMarks(text: string, own = '', labels: readonly string[] = []): string {
+  const filter = new QuoteFilter(own, labels);
+  return filter.push(text) + filter.end();
+}

@@ -24,6 +24,8 @@ export const promptMarks = {
   /** Head of the numbered facts the composer gets, each `[n] text — title <url or ->`. */
   facts: 'FACTS:',
   expertAnswers: 'EXPERT ANSWERS:',
+  /** `- <statement> / <statement>` lines about experts that contradict each other, for the composer. */
+  contradictions: 'CONTRADICTIONS:',
   /** Result of the thinking step, for the composer. */
   thinking: 'THINKING:',
   /** The answer that the critic has in hand. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Fact, PlannedTask, TaskInput } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
 import { unborn, type BornRun, type TaskState } from '@conclave/loop';
+import { synthesisPrompt } from '../prompts/task-prompts.js';
 import { findings, gapInput, ledgerAnswer, planSummary, synthesisInput, taskInput } from './context.js';
 
 const runId = 'run_00000001';
@@ -177,6 +178,21 @@ describe('what the composer gets', () => {
     );
     expect(failed).toEqual([{ capability: 'expert.general', task: 'beta', reason: 'down' }]);
     expect(answers).toEqual([]);
+  });
+
+  it('is told where experts that are heard contradict each other', () => {
+    const answered = (id: string, text: string, changes: Partial<TaskState> = {}) => ({ ...settled(spec(id, `expert.${id}`, 'When?'), 0, { text, confidence: 0.9 }), ...changes }); // prettier-ignore
+    const finding = (id: string, text: string) => fact(text, { kind: 'expert', taskId: id, confidence: 0.9 });
+    const facts = [finding('a', 'It opened in 1931.'), finding('b', 'It opened in 1932.'), finding('c', 'It opened in 1933.')];
+    const tasks = { a: answered('law', 'A'), b: answered('science', 'B'), c: answered('general', 'C', { superseded: true }) };
+    const run = runWith({ facts, tasks });
+    expect(synthesis(run).contradictions).toEqual([
+      'law (confidence 0.9): It opened in 1931. / science (confidence 0.9): It opened in 1932.',
+    ]);
+    const prompt = synthesisPrompt(synthesis(run)).at(-1)!.content;
+    expect(prompt).toContain('CONTRADICTIONS:\n<<<DATA\n- law (confidence 0.9): It opened in 1931. / science');
+    expect(prompt).toContain('Say in the answer that they differ');
+    expect(synthesis(runWith({ facts: facts.slice(0, 1), tasks: { a: tasks.a } })).contradictions).toBeUndefined();
   });
 
   it('is the day the run started', () => {

@@ -14,6 +14,8 @@ import {
   type TaskState,
 } from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
+import { answerLabel } from '../prompts/rendering.js';
+import { contradictions } from './contradictions.js';
 import { visionCategory } from './vision.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
@@ -195,6 +197,7 @@ export const synthesisInput = (run: BornRun, openGap: string | null): TaskInputD
   system: run.system,
   facts: mostTrusted(sourced(run)),
   answers: heardAnswers(run),
+  ...contradictionsOf(run),
   failed: failures(run),
   thinking: run.thinking ?? null,
   openGap,
@@ -227,6 +230,18 @@ function heardAnswers(run: BornRun): Extract<TaskInput, { kind: 'synthesis' }>['
     })),
     ...findings.slice(-findingsInPrompt),
   ];
+}
+
+/** Where experts that are heard contradict each other, in their own findings. */
+function contradictionsOf(run: BornRun): { contradictions?: string[] } {
+  const findings = new Map(known(run).map((fact) => [fact.taskId, fact]));
+  const statements = heardTasks(run).flatMap(([taskId, task]) => {
+    const fact = findings.get(taskId);
+    const by = answerLabel({ category: categoryOf(task), confidence: task.result!.confidence ?? 0 });
+    return fact ? [{ by, task: task.spec.task, text: fact.text }] : [];
+  });
+  const found = contradictions(statements).map(({ one, other }) => `${one.by} ${one.text} / ${other.by} ${other.text}`);
+  return found.length > 0 ? { contradictions: found } : {};
 }
 
 /** Tasks without a result, unless the same was tried again and worked. */

@@ -3,7 +3,7 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { criticPrompt, gapPrompt, hintsPrompt, scorePrompt, thinkingPrompt } from './judge-prompts.js';
 import { filesLength, namesOf, referencesTo } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, numberedFacts, sections, transcript, type PromptMessage } from './quoting.js';
+import { asData, bounded, dataRule, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
 import { answersText, answerLength, factLength, factsText, type Input, type Overrides, unbounded } from './rendering.js';
 import { promptText } from './shipped.js';
 
@@ -79,6 +79,9 @@ const renderSynthesis = (input: Input<'synthesis'>, cut: Cut, overrides: Overrid
       `${marks.question} ${input.question}`,
       factsText(input.facts, cut),
       input.answers.length > 0 ? `${marks.expertAnswers}\n${answersText(input.answers, cut)}` : null,
+      input.contradictions?.length && !wantsJson(input)
+        ? `${marks.contradictions}\n${asData(input.contradictions.map((line) => `- ${bounded(oneLine(line), 700)}`).join('\n'))}\nSay in the answer that they differ, and which of them the facts bear out.`
+        : null,
       input.thinking ? `${marks.thinking}\n${asData(bounded(input.thinking, Math.round(answerLength * cut.scale)))}` : null,
       input.openGap
         ? `${marks.stillOpen} ${bounded(input.openGap.replace(/\s+/g, ' '), 500)} (leave this out if the facts settle it)`

@@ -1,0 +1,94 @@
+import { plainCharacters, textKey } from '@conclave/loop';
+
+/** What one expert found, and what it was asked. */
+export interface Statement {
+  readonly by: string;
+  readonly task: string;
+  readonly text: string;
+}
+
+export interface Contradiction {
+  readonly one: Statement;
+  readonly other: Statement;
+}
+
+/** Most contradictions that are listed, and statements that are compared with each other. */
+const most = 8;
+const mostStatements = 24;
+
+const listed = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+/** Words that say nothing about what a sentence is about. */
+const filler = listed(
+  'a an the this that these those it its he she they there is are was were be been being has have had do does did will would of in on at by for from to and or so as ' +
+    'about around approximately roughly exactly only just yes no ja nein der die das den dem des ein eine einer eines einem einen es er sie ist sind war waren wird wurde wurden hat haben ' +
+    'im am zu zum zur von vom mit für und oder etwa rund genau nur',
+);
+const negations = listed(
+  "not no never none cannot can't isn't aren't wasn't weren't don't doesn't didn't won't nicht kein keine keinen keiner nie niemals",
+);
+const months = 'january february march april may june july august september october november december januar februar märz mai juni juli oktober dezember'.split(' '); // prettier-ignore
+
+const pronouns = listed('it he she they this that these those there es er sie das dies diese dieser dort');
+
+interface Reading {
+  readonly words: ReadonlySet<string>;
+  readonly values: readonly string[];
+  readonly isNegated: boolean;
+  /** Whether what it speaks of is named in it, and not only pointed at. */
+  readonly isNamed: boolean;
+  readonly answer: 'yes' | 'no' | null;
+}
+
+const amount = (text: string): string => {
+  const bare = text.replace(/[\u00a0\u202f' ]/g, '');
+  return /^\d{1,3}(?:[.,]\d{3})+$/.test(bare) ? bare.replace(/[.,]/g, '') : bare.replace(',', '.').replace(/\.0+$/, '');
+};
+
+/** A statement as the words it is about, the numbers and months it gives, and whether it denies. */
+function read(text: string): Reading {
+  // Without the capital "may" and "march" are verbs.
+  const plain = plainCharacters(text).replace(/\b(?:may|march)\b/g, ' ').toLowerCase(); // prettier-ignore
+  const tokens = plain.match(/\p{L}[\p{L}\p{M}'-]*|[-+]?\d+(?:[.,]\d+)*|[%€$£°]/gu) ?? [];
+  const isValue = (token: string): boolean => /\d/.test(token) || months.includes(token);
+  const first = tokens[0] ?? '';
+  return {
+    words: new Set(tokens.filter((token) => !isValue(token) && !filler.has(token) && !negations.has(token))),
+    values: tokens.filter(isValue).map((token) => (/\d/.test(token) ? amount(token) : token)),
+    isNamed: !pronouns.has(first),
+    isNegated: tokens.some((token, at) => at > 0 && negations.has(token)),
+    answer: /^(?:yes|ja)$/.test(first) ? 'yes' : /^(?:no|nein)$/.test(first) ? 'no' : null,
+  };
+}
+
+/** The words of the shorter statement all stand in the longer one. */
+function isAbout(a: Reading, b: Reading, least: number): boolean {
+  const [fewer, more] = a.words.size <= b.words.size ? [a.words, b.words] : [b.words, a.words];
+  return fewer.size >= least && [...fewer].every((word) => more.has(word));
+}
+
+function contradict(one: Statement, other: Statement): boolean {
+  const [a, b] = [read(one.text), read(other.text)];
+  const sameQuestion = textKey(one.task) === textKey(other.task);
+  if (sameQuestion && a.answer !== null && b.answer !== null) return a.answer !== b.answer;
+  // Of different questions "It costs 30 euros" may be said of different things: then both have to name what they speak of.
+  if (!sameQuestion && !(a.isNamed && b.isNamed)) return false;
+  if (!isAbout(a, b, sameQuestion ? 1 : 2)) return false;
+  if (a.isNegated !== b.isNegated) return a.values.join(' ') === b.values.join(' ');
+  // With one value on each side nothing else can be meant; with more, one of them adds what the other leaves out.
+  return a.values.length === b.values.length && a.values.length > 0 && a.values.some((value, at) => value !== b.values[at]);
+}
+
+/**
+ * Statements of experts that cannot both be true, as far as that shows in their words: they speak of the same and give other numbers or dates,
+ * or one denies what the other says. Of every pair once.
+ */
+export function contradictions(statements: readonly Statement[]): readonly Contradiction[] {
+  const found: Contradiction[] = [];
+  const compared = statements.slice(0, mostStatements);
+  for (const [at, one] of compared.entries())
+    for (const other of compared.slice(at + 1)) {
+      if (found.length >= most) return found;
+      if (contradict(one, other)) found.push({ one, other });
+    }
+  return found;
+}

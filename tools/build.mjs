@@ -12,7 +12,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 import { writeWhole } from './write-whole.mjs';
 
 /** Contract suites and specs need Jest; what ships must not. */
-const testOnly = /(\.spec|\.contract|\.d)\.ts$|^suites\.ts$|(^|\/)__fixtures__\//;
+const testOnly = /(\.spec|\.contract|\.d)\.m?ts$|^suites\.ts$|(^|\/)__fixtures__\//;
 const importsTestOnly = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']*(?:\.spec|\.contract)\.js|@conclave\/[^"']+\/suites)["']/;
 const compiler = createHash('sha256').update(JSON.stringify(swcOptions)).update(version).digest('hex');
 

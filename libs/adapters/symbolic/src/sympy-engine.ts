@@ -17,6 +17,7 @@ const Answer = z.discriminatedUnion('ok', [
     decimal: z.string().nullish(),
     latex: z.string().nullish(),
     solutions: z.array(z.record(z.string(), z.string())).nullish(),
+    caveat: z.string().nullish(),
     notes: z.array(z.string()).default([]),
   }),
   z.object({ ok: z.literal(false), code: z.enum(['MATH_INPUT_INVALID', 'MATH_LIMIT', 'MATH_UNSUPPORTED']), detail: z.string() }),
@@ -64,8 +65,8 @@ export async function startSympy({ python, memoryMb, seconds, processes, onRepla
       const answer = Answer.safeParse(await pool.ask({ seconds, job }, within));
       if (!answer.success) throw new Failure('MATH_UNAVAILABLE', 'The reply of its process is not readable.');
       if (!answer.data.ok) throw new Failure(answer.data.code satisfies FailureCode, answer.data.detail);
-      const { result, decimal = null, latex = null, solutions = null, notes } = answer.data;
-      return { result, decimal, latex, solutions, notes };
+      const { result, decimal = null, latex = null, solutions = null, caveat = null, notes } = answer.data;
+      return { result, decimal, latex, solutions, caveat, notes };
     },
     close: () => pool.close(),
   };

@@ -137,7 +137,7 @@ describe('results of SymPy', () => {
   ])('%s of %j is %s', async (operation, args, result, words) => {
     const calculated = await ask(operation, args);
     expect(calculated.result).toBe(result);
-    expect(calculated.notes.join(' ')).toContain(words);
+    expect([...calculated.notes, calculated.caveat].join(' ')).toContain(words);
   }); // prettier-ignore
 
   it('are not made up where there is none', async () => {

@@ -150,6 +150,37 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
       expect(roots.sort((a, b) => a - b)).toEqual([expect.closeTo(-Math.SQRT2, 12), expect.closeTo(Math.SQRT2, 12)]);
     });
 
+    // Roots counted by the degree; those of the last three are written down in any table.
+    it.each([
+      ['x^3 - 8 = 0', 3],
+      ['x^3 = 8', 3],
+      ['x^4 = 16', 4],
+      ['x^2 + 1 = 0', 2],
+      ['(x - 1)^2 (x + 2) = 0', 2],
+      ['x^3 - 6x^2 + 11x - 6 = 0', 3],
+      ['1/x + 1/(x - 1) = 3/2', 2],
+      ['x^5 - 32 = 0', 5],
+      ['2^x = 8', 1],
+      ['cos(x) = 1', 1],
+      ['x^2 = 2^x', 3],
+    ])('gives all solutions of %s, says that there may be others, or refuses', async (expression, number) => {
+      const asked = await ask('solve', { expression }).catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'MATH_UNSUPPORTED' });
+        return null;
+      });
+      if (asked?.caveat === null) expect(asked.solutions?.length ?? asked.result.split(' or ').length).toBeGreaterThanOrEqual(number);
+    });
+
+    it('knows all solutions where it can: a cubic, a double root, a pole', async () => {
+      const cubic = await ask('solve', { expression: 'x^3 - 8 = 0' });
+      expect([cubic.caveat, cubic.solutions?.length]).toEqual([null, 3]);
+      expect(cubic.solutions).toContainEqual({ x: '2' });
+      expect(await ask('solve', { expression: 'x^2 - 2x + 1 = 0' })).toMatchObject({ caveat: null, solutions: [{ x: '1' }] });
+      expect(await ask('solve', { expression: '(x^2 - 1)/(x - 1) = 0' })).toMatchObject({ caveat: null, solutions: [{ x: '-1' }] });
+      expect(await ask('solve', { expression: 'x^3 - 8 = 0', domain: 'real' })).toMatchObject({ caveat: null, solutions: [{ x: '2' }] });
+      expect((await ask('solve', { equations: ['x + y = 3', 'x - y = 1'], variables: ['x', 'y'] })).caveat).toBeNull();
+    });
+
     it('solves systems', async () => {
       const { solutions, decimal } = await ask('solve', { equations: ['x + y = 3', 'x - y = 1'], variables: ['x', 'y'] });
       expect(solutions).toEqual([{ x: '2', y: '1' }]);

@@ -82,9 +82,11 @@ export interface SymbolicResult {
   readonly latex: string | null;
   /** `solve` only: each solution as name -> exact value; null where the solutions are no finite list. */
   readonly solutions: readonly Readonly<Record<string, string>>[] | null;
+  /** What the result leaves open, such as solutions that were not found; null where it is whole. Whoever tells the result tells this with it. */
+  readonly caveat: string | null;
   /** Which engine calculated: `sympy <version>` or `compute-engine <version>`. */
   readonly engine: string;
-  /** How an input was understood, and what a reader of the result must know. */
+  /** How an input was understood, and how the result is meant. */
   readonly notes: readonly string[];
 }
 

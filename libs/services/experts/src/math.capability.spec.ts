@@ -9,7 +9,7 @@ import { mathCapability } from './math.capability.js';
 const runId = 'run_12345678';
 const taskId = `${runId}/0/t1`;
 const answer: SymbolicResult = {
-  ...{ result: 'x = 5', decimal: 'x = 5', latex: null, solutions: [{ x: '5' }], engine: 'sympy 1.11.1', notes: ['Solved over the real numbers.'] },
+  ...{ result: 'x = 5', decimal: 'x = 5', latex: null, solutions: [{ x: '5' }], caveat: null, engine: 'sympy 1.11.1', notes: ['Solved over the real numbers.'] },
 }; // prettier-ignore
 
 let stores: MemoryStores;
@@ -76,6 +76,12 @@ describe('the capability math', () => {
       records: [{ type: 'CallRecorded' }],
     });
     expect(asked).toMatchObject([{ operation: 'solve', args: { equations: ['3*x + 5 = 20'] } }]);
+  }); // prettier-ignore
+
+  it('tells what a result leaves open in the fact itself, which is all that the composer sees', async () => {
+    calculate = async () => ({ ...answer, result: 'x = 0', decimal: 'x = 0', caveat: 'These solutions were checked; there may be others.' });
+    const given = await perform({ operation: 'solve', args: { equations: ['sin(x) = 0'] } });
+    expect(given).toMatchObject({ result: { output: { facts: [{ text: 'solve sin(x) = 0: x = 0 (These solutions were checked; there may be others.)' }] } } });
   }); // prettier-ignore
 
   it.each<[string, Partial<TaskInputDraft>, string, object]>([

@@ -4,7 +4,14 @@ import { symbolicOperationOf, symbolicOperations, type Symbolic, type SymbolicAr
 import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
 import { readMathTask } from '@conclave/strategies';
 
-const Calculated = z.object({ result: z.string(), decimal: z.string().nullable(), engine: z.string(), notes: z.array(z.string()) });
+const Calculated = z.object({
+  result: z.string(),
+  decimal: z.string().nullable(),
+  // What was journalled by an earlier version has none.
+  caveat: z.string().nullable().default(null),
+  engine: z.string(),
+  notes: z.array(z.string()),
+});
 
 interface Asked {
   readonly operation: SymbolicOperation;
@@ -83,11 +90,12 @@ const writtenOut = (value: unknown): string =>
       ? value.join('; ')
       : JSON.stringify(value);
 
-/** The question with its result, so that a number of the answer is found in its source. */
-function sentenceOf({ operation, args }: Asked, { result, decimal }: z.infer<typeof Calculated>): string {
+/** The question with its result, so that a number of the answer is found in its source; and with what the result leaves open. */
+function sentenceOf({ operation, args }: Asked, { result, decimal, caveat }: z.infer<typeof Calculated>): string {
   const shown = Object.entries(args)
     .map(([name, value]) => [name, writtenOut(value)] as const)
     .map(([name, value]) => (needed.some((one) => one === name) ? value : `${name} ${value}`))
     .map((text) => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text));
-  return `${operation} ${shown.join(', ')}: ${result}${decimal !== null && decimal !== result ? ` (decimal: ${decimal})` : ''}`;
+  const rounded = decimal !== null && decimal !== result ? ` (decimal: ${decimal})` : '';
+  return `${operation} ${shown.join(', ')}: ${result}${rounded}${caveat === null ? '' : ` (${caveat})`}`;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import * as checks from '../assets/symbolic/compute-engine/checks.mjs';
+import { areAll } from '../assets/symbolic/compute-engine/completeness.mjs';
+import { decimalOf, rounded } from '../assets/symbolic/compute-engine/decimals.mjs';
 import { parseExpression, parseRelations, parseRows } from '../syntax/parse.js';
-import * as checks from './checks.js';
-import { decimalOf, rounded } from './decimals.js';
-import { known } from './trees.js';
 
 const none: ReadonlySet<string> = new Set();
 const tree = (text: string) => parseExpression(text, none).value;
@@ -58,12 +58,49 @@ describe('a check', () => {
     expect(checks.areEigenvalues(matrix, [tree('2'), tree('2')])).toBe(false);
     expect(checks.areEigenvalues(matrix, [tree('4')])).toBe(false);
   });
+});
 
-  it('takes only trees of known kinds from another process', () => {
-    expect(known(tree('x^2 + sin(x)/3'))).toBe(true);
-    for (const other of [null, 'x', {}, { kind: 'eval', text: '1' }, { kind: 'call', name: 'constructor', args: [] }, { kind: 'number', value: '1e9' }, { kind: 'sum', terms: [] }, { kind: 'negative', of: { kind: 'symbol', name: '$(id)' } }])
-      expect(known(other)).toBe(false);
-  }); // prettier-ignore
+describe('solutions', () => {
+  const are = (equations: string, ...solutions: readonly (readonly string[])[]) => {
+    const relations = equations.split(';').flatMap((text) => parseRelations(text, none).value);
+    const variables = relations.length === 1 ? ['x'] : ['x', 'y'];
+    return areAll({ relations, variables }, solutions.map((one) => Object.fromEntries(one.map((text, n) => [variables[n]!, tree(text)])))); // prettier-ignore
+  };
+  const cubic: readonly (readonly string[])[] = [['2'], ['-1 + sqrt(3) i'], ['-1 - sqrt(3) i']];
+
+  it.each<readonly [equations: string, ...(readonly (readonly string[])[])]>([
+    ['x^3 = 8', ...cubic],
+    ['(x^3 - 8)^2 = 0', ...cubic],
+    ['x^2 - 2x + 1 = 0', ['1']],
+    ['0.5 x = 1/3', ['2/3']],
+    ['a x^2 + b x = 0', ['0'], ['-b/a']],
+    ['x^2 = 2 sqrt(2) x - 2', ['sqrt(2)'], ['sqrt(2) + 1/1000']],
+    ['(x^2 - 1)/(x - 1) = 0', ['-1']],
+    ['1/x = x^(-2)', ['1']],
+    ['1/x = 0'],
+    ['x^2 = pi', ['sqrt(pi)'], ['-sqrt(pi)']],
+    ['x + y = 3; x - y = 1', ['2', '1']],
+    ['a x + y = 3; x - y = 1', ['4/(a + 1)', '(3 - a)/(a + 1)']],
+  ])('are all of %s', (equations, ...solutions) => {
+    expect(are(equations, ...solutions)).toBe(true);
+    if (solutions.length > 0) expect(are(equations, ...solutions.slice(1))).toBe(false);
+  });
+
+  it.each<readonly [equations: string, ...(readonly (readonly string[])[])]>([
+    ['x^3 = 8', ['2']],
+    ['x^3 = 8', ['2'], ['2'], ['4/2']],
+    ['x^2 = 2', ['sqrt(2)'], ['2/sqrt(2)']],
+    ['sin(x) = 0', ['0']],
+    ['exp(x) = 1', ['0']],
+    ['sqrt(x) = 3', ['9']],
+    ['x = x', ['1']],
+    ['x^2 + y^2 = 2; x = y', ['1', '1']],
+    ['x y = 1; x = 1', ['1', '1']],
+    ['x + y = 2; 2x + 2y = 4', ['1', '1']],
+    ['x^41 = 1', ['1']],
+  ])('are not known to be all of %s', (equations, ...solutions) => {
+    expect(are(equations, ...solutions)).toBe(false);
+  });
 });
 
 describe('a decimal', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { valueOf } from '@conclave/ports/suites';
-import { notationOf } from '../compute-engine/notation.js';
-import { valueAt } from '../compute-engine/value.js';
+import { notationOf } from '../assets/symbolic/compute-engine/notation.mjs';
+import { valueAt } from '../assets/symbolic/compute-engine/value.mjs';
 import { parseExpression, parseRelations, parseRows } from './parse.js';
 import type { Tree } from './tree.js';
 

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { valueAt } from '../compute-engine/value.js';
+import { valueAt } from '../assets/symbolic/compute-engine/value.mjs';
 import { partsOf, type Tree } from './tree.js';
 import { unreadable } from './unreadable.js';
 

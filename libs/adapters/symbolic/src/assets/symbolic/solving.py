@@ -44,9 +44,9 @@ def equation(term, name, real, precision):
         values = [value for value in values if value.is_real is not False]
     elif values and all(value.is_real is False for value in values):
         notes.append("No solution is a real number.")
-    if term.has(sympy.functions.elementary.trigonometric.TrigonometricFunction):
-        notes.append("Solutions of periodic functions repeat; those of one period are given.")
-    return listed([{name: value} for value in ordered(values)], precision, notes)
+    repeats = term.has(sympy.functions.elementary.trigonometric.TrigonometricFunction)
+    caveat = "Solutions of periodic functions repeat; those of one period are given." if repeats else None
+    return {**listed([{name: value} for value in ordered(values)], precision, notes), "caveat": caveat}
 
 
 def high_degree(poly, name, real, precision):
@@ -190,7 +190,7 @@ def numeric(term, name, precision):
         "result": " or ".join(f"{name} ≈ {value}" for value in decimals),
         "decimal": " or ".join(f"{name} = {value}" for value in decimals),
         "solutions": None,
-        "notes": ["No exact solution was found; these are the real solutions between -100 and 100 where the sign changes, rounded."],
+        "caveat": "No exact solution was found; these are the real solutions between -100 and 100 where the sign changes, rounded.",
     }
 
 

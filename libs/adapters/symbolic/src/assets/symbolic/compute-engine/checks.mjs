@@ -1,24 +1,18 @@
-import type { Job, Rows } from '../request.js';
-import { symbolsOf, type Tree } from '../syntax/tree.js';
-import { add, over, real, scale, size, subtract, times, type Complex } from './complex.js';
-import { remainderOf } from './remainders.js';
-import { valueAt } from './value.js';
-
-type Values = Readonly<Record<string, Complex>>;
-/** `true` it holds, `false` it does not, `null` nothing could be compared. */
-export type Check = boolean | null;
+import { symbolsOf } from './trees.mjs';
+import { add, over, real, scale, size, subtract, times } from './complex.mjs';
+import { remainderOf } from './remainders.mjs';
+import { valueAt } from './value.mjs';
 
 /** Values that are put in for names: no special points, away from poles and branches of usual functions. */
 const samples = [0.618, 1.327, 2.211, 0.243];
 
-const valuesFor = (names: readonly string[], n: number): Record<string, Complex> =>
-  Object.fromEntries(names.map((name, k) => [name, real(samples[(n + k) % samples.length]! + 0.071 * k)]));
+const valuesFor = (names, n) => Object.fromEntries(names.map((name, k) => [name, real(samples[(n + k) % samples.length] + 0.071 * k)]));
 
-const known = (value: Complex): boolean => Number.isFinite(value.re) && Number.isFinite(value.im);
-const near = (a: Complex, b: Complex, within: number): boolean => size(subtract(a, b)) <= within * Math.max(1, size(a), size(b));
+const known = (value) => Number.isFinite(value.re) && Number.isFinite(value.im);
+const near = (a, b, within) => size(subtract(a, b)) <= within * Math.max(1, size(a), size(b));
 
 /** Compares wherever both sides have a value; one difference decides. */
-function everywhere(names: readonly string[], within: number, sides: (at: Values) => readonly [Complex, Complex]): Check {
+function everywhere(names, within, sides) {
   let compared = false;
   for (let n = 0; n < samples.length; n += 1) {
     const [a, b] = sides(valuesFor(names, n));
@@ -30,14 +24,14 @@ function everywhere(names: readonly string[], within: number, sides: (at: Values
 }
 
 /** Whether two expressions have the same value: by floating point, and modulo a prime where both are whole or fractions. */
-export function sameValue(a: Tree, b: Tree): Check {
+export function sameValue(a, b) {
   const [left, right] = [remainderOf(a), remainderOf(b)];
   if (left !== null && right !== null) return left === right;
   return everywhere(symbolsOf(a, b), 1e-9, (at) => [valueAt(a, at), valueAt(b, at)]);
 }
 
 /** Whether an expression with these values in it has the value of the result. */
-export function sameWith(expression: Tree, values: readonly (readonly [name: string, value: Tree])[], result: Tree): Check {
+export function sameWith(expression, values, result) {
   if (values.length === 0) return sameValue(expression, result);
   const names = symbolsOf(expression, result, ...values.map(([, value]) => value));
   return everywhere(names, 1e-9, (at) => [
@@ -47,7 +41,7 @@ export function sameWith(expression: Tree, values: readonly (readonly [name: str
 }
 
 /** Whether `solution` makes both sides of each relation equal. */
-export const solves = (relations: Extract<Job, { operation: 'solve' }>['relations'], solution: Readonly<Record<string, Tree>>): Check =>
+export const solves = (relations, solution) =>
   together(
     relations.map(({ left, right }) =>
       everywhere(symbolsOf(left, right, ...Object.values(solution)), 1e-8, (at) => {
@@ -58,16 +52,16 @@ export const solves = (relations: Extract<Job, { operation: 'solve' }>['relation
   );
 
 /** Whether the slope of `whole` is `slope`, by central differences of the fourth order. */
-export const isDerivative = (whole: Tree, slope: Tree, variable: string): Check =>
+export const isDerivative = (whole, slope, variable) =>
   everywhere([variable, ...symbolsOf(whole, slope).filter((name) => name !== variable)], 1e-6, (at) => {
     const h = 1e-3;
-    const f = (by: number): Complex => valueAt(whole, { ...at, [variable]: real(at[variable]!.re + by * h) });
+    const f = (by) => valueAt(whole, { ...at, [variable]: real(at[variable].re + by * h) });
     const difference = add(scale(subtract(f(1), f(-1)), 8), subtract(f(-2), f(2)));
     return [scale(difference, 1 / (12 * h)), valueAt(slope, at)];
   });
 
 /** Whether a definite integral has this value, by Gauss' quadrature on 200 pieces. Null where the bounds or the values are not finite. */
-export function isIntegral(expression: Tree, variable: string, bounds: readonly [Tree, Tree], result: Tree): Check {
+export function isIntegral(expression, variable, bounds, result) {
   const names = symbolsOf(expression, ...bounds, result).filter((name) => name !== variable);
   return everywhere(names, 1e-6, (at) => {
     const [from, to] = [valueAt(bounds[0], at), valueAt(bounds[1], at)];
@@ -83,23 +77,23 @@ export function isIntegral(expression: Tree, variable: string, bounds: readonly 
 }
 
 /** Whether values close to the point come closer to the result the closer they are. */
-export function isLimit({ expression, variable, point, direction }: Extract<Job, { operation: 'limit' }>, result: Tree): Check {
-  const names = symbolsOf(expression, point, result).filter((name) => name !== variable);
-  return everywhere(names, 1e-3, (at) => {
-    const [p, wanted] = [valueAt(point, at).re, valueAt(result, at)];
-    const places = Number.isFinite(p) ? (direction === '-' ? [-1] : direction === '+' ? [1] : [1, -1]).map((side) => p + side * 1e-5) : [Math.sign(p) * 1e5];
-    const values = places.map((x) => valueAt(expression, { ...at, [variable]: real(x) }));
-    const far = values.find((value) => !known(value) || !near(value, wanted, 1e-3));
-    return [far && known(wanted) ? (known(far) ? far : real(NaN)) : values[0]!, wanted];
-  });
+export function isLimit({ expression, variable, point, direction }, result) {
+    const names = symbolsOf(expression, point, result).filter((name) => name !== variable);
+    return everywhere(names, 1e-3, (at) => {
+        const [p, wanted] = [valueAt(point, at).re, valueAt(result, at)];
+        const places = Number.isFinite(p) ? (direction === '-' ? [-1] : direction === '+' ? [1] : [1, -1]).map((side) => p + side * 1e-5) : [Math.sign(p) * 1e5];
+        const values = places.map((x) => valueAt(expression, { ...at, [variable]: real(x) }));
+        const far = values.find((value) => !known(value) || !near(value, wanted, 1e-3));
+        return [far && known(wanted) ? (known(far) ? far : real(NaN)) : values[0], wanted];
+    });
 } // prettier-ignore
 
 /** Whether terms or factors added up one by one give the result; names in the bounds are whole numbers here. */
-export function isRange(job: Extract<Job, { operation: 'sum' | 'product' }>, result: Tree): Check {
+export function isRange(job, result) {
   const names = symbolsOf(job.expression, job.lower, job.upper, result).filter((name) => name !== job.variable);
   const inBounds = new Set(symbolsOf(job.lower, job.upper));
-  const checks = [4, 7].map((whole): Check => {
-    const at = Object.fromEntries(names.map((name, k) => [name, real(inBounds.has(name) ? whole : samples[k % samples.length]!)]));
+  const checks = [4, 7].map((whole) => {
+    const at = Object.fromEntries(names.map((name, k) => [name, real(inBounds.has(name) ? whole : samples[k % samples.length])]));
     const [from, to] = [valueAt(job.lower, at).re, valueAt(job.upper, at).re];
     if (!Number.isInteger(from) || !Number.isInteger(to) || to - from > 20_000) return null;
     let value = real(job.operation === 'sum' ? 0 : 1);
@@ -113,61 +107,50 @@ export function isRange(job: Extract<Job, { operation: 'sum' | 'product' }>, res
   return together(checks);
 }
 
-const together = (checks: readonly Check[]): Check =>
-  checks.includes(false) ? false : checks.length === 0 || checks.includes(null) ? null : true;
-
-type Numbers = readonly (readonly Complex[])[];
-const numbers = (rows: Rows, at: Values): Numbers => rows.map((row) => row.map((entry) => valueAt(entry, at)));
-const namesIn = (...all: readonly Rows[]): readonly string[] => symbolsOf(...all.flat(2));
-const dot = (row: readonly Complex[], right: Numbers, column: number): Complex =>
-  row.map((entry, n) => times(entry, right[n]![column]!)).reduce(add);
+const together = (checks) => (checks.includes(false) ? false : checks.length === 0 || checks.includes(null) ? null : true);
+const numbers = (rows, at) => rows.map((row) => row.map((entry) => valueAt(entry, at)));
+const namesIn = (...all) => symbolsOf(...all.flat(2));
+const dot = (row, right, column) => row.map((entry, n) => times(entry, right[n][column])).reduce(add);
 
 /** Whether left times right is the result. */
-export const isProduct = (left: Rows, right: Rows, result: Rows): Check =>
-  together(
-    result.flatMap((row, r) =>
-      row.map((entry, column) => everywhere(namesIn(left, right, result), 1e-8, (at) => [dot(numbers(left, at)[r]!, numbers(right, at), column), valueAt(entry, at)])),
-    ),
-  ); // prettier-ignore
+export const isProduct = (left, right, result) => together(result.flatMap((row, r) => row.map((entry, column) => everywhere(namesIn(left, right, result), 1e-8, (at) => [dot(numbers(left, at)[r], numbers(right, at), column), valueAt(entry, at)])))); // prettier-ignore
 
-export const identity = (side: number): Rows =>
-  Array.from({ length: side }, (_, r) =>
-    Array.from({ length: side }, (_none, c): Tree => ({ kind: 'number', value: r === c ? '1' : '0' })),
-  );
+export const identity = (side) =>
+  Array.from({ length: side }, (_, r) => Array.from({ length: side }, (_none, c) => ({ kind: 'number', value: r === c ? '1' : '0' })));
 
 /** Whether a determinant has this value, by elimination. */
-export const isDeterminant = (matrix: Rows, result: Tree): Check =>
+export const isDeterminant = (matrix, result) =>
   everywhere([...new Set([...namesIn(matrix), ...symbolsOf(result)])], 1e-8, (at) => [
     determinant(numbers(matrix, at)),
     valueAt(result, at),
   ]);
 
 /** Whether each value takes the rank of matrix - value: its determinant is 0; and whether together they are as many as there are. */
-export function areEigenvalues(matrix: Rows, values: readonly Tree[]): Check {
+export function areEigenvalues(matrix, values) {
   if (namesIn(matrix).length > 0) return null;
   if (values.length !== matrix.length) return false;
   const entries = numbers(matrix, {});
-  const trace = entries.map((row, n) => row[n]!).reduce(add);
+  const trace = entries.map((row, n) => row[n]).reduce(add);
   const sum = values.map((value) => valueAt(value)).reduce(add);
-  const shifted = (by: Complex): Numbers => entries.map((row, r) => row.map((entry, c) => (r === c ? subtract(entry, by) : entry)));
+  const shifted = (by) => entries.map((row, r) => row.map((entry, c) => (r === c ? subtract(entry, by) : entry)));
   const largest = Math.max(1, ...entries.flat().map(size)) ** matrix.length;
   return near(trace, sum, 1e-8) && values.every((value) => size(determinant(shifted(valueAt(value)))) <= 1e-7 * largest * matrix.length);
 }
 
-function determinant(matrix: Numbers): Complex {
+function determinant(matrix) {
   const rows = matrix.map((row) => [...row]);
   let value = real(1);
   for (let c = 0; c < rows.length; c += 1) {
-    const pivot = rows.slice(c).reduce((best, row, n) => (size(row[c]!) > size(rows[best]![c]!) ? n + c : best), c);
-    if (size(rows[pivot]![c]!) === 0) return real(0);
+    const pivot = rows.slice(c).reduce((best, row, n) => (size(row[c]) > size(rows[best][c]) ? n + c : best), c);
+    if (size(rows[pivot][c]) === 0) return real(0);
     if (pivot !== c) {
-      [rows[c], rows[pivot]] = [rows[pivot]!, rows[c]!];
+      [rows[c], rows[pivot]] = [rows[pivot], rows[c]];
       value = scale(value, -1);
     }
-    value = times(value, rows[c]![c]!);
+    value = times(value, rows[c][c]);
     for (let r = c + 1; r < rows.length; r += 1) {
-      const by = over(rows[r]![c]!, rows[c]![c]!);
-      rows[r] = rows[r]!.map((entry, n) => subtract(entry, times(by, rows[c]![n]!)));
+      const by = over(rows[r][c], rows[c][c]);
+      rows[r] = rows[r].map((entry, n) => subtract(entry, times(by, rows[c][n])));
     }
   }
   return value;

@@ -1,13 +1,5 @@
-import type { Tree } from '../syntax/tree.js';
-
-/** Real and imaginary part as an engine gives them: more digits than are wanted. */
-export interface Parts {
-  readonly re: string | null;
-  readonly im: string | null;
-}
-
 /** Decimal value with `precision` significant digits; a fraction that ends is written whole. Null where there is no number. */
-export function decimalOf(tree: Tree, parts: Parts | null, precision: number): string | null {
+export function decimalOf(tree, parts, precision) {
   const exact = fractionOf(tree);
   const whole = exact && finite(exact, Math.max(precision, 30));
   if (whole) return whole;
@@ -20,13 +12,8 @@ export function decimalOf(tree: Tree, parts: Parts | null, precision: number): s
   return `${re} ${im.startsWith('-') ? '-' : '+'} ${imaginary}`;
 }
 
-interface Fraction {
-  readonly over: bigint;
-  readonly under: bigint;
-}
-
 /** A number, or a quotient of two, as whole numbers; null for anything else. */
-function fractionOf(tree: Tree): Fraction | null {
+function fractionOf(tree) {
   if (tree.kind === 'number') return /^\d+$/.test(tree.value) ? { over: BigInt(tree.value), under: 1n } : null;
   if (tree.kind === 'negative') {
     const of = fractionOf(tree.of);
@@ -37,7 +24,7 @@ function fractionOf(tree: Tree): Fraction | null {
   return over?.under === 1n && under?.under === 1n && under.over !== 0n ? { over: over.over, under: under.over } : null;
 }
 
-function finite({ over, under }: Fraction, mostDigits: number): string | null {
+function finite({ over, under }, mostDigits) {
   if (under < 0n) return finite({ over: -over, under: -under }, mostDigits);
   for (let digits = 0, power = 1n; digits <= mostDigits; digits += 1, power *= 10n) {
     if ((over * power) % under !== 0n) continue;
@@ -50,21 +37,21 @@ function finite({ over, under }: Fraction, mostDigits: number): string | null {
 }
 
 /** `1.41421356237309504` with 5 digits is `1.4142`. Null for what is no number. */
-export function rounded(text: string, precision: number): string | null {
+export function rounded(text, precision) {
   const [, sign = '', whole, part = '', exponent = '0'] = /^([-+]?)(\d+)(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(text) ?? [];
   if (whole === undefined) return null;
   const all = (whole + part).replace(/^0+/, '');
   if (all === '') return '0';
   let point = whole.length + Number(exponent) - (whole.length + part.length - all.length);
   let digits = all.slice(0, precision);
-  if (all.length > precision && all[precision]! >= '5') {
+  if (all.length > precision && all[precision] >= '5') {
     const up = String(BigInt(digits) + 1n);
     point += up.length - digits.length;
     digits = up;
   }
   digits = digits.replace(/0+$/, '');
   const minus = sign === '-' ? '-' : '';
-  if (point > precision + 6 || point < -6) return `${minus}${digits[0]!}${digits.length > 1 ? `.${digits.slice(1)}` : ''}e${point - 1}`;
+  if (point > precision + 6 || point < -6) return `${minus}${digits[0]}${digits.length > 1 ? `.${digits.slice(1)}` : ''}e${point - 1}`;
   if (point <= 0) return `${minus}0.${'0'.repeat(-point)}${digits}`;
   return `${minus}${digits.length <= point ? digits.padEnd(point, '0') : `${digits.slice(0, point)}.${digits.slice(point)}`}`;
 }

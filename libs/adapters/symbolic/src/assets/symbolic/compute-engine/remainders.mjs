@@ -1,16 +1,14 @@
-import type { Tree } from '../syntax/tree.js';
-
 /** 2^61 - 1: so large that two different numbers of a calculation hardly ever have the same remainder. */
-const prime = 2_305_843_009_213_693_951n;
+const prime = 2305843009213693951n;
 
 /**
  * Remainder of a number modulo a prime, for numbers too long for floating point: whole numbers and fractions under + - * / ^ and !.
  * Null for everything else.
  */
-export function remainderOf(tree: Tree): bigint | null {
-  const all = (trees: readonly Tree[], join: (a: bigint, b: bigint) => bigint): bigint | null => {
+export function remainderOf(tree) {
+  const all = (trees, join) => {
     const values = trees.map(remainderOf);
-    return values.includes(null) ? null : (values as bigint[]).reduce((a, b) => ((join(a, b) % prime) + prime) % prime);
+    return values.includes(null) ? null : values.reduce((a, b) => ((join(a, b) % prime) + prime) % prime);
   };
   switch (tree.kind) {
     case 'number': {
@@ -36,8 +34,8 @@ export function remainderOf(tree: Tree): bigint | null {
       return exponent < 0n ? divided(1n, raised(base, -exponent)) : raised(base, exponent);
     }
     case 'call': {
-      const n = tree.name === 'factorial' ? wholeOf(tree.args[0]!) : null;
-      if (n === null || n < 0n || n > 6_000n) return null;
+      const n = tree.name === 'factorial' ? wholeOf(tree.args[0]) : null;
+      if (n === null || n < 0n || n > 6000n) return null;
       let product = 1n;
       for (let k = 2n; k <= n; k += 1n) product = (product * k) % prime;
       return product;
@@ -47,7 +45,7 @@ export function remainderOf(tree: Tree): bigint | null {
   }
 }
 
-function raised(base: bigint, exponent: bigint): bigint {
+function raised(base, exponent) {
   let [value, square, left] = [1n, base % prime, exponent];
   for (; left > 0n; left >>= 1n) {
     if (left & 1n) value = (value * square) % prime;
@@ -57,18 +55,19 @@ function raised(base: bigint, exponent: bigint): bigint {
 }
 
 /** By Fermat's little theorem: a^(p-2) is 1/a. */
-const divided = (over: bigint, under: bigint): bigint | null => (under % prime === 0n ? null : (over * raised(under, prime - 2n)) % prime);
+const divided = (over, under) => (under % prime === 0n ? null : (over * raised(under, prime - 2n)) % prime);
 
 /** An exponent that is a whole number of reasonable length, itself and not its remainder. */
-function wholeOf(tree: Tree): bigint | null {
-  if (tree.kind === 'number') return /^\d{1,12}$/.test(tree.value) ? BigInt(tree.value) : null;
-  if (tree.kind === 'negative') {
-    const of = wholeOf(tree.of);
-    return of === null ? null : -of;
-  }
-  if (tree.kind === 'power') {
-    const [base, exponent] = [wholeOf(tree.base), wholeOf(tree.exponent)];
-    return base !== null && exponent !== null && exponent >= 0n && exponent <= 60n && Number(base) ** Number(exponent) < 1e12 ? base ** exponent : null;
-  }
-  return null;
+function wholeOf(tree) {
+    if (tree.kind === 'number')
+        return /^\d{1,12}$/.test(tree.value) ? BigInt(tree.value) : null;
+    if (tree.kind === 'negative') {
+        const of = wholeOf(tree.of);
+        return of === null ? null : -of;
+    }
+    if (tree.kind === 'power') {
+        const [base, exponent] = [wholeOf(tree.base), wholeOf(tree.exponent)];
+        return base !== null && exponent !== null && exponent >= 0n && exponent <= 60n && Number(base) ** Number(exponent) < 1e12 ? base ** exponent : null;
+    }
+    return null;
 } // prettier-ignore

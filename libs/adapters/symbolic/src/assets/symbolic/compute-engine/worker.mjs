@@ -1,6 +1,8 @@
 // Calculates jobs with the Compute Engine: one line of JSON in, one line of JSON out. Says {"ready": version} first; ends with its input.
 import { createInterface } from 'node:readline';
 import { ComputeEngine, version } from '@cortex-js/compute-engine';
+import { checkedResult, treesIn } from './checked-result.mjs';
+import { whatIsLeft } from './completeness.mjs';
 
 /** What the job asks for is not known here, or the engine gave something that is not exact. */
 class Unsupported extends Error {}
@@ -187,17 +189,38 @@ function calculate(ce, job) {
 }
 
 function solve(ce, { relations, variables }) {
-  const equations = relations.map(({ left, right }) => ['Equal', toEngine(left), toEngine(right)]);
+  if (relations.length === 1 && variables.length === 1) return rootsOf(ce, relations[0], variables[0]);
   const names = variables.map((name) => prefix + name);
-  if (equations.length === 1 && names.length === 1) {
-    const found = ce.box(equations[0]).solve(names[0]);
-    if (!Array.isArray(found)) throw new Unsupported('It was not solved in closed form.');
-    return found.map((value) => ({ [variables[0]]: shown(value) }));
-  }
-  const found = ce.box(['List', ...equations]).solve(names);
+  const found = ce.box(['List', ...relations.map(equation)]).solve(names);
   const all = Array.isArray(found) ? found : found ? [found] : [];
   if (all.length === 0) throw new Unsupported('It was not solved in closed form.');
   return all.map((one) => Object.fromEntries(variables.map((name, n) => [name, shown(one[names[n]] ?? missing())])));
+}
+
+const equation = ({ left, right }) => ['Equal', toEngine(left), toEngine(right)];
+
+/** What it finds; and what it finds of the rest, once the rational solutions are taken out of a polynomial. */
+function rootsOf(ce, relation, name) {
+  const found = ce.box(equation(relation)).solve(prefix + name);
+  if (!Array.isArray(found)) throw new Unsupported('It was not solved in closed form.');
+  const solutions = found.map((value) => ({ [name]: shown(value) }));
+  const rest = whatIsLeft(relation, name, solutions.map((one) => treesIn(one))); // prettier-ignore
+  if (rest === null) return solutions;
+  const others = ce.box(equation({ left: rest, right: { kind: 'number', value: '0' } })).solve(prefix + name);
+  if (!Array.isArray(others)) return solutions;
+  const known = new Set(solutions.map((one) => JSON.stringify(one[name].tree)));
+  const more = others.flatMap((value) => closedForm(value)).filter(({ tree }) => !known.has(JSON.stringify(tree)));
+  return [...solutions, ...more.map((value) => ({ [name]: value }))];
+}
+
+/** Nothing where it is not in closed form: the solutions that are stay. */
+function closedForm(value) {
+  try {
+    return [shown(value)];
+  } catch (error) {
+    if (error instanceof Unsupported) return [];
+    throw error;
+  }
 }
 
 function missing() {
@@ -217,7 +240,7 @@ function reply({ job, seconds }) {
   engine.timeLimit = seconds * 1_000;
   engine.pushScope();
   try {
-    return { ok: true, ...calculate(engine, job) };
+    return checkedResult(job, calculate(engine, job));
   } catch (error) {
     if (error instanceof Unsupported) return { ok: false, detail: error.message };
     // The engine throws errors of every kind for what it cannot do.

@@ -17,7 +17,8 @@ const operations: readonly ((a: Sum, b: Sum) => Sum)[] = [
   (a, b) => ({ text: `(${a.text} + ${b.text})`, value: [a.value[0] * b.value[1] + b.value[0] * a.value[1], a.value[1] * b.value[1]] }),
   (a, b) => ({ text: `(${a.text} - ${b.text})`, value: [a.value[0] * b.value[1] - b.value[0] * a.value[1], a.value[1] * b.value[1]] }),
   (a, b) => ({ text: `${a.text} * ${b.text}`, value: [a.value[0] * b.value[0], a.value[1] * b.value[1]] }),
-  (a, b) => ({ text: `(${a.text}) / (${b.text})`, value: [a.value[0] * b.value[1], a.value[1] * b.value[0]] }),
+  // What was divided by zero has no value; its denominator stays 0, also under a line.
+  (a, b) => ({ text: `(${a.text}) / (${b.text})`, value: [a.value[0] * b.value[1], b.value[1] === 0n ? 0n : a.value[1] * b.value[0]] }),
 ];
 const sums = fc.letrec<{ sum: Sum }>((tie) => ({
   sum: fc.oneof(
@@ -99,6 +100,7 @@ describe('calculate', () => {
     ['5!!', 'two readings'],
     ['0^0', 'no agreed value'],
     ['1 / 0', 'Division by zero'],
+    ['((0) / (((0.01) / (0))))', 'Division by zero'],
     ['1 / (sqrt(2)^2 - 2)', 'Division by zero'],
     ['sqrt(-1)', 'not real'],
     ['ln(0)', 'above zero'],

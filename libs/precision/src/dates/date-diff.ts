@@ -1,3 +1,4 @@
+import { Temporal } from '@js-temporal/polyfill';
 import { z } from 'zod';
 import { defineTool } from '../tool.js';
 import { businessDaysBetween, holidaysOf } from './business-days.js';
@@ -5,11 +6,24 @@ import { readDate, weekdayOf } from './read-date.js';
 
 const day = z.string();
 
+/**
+ * As many months as can be added, each kept to the end of a shorter month, without going beyond `to`. Temporal's own `until` takes the last
+ * day of a shorter month as no whole month and so differs from what `add` gives.
+ */
+function wholeMonths(from: Temporal.PlainDate, to: Temporal.PlainDate): number {
+  const months = (to.year - from.year) * 12 + to.month - from.month;
+  const order = Temporal.PlainDate.compare(from.add({ months }), to);
+  if (order === 0) return months;
+  const forward = Temporal.PlainDate.compare(from, to) < 0;
+  if (forward) return order > 0 ? months - 1 : months;
+  return order < 0 ? months + 1 : months;
+}
+
 export const dateDiff = defineTool({
   name: 'date_diff',
   title: 'Difference of two dates',
   description:
-    'Exact calendar difference of two dates: days, weeks, and years/months/days, optionally business days. Use it for ages, durations and deadlines.',
+    'Exact calendar difference of two dates: days, weeks, and years/months/days, optionally business days. Use it for ages, durations and deadlines. Months are those that date_add adds: 31 May to 30 June is one month.',
   input: {
     date1: z.string().describe('YYYY-MM-DD or DD.MM.YYYY'),
     date2: z.string().describe('YYYY-MM-DD or DD.MM.YYYY; before date1 gives negative numbers'),
@@ -38,9 +52,10 @@ export const dateDiff = defineTool({
   run({ date1, date2, business_days, holidays }) {
     const [from, to] = [readDate(date1, 'date1'), readDate(date2, 'date2')];
     const { days } = from.until(to, { largestUnit: 'day' });
-    const { years, months, days: daysAfter } = from.until(to, { largestUnit: 'year' });
     const forward = days >= 0;
-    const clamped = from.add({ years, months }).day !== from.day;
+    const totalMonths = wholeMonths(from, to);
+    const reached = from.add({ months: totalMonths });
+    const clamped = reached.day !== from.day;
     const output = {
       date1: from.toString(),
       date2: to.toString(),
@@ -50,10 +65,10 @@ export const dateDiff = defineTool({
       days_inclusive: Math.abs(days) + 1,
       weeks: Math.trunc(days / 7) + 0,
       remaining_days: (days % 7) + 0,
-      total_months: years * 12 + months,
-      years,
-      months,
-      days_after_months: daysAfter,
+      total_months: totalMonths,
+      years: Math.trunc(totalMonths / 12) + 0,
+      months: (totalMonths % 12) + 0,
+      days_after_months: reached.until(to, { largestUnit: 'day' }).days,
       ...(clamped && { note: `Day ${from.day} does not exist in the month reached, so its last day counts as a whole month.` }),
     };
     if (!business_days) return output;

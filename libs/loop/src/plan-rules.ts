@@ -43,8 +43,9 @@ export function planFaults(tasks: readonly PlannedTask[], template: Template, co
   const experts = tasks.filter((task) => isExpert(task.capability)).length;
   const most = mostExperts(template, complexity);
   if (experts > most) faults.push(`The plan has ${experts} expert tasks; at most ${most} are allowed.`);
-  if (tasks.length - experts > maxEvidenceTasks)
-    faults.push(`The plan has ${tasks.length - experts} evidence tasks; at most ${maxEvidenceTasks} are allowed.`);
+  // One look at what was learned comes with any plan: it asks no model and takes nobody's place.
+  const evidence = tasks.length - experts - (tasks.some((task) => task.capability === 'graph') ? 1 : 0);
+  if (evidence > maxEvidenceTasks) faults.push(`The plan has ${evidence} evidence tasks; at most ${maxEvidenceTasks} are allowed.`);
   if (faults.length === 0 && hasCycle(tasks)) faults.push('The needs of the tasks form a circle. Remove one of them.');
   return faults;
 }

@@ -28,6 +28,7 @@ export * from './replies/json-reply.js';
 export * from './replies/plan-reply.js';
 export * from './replies/quoting-marks.js';
 export * from './replies/support.js';
+export * from './research/about.js';
 export * from './research/freshness.js';
 export * from './research/fusion.js';
 export * from './research/passages.js';

@@ -85,7 +85,7 @@ const handle = (
 ): Promise<HandlerOutcome> => {
   switch (work.kind) {
     case 'plan':
-      return code.plan(work.input, calls, state);
+      return code.plan(work.input, calls, state, search);
     case 'task':
       return code.work(work.input, calls, state, search);
     case 'learning':

@@ -41,6 +41,11 @@ export class RecordedCalls implements Calls {
     return this.answer(callStep(owner, index), purpose, name, request);
   }
 
+  /** Whether a call of this name was recorded. */
+  has(name: string): boolean {
+    return [...this.calls.values()].some(({ data }) => data.model === name);
+  }
+
   /** Recorded calls that today's code did not ask for. */
   get unmade(): readonly CallRecorded['data'][] {
     return [...this.calls.values()].map(({ data }) => data).filter(({ step }) => !this.asked.some((asked) => asked.step === step));

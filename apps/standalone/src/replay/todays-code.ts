@@ -1,13 +1,14 @@
 import type { Event, GapDetected, PlanRequested, RunCompleted, TaskDispatched } from '@conclave/contracts';
 import type { RunState, Strategy } from '@conclave/loop';
 import { silentLogger, type DeliveryContext } from '@conclave/platform';
-import type { HandlerOutcome, KnowledgeGraph, Search, StateStore } from '@conclave/ports';
+import type { Embedder, HandlerOutcome, KnowledgeGraph, Search, StateStore, Vectors } from '@conclave/ports';
 import type { Calls, WorkState } from '@conclave/service-calls';
 import { ExpertsHandler } from '@conclave/service-experts';
 import { GraphIngestHandler } from '@conclave/service-graph-ingest';
 import { JudgeHandler, stateHash } from '@conclave/service-merger';
 import { PlannerHandler } from '@conclave/service-planner';
 import { strategyOf } from '@conclave/strategies';
+import type { RecordedCalls } from './recorded-calls.js';
 
 /** What a handler saw of the state when it worked, as far as the recording tells. */
 export interface SeenState {
@@ -53,6 +54,14 @@ const plannerView = (state: SeenState) => ({
 const uncounted = { count: () => undefined };
 const emptyCaches = { ...unused<StateStore['caches']>('cache'), read: () => Promise.resolve(null) };
 
+const hasLearned = {
+  ...unused<KnowledgeGraph>('graph'),
+  stats: () => Promise.resolve({ entities: 1, relations: 1, flagged: 0, syntheses: 0, quarantined: 0 }),
+} as KnowledgeGraph;
+const hasDocuments = { ...unused<Vectors>('vectors'), count: () => Promise.resolve(1) } as Vectors;
+
+const someEmbedder = { ...unused<Embedder>('embedder'), id: 'recorded' } as Embedder;
+
 /** What is learned again goes nowhere. */
 const forgetful = {
   ...unused<KnowledgeGraph>('graph'),
@@ -70,8 +79,14 @@ const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | nu
 export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
   stateHash: (state: RunState): string => stateHash(state),
-  plan(event: PlanRequested | GapDetected, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
-    const handler = new PlannerHandler(plannerView(state), calls, stream, uncounted, () => 0.5);
+  /** `search` is what was searched in; null where that is not known. */
+  plan(event: PlanRequested | GapDetected, calls: RecordedCalls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
+    // Where it was looked there was something to look in; what was seen is recorded.
+    const looked = calls.has('lookup');
+    const handler = new PlannerHandler(
+      plannerView(state), calls, stream, uncounted, () => 0.5, looked ? searchOf(search ?? 'corpus') : search === 'web' ? searchOf('web') : null,
+      looked ? hasLearned : null, looked ? hasDocuments : null, looked ? someEmbedder : null,
+    ); // prettier-ignore
     return event.type === 'PlanRequested'
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());

@@ -22,8 +22,8 @@ const users: Readonly<Record<keyof Capabilities, readonly ServiceName[]>> = {
   tools: ['experts', 'standalone'],
   pages: ['experts', 'standalone'],
   documents: ['gateway', 'graph-ingest', 'standalone'],
-  vectors: ['gateway', 'experts', 'merger', 'graph-ingest', 'standalone'],
-  embedder: ['gateway', 'experts', 'merger', 'graph-ingest', 'standalone'],
+  vectors: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
+  embedder: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
 };
 
 /** What the capabilities of a service work with. */

@@ -105,7 +105,7 @@ function poolChangeOf({ observers: { history }, off }: Opening, engine: Stores['
   return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
 }
 
-const searches = (service: ServiceName): boolean => service === 'experts' || service === 'standalone';
+const searches = (service: ServiceName): boolean => service === 'experts' || service === 'planner' || service === 'standalone';
 
 function openEmbedded(opening: Opening, keep: Keep): Stores {
   const { loaded, observers, processId } = opening;
@@ -169,7 +169,7 @@ async function openGraph(
   sqlite: Sqlite | null,
   keep: Keep,
 ): Promise<KnowledgeGraph | null> {
-  const readsOnly = service === 'experts' || service === 'gateway';
+  const readsOnly = service === 'experts' || service === 'gateway' || service === 'planner';
   if (!readsOnly && service !== 'graph-ingest' && service !== 'standalone') return null;
   const { neo4j, kafka } = loaded.configuration.stores;
   if (neo4j) {

@@ -28,4 +28,18 @@ describe('facts that filters select', () => {
     expect((await lookUp('acme')).facts.map(({ text }) => text)).toEqual(['copper conducts best', 'metals conduct']);
     expect((await lookUp('zeta')).facts).toEqual([]);
   });
+
+  it('are, without filters, those alone that are about what the question names', async () => {
+    const vectors = new MemoryVectorStore().connect();
+    const scope = { tenant: 'acme', collection: collectionOf(factsPurpose, embedder) };
+    await vectors.create(scope, 2);
+    const texts = ['copper wires carry current through the Aldersund mill', 'copper is mined', 'poetry of the Aldersund mill'];
+    const found = await embedder.embed(texts, { signal: new AbortController().signal });
+    await vectors.upsert(
+      scope,
+      texts.map((text, n) => ({ id: `f${n}`, vector: found[n]!, text, metadata: { source: 'web' } })),
+    );
+    const { facts } = await factLookup(vectors, embedder)('acme', 'copper wires of the Aldersund mill', {}, new AbortController().signal);
+    expect(facts.map(({ text }) => text)).toEqual([texts[0], texts[2]]);
+  });
 });

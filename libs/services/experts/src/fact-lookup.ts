@@ -1,12 +1,19 @@
 import type { Fact } from '@conclave/contracts';
-import { collectionOf, factsPurpose, type Embedder, type Vectors } from '@conclave/ports';
+import { collectionOf, factsPurpose, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
+import { fusedByRank, isAbout } from '@conclave/strategies';
 import { farthest } from './collection-search.js';
 import type { FactLookup } from './graph.capability.js';
 
 /** Facts that one lookup gives. */
 const mostFacts = 3;
 
-/** Facts of earlier runs that `metadata_filters` select, nearest to the question first; none that has nothing to do with it. */
+/** Facts that are compared with the question where no filter selects them. */
+const mostCandidates = 12;
+
+/**
+ * Facts of earlier runs. Those that `metadata_filters` select come nearest to the question first, none that has nothing to do with it.
+ * Without filters only those are given that are about what the question names: everything that was ever learned lies beside them.
+ */
 export const factLookup =
   (vectors: Vectors, embedder: Embedder): FactLookup =>
   async (tenant, question, filters, signal) => {
@@ -14,12 +21,17 @@ export const factLookup =
     const known = (await vectors.list(tenant)).some(({ name }) => name === collection);
     if (!known) return { facts: [], unknownKeys: [] };
     const [vector] = await embedder.embed([question], { signal });
-    const { hits, unknownKeys } = await vectors.query(
-      { tenant, collection },
-      { vector: vector!, limit: mostFacts, where: filters, signal },
-    );
-    const near = hits.filter(({ distance }) => distance <= farthest);
-    const facts = near.map(({ text, metadata }): Fact => ({
+    const scope = { tenant, collection };
+    const isFiltered = Object.keys(filters).length > 0;
+    const limit = isFiltered ? mostFacts : mostCandidates;
+    const [{ hits, unknownKeys }, said] = await Promise.all([
+      vectors.query(scope, { vector: vector!, limit, where: filters, signal }),
+      isFiltered ? { hits: [] } : vectors.match(scope, { words: question, limit, signal }),
+    ]);
+    const found = isFiltered
+      ? hits.filter(({ distance }) => distance <= farthest)
+      : fusedByRank<Pick<VectorHit, 'id' | 'text' | 'metadata'>>([{ hits: said.hits, weight: 2 }, { hits, weight: 1 }], ({ id }) => id).filter(({ text }) => isAbout(question, text)); // prettier-ignore
+    const facts = found.slice(0, mostFacts).map(({ text, metadata }): Fact => ({
       text,
       source: { kind: 'memory', title: `[Domain-Filtered Memory] ${String(metadata['source'] ?? '')}`.trim(), url: null },
       taskId: '',

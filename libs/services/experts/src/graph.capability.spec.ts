@@ -217,9 +217,12 @@ describe('the graph capability', () => {
       expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact by filter' }]);
     });
 
-    it('asks for none without filters', async () => {
-      const { ask } = worker({ facts: () => Promise.reject(new Error('Nobody asked.')) });
-      expect((await ask()).facts).toEqual([]);
+    it('gives what was learned about the question also where the plan names no filter', async () => {
+      const facts: FactLookup = (_tenant, _question, filters) =>
+        Promise.resolve({ facts: Object.keys(filters).length === 0 ? [fact('The bridge is of steel.')] : [], unknownKeys: [] });
+      const { ask, shown } = worker({ facts });
+      expect((await ask()).facts).toMatchObject([{ text: '[Domain-Filtered Memory] The bridge is of steel.', source: { kind: 'memory' } }]);
+      expect(shown).toMatchObject([{ text: '0 relations, 0 insights, 1 fact' }]);
     });
 
     it('goes on without them, and without the graph, when they are away', async () => {

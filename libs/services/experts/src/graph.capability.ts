@@ -59,7 +59,7 @@ const keyOf = (tenant: string, judgement: string | null, { question, categories,
 
 /**
  * `graph`: what the knowledge graph says about the entities of the question, two hops far, with the insights of earlier answers;
- * and the facts that the plan's filters select. A graph or a collection that is away costs the run nothing but that context: the
+ * and the facts that the plan's filters select, or that are about it where there are none. A graph or a collection that is away costs the run nothing but that context: the
  * result is ok without it and says so. Contexts are kept for an hour, but not over a rating or a decided contradiction.
  */
 export const graphCapability =
@@ -78,7 +78,9 @@ export const graphCapability =
     };
     const graph = { retrieve: (query: GraphQuery) => within(withinMs, patient.retrieve(query), late) };
     const input = data.input as Input;
-    const filtered = lookUp !== null && Object.keys(input.filters).length > 0;
+    // With filters or without: what was learned as a fact belongs to what was learned.
+    const filtered = lookUp !== null;
+    const isFiltered = Object.keys(input.filters).length > 0;
     const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
       maker.tool(
         { runId: task.runId, owner: data.taskId, index, purpose: data.capability, name, request, deadline, signal },
@@ -115,11 +117,19 @@ export const graphCapability =
     const used = ofGraph.reduce((sum, { text }) => sum + text.length, 0);
     const ofFilters = looked ? filteredFacts(looked.facts, Math.max(0, input.maxCharacters - used), at) : [];
     const facts = [...ofGraph, ...ofFilters];
-    await show(stream, task, attempt, { found, facts, insights: found?.context.syntheses.length ?? 0, filtered: ofFilters.length });
+    await show(stream, task, attempt, {
+      found,
+      facts,
+      insights: found?.context.syntheses.length ?? 0,
+      filtered: ofFilters.length,
+      isFiltered,
+    });
     const notes = [
       ...(found ? [] : [skipped]),
       ...(found?.cached ? ['The context of the knowledge graph came from its cache.'] : []),
-      ...(second && !looked ? ['The facts that the filters ask for could not be read: they were left out.'] : []),
+      ...(second && !looked
+        ? [`The facts that ${isFiltered ? 'the filters ask for' : 'were learned'} could not be read: they were left out.`]
+        : []),
       ...(looked && looked.unknownKeys.length > 0 ? [`No fact carries these filters: ${looked.unknownKeys.join(', ')}.`] : []),
     ];
     return {
@@ -156,14 +166,20 @@ async function show(
   stream: ShownIn,
   task: TaskDispatched,
   attempt: number,
-  { found, facts, insights, filtered }: { found: Retrieved | null; facts: readonly Fact[]; insights: number; filtered: number },
+  {
+    found,
+    facts,
+    insights,
+    filtered,
+    isFiltered,
+  }: { found: Retrieved | null; facts: readonly Fact[]; insights: number; filtered: number; isFiltered: boolean },
 ): Promise<void> {
   const { taskId, detail } = task.data;
   const parts = found
     ? [
         counted(found.context.relations.length, 'relation'),
         counted(insights, 'insight'),
-        ...(filtered > 0 ? [counted(filtered, 'fact', ' by filter')] : []),
+        ...(filtered > 0 ? [counted(filtered, 'fact', isFiltered ? ' by filter' : '')] : []),
         ...(found.cached ? ['from the cache'] : []),
       ]
     : [];

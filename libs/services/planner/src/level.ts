@@ -1,5 +1,6 @@
 import type { Complexity, PlannedTask, PlanRequested, SafetyTopic } from '@conclave/contracts';
 import { complexityOf, hasImage } from '@conclave/strategies';
+import type { Seen } from './lookup.js';
 
 /** How much machinery a run gets, and why. */
 export interface Level {
@@ -34,6 +35,23 @@ function levelInWords(request: PlanRequested['data']): Level {
   if (ofTemplate !== 'auto') return { ...about, complexity: ofTemplate, signals: ['forced:template'] };
   const lookUp = read.level !== 'trivial' || !read.factual ? null : read.worldly ? 'world' : 'word';
   return { ...about, complexity: read.level, signals: [...read.signals], lookUp };
+}
+
+/**
+ * The level after a look: a trivial question of which documents or earlier answers have something to say is moderate, and so is one that
+ * could not be looked up in time or that only the web could tell. One of which nothing is found stays trivial.
+ */
+export function raised(level: Level, seen: Seen | null, searchesWeb: boolean): Level {
+  const why = seen?.documents
+    ? 'lookup:documents'
+    : seen?.learned
+      ? 'lookup:learned'
+      : seen?.late
+        ? 'lookup:late'
+        : searchesWeb && level.lookUp === 'world'
+          ? 'lookup:web'
+          : null;
+  return why === null ? level : { ...level, complexity: 'moderate', signals: [...level.signals, why], lookUp: null };
 }
 
 /** The one task of a trivial question. */

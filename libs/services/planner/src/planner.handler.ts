@@ -13,13 +13,17 @@ import {
 } from '@conclave/contracts';
 import { fallbackTasks } from '@conclave/loop';
 import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
-import { defer, RUN_STREAM, STATE, type DeadReason, type HandlerOutcome, type StateStore } from '@conclave/ports';
+import {
+  defer, EMBEDDER, GRAPH, RUN_STREAM, SEARCH, STATE, VECTORS,
+  type DeadReason, type Embedder, type HandlerOutcome, type KnowledgeGraph, type Search, type StateStore, type Vectors,
+} from '@conclave/ports'; // prettier-ignore
 import {
   abortRun, askModels, CALL_MAKER, insteadOf, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
 } from '@conclave/service-calls'; // prettier-ignore
 import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply, type Random } from '@conclave/strategies';
 import type { z } from 'zod';
-import { levelOf, trivialTask } from './level.js';
+import { levelOf, raised, trivialTask } from './level.js';
+import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
 import { mayCachePlan, PlanCache } from './plan-cache.js';
 
@@ -69,6 +73,7 @@ const reAskTokens = 1_500;
 export class PlannerHandler {
   private readonly plans: PlanCache;
   private readonly choices: ModelChoices;
+  private readonly lookup: Lookup;
 
   constructor(
     @Inject(STATE) private readonly state: PlannerState,
@@ -76,9 +81,14 @@ export class PlannerHandler {
     @Inject(RUN_STREAM) private readonly stream: ShownIn,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(RANDOM) random: Random,
+    @Inject(SEARCH) search: Search | null = null,
+    @Inject(GRAPH) graph: KnowledgeGraph | null = null,
+    @Inject(VECTORS) vectors: Vectors | null = null,
+    @Inject(EMBEDDER) embedder: Embedder | null = null,
   ) {
     this.plans = new PlanCache(state.caches, maker);
     this.choices = new ModelChoices(state.scores, maker, random);
+    this.lookup = new Lookup({ search, graph, vectors, embedder }, maker);
   }
 
   @EventPattern('PlanRequested')
@@ -117,15 +127,25 @@ export class PlannerHandler {
     const now = await this.state.now();
     const timeoutMs = request.template.planning_timeout_s * 1000;
     if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return [];
-    const level = levelOf(request);
     const deadline = now + timeoutMs;
     const look = { runId, owner, deadline, signal };
+    const inWords = levelOf(request);
+    const question = gap ? [gap.nextFocus, gap.gap].find((text) => text !== '') || request.goal : request.goal;
+    const isInDoubt = inWords.complexity === 'trivial' && gap === null;
+    const looked =
+      isInDoubt && inWords.lookUp === null ? null : await this.lookup.look(look, request, question, isInDoubt ? 'everywhere' : 'learned');
+    if (looked?.kind === 'busy') return defer(looked.retryInMs);
+    if (looked?.kind === 'cancelled') return looked.records;
+    const level = isInDoubt ? raised(inWords, looked?.value ?? null, this.lookup.searchesWeb(request)) : inWords;
+    const offersLearned = looked?.value?.learned === true;
     /** The plan as an event, with the order of its models. */
     const planned = async (draft: PlanDraft, made: readonly Event[] = []): Promise<HandlerOutcome> => {
       const drawn = await this.choices.draw(look, draft.tasks, request);
       if (drawn?.kind === 'busy') return defer(drawn.retryInMs);
-      if (drawn?.kind === 'cancelled') return [...made, ...drawn.records];
-      return [this.created(runId, { ...draft, choices: drawn?.value ?? {} }), ...made, ...(drawn?.records ?? [])];
+      const records = [...(looked?.records ?? []), ...made, ...(drawn?.records ?? [])];
+      if (drawn?.kind === 'cancelled') return records;
+      const tasks = offersLearned && level.complexity !== 'trivial' ? [...withLearned(draft.tasks, gap ? question : null)] : draft.tasks;
+      return [this.created(runId, { ...draft, tasks, choices: drawn?.value ?? {} }), ...records];
     };
     if (level.complexity === 'trivial' && gap === null)
       return planned({ ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] });
@@ -136,7 +156,7 @@ export class PlannerHandler {
       const found = await this.plans.find(look, request);
       if (found.kind === 'busy') return defer(found.retryInMs);
       records.push(...found.records);
-      if (found.kind === 'cancelled') return records;
+      if (found.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
       this.metrics.count(found.value ? 'cache_hits_total' : 'cache_misses_total', { cache: 'plan' });
       if (found.value) {
         await this.show(runId, owner, 1, request, [
@@ -177,11 +197,15 @@ export class PlannerHandler {
       if (answered.kind === 'busy') return defer(answered.retryInMs);
       records.push(...answered.records);
       usage = addUsage(usage, answered.usage);
-      if (answered.kind === 'cancelled') return records;
+      if (answered.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
       if (answered.kind === 'failed') {
         const text = `No plan came: ${answered.failure.message}`;
         await this.show(runId, owner, Math.max(shownAttempt, answered.attempt), request, [{ n: 1, code: 'planner.result', text }]);
-        return [this.created(runId, { ...blank, ...level, epoch, reAsks: tried, failure: answered.failure, usage }), ...records];
+        return [
+          this.created(runId, { ...blank, ...level, epoch, reAsks: tried, failure: answered.failure, usage }),
+          ...(looked?.records ?? []),
+          ...records,
+        ];
       }
       const plan = readPlan(answered.reply.content, request.template, request.goal, level.complexity);
       await this.show(runId, owner, answered.attempt, request, [

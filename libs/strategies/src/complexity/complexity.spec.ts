@@ -41,6 +41,7 @@ describe('the complexity of a request', () => {
     ['SHA-256 of hello', 'tool:hash'],
     ['Write a regex for postcodes', 'tool:regex'],
     ['Is 97 a prime number?', 'tool:number'],
+    ['What is MCMXC?', 'tool:number'],
     ['What time is it in Tokyo?', 'tool:timezone'],
   ])('leaves "%s" to a tool', (text, signal) => {
     expect(complexityOf(text, alone)).toMatchObject({ level: 'moderate', signals: expect.arrayContaining([signal]) });
@@ -88,6 +89,7 @@ describe('the complexity of a request', () => {
 
   it.each([
     ['Who is the author of Moby Dick?', true, true],
+    ['Who owns the Heron Mill?', true, true],
     ['Can you tell me where Lake Inari is?', true, true],
     ['What is photosynthesis?', true, false],
     ['Was ist ein Adverb?', true, false],

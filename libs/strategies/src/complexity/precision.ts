@@ -25,7 +25,9 @@ export const precisionQuestions: readonly { readonly name: string; readonly patt
   },
   { name: 'calculation', pattern: /(?:sqrt|log|ln|sin|cos|tan|exp)\s*\(|\d!/u },
   { name: 'finance', pattern: phrases('compound interest', 'zinseszins*', 'mortgage (?:rate|payment)s?', 'annuit(?:y|ät)', 'kreditrate', 'vat', 'mehrwertsteuer', 'mwst', 'net present value', 'kapitalwert') },
-  { name: 'number', pattern: phrases('prime (?:number|factor)s?', 'primzahl*', 'primfaktor*', 'gcd', 'lcm', 'ggt', 'kgv', 'greatest common (?:divisor|factor)', 'least common multiple', 'größte[rn]? gemeinsame[rn]? teiler', 'roman numerals?', 'arabic numerals?', '[mdclxvi]{4,12} (?:to|as|in|into|als|in) (?:a |eine )?(?:number|arabic|zahl)*', '[mdclxvi]{4,12}', 'römische[rns]? (?:zahl|ziffer)*', 'in (?:binary|hexadecimal|octal)', '(?:binär|hexadezimal|dual)zahl', 'is \\d+ (?:a )?prime') },
+  { name: 'number', pattern: phrases('prime (?:number|factor)s?', 'primzahl*', 'primfaktor*', 'gcd', 'lcm', 'ggt', 'kgv', 'greatest common (?:divisor|factor)', 'least common multiple', 'größte[rn]? gemeinsame[rn]? teiler', 'roman numerals?', 'arabic numerals?', '[mdclxvi]{4,12} (?:to|as|in|into|als|in) (?:a |eine )?(?:number|arabic|zahl)*', 'römische[rns]? (?:zahl|ziffer)*', 'in (?:binary|hexadecimal|octal)', '(?:binär|hexadezimal|dual)zahl', 'is \\d+ (?:a )?prime') },
+  // A numeral in capitals, and no word that is spelled with its letters ("Mill", "civil").
+  { name: 'number', pattern: /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\p{L}\p{N}])/u },
   { name: 'statistics', pattern: phrases(`(?:mean|median|average|standard deviation|variance|mittelwert|median|durchschnitt|standardabweichung|varianz) (?:of|von|aus|der zahlen)(?: the numbers)? ${number}`) },
   { name: 'probability', pattern: phrases('probabilit(?:y|ies)', 'wahrscheinlichkeit', 'odds of', 'dice', 'würfel(?:n|wurf|t)?', 'coin (?:toss|flip)(?:es|s)?', 'how many (?:permutations|combinations)') },
   { name: 'date', pattern: phrases(

@@ -18,7 +18,7 @@ const stopWords: ReadonlySet<string> = new Set(
 );
 
 /** Words as they are compared: lower case, accents aside, umlauts spelled out, a plural or case ending off. */
-function termsOf(text: string): string[] {
+export function termsOf(text: string): string[] {
   const words =
     text
       .toLowerCase()

@@ -33,9 +33,9 @@ export class KeptAnswers {
   /** Throws what the stores and the embedder throw; a repeat goes on where it was. */
   async keep({ runId, data }: RunCompleted, signal: AbortSignal): Promise<void> {
     const { caching, caller, completedAt } = data;
-    if (!caching) return;
     const age = (await this.state.now()) - completedAt;
-    const question = mayServeAgain(data) ? await this.keepAnswer(runId, data, age) : null;
+    const question = caching && mayServeAgain(data) ? await this.keepAnswer(runId, data, age) : null;
+    // What is learned is the template's own choice: a run that fills no cache teaches all the same.
     const facts = factsOf(runId, data);
     if (!this.sources || (question === null && facts.length === 0)) return;
     // A ban refuses the mark: then nothing of this run may be found any more.
@@ -47,7 +47,7 @@ export class KeptAnswers {
     const ofFacts = vectors.slice(texts.length - facts.length);
     if (question !== null)
       await this.put(caller.tenant, answersPurpose, [
-        { id: runId, vector: vectors[0]!, text: question, metadata: { scope: caching.scope!, day: dayOf(completedAt) } },
+        { id: runId, vector: vectors[0]!, text: question, metadata: { scope: caching!.scope!, day: dayOf(completedAt) } },
       ]);
     await this.put(caller.tenant, factsPurpose, facts.map((fact, index) => ({ ...fact, vector: ofFacts[index]! }))); // prettier-ignore
     // A bad rating that came meanwhile has removed the mark, and what it could see of the vectors.

@@ -202,7 +202,7 @@ describe('facts', () => {
 
   it.each<[string, Partial<Completed>, number]>([
     ['evidence without the answer of a run that was cut short', { cutShort: true }, 1],
-    ['nothing of a run that may not be kept', { caching: null }, 0],
+    ['also of a run that fills no cache: learning is a choice of its own', { caching: null }, 2],
     ['nothing where the template teaches nothing', { learning: { graph: 'off', models: [], prices: {}, contexts: {} } }, 0],
     ['nothing of a run that has failed', { outcome: 'failed', answer: null }, 0],
   ])('are %s', async (_what, over, many) => {

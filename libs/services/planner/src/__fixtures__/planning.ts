@@ -1,8 +1,9 @@
 import { GapDetected, makeEvent, noUsage, PlanRequested, type Event, type PlanCreated, type Template } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
-import { MemoryStores, type Models } from '@conclave/ports';
+import { MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/service-calls';
 import type { Random } from '@conclave/strategies';
+import type { LookupParts } from '../lookup.js';
 import { PlannerHandler } from '../planner.handler.js';
 
 const general = { t1: ['a@fake'], prompt: 'Answer.' };
@@ -31,7 +32,7 @@ export const template: Template = {
 export const question = 'Compare the history of the Aurora bridge with the history of the Borealis bridge and explain the differences.';
 
 /** One planner after the other over the same stores; `replies` are what the model says, in order. */
-export function planning(replies: readonly string[], random: Random = Math.random) {
+export function planning(replies: readonly string[], random: Random = Math.random, parts: Partial<LookupParts> = {}) {
   const stores = new MemoryStores();
   const left = [...replies];
   const prompts: string[] = [];
@@ -52,7 +53,8 @@ export function planning(replies: readonly string[], random: Random = Math.rando
     const maker = new CallMaker({
       state, stream, models: models as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics, processId: 'one', service: 'planner', storePrompts: 'full',
     }); // prettier-ignore
-    return new PlannerHandler(state, maker, stream, metrics, random);
+    const { search = null, graph = null, vectors = null, embedder = null } = parts;
+    return new PlannerHandler(state, maker, stream, metrics, random, search, graph as KnowledgeGraph | null, vectors, embedder);
   };
   const context = { signal: new AbortController().signal } as DeliveryContext;
   const request = async (runId: string, over: Partial<PlanRequested['data']> = {}): Promise<PlanRequested> => {

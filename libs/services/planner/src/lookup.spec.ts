@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { Failure } from '@conclave/contracts';
+import {
+  collectionOf, documentsCollection, factsPurpose, MemoryGraphStore, MemoryVectorStore, type Embedder, type Search, type VectorRecord,
+} from '@conclave/ports'; // prettier-ignore
+import { planning, question, template } from './__fixtures__/planning.js';
+import { withLearned, type LookupParts } from './lookup.js';
+
+const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'Answer it.', capability: 'expert.general' }] });
+/** Every text lies elsewhere: what is found is found by its words. */
+const embedder: Embedder = {
+  id: 'far@1',
+  dimension: 2,
+  reads: 'words',
+  embed: (texts) => Promise.resolve(texts.map(() => Float32Array.of(0, 1))),
+  health: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+};
+const corpus = (title: string, snippet: string, more: Partial<Search> = {}): Search => ({
+  kind: 'corpus',
+  description: 'a folder',
+  query: () => Promise.resolve([{ title, url: null, snippet }]),
+  health: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+  ...more,
+});
+const record = (id: string, text: string): VectorRecord => ({ id, vector: Float32Array.of(1, 0), text, metadata: {} });
+const asked = (goal: string, more = {}) => ({ template: { ...template, ...more }, goal });
+const levelOf = async (parts: Partial<LookupParts>, goal: string, more = {}) => {
+  const { complexity, signals } = await planning([plan], undefined, parts).plan('run_1', asked(goal, more));
+  return [complexity, ...signals];
+};
+
+describe('a trivial question', () => {
+  const builder = 'Who built the Gull Bridge?';
+
+  it('is moderate where a document is about it, and stays as it is where none is', async () => {
+    const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931.');
+    expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:documents']);
+    expect(await levelOf({ search }, 'Who designed the Eiffel Tower?')).toEqual(['trivial']);
+    expect(await levelOf({ search }, builder, { capabilities: [] })).toEqual(['trivial']);
+    expect(await levelOf({}, builder)).toEqual(['trivial']);
+  });
+
+  it('is moderate where an uploaded document or something learned is about it, of the same tenant alone', async () => {
+    const vectors = new MemoryVectorStore().connect();
+    const fill = async (tenant: string, collection: string, text: string) => {
+      await vectors.create({ tenant, collection }, 2);
+      await vectors.upsert({ tenant, collection }, [record('one', text)]);
+    };
+    const collections = { capabilities: ['collections'], collections: [{ name: 'town', description: 'About the town.' }] };
+    await fill('zeta', documentsCollection('town', embedder), 'The Gull Bridge was built by Ilse Brandvold.');
+    expect(await levelOf({ vectors, embedder }, builder, collections)).toEqual(['trivial']);
+    await fill('acme', documentsCollection('town', embedder), 'The Gull Bridge was built by Ilse Brandvold.');
+    expect(await levelOf({ vectors, embedder }, builder, collections)).toEqual(['moderate', 'lookup:documents']);
+    await fill('acme', collectionOf(factsPurpose, embedder), 'Who owns the Heron Mill?\nTomas Aldine owns it.');
+    expect(await levelOf({ vectors, embedder }, 'Who owns the Heron Mill?')).toEqual(['moderate', 'lookup:learned']);
+    expect(await levelOf({ vectors, embedder }, 'Who owns the Raven Mill?')).toEqual(['trivial']);
+  });
+
+  it('is looked up without a model, and not at all where it asks for words or small talk', async () => {
+    const queries: string[] = [];
+    const search = corpus('x', 'y', { query: ({ query }) => (queries.push(query), Promise.resolve([])) });
+    const world = planning([], undefined, { search });
+    for (const goal of ['Hello!', 'Write a haiku about rain.', 'What should I call you?']) await world.plan(`run_${queries.length}${goal.length}`, asked(goal));
+    expect(queries).toEqual([]);
+    await world.plan('run_last', asked('What is a sextant?'));
+    expect([queries, world.prompts]).toEqual([['What is a sextant?'], []]);
+  }); // prettier-ignore
+
+  it('is in doubt, so moderate, where a store is away or slow, and that is known within half a second', async () => {
+    const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
+    expect(await levelOf({ search: away }, builder)).toEqual(['moderate', 'lookup:late']);
+    const slow = corpus('', '', { query: () => new Promise(() => undefined) });
+    const began = performance.now();
+    expect(await levelOf({ search: slow }, builder)).toEqual(['moderate', 'lookup:late']);
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+
+  it('about the world is moderate where only the web could tell, a plain definition is not', async () => {
+    const search = corpus('', '', { kind: 'web', query: () => Promise.reject(new Error('The web is not asked in passing.')) });
+    expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:web']);
+    expect(await levelOf({ search }, 'What is photosynthesis?')).toEqual(['trivial']);
+    expect(await levelOf({ search }, builder, { capabilities: ['graph'] })).toEqual(['trivial']);
+  });
+
+  it('is decided once: a repeat sees what was seen first', async () => {
+    let answers = 0;
+    const search = corpus('', '', { query: () => Promise.resolve(answers++ === 0 ? [{ title: 'Gull Bridge', url: null, snippet: 'built' }] : []) });
+    const world = planning([plan, plan], undefined, { search });
+    const header = await world.request('run_1', asked(builder));
+    expect([(await world.handle(header)).complexity, (await world.handle(header)).complexity, answers]).toEqual(['moderate', 'moderate', 1]);
+  }); // prettier-ignore
+});
+
+describe('what was learned', () => {
+  const graphOf = async (about: string) => {
+    const graph = new MemoryGraphStore().connect();
+    const insight = { summary: `${about} was built before the others.`, entities: [about], insight_type: 'comparison' as const };
+    await graph.addSynthesis({ tenant: 'acme', runId: 'run_0', insight, domain: 'general', confidence: 0.9, at: 1 });
+    return graph;
+  };
+
+  it('is offered to every plan that may use it, also in a later round, to experts as evidence', async () => {
+    const world = planning([plan, plan], undefined, { graph: await graphOf('Aurora bridge') });
+    const told = ({ tasks }: Awaited<ReturnType<typeof world.plan>>) =>
+      tasks.map(({ id, capability, needs }) => [id, capability, ...needs]);
+    const offered = [['learned', 'graph'], ['x1', 'expert.general', 'learned']]; // prettier-ignore
+    expect(told(await world.plan('run_1'))).toEqual(offered);
+    // A plan of the cache gets it too, and keeps none.
+    expect(told(await world.plan('run_2'))).toEqual(offered);
+    expect(world.prompts).toHaveLength(1);
+  });
+
+  it('adds nothing where nothing was learned, or nothing about the question', async () => {
+    const other = await planning([plan], undefined, { graph: await graphOf('Heron Mill') }).plan('run_1');
+    const none = await planning([plan], undefined, { graph: new MemoryGraphStore().connect() }).plan('run_1');
+    const unable = await planning([plan], undefined, { graph: await graphOf('Aurora bridge') }).plan('run_1', asked(question, { capabilities: ['research'] }));
+    for (const { tasks } of [other, none, unable]) expect(tasks.map(({ id }) => id)).toEqual(['x1']);
+  }); // prettier-ignore
+
+  it('goes to experts that say nothing of what they need or need evidence, not to one that wants none', () => {
+    const expert = (id: string, needs: string[]) => ({ id, capability: 'expert.general', task: id, query: null, needs, metadata_filters: null });
+    const research = { id: 'r1', capability: 'research', task: 'r', query: 'r', needs: [], metadata_filters: null };
+    const planned = withLearned([research, expert('x1', ['r1']), expert('x2', [])], null);
+    expect(planned.map(({ id, needs }) => [id, ...needs])).toEqual([['learned'], ['r1'], ['x1', 'learned', 'r1'], ['x2']]);
+    const asks = [{ ...research, id: 'g', capability: 'graph' }, expert('x1', ['g'])];
+    expect(withLearned(asks, null)).toEqual(asks);
+  }); // prettier-ignore
+});

@@ -1,0 +1,155 @@
+import type { PlannedTask, PlanRequested } from '@conclave/contracts';
+import { isExpert } from '@conclave/loop';
+import { within } from '@conclave/platform';
+import {
+  collectionOf, documentsCollection, factsPurpose, type Embedder, type KnowledgeGraph, type Search, type Vectors, type VectorScope,
+} from '@conclave/ports'; // prettier-ignore
+import type { Calls } from '@conclave/service-calls';
+import { isAbout, questionTerms } from '@conclave/strategies';
+import { z } from 'zod';
+import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
+
+/** Number of the call that looks: above every other of one plan. */
+const lookupIndex = 1_002;
+/** Milliseconds that all stores together may take. A plan is not held up by one that is slow. */
+const patienceMs = 300;
+/** Milliseconds for which it is remembered that nothing was learned, so that a plan of a tenant without knowledge costs nothing more. */
+const nothingLearnedMs = 5_000;
+/** Hits that are looked at. */
+const mostHits = 5;
+/** Cosine distances below which a text is about the question although it uses other words; by what the embedder reads. */
+const nearest = { words: 0.3, sentences: 0.15 } as const;
+
+export interface LookupParts {
+  readonly search: Search | null;
+  readonly graph: Pick<KnowledgeGraph, 'retrieve' | 'stats'> | null;
+  readonly vectors: Vectors | null;
+  readonly embedder: Embedder | null;
+}
+
+const Seen = z.object({
+  documents: z.boolean().describe('a passage of a document is about the question'),
+  learned: z.boolean().describe('something that was learned before is'),
+  late: z.boolean().describe('the stores did not answer in time'),
+});
+export type Seen = z.infer<typeof Seen>;
+
+type Request = Pick<PlanRequested['data'], 'template' | 'caller'>;
+type Look = Omit<JournalledLook, 'index' | 'name' | 'purpose' | 'request'>;
+
+/** Looks whether documents or what was learned have anything to say about a question: full text and vectors, no model. */
+export class Lookup {
+  readonly #emptyUntil = new Map<string, number>();
+
+  constructor(
+    private readonly parts: LookupParts,
+    private readonly maker: Pick<Calls, 'tool'>,
+    private readonly withinMs: number = patienceMs,
+  ) {}
+
+  /** Whether questions about the world go to a search that cannot be asked in passing. */
+  searchesWeb({ template }: Request): boolean {
+    return this.parts.search?.kind === 'web' && template.capabilities.includes('research');
+  }
+
+  /** Null where there is nothing to look in. The journal keeps what was seen, so that a repeat decides the same. */
+  async look(look: Look, request: Request, question: string, where: 'everywhere' | 'learned'): Promise<Journalled<Seen> | null> {
+    const documents = where === 'everywhere' ? this.documents(request, question) : [];
+    const learned = (await this.hasLearned(request)) ? this.learned(request, question) : [];
+    if (documents.length + learned.length === 0) return null;
+    return journalledJson(
+      this.maker,
+      { ...look, index: lookupIndex, name: 'lookup', purpose: 'plan.lookup', request: { question, where } },
+      Seen,
+      async () => {
+        const signal = AbortSignal.any([look.signal, AbortSignal.timeout(this.withinMs)]);
+        const any = async (looks: readonly ((signal: AbortSignal) => Promise<boolean>)[]): Promise<boolean> =>
+          (await Promise.all(looks.map((one) => one(signal)))).includes(true);
+        // A store that is away has nothing to say now, and that it is late leaves the question open: both are in doubt.
+        const all = Promise.all([any(documents), any(learned)]).then(
+          ([found, known]): Seen => ({ documents: found, learned: known, late: false }),
+          (): Seen => ({ documents: false, learned: false, late: true }),
+        );
+        return within(this.withinMs, all, () => ({ documents: false, learned: false, late: true }));
+      },
+    );
+  }
+
+  private documents({ template, caller }: Request, question: string): ((signal: AbortSignal) => Promise<boolean>)[] {
+    const { search, vectors, embedder } = this.parts;
+    const looks: ((signal: AbortSignal) => Promise<boolean>)[] = [];
+    if (search?.kind === 'corpus' && template.capabilities.includes('research'))
+      looks.push(async (signal) =>
+        (await search.query({ query: question, limit: mostHits, signal })).some(({ title, snippet }) =>
+          isAbout(question, `${title} ${snippet}`),
+        ),
+      );
+    if (vectors && embedder && template.capabilities.includes('collections'))
+      for (const { name } of template.collections ?? []) {
+        const scope = { tenant: caller.tenant, collection: documentsCollection(name, embedder) };
+        looks.push((signal) => this.holds(scope, question, signal));
+      }
+    return looks;
+  }
+
+  private learned({ template, caller: { tenant } }: Request, question: string): ((signal: AbortSignal) => Promise<boolean>)[] {
+    const { graph, vectors, embedder } = this.parts;
+    if (!template.capabilities.includes('graph')) return [];
+    const looks: ((signal: AbortSignal) => Promise<boolean>)[] = [];
+    if (graph)
+      looks.push(async () => {
+        const query = { tenant, terms: questionTerms(question), categories: [], limit: 1, maxCharacters: 2_000 };
+        const { relations, syntheses } = await graph.retrieve(query);
+        return relations.length + syntheses.length > 0;
+      });
+    if (vectors && embedder)
+      looks.push((signal) => this.holds({ tenant, collection: collectionOf(factsPurpose, embedder) }, question, signal));
+    return looks;
+  }
+
+  private async holds(scope: VectorScope, question: string, signal: AbortSignal): Promise<boolean> {
+    const { vectors, embedder } = this.parts;
+    const said = await vectors!.match(scope, { words: question, limit: mostHits, signal });
+    if (said.hits.some(({ text, metadata }) => isAbout(question, `${String(metadata['title'] ?? '')} ${text}`))) return true;
+    const [vector] = await embedder!.embed([question], { signal });
+    const { hits } = await vectors!.query(scope, { vector: vector!, limit: 1, signal });
+    return hits.some(({ distance }) => distance <= nearest[embedder!.reads ?? 'sentences']);
+  }
+
+  /** False, for some seconds, where a tenant has learned nothing. What cannot be known now counts as learned: the look says more. */
+  private async hasLearned({ template, caller }: Request): Promise<boolean> {
+    const { graph, vectors, embedder } = this.parts;
+    if (!template.capabilities.includes('graph') || (!graph && !vectors)) return false;
+    const { tenant } = caller;
+    if ((this.#emptyUntil.get(tenant) ?? 0) > performance.now()) return false;
+    const counts = Promise.all([
+      graph?.stats(tenant).then(({ relations, syntheses }) => relations + syntheses) ?? 0,
+      vectors && embedder ? vectors.count({ tenant, collection: collectionOf(factsPurpose, embedder) }) : 0,
+    ]).then(
+      ([known, facts]) => known + facts > 0,
+      () => true,
+    );
+    const learned = await within(this.withinMs, counts, () => true);
+    if (this.#emptyUntil.size > 10_000) this.#emptyUntil.clear();
+    if (!learned) this.#emptyUntil.set(tenant, performance.now() + nothingLearnedMs);
+    return learned;
+  }
+}
+
+/** Id of the task that offers what was learned. */
+const learnedTask = 'learned';
+
+/**
+ * A plan with a look at what was learned before, unless it has one: a lookup without a model, whose facts every expert gets that gets any
+ * evidence or of whom nothing else is said.
+ */
+export function withLearned(tasks: readonly PlannedTask[], query: string | null): readonly PlannedTask[] {
+  if (tasks.some(({ capability, id }) => capability === 'graph' || id === learnedTask)) return tasks;
+  const hasEvidence = tasks.some(({ capability }) => !isExpert(capability));
+  return [
+    { id: learnedTask, capability: 'graph', task: 'What was learned before about this question', query, needs: [], metadata_filters: null },
+    ...tasks.map((task) =>
+      isExpert(task.capability) && (task.needs.length > 0 || !hasEvidence) ? { ...task, needs: [learnedTask, ...task.needs] } : task,
+    ),
+  ];
+}

@@ -37,6 +37,8 @@ describe('a prompt of a front end', () => {
     ['a question about JSON', 'What does { "title": "x" } mean? And <b>bold</b>?'],
     ['a document in Markdown', '## Plan\n\n## Costs\nThey rise. <details>more</details>\n\nWhat is missing?'],
     ['a transcript somebody asks about', 'Here is a log:\nUSER: hi\nASSISTANT: hello\nWhat went wrong in it?'],
+    ['a report in Markdown', '### What happened\n\nIt fails with { "version": "1.0" }.\n\n### Log\n\n<details>\nlong\n</details>\n'],
+    ['a question about a document', '### Notes\n\n### Format\n{ "name": "x" }\n<notes>\nA long text.\n</notes>\n\nWhat is missing in these notes?'],
     ['a task about titles', 'Compare the titles of nobility in France and Prussia.'],
     ['a long text', `${prompts.title}${'x'.repeat(60_000)}`],
   ])('is not %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).toBeNull()); // prettier-ignore

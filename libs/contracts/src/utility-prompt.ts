@@ -9,19 +9,28 @@ export interface UtilityPrompt {
 /** Longer prompts are not looked at: front ends send the last turns of a chat only. */
 const longest = 60_000;
 
+/** Tags of HTML and Markdown, which people write themselves. */
+const html: ReadonlySet<string> = new Set(
+  'a article aside b blockquote body br center code dd details div dl dt em font footer h1 h2 h3 h4 h5 h6 head header html i iframe img kbd li main nav ol p picture pre s script section small span strong style sub summary sup svg table tbody td th thead title tr u ul video'.split(
+    ' ',
+  ),
+);
+/** What may stand behind the last block of a prompt: the heading under which the reply is to follow. */
+const onlyHeading = /^\s*(?:#{1,6} [^\n]{0,60})?\s*$/u;
+
 /** Where a block such as `<chat_history>...</chat_history>` begins, whatever its name. */
 const opening = /^[ \t]*<([a-z][\w-]{1,40})>/gimu;
 /** Opening tags that are looked at. */
 const mostBlocks = 64;
 
 /** The blocks of a prompt, one behind the other, and the text around them. */
-function blocksIn(text: string): { readonly inner: readonly string[]; readonly around: string; readonly endsWithBlock: boolean } {
+function blocksIn(text: string): { readonly inner: readonly string[]; readonly around: string; readonly rest: string } {
   const inner: string[] = [];
   let around = '';
   let from = 0;
   let tags = 0;
   for (const found of text.matchAll(opening)) {
-    if (found.index < from) continue;
+    if (found.index < from || html.has(found[1]!.toLowerCase())) continue;
     if ((tags += 1) > mostBlocks) break;
     const start = found.index + found[0].length;
     const close = `</${found[1]!}>`;
@@ -32,7 +41,7 @@ function blocksIn(text: string): { readonly inner: readonly string[]; readonly a
     from = end + close.length;
   }
   const rest = text.slice(from);
-  return { inner, around: around + rest, endsWithBlock: inner.length > 0 && rest.trim() === '' };
+  return { inner, around: around + rest, rest };
 }
 
 /** Turns as front ends write them into a prompt; the names of the roles are the code's and not the template's. */
@@ -61,14 +70,14 @@ const openings = [
  */
 export function readUtilityPrompt(text: string): UtilityPrompt | null {
   if (text.length > longest) return null;
-  const { inner, around, endsWithBlock } = blocksIn(text);
+  const { inner, around, rest } = blocksIn(text);
   const turns = turnsOf(inner.filter((one) => turn.test(one)).join('\n'));
   const shape = shapeIn(around);
   const headings = around.match(heading)?.length ?? 0;
-  const endsWithTurns = endsWithBlock && turn.test(inner.at(-1)!) && turns.length > 1;
+  const endsWithTurns = inner.length > 0 && rest.trim() === '' && turn.test(inner.at(-1)!) && turns.length > 1;
   const aboutTurns = turns.length > 0 && around.trim() !== '' && (shape !== null || headings >= 2 || endsWithTurns);
   // Without any turn yet: the end of a sentence, or a block that is still empty.
-  const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && !documents.test(text);
+  const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && onlyHeading.test(rest) && !documents.test(text);
   if (aboutTurns || aboutBlock) return { shape, turns };
   if (openings.some((words) => words.test(text.trimStart()))) return { shape, turns: turns.length > 0 ? turns : turnsOf(text) };
   return null;

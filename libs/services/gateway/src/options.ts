@@ -1,4 +1,4 @@
-import type { Caller, KeyRole, RunView, Template } from '@conclave/contracts';
+import type { CallRecorded, Caller, KeyRole, RunView, Template } from '@conclave/contracts';
 import type { CrashPoints, History, Logger } from '@conclave/platform';
 import type {
   Blobs,
@@ -78,6 +78,8 @@ export interface GatewayMetrics {
   /** Milliseconds from the request to the first content of its answer. */
   onFirstContent(kind: StreamKind, ms: number): void;
   onCancel(reason: 'disconnect' | 'command'): void;
+  /** A call to a model outside a run. */
+  onCall(call: CallRecorded): void;
   onCache(lookup: { readonly cache: AnswerCacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;
 }
 

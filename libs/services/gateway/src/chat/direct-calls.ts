@@ -128,6 +128,7 @@ export class DirectCalls {
           firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
         },
       );
+      this.options.metrics.onCall(event);
       await this.log.publish([event]);
     } catch (error) {
       this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error });

@@ -36,6 +36,7 @@ describe('what a front end asks for itself', () => {
     expect([world.runs(), world.requested()]).toEqual([[], []]);
     await until('the record', () => world.events('audit').length === 1);
     expect(world.events<CallRecorded>('audit')[0]!.data).toMatchObject({ purpose: 'utility', model: 'm@fake', usage: { calls: 1 } });
+    expect(world.metric('onCall')).toMatchObject([[{ data: { purpose: 'utility', model: 'm@fake' } }]]);
   });
 
   it('streams where it asks for that', async () => {

@@ -1,5 +1,5 @@
 import { type FailureCode, failures } from '@conclave/contracts';
-import type { Metrics } from '@conclave/platform';
+import { measureCall, type Metrics } from '@conclave/platform';
 import type { GatewayMetrics } from '../options.js';
 
 /** What the gateway reports, in the metrics of the platform's list. */
@@ -18,6 +18,8 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onAttached: () => undefined,
   onFirstContent: () => undefined,
   onCancel: () => undefined,
+  // These pass no consumption, where the others are counted.
+  onCall: (call) => measureCall(metrics, call),
 });
 
 const cacheCounters = { hit: 'cache_hits_total', miss: 'cache_misses_total', failed: 'cache_failures_total' } as const;

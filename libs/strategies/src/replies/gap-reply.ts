@@ -72,7 +72,7 @@ const unreadable: Verdict = { verdict: 'complete', gap: '', nextFocus: '', parse
  * it is counted and reported. So is one that contradicts itself: the repeated format, COMPLETE beside a gap, NEEDS_MORE_INFO about nothing.
  */
 export function readGap(reply: string): Verdict {
-  const json = labelledMembers(jsonIn(reply.slice(-20_000)), labels);
+  const json = labelledMembers(jsonIn(reply.slice(-12_000)), labels);
   const fields = json.some(({ field }) => field === 'status') ? json : labelledValues(reply, labels);
   const said = lastVerdict(fields) ?? bareVerdict(reply, fields) ?? openGap(reply, fields);
   if (!said) return unreadable;

@@ -14,7 +14,7 @@ export interface LabelledValue {
 }
 
 /** Longest reply that is read, in characters: of a longer one the end, where the verdict stands. */
-const longestReply = 40_000;
+const longestReply = 12_000;
 
 /** Signs of other scripts and keyboards as the plain ones, one for one. */
 const plainSigns: Readonly<Record<string, string>> = {

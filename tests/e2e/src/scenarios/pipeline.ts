@@ -78,7 +78,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     const cut = { text: 'It is a small', finish: 'length' } as const;
 
     it.each(['streamed', 'whole'] as const)('ends with the finish reason of the model where one expert gave it, %s', async (how) => {
-      const trivial = script(`What is a numbat (${how})?`).expertReply(cut);
+      const trivial = script(how === 'whole' ? 'What is a numbat?' : 'What is a potoroo?').expertReply(cut);
       const sure = script(`Compare two sides of one coin (cut, ${how})`)
         .plan([expert('x1', 'Say it.')])
         .expertReply({ text: 'CONFIDENCE: 0.9\nIt is a small', finish: 'length' });

@@ -151,7 +151,7 @@ describe('budgets', () => {
     run.planned(0, [expert('x1', 'answer')]);
     run.result('x1', { ...answerOf('yes'), usage: { ...noUsage, calls: 8 } });
     run.composed('yes');
-    expect(run.completed()!['reason']).toContain('model_calls is nearly used up: 9 of 10');
+    expect(run.completed()!['reason']).toContain('model calls is nearly used up: 9 of 10');
   });
 
   it('reserve for a task what its own input needs at least', () => {

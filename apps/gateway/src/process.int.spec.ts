@@ -98,11 +98,22 @@ describe('a service as a process of its own', () => {
   }, 120_000);
 
   it('stays up, red and without work, when the state store is empty and the log is not', async () => {
-    const { supervised, health, port } = await start('gateway', 'second', () => /Nothing is consumed/);
+    // A planner: a gateway reads no records in any case.
+    const { supervised, health } = await start('planner', 'second', () => /Nothing is consumed/);
     const { status, text } = await health();
     expect(status).toBe(503);
     expect(text).toContain('The state store is empty or older than the event log');
-    await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow();
+    const admin = new Kafka({ brokers: [brokers], logLevel: 0 }).admin();
+    await admin.connect();
+    try {
+      const groups = (await admin.listGroups()).groups
+        .map(({ groupId }) => groupId)
+        .filter((id) => id.startsWith(prefix) && id.endsWith('planner'));
+      expect(groups).toHaveLength(1);
+      expect((await admin.describeGroups(groups)).groups.map(({ members }) => members)).toEqual([[]]);
+    } finally {
+      await admin.disconnect();
+    }
     expect(supervised.pid).not.toBeNull();
   }, 120_000);
 

@@ -53,9 +53,11 @@ async function kill(service: ServiceName, n = 1): Promise<void> {
 async function died(service: ServiceName, act: () => Promise<string>): Promise<string> {
   const process = engine.process(service);
   const before = process.exits().length;
+  const crashes = () => engine.history().filter(({ phase, actor }) => phase === 'crash' && actor === service).length;
+  const crashesBefore = crashes();
   const id = await act();
   expect((await process.nextExit(before + 1)).signal).toBe('SIGKILL');
-  expect(engine.history().filter((line) => line.phase === 'crash').length).toBeGreaterThan(0);
+  expect(crashes()).toBeGreaterThan(crashesBefore);
   await process.ready();
   return id;
 }

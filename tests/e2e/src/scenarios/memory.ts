@@ -84,6 +84,30 @@ export function memoryScenarios(engine: () => Engine): void {
       expect(three.sources.filter(({ insight }) => insight)).toEqual([]);
     });
 
+    it('is still there after questions of signs that mean something to databases', async () => {
+      const { summary, first, teaches, later, bridge, builder } = newBridge();
+      teaches();
+      const one = await ann.answered('remembers', first.question);
+      await ann.taught(one.id);
+      for (const signs of [
+        `'}) DETACH DELETE n //`,
+        `" }) MATCH (n) DETACH DELETE n //`,
+        `'); DELETE FROM graph_fact; --`,
+        `*:* AND NOT "x"~ \\`,
+      ]) {
+        const words = `${signs} ${bridge} ${builder}`;
+        const hostile = new CommitteeScript(engine().models, `What of ${words}?`)
+          .plan([{ ...recall, task: words }, expert('x1', 'Say it.')])
+          .expert('It is said.')
+          .answer(['It is said.']);
+        expect((await ann.answered('recalls', hostile.question)).answer).toContain('It is said.');
+      }
+      const second = later('Steel, as in all of its bridges [1].');
+      const two = await ann.answered('recalls', second.question);
+      expect(toldTo(second)).toContain(summary);
+      expect(two.answer).toContain(`[1] Earlier insight: ${summary}`);
+    });
+
     it('is nothing to another tenant, which asks the same', async () => {
       const { summary, first, teaches, later } = newBridge();
       teaches();

@@ -4,7 +4,6 @@ import { readRun, type Role } from '@conclave/test-support/system';
 import type { ScriptedReply } from '@conclave/test-support';
 import { rightAnswer } from '../world/committee.js';
 import type { World } from '../world/world.js';
-import { pause } from './measure.js';
 import type { Scenario } from './scenario.js';
 
 /** Follows a run's events and takes one byte a second off the wire. Resolves with how the connection ended. */
@@ -28,10 +27,13 @@ function creep(world: World, runId: string, forMs: number): Promise<'cut' | 'sti
   });
 }
 
-/** A stream is at most as long as the longest answer, some hundred kilobytes: the sockets of the kernel may hold all of it. */
+/**
+ * A stream is at most as long as the longest answer, some hundred kilobytes: the sockets of the kernel may hold all of it, so nothing is shown
+ * of memory here. That it is bounded, and the reader dropped, is shown with a stream of 25 MB by slow-client.spec.ts of the gateway.
+ */
 export const slowReader: Scenario = {
   name: 'slow-reader',
-  promise: 'Clients that read too slowly cost bounded memory and hold up nobody.',
+  promise: 'Clients that read too slowly hold up nobody.',
   fault: 'a hundred clients take 1 byte/s off the stream of the longest answer a run may give',
   engines: ['embedded', 'distributed'],
   controls: [],
@@ -57,24 +59,13 @@ export const slowReader: Scenario = {
     await until('the question', () => world.load.asked.at(-1)?.runId, { timeoutMs: 20_000 });
     const runId = world.load.asked.at(-1)!.runId!;
     world.fault(`${readers} slow readers`);
-    const largest = async (): Promise<number> => Math.max(...(await world.memory()).map(({ afterMb }) => afterMb));
-    const before = await largest();
     const creeping = Promise.all(Array.from({ length: readers }, () => creep(world, runId, world.short ? 15_000 : 60_000)));
     // Others ask meanwhile: the slow ones must not be felt.
     await Promise.all([load, world.load.run({ runs: 3, atOnce: 3, name: 'others', patienceMs: 30_000 })]);
-    let peak = before;
-    let over = false;
-    void creeping.then(() => (over = true));
-    while (!over) {
-      peak = Math.max(peak, await largest());
-      await pause(250);
-    }
     const dropped = (await creeping).filter((end) => end === 'cut').length;
-    const grown = peak - before;
-    if (grown > 150) throw new Error(`Memory grew by ${grown} MB for ${readers} slow readers.`);
     world.row({
       name: `${readers} readers`,
-      outcome: `+${grown} MB, ${dropped} dropped, others answered`,
+      outcome: `${dropped} dropped, others answered`,
       recoveryMs: null,
       runs: [runId],
     });
@@ -102,7 +93,8 @@ const faults: readonly { readonly name: string; readonly role: Exclude<Role, 'di
 export const modelFaults: Scenario = {
   name: 'model-faults',
   promise: 'Whatever a model server does, the run ends in time, with what the others found, and says what is missing.',
-  fault: '429 with Retry-After, 500, a stall in mid-stream, a truncated and a cut stream, nonsense, wrong JSON, and no answer for 120 s',
+  fault:
+    '429 with Retry-After, 500, a stall in mid-stream, a truncated and a cut stream, nonsense, wrong JSON, and no answer for 120 s (20 s in the short form)',
   engines: ['embedded', 'distributed'],
   controls: [],
   // A call that never ends is given up when the wall time of its run (120 s in the long form) is nearly over.

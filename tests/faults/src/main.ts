@@ -5,6 +5,7 @@ import type { EngineKind } from '@conclave/test-support/system';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { readEvidence } from './evidence/store.js';
+import { record } from './report/recorded.js';
 import { tableOf } from './report/table.js';
 import { boundsOf, runControl, runScenario, type Outcome } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
@@ -18,6 +19,7 @@ const usage = `npm run faults [-- <name>...] [options]
   --controls             every protection of the scenarios switched off in turn; each has to turn its check red
   --short                less load and shorter storms, as in CI
   --jobs <n>             systems at the same time; 1 unless said otherwise
+  --record               keeps what became of each in tests/faults/recorded.json, from which docs/guarantees.md is printed (npm run docs)
   --list                 what there is
   check <folder>         judges the evidence that an earlier run has left
 `;
@@ -31,6 +33,7 @@ const { values, positionals } = parseArgs({
     short: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '1' },
     ci: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -87,12 +90,18 @@ function jobs(): readonly (() => Promise<Outcome>)[] {
 }
 
 async function runAll(): Promise<number> {
+  if (values.record && values.without !== undefined)
+    throw new Error('--record takes no --without: with --controls each protection is recorded.');
   await useServers(engines().includes('distributed'));
   const waiting = [...jobs()];
   if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists on this engine.');
   const outcomes: Outcome[] = [];
   const lane = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) outcomes.push(await next());
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const outcome = await next();
+      outcomes.push(outcome);
+      if (values.record) record([outcome], new Date());
+    }
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);

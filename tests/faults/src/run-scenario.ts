@@ -5,6 +5,7 @@ import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { defaultBounds, type Bounds, type Evidence, type Figures, type Finding } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
+import { judgeControl } from './judge-control.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
 import { World, type Row } from './world/world.js';
@@ -21,6 +22,8 @@ export interface Outcome {
   readonly scenario: string;
   readonly engine: EngineKind;
   readonly without: string | null;
+  /** Less load and shorter storms, as in CI. */
+  readonly short: boolean;
   /** Something was found, or the scenario itself failed. For a control: nothing was found. */
   readonly red: boolean;
   readonly summary: string;
@@ -72,6 +75,7 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
     scenario: scenario.name,
     engine,
     without,
+    short,
     red,
     summary: red ? [...new Set([...(error ? [error] : []), ...verdict.findings.map((one) => one.check)])].join('; ') : 'holds',
     findings: verdict.findings,
@@ -93,15 +97,6 @@ export async function runScenario(scenario: Scenario, engine: EngineKind, { with
 export async function runControl(scenario: Scenario, engine: EngineKind, { without, check: wanted }: Control): Promise<Outcome> {
   const outcome = await runScenario(scenario, engine, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
   return judgeControl(outcome, { without, check: wanted });
-}
-
-/** Red is a control that proves nothing: the named check found no ids, or the scenario broke off and nobody knows what else it would have met. */
-export function judgeControl(outcome: Outcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): Outcome {
-  const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
-  const summary = found.length > 0 ? `red as it must be: ${wanted}, ${found.length} ids such as ${found[0]!.id}` : `NOTHING found by ${wanted}: the scenario proves nothing about ${without}`; // prettier-ignore
-  return outcome.error === null
-    ? { ...outcome, red: found.length === 0, summary }
-    : { ...outcome, red: true, summary: `BROKE OFF, so that it proves nothing about ${without}: ${outcome.error}` };
 }
 
 /** Bounds of a scenario, with the runs that it says it has ended itself. */

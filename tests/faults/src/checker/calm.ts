@@ -3,7 +3,7 @@ import { findingOf, type Case } from './case.js';
 
 const finding = findingOf('calm-afterwards');
 /** Megabytes a process may grow by whatever its size was. */
-const freeMb = 64;
+export const freeMb = 64;
 
 /** Check 8: nothing is left to do, nothing has grown, everything closes. */
 export function checkCalm({ evidence, bounds }: Case): readonly Finding[] {

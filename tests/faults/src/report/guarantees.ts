@@ -1,7 +1,11 @@
 import { protections, type ProtectionName } from '@conclave/contracts';
-import type { Control, Scenario } from '../scenarios/scenario.js';
-import { absent, points, services } from '../scenarios/kill-matrix.js';
+import type { EngineKind } from '@conclave/test-support/system';
+import { freeMb } from '../checker/calm.js';
+import { defaultBounds } from '../evidence/evidence.js';
+import { absent, cellName, demandsOpenRuns, further, points, services, type Cell } from '../scenarios/kill-matrix.js';
 import { scenarios } from '../scenarios/list.js';
+import type { Control, Scenario } from '../scenarios/scenario.js';
+import { readRecorded, type Recorded } from './recorded.js';
 
 /** What is not promised, said as plainly as what is. */
 const notPromised: readonly string[] = [
@@ -17,55 +21,100 @@ const notPromised: readonly string[] = [
 ];
 
 const lostWithout = (name: ProtectionName): string => protections.find((one) => one.name === name)!.lost;
-const commandOf = (scenario: Scenario): string => `\`npm run faults -- ${scenario.name}\``;
-const controlText = (scenario: Scenario, { without, check, part }: Control): string => `\`npm run faults -- ${part ?? scenario.name} --without ${without}\` turns *${check}* red`; // prettier-ignore
+const engineKinds: readonly EngineKind[] = ['embedded', 'distributed'];
 
-/** docs/guarantees.md, from the list of scenarios. */
-export function guaranteesPage(): string {
-  const rows = scenarios.map(
-    (scenario) => `| ${scenario.promise} | ${scenario.fault} | ${scenario.engines.join(', ')} | ${commandOf(scenario)} |`,
+/** docs/guarantees.md, from the list of scenarios and from what the recorded runs of them showed. */
+export function guaranteesPage(recorded: readonly Recorded[] = readRecorded()): string {
+  const lookUp = (scenario: string, engine: EngineKind, without: string | null): Recorded | undefined =>
+    recorded.find((one) => one.scenario === scenario && one.engine === engine && one.without === without);
+  const rows = scenarios.map((scenario) => {
+    const became = scenario.engines.map((engine) => `${engine}: ${resultText(lookUp(scenario.name, engine, null))}`);
+    return `| ${scenario.promise} | ${scenario.fault} | ${became.join('; ')} | \`npm run faults -- ${scenario.name}\` |`;
+  });
+  const cellText = (cell: Cell): string => {
+    const name = cellName(cell).replace('kill:', '');
+    const ran = engineKinds.map((engine) => {
+      const shown = lookUp('kill-matrix', engine, null)?.cells?.[name] ?? lookUp(cellName(cell), engine, null)?.cells?.[name];
+      return shown ? `${engine} ${shown.outcome}` : `${engine} not run`;
+    });
+    return `${ran.join(', ')}${demandsOpenRuns(cell) ? '' : ' °'}`;
+  };
+  const matrix = services.map(
+    (service) =>
+      `| ${service} | ${points.map((point) => (absent[service]?.[point] ? `n/a: ${absent[service][point]}` : cellText({ service, point }))).join(' | ')} |`,
   );
-  const controls = scenarios.flatMap((scenario) => scenario.controls.map((control) => `| \`${control.without}\` | ${lostWithout(control.without)} | ${controlText(scenario, control)} |`)); // prettier-ignore
-  const cells = services.map((service) => `| ${service} | ${points.map((point) => (absent[service]?.[point] ? `n/a: ${absent[service][point]}` : 'killed')).join(' | ')} |`); // prettier-ignore
+  const alone = scenarios.filter(({ controls }) => controls.length === 0).map(({ name }) => name);
   return `# What is guaranteed
 
-<!-- Printed from tests/faults/src/scenarios by \`npm run docs\`. -->
+<!-- Printed from tests/faults: the scenarios in src/scenarios, the results in recorded.json. \`npm run faults -- --record\` records, \`npm run docs\` prints. -->
 
-Each promise, the fault it was tried against, the engines it was tried on, and the command that shows it again. A command starts a system of its own,
-harms it while clients ask questions, and lets an offline checker judge what clients, model server, services and log have written down:
+Each promise, the fault it is tried against, what the last recorded run showed on each engine, and the command that shows it again. A command starts a
+system of its own, harms it while clients ask questions, and lets an offline checker judge what clients, model server, services and log have written down:
 
-1. every accepted request reaches exactly one terminal event;
+1. every accepted request reaches exactly one terminal event, within ${defaultBounds.terminalMs / 1000} s of its acceptance or of the last fault (up to ${longestBoundS()} s where a scenario is slower by nature);
 2. every acknowledged append is readable, and nothing is readable that was never sent;
 3. every dispatched task has an outcome, and exactly one takes effect;
 4. no committed offset passes a record whose effect is not durable;
 5. the events a client sees over all its connections have no gap, and a superseded attempt is marked;
 6. a finished model call is never made again, and every repeat has a dead process behind it;
 7. replaying the audit gives the same decisions and states without a model call;
-8. afterwards nothing is left over: no lag, no stuck process, memory as before.
+8. afterwards nothing is left over: no lag, no stuck process, of memory at most ${defaultBounds.memoryFactor} times what it was and ${freeMb} MB.
 
-| Promise | Tried against | Engines | Shown by |
+"Not run" is what nobody has recorded. The short form is the one of CI: fewer questions and shorter storms. CI runs most scenarios on one engine only.
+
+| Promise | Tried against | Recorded | Shown by |
 |---|---|---|---|
 ${rows.join('\n')}
 
 ## The kill matrix
 
 \`kill -9\` of each service at each point of handling a record; \`npm run faults -- kill-matrix\`, one cell: \`npm run faults -- kill:<service>:<point>\`.
+A run of the cell's own questions has to be open when the process dies; in cells marked ° that is not asked for: there the record in hand is the work.
 
 | Service | ${points.join(' | ')} |
 |---|${points.map(() => '---').join('|')}|
-${cells.join('\n')}
+${matrix.join('\n')}
+
+Further points: ${further.map((cell) => `${cell.service} at ${cell.point}: ${cellText(cell)}`).join('; ')}.
 
 ## What each protection is for
 
-A test that cannot fail proves nothing: with one protection switched off the scenario has to turn red through the named check and the ids it prints.
-All of them: \`npm run faults -- --controls\`.
+With one protection switched off, the same fault and the same bound have to turn the scenario red through the named check and the ids it prints.
+All of them: \`npm run faults -- --controls\`. Nothing is switched off for these, so that nobody has seen them turn red: ${alone.join(', ')}.
 
-| Protection | What is lost without it | Shown by |
-|---|---|---|
-${controls.join('\n')}
+| Protection | What is lost without it | Recorded | Shown by |
+|---|---|---|---|
+${scenarios.flatMap((scenario) => scenario.controls.map((control) => controlRow(scenario, control, lookUp))).join('\n')}
 
 ## What is not promised
 
 ${notPromised.map((sentence) => `- ${sentence}`).join('\n')}
 `;
 }
+
+/** `held 2026-11-22`, or what was found; `not run` where nothing is recorded. */
+function resultText(one: Recorded | undefined): string {
+  if (!one) return 'not run';
+  const how = `${one.date}${one.form === 'short' ? ', short form' : ''}`;
+  if (one.holds) return `held (${how})`;
+  const found = Object.entries(one.found).map(([check, count]) => `${check} ${count}`);
+  return `**RED** (${how}): ${[...found, ...(one.error ? ['the scenario broke off'] : [])].join(', ')}`;
+}
+
+function controlRow(
+  scenario: Scenario,
+  { without, check, part, engines }: Control,
+  lookUp: (scenario: string, engine: EngineKind, without: string) => Recorded | undefined,
+): string {
+  const name = part ?? scenario.name;
+  const became = (engines ?? scenario.engines).map((engine) => {
+    const one = lookUp(name, engine, without);
+    if (!one) return `${engine}: not run`;
+    return one.holds
+      ? `${engine}: red as it must be, ${one.found[check] ?? 0} ids (${one.date})`
+      : `${engine}: **proves nothing** (${one.date})`;
+  });
+  return `| \`${without}\` | ${lostWithout(without)} | ${became.join('; ')} | \`npm run faults -- ${name} --without ${without}\` turns *${check}* red |`;
+}
+
+const longestBoundS = (): number => Math.max(...scenarios.map(({ bounds }) => bounds?.terminalMs ?? 0)) / 1000;

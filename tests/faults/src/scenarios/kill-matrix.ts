@@ -32,7 +32,7 @@ export interface Cell {
   readonly point: CrashPointName;
 }
 /** Further points of single services, beside the six. */
-const further: readonly Cell[] = [
+export const further: readonly Cell[] = [
   { service: 'gateway', point: 'after-accept' },
   { service: 'merger', point: 'engine-committed' },
   { service: 'merger', point: 'timer-due' },
@@ -42,6 +42,8 @@ export const cells: readonly Cell[] = [
   ...services.flatMap((service) => points.flatMap((point) => (absent[service]?.[point] ? [] : [{ service, point }]))),
   ...further,
 ];
+/** Whether a run of the cell has to be open when the process dies; elsewhere the record in hand is the work. */
+export const demandsOpenRuns = ({ service, point }: Cell): boolean => point !== 'after-commit' && service !== 'graph-ingest';
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
 const openEnd = 'a run has not ended';
@@ -86,7 +88,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const faults = [
     ...(exit.signal === 'SIGKILL' && crash ? [] : [`it did not kill itself there (${exit.signal ?? exit.code})`]),
     // Memory is written beside the end of a run: there the record in hand is the work, which the checker asks for afterwards.
-    ...(inFlight.length > 0 || point === 'after-commit' || service === 'graph-ingest' ? [] : ['no work was in flight']),
+    ...(inFlight.length > 0 || !demandsOpenRuns({ service, point }) ? [] : ['no work was in flight']),
     ...(Number.isFinite(last) ? [] : [openEnd]),
   ];
   world.row({
@@ -94,6 +96,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     outcome: faults.length === 0 ? 'survived' : faults.join('; '),
     recoveryMs: Number.isFinite(last) ? Math.max(0, last - at) : null,
     runs,
+    openRuns: inFlight.length,
   });
   // Without its protection a run may have no end: that is for the checker to find.
   const broken = world.controlled ? faults.filter((fault) => fault !== openEnd) : faults;

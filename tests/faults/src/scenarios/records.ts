@@ -31,7 +31,7 @@ function shuffled<T>(list: readonly T[]): T[] {
 export const duplicates: Scenario = {
   name: 'duplicates-reordered',
   promise: 'Records that come twice and in any order change nothing: each takes effect once.',
-  fault: 'every record of the log is delivered again, in a shuffled order on Kafka, while runs are under way',
+  fault: 'every record of the log is delivered again while runs are under way: on Kafka in a shuffled order, embedded in the same one',
   engines: ['distributed', 'embedded'],
   controls: [{ without: 'applied-ids', check: 'one-effective-outcome' }],
   limitS: 120,

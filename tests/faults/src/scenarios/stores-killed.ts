@@ -45,7 +45,7 @@ async function killed(world: World, server: 'kafka' | 'redis', awayMs: readonly 
 export const brokerKilled: Scenario = {
   name: 'broker-killed',
   promise: 'The death of the broker in the middle of writes loses nothing that was acknowledged, and blames no record.',
-  fault: 'kill -9 of the broker under load, restarted on the same data',
+  fault: 'kill -9 of the broker under load, restarted on the same data after 0.5, 8 and 40 s (0.5 s in the short form)',
   engines: ['distributed'],
   controls: [{ without: 'outage-pause', check: 'one-effective-outcome', ci: false }],
   bounds: { accepted: 8, terminalMs: 90_000, soundRecords: true },
@@ -59,7 +59,7 @@ export const brokerKilled: Scenario = {
 export const redisKilled: Scenario = {
   name: 'redis-killed',
   promise: 'The death of Redis in the middle of writes loses nothing that was acknowledged; work waits for it and no record is blamed.',
-  fault: 'kill -9 of Redis under load, restarted on the same data',
+  fault: 'kill -9 of Redis under load, restarted on the same data after 0.3 and 12 s (2 s in the short form)',
   engines: ['distributed'],
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000, soundRecords: true },

@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.js';
 export const randomKills: Scenario = {
   name: 'random-kills',
   promise: 'Whatever processes die, and whenever, every accepted question gets its one end and no finished model call is made again.',
-  fault: 'kill -9 of a random process every 0.5-5 s for 60 s under load',
+  fault: 'kill -9 of a random process every 0.5-5 s for 60 s (15 s in the short form) under load; embedded: of the one process',
   engines: ['embedded', 'distributed'],
   controls: [],
   bounds: { accepted: 8, terminalMs: 90_000 },
@@ -91,7 +91,7 @@ export const frozenMerger = frozen('merger', 14_000);
 export const rebalanceStorm: Scenario = {
   name: 'rebalance-storm',
   promise: 'A rebalance makes no model call again, however long the calls take.',
-  fault: 'expert workers join every 2 s and leave again while tasks of 20 s run',
+  fault: 'expert workers join every 2 s and leave again while tasks of 20 s run (9 s in the short form)',
   engines: ['distributed'],
   controls: [{ without: 'journal', check: 'model-calls-bounded', ci: false }],
   limitS: 150,
@@ -125,7 +125,7 @@ export const rebalanceStorm: Scenario = {
 export const twoEngines: Scenario = {
   name: 'two-engines',
   promise: 'Any number of engines may take steps of one run at the same time: every step is applied once, and none is lost.',
-  fault: 'each of three merger processes stopped between reading and writing a run that another one changes; one killed under load',
+  fault: 'one of three merger processes stopped between reading and writing a run that another one changes (up to nine tries, until they meet); one killed under load',
   engines: ['distributed'],
   controls: [{ without: 'compare-and-set', check: 'one-effective-outcome' }],
   limitS: 240,
@@ -197,7 +197,7 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
 export const rollingRestart: Scenario = {
   name: 'rolling-restart',
   promise: 'A deployment that restarts every service one after the other loses nothing and fails nobody.',
-  fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers',
+  fault: 'SIGTERM and restart of all five services in turn under load, with two gateways and two workers; embedded: of the one process',
   engines: ['distributed', 'embedded'],
   // In one process nothing is written while its gateway is away.
   controls: [{ without: 'stream-resume', check: 'stream-without-gaps', engines: ['distributed'] }],

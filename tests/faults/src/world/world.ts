@@ -15,6 +15,8 @@ export interface Row {
   readonly recoveryMs: number | null;
   /** Runs the row is about: findings with their ids belong to it. */
   readonly runs: readonly string[];
+  /** Of a cell of the kill matrix: runs of its own questions that were open when the process died. */
+  readonly openRuns?: number;
 }
 
 /** A system under test with its servers, its fake models and its clients, while one scenario harms it. */

@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Finding } from './evidence/evidence.js';
-import { judgeControl, type Outcome } from './run-scenario.js';
+import { judgeControl } from './judge-control.js';
+import type { Outcome } from './run-scenario.js';
 
 const lost: Finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'It was accepted and has no terminal event.' };
 const ran = (error: string | null, ...findings: readonly Finding[]): Outcome => ({
   scenario: 'killer-record',
   engine: 'embedded',
   without: 'process-deaths',
+  short: true,
   red: true,
   summary: '',
   findings,

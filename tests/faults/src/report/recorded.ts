@@ -1,0 +1,110 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
+import type { CheckName } from '../evidence/evidence.js';
+import type { Outcome } from '../run-scenario.js';
+
+/** What one cell of the kill matrix showed. */
+export interface RecordedCell {
+  readonly outcome: string;
+  /** Runs of the cell's own questions that were open when the process died. */
+  readonly openRuns: number;
+}
+
+/** What the last recorded run of one scenario on one engine showed, with nothing switched off or with one protection. */
+export interface Recorded {
+  readonly scenario: string;
+  readonly engine: EngineKind;
+  readonly without: string | null;
+  /** Day it was run, `2026-11-22`. */
+  readonly date: string;
+  /** `short` is what CI runs: less load and shorter storms. */
+  readonly form: 'short' | 'full';
+  /** Whether it was as promised; for a control: whether the named check turned red with ids, and nothing broke off. */
+  readonly holds: boolean;
+  /** Checks that found something, with the number of ids. */
+  readonly found: Readonly<Partial<Record<CheckName, number>>>;
+  /** What the scenario itself threw. */
+  readonly error: string | null;
+  readonly recoveryMs: number | null;
+  readonly answered: number;
+  readonly accepted: number;
+  readonly duplicateCalls: number;
+  /** Of the kill matrix, by `<service>:<point>`. */
+  readonly cells?: Readonly<Record<string, RecordedCell>>;
+}
+
+const file = join(workspaceRoot, 'tests/faults/recorded.json');
+const keyOf = ({ scenario, engine, without }: Pick<Recorded, 'scenario' | 'engine' | 'without'>): string =>
+  `${scenario} ${engine} ${without ?? ''}`;
+
+/** The recorded runs of the repository; none where nothing was recorded yet. */
+export const readRecorded = (from = file): readonly Recorded[] =>
+  existsSync(from) ? (JSON.parse(readFileSync(from, 'utf8')) as readonly Recorded[]) : [];
+
+/** Puts outcomes in the place of earlier ones of the same scenario, engine and protection; others stay. */
+export function record(outcomes: readonly Outcome[], now: Date, to = file): void {
+  const all = new Map(readRecorded(to).map((one) => [keyOf(one), one]));
+  for (const outcome of outcomes) {
+    const fresh = recordedOf(outcome, now);
+    const known = all.get(keyOf(fresh));
+    all.set(keyOf(fresh), known && arePartsOfOne(known, fresh) ? joined(known, fresh) : fresh);
+  }
+  const lines = [...all.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).map((one) => `  ${JSON.stringify(one)}`);
+  writeFileSync(to, `[\n${lines.join(',\n')}\n]\n`);
+}
+
+/** Whether these are two parts of a matrix, run on one day: they come one by one. */
+function arePartsOfOne(known: Recorded, fresh: Recorded): boolean {
+  const cells = Object.keys(fresh.cells ?? {});
+  return (
+    known.date === fresh.date &&
+    known.form === fresh.form &&
+    known.cells !== undefined &&
+    cells.length > 0 &&
+    !cells.some((cell) => cell in known.cells!)
+  );
+}
+
+function recordedOf(outcome: Outcome, now: Date): Recorded {
+  const { scenario, engine, without, findings, error, recoveryMs, figures, rows, red, short } = outcome;
+  const found: Partial<Record<CheckName, number>> = {};
+  for (const { check } of findings) found[check] = (found[check] ?? 0) + 1;
+  const cells = rows.flatMap(({ name, outcome: became, openRuns }) =>
+    openRuns === undefined ? [] : [[name.replace('kill:', ''), { outcome: became, openRuns }] as const],
+  );
+  return {
+    // Halves of the matrix are the matrix.
+    scenario: scenario.replace(/^(kill-matrix):.*/, '$1'),
+    engine,
+    without,
+    date: now.toISOString().slice(0, 10),
+    form: short ? 'short' : 'full',
+    holds: !red,
+    found,
+    error,
+    recoveryMs,
+    answered: figures?.answered ?? 0,
+    accepted: figures?.accepted ?? 0,
+    duplicateCalls: figures?.duplicateCalls ?? 0,
+    ...(cells.length > 0 ? { cells: Object.fromEntries(cells) } : {}),
+  };
+}
+
+/** The matrix of both parts: it holds where both do. */
+function joined(known: Recorded, fresh: Recorded): Recorded {
+  const found: Partial<Record<CheckName, number>> = { ...known.found };
+  for (const [check, count] of Object.entries(fresh.found) as [CheckName, number][]) found[check] = (found[check] ?? 0) + count;
+  const both = (pick: (one: Recorded) => number): number => pick(known) + pick(fresh);
+  return {
+    ...fresh,
+    holds: known.holds && fresh.holds,
+    found,
+    error: [known.error, fresh.error].filter(Boolean).join('; ') || null,
+    recoveryMs: Math.max(known.recoveryMs ?? 0, fresh.recoveryMs ?? 0) || null,
+    answered: both(({ answered }) => answered),
+    accepted: both(({ accepted }) => accepted),
+    duplicateCalls: both(({ duplicateCalls }) => duplicateCalls),
+    cells: { ...known.cells, ...fresh.cells },
+  };
+}

@@ -9,6 +9,7 @@ export async function start(): Promise<void> {
     cwd: process.cwd(),
     classes: () => ['judge'],
     also: { learning: () => LearningModule.register() },
-    module: ({ configuration }) => MergerModule.register({ storePrompts: configuration.store_prompts }),
+    module: ({ configuration }) =>
+      MergerModule.register({ storePrompts: configuration.store_prompts, parkMs: configuration.gateway.park_s * 1_000 }),
   });
 }

@@ -4,6 +4,7 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models } from '@conclave/ports';
 import { askModels, CallMaker, LiveText, type Question } from '@conclave/service-calls';
+import { acceptance } from '@conclave/ports/suites';
 import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
 
 const runId = 'run_calls0000';
@@ -139,6 +140,21 @@ describe('a journalled question', () => {
     expect(await running).toMatchObject({ kind: 'cancelled', usage: { calls: 1, estimated: true } });
     await until('the server to see it', () => server.calls[0]!.abortedAt);
     expect(server.calls[0]!.abortedAt! - at).toBeLessThan(1_000);
+  });
+
+  it('begins no call while its run is parked, and makes it when a client has come back', async () => {
+    const { server, models } = await serverWith([{ match: is('a'), reply: { text: 'It is B.' } }]);
+    const { runs } = sqlite.state;
+    const made = await maker(models);
+    await runs.accept(acceptance(runId));
+    await runs.attach(runId, 'client');
+    await sqlite.state.leases.endProcess('one');
+    expect(await runs.park(60_000, 5)).toEqual({ parked: 1, overdue: [] });
+    const asked = question();
+    expect(await askModels(made, asked)).toEqual({ kind: 'busy', retryInMs: 1_000 });
+    expect([server.calls.length, await sqlite.state.journal.started(asked.owner)]).toEqual([0, false]);
+    await runs.attach(runId, 'client again');
+    expect(await askModels(made, asked)).toMatchObject({ kind: 'answer', reply: { content: 'It is B.' }, attempt: 1 });
   });
 
   it('shares the slots of a provider between processes', async () => {

@@ -68,13 +68,13 @@ export async function openEngine({ loaded, observers, doors, localServers }: Eng
     shutdown.add('lease', () => lease.end());
     readiness.add('lease', lease.health);
 
-    const { store_prompts: storePrompts } = loaded.configuration;
+    const { store_prompts: storePrompts, gateway: gatewaySettings } = loaded.configuration;
     const concurrency = taskConcurrency(loaded);
     const workers = classes.filter((name) => name !== 'judge');
     const parts = [
       ['planner', PlannerModule.register({ storePrompts }), []],
       ['experts', ExpertsModule.register({ storePrompts, readPages: loaded.configuration.search.read_pages }), workers],
-      ['merger', MergerModule.register({ storePrompts }), ['judge']],
+      ['merger', MergerModule.register({ storePrompts, parkMs: gatewaySettings.park_s * 1_000 }), ['judge']],
       ['learning', LearningModule.register(), []],
       ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
     ] as const;

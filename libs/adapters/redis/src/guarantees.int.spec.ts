@@ -54,7 +54,7 @@ describe('Redis state on a server', () => {
     await useEverything(await open(), runId);
     const keys = await redis.keys('*');
     expect(keys.filter((key) => !key.startsWith(keyPrefix))).toEqual([]);
-    const others = ['runs:open', `tenant:acme`, `retry:${runId}`].map((name) => `${keyPrefix}${name}`);
+    const others = ['runs:open', `tenant:acme`, `retry:${runId}`, 'attached:by', 'attached:by:p1'].map((name) => `${keyPrefix}${name}`);
     expect(keys.filter((key) => !key.startsWith(`${keyPrefix}{${runId}}:`)).sort()).toEqual(others.sort());
   });
 
@@ -62,7 +62,7 @@ describe('Redis state on a server', () => {
     const state = await open({ ttl: { retentionMs: 100_000, streamMs: 10_000 } });
     const runId = newRunId();
     await useEverything(state, runId);
-    const names = ['applied', 'cancelled', 'clients', 'commands', 'journal', 'run', 'started', 'stream', 'stream:tasks'];
+    const names = ['applied', 'attached', 'cancelled', 'commands', 'journal', 'run', 'started', 'stream', 'stream:tasks'];
     expect(await timesLeft(runId)).toEqual(Object.fromEntries(names.map((name) => [name, -1])));
 
     await state.store.runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2), ending));

@@ -1,7 +1,8 @@
 import { busyRetryMs, type Begun, type CallOutcome, type Journal, type StoreTtl } from '@conclave/ports';
 import type { Connection } from './connection.js';
 import { type Keys, runOf } from './keys.js';
-import { abandonStep, beginStep, finishStep, isStarted } from './scripts/journal.js';
+import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats } from './scripts/journal.js';
+import { inPairs } from './scripts/script.js';
 
 /** Everything a step lies under: `a/b/c` lies under `a/b` and `a`. */
 export function above(step: string): string[] {
@@ -35,6 +36,16 @@ export class RedisJournal implements Journal {
 
   async abandon({ runId, step, attempt }: Parameters<Journal['abandon']>[0]): Promise<void> {
     await this.connection.run(abandonStep, [this.keys.of(runId).journal], [step, attempt]);
+  }
+
+  async noteRepeat({ runId, step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
+    const { journal, run } = this.keys.of(runId);
+    await this.connection.run(noteRepeat, [journal, run, this.keys.repeats], [step, attempt, purpose, this.ttl.retentionMs]);
+  }
+
+  async repeats(): Promise<Readonly<Record<string, number>>> {
+    const flat = await this.connection.run(readRepeats, [this.keys.repeats], []);
+    return Object.fromEntries(inPairs(flat).map(([purpose, calls]) => [purpose, Number(calls)]));
   }
 
   async started(taskId: string): Promise<boolean> {

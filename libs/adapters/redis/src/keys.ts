@@ -11,7 +11,7 @@ export interface RunKeys {
   readonly started: string;
   readonly cancelled: string;
   readonly commands: string;
-  readonly clients: string;
+  readonly attached: string;
 }
 
 /** Every key and channel of a store. All of them begin with its prefix, so that stores can share a server. */
@@ -24,6 +24,10 @@ export class Keys {
   readonly timerData: string;
   readonly leases: string;
   readonly leaseClasses: string;
+  /** Processes that have attached clients. */
+  readonly attachers: string;
+  readonly parked: string;
+  readonly repeats: string;
   /** Every setting's name and version. */
   readonly settings: string;
   /** What stands before and after a run id in the key of its run. */
@@ -40,6 +44,9 @@ export class Keys {
     this.timerData = `${prefix}timers:data`;
     this.leases = `${prefix}leases`;
     this.leaseClasses = `${prefix}leases:classes`;
+    this.attachers = `${prefix}attached:by`;
+    this.parked = `${prefix}runs:parked`;
+    this.repeats = `${prefix}calls:repeated`;
     this.settings = `${prefix}settings`;
     this.aroundRun = [`${prefix}{`, '}:run'];
     this.beforeClass = `${prefix}class:`;
@@ -56,10 +63,14 @@ export class Keys {
       started: key('started'),
       cancelled: key('cancelled'),
       commands: key('commands'),
-      clients: key('clients'),
+      attached: key('attached'),
     };
   }
 
+  /** Runs with clients that this process has attached. */
+  attachedBy(processId: string): string {
+    return `${this.attachers}:${processId}`;
+  }
   tenant(tenant: string): string {
     return `${this.prefix}tenant:${tenant}`;
   }

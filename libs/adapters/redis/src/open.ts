@@ -66,7 +66,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     throw error;
   }
   const store: StateStore = {
-    runs: new RedisRuns(connection, keys, ttl, { ...options.hooks, comparesVersions: options.comparesVersions ?? true }),
+    runs: new RedisRuns(connection, keys, ttl, { ...options.hooks, comparesVersions: options.comparesVersions ?? true }, options.processId),
     journal: new RedisJournal(connection, keys, ttl),
     timers: new RedisTimers(connection, keys, hints),
     leases: new RedisLeases(connection, keys),

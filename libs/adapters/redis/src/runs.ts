@@ -1,12 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Event, PlanRequested } from '@conclave/contracts';
-import { acceptedStatus, type Acceptance, type Accepted, type Runs, type RunSummary, type StoredRun, type StoreTtl } from '@conclave/ports';
+import {
+  acceptedStatus,
+  parkedFlag,
+  type Acceptance,
+  type Accepted,
+  type Runs,
+  type RunSummary,
+  type StoredRun,
+  type StoreTtl,
+} from '@conclave/ports';
 import { Commits, type CommitHooks } from './commit.js';
 import type { Connection } from './connection.js';
 import { type Keys, runOf } from './keys.js';
 import { acceptRun, countOpen, findRetry, findUnpublished, listRuns, readHeader } from './scripts/acceptance.js';
 import { readRun } from './scripts/commit.js';
-import { attachClient, detachClient, findCancelled, nextCommand, setCancel } from './scripts/steering.js';
+import { attachClient, detachClient, parkRuns } from './scripts/clients.js';
+import { findCancelled, nextCommand, setCancel } from './scripts/steering.js';
 
 export class RedisRuns implements Runs {
   readonly commit: Runs['commit'];
@@ -16,6 +26,7 @@ export class RedisRuns implements Runs {
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
     hooks: CommitHooks,
+    private readonly processId: string,
   ) {
     const commits = new Commits(connection, keys, ttl, hooks);
     this.commit = (event: Event, step) => commits.commit(event, step);
@@ -92,12 +103,26 @@ export class RedisRuns implements Runs {
   }
 
   attach(runId: string, clientId: string): Promise<number> {
-    const { clients, run } = this.keys.of(runId);
-    return this.connection.run(attachClient, [clients, run], [clientId, this.ttl.retentionMs]);
+    return this.connection.run(attachClient, ...this.#client(runId, clientId));
   }
 
   detach(runId: string, clientId: string): Promise<number> {
-    const { clients, run } = this.keys.of(runId);
-    return this.connection.run(detachClient, [clients, run], [clientId, this.ttl.retentionMs]);
+    return this.connection.run(detachClient, ...this.#client(runId, clientId));
+  }
+
+  #client(runId: string, clientId: string): [readonly string[], readonly (string | number)[]] {
+    const { keys, processId } = this;
+    const { attached, run, cancelled } = keys.of(runId);
+    return [
+      [attached, run, keys.attachers, keys.attachedBy(processId), keys.parked, cancelled, keys.leases],
+      [runId, clientId, processId, parkedFlag(runId), this.ttl.retentionMs],
+    ];
+  }
+
+  async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
+    const { attachers, parked, leases, aroundRun } = this.keys;
+    const parameters = [parkMs, limit, aroundRun[0], this.keys.attachedBy(''), this.ttl.retentionMs];
+    const [fresh, ...overdue] = await this.connection.run(parkRuns, [attachers, parked, leases], parameters);
+    return { parked: fresh, overdue };
   }
 }

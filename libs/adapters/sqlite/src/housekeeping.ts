@@ -96,7 +96,18 @@ function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [str
   ); // prettier-ignore
 }
 
-const tablesOfRun = ['applied', 'journal', 'timer', 'command_seq', 'attached', 'stream_entry', 'stream_task', 'stream', 'run'] as const;
+const tablesOfRun = [
+  'applied',
+  'journal',
+  'timer',
+  'command_seq',
+  'attached',
+  'parked',
+  'stream_entry',
+  'stream_task',
+  'stream',
+  'run',
+] as const;
 
 function pruneRuns({ sql }: Tick, before: number): number {
   const over = sql.all<{ run_id: string }>('SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ? LIMIT ?', before, batch);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { blobThresholdBytes, systemClock, type Clock, type StoredRecord } from '@conclave/ports';
+import { blobThresholdBytes, leaseTtlMs, systemClock, type Clock, type StoredRecord } from '@conclave/ports';
 import { acceptance, counting, ending, namedOutput, newRunId, nthInput, timer, until, type Tally } from '@conclave/ports/suites';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ShiftedClock } from './__fixtures__/shifted-clock.js';
@@ -27,11 +27,11 @@ describe('openSqlite', () => {
     return sqlite;
   };
   /** The process is killed in this moment and starts again, with the same process id. */
-  const afterKill = (home = join(root, 'home')): Sqlite => {
+  const afterKill = (home = join(root, 'home'), more: Partial<SqliteOptions> = {}): Sqlite => {
     lives += 1;
     const to = join(root, `life ${lives}`);
     copyAsKilled(home, to);
-    return open(to);
+    return open(to, more);
   };
   const stored = async ({ log }: Sqlite, topic: string): Promise<StoredRecord[]> => {
     const records: StoredRecord[] = [];
@@ -139,6 +139,22 @@ describe('openSqlite', () => {
       await heir.state.leases.renewProcess(lease);
       expect(await heir.state.journal.begin({ ...call, nonce: 'n2' })).toEqual({ kind: 'begun', attempt: 2, repeated: true });
       expect(await heir.state.journal.finish({ ...call, attempt: 1 }, { ok: true, reply: 'late' })).toBe('refused');
+    });
+
+    it('clients of its gateway count as gone when their lease would have ended, not before', async () => {
+      const first = open();
+      const runId = newRunId();
+      await first.state.runs.accept(acceptance(runId));
+      await first.state.leases.renewProcess({ id: 'standalone', service: 'standalone', classes: [], ttlMs: leaseTtlMs });
+      await first.state.runs.attach(runId, 'c');
+      const clock = new ShiftedClock();
+      const heir = afterKill(undefined, { clock });
+      await heir.state.leases.renewProcess({ id: 'standalone', service: 'standalone', classes: [], ttlMs: 60_000 });
+      expect(await heir.state.runs.park(1_000, 5)).toEqual({ parked: 0, overdue: [] });
+      clock.shift(leaseTtlMs);
+      expect(await heir.state.runs.park(1_000, 5)).toEqual({ parked: 1, overdue: [] });
+      expect(await heir.state.runs.attach(runId, 'c again')).toBe(1);
+      expect(await heir.state.runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
     });
 
     it('each death with a record in its hands is counted, although every life has the same process id', async () => {

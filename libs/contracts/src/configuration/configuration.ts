@@ -43,6 +43,14 @@ const GatewaySettings = z.strictObject({
     .describe(
       'seconds that tasks may wait for a worker, as the workers measure it; beyond it, or beyond the `start_timeout_s` of the template, new runs get 503 with Retry-After; 0 = admit always',
     ),
+  park_s: z
+    .number()
+    .min(1)
+    .max(3_600)
+    .default(60)
+    .describe(
+      'seconds that a run whose clients were lost with their gateway waits for one to come back; no new call is made for it meanwhile, then it is cancelled',
+    ),
   heartbeat_s: z.number().min(1).max(15).default(10).describe('seconds of silence before a heartbeat comment on a stream'),
 });
 

@@ -19,6 +19,7 @@ export const metricList = {
   },
   run_seconds: { kind: 'histogram', unit: 's', labels: ['template', 'outcome'], help: 'acceptance to terminal event', buckets: seconds },
   run_rounds: { kind: 'histogram', unit: 'rounds', labels: ['template'], help: 'rounds a run took', buckets: [1, 2, 3, 4, 5, 10, 15] },
+  parked_runs_total: { kind: 'counter', unit: 'runs', labels: [], help: 'runs parked because the gateway of their clients was gone' },
   decisions_total: { kind: 'counter', unit: 'decisions', labels: ['rule'], help: 'decisions of the engine by row of the decision table' },
   gaps_total: { kind: 'counter', unit: 'gaps', labels: [], help: 'gaps that asked for another plan' },
   gap_checks_total: {
@@ -50,7 +51,7 @@ export const metricList = {
     kind: 'counter',
     unit: 'calls',
     labels: ['purpose'],
-    help: 'calls made again because the process that made them first died during them',
+    help: 'calls made again because the process that made them first died during them; counted in the state store and shown by every merger alike, so take the largest and not the sum',
   },
   handed_back_calls_total: {
     kind: 'counter',

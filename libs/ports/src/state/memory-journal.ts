@@ -17,6 +17,8 @@ type Call = { readonly runId: string; readonly step: string; readonly attempt: n
 export class MemoryJournal implements Journal {
   /** By step; a step names its run. */
   readonly entries = new Map<string, JournalEntry>();
+  /** `<step> <attempt>` -> purpose. */
+  readonly #repeats = new Map<string, string>();
 
   constructor(
     protected readonly now: () => number,
@@ -46,6 +48,16 @@ export class MemoryJournal implements Journal {
   async abandon({ step, attempt }: Call): Promise<void> {
     const entry = this.entries.get(step);
     if (entry?.attempt === attempt && entry.outcome === null) entry.owner = null;
+  }
+
+  async noteRepeat({ step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
+    this.#repeats.set(`${step} ${attempt}`, purpose);
+  }
+
+  async repeats(): Promise<Readonly<Record<string, number>>> {
+    const counts: Record<string, number> = {};
+    for (const purpose of this.#repeats.values()) counts[purpose] = (counts[purpose] ?? 0) + 1;
+    return counts;
   }
 
   async started(taskId: string): Promise<boolean> {

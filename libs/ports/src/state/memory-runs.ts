@@ -1,6 +1,6 @@
 import { Failure, type Event, type PlanRequested } from '@conclave/contracts';
 import type { MemoryRunStream } from '../run-stream/memory-run-stream.js';
-import { acceptedStatus, commitAttempts } from './limits.js';
+import { acceptedStatus, commitAttempts, parkedFlag } from './limits.js';
 import type { MemoryHints } from './memory-hints.js';
 import type { MemoryTimers } from './memory-timers.js';
 import type { Acceptance, Accepted, Committed, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
@@ -29,6 +29,7 @@ interface Parts {
   readonly stream: MemoryRunStream;
   readonly timers: MemoryTimers;
   readonly hints: MemoryHints;
+  readonly alive: (processId: string) => boolean;
   readonly between?: () => Promise<void>;
 }
 
@@ -38,7 +39,10 @@ export class MemoryRuns implements Runs {
   readonly applied = new Map<string, string>();
   readonly retries = new Map<string, { readonly runId: string; readonly at: number }>();
   readonly flagged = new Set<string>();
-  readonly clients = new Map<string, Set<string>>();
+  /** By run: client -> process that attached it. */
+  readonly clients = new Map<string, Map<string, string>>();
+  /** When a run was parked. */
+  readonly parkedAt = new Map<string, number>();
   readonly #sequences = new Map<string, number>();
   #newest = 0;
 
@@ -169,16 +173,41 @@ export class MemoryRuns implements Runs {
     return next;
   }
 
-  async attach(runId: string, clientId: string): Promise<number> {
-    const clients = this.clients.get(runId) ?? new Set<string>();
-    this.clients.set(runId, clients.add(clientId));
-    return clients.size;
+  async attach(runId: string, clientId: string, owner = ''): Promise<number> {
+    const clients = this.clients.get(runId) ?? new Map<string, string>();
+    this.clients.set(runId, clients.set(clientId, owner));
+    this.#takeUp(runId);
+    return this.#attached(runId, owner);
   }
 
-  async detach(runId: string, clientId: string): Promise<number> {
-    const clients = this.clients.get(runId);
-    clients?.delete(clientId);
-    return clients?.size ?? 0;
+  async detach(runId: string, clientId: string, owner = ''): Promise<number> {
+    this.clients.get(runId)?.delete(clientId);
+    return this.#attached(runId, owner);
+  }
+
+  async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
+    const now = this.parts.now();
+    const abandoned = [...this.clients].flatMap(([runId, clients]) => {
+      const isOpen = this.rows.get(runId)?.terminal === false;
+      return isOpen && clients.size > 0 && ![...clients.values()].some((owner) => this.parts.alive(owner)) ? [runId] : [];
+    });
+    const fresh = abandoned.filter((runId) => !this.parkedAt.has(runId));
+    for (const runId of fresh) {
+      this.parkedAt.set(runId, now);
+      this.flag(parkedFlag(runId));
+    }
+    for (const runId of [...this.parkedAt.keys()]) if (!abandoned.includes(runId)) this.#takeUp(runId);
+    const overdue = [...this.parkedAt].filter(([, at]) => at + parkMs <= now).sort(([, a], [, b]) => a - b);
+    return { parked: fresh.length, overdue: overdue.slice(0, limit).map(([runId]) => runId) };
+  }
+
+  #takeUp(runId: string): void {
+    this.parkedAt.delete(runId);
+    this.flagged.delete(parkedFlag(runId));
+  }
+
+  #attached(runId: string, caller: string): number {
+    return [...(this.clients.get(runId)?.values() ?? [])].filter((owner) => owner === caller || this.parts.alive(owner)).length;
   }
 
   /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */

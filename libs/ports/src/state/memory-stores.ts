@@ -13,7 +13,7 @@ import { MemoryRuns } from './memory-runs.js';
 import { MemoryScores } from './memory-scores.js';
 import { MemorySettings } from './memory-settings.js';
 import { MemoryTimers } from './memory-timers.js';
-import type { StateStore } from './state.js';
+import type { Runs, StateStore } from './state.js';
 
 export interface MemoryStoresOptions {
   readonly clock?: Clock;
@@ -55,7 +55,8 @@ export class MemoryStores {
     this.once = new MemoryOnce(now);
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
-    this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, ...(between ? { between } : {}) });
+    const alive = (processId: string): boolean => this.leases.leftMs(processId) > 0;
+    this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, alive, ...(between ? { between } : {}) });
   }
 
   /** The stores as one more process sees them. */
@@ -63,7 +64,7 @@ export class MemoryStores {
     let open = true;
     const guard = <T extends object>(part: T): T => whileOpen(part, () => open);
     const state: StateStore = {
-      runs: guard(this.runs),
+      runs: guard(ownedBy(this.runs, processId)),
       journal: guard(this.journal),
       timers: guard(this.timers),
       leases: guard(this.leases),
@@ -86,6 +87,16 @@ export class MemoryStores {
     return { processId, state, stream: guard(this.stream) };
   }
 }
+
+/** The runs as a process sees them: clients that it attaches are its own. */
+const ownedBy = (runs: MemoryRuns, processId: string): Runs =>
+  new Proxy<Runs>(runs, {
+    get(target, name) {
+      if (name === 'attach' || name === 'detach') return (runId: string, clientId: string) => runs[name](runId, clientId, processId);
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
 
 /** What one process works with. */
 export interface MemoryConnection {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { acceptance, counting, ending, nthInput, sampleHeader, type Tally } from './__fixtures__/samples.js';
 import { newName, newRunId, pass, until, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
-import { acceptedStatus } from './limits.js';
+import { acceptedStatus, parkedFlag } from './limits.js';
 
 /** Acceptance, the open set, lists, sequences and clients. */
 export function describeAcceptance({ open }: StoreHarness): void {
@@ -157,6 +157,75 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect([await runs.attach(runId, a), await runs.attach(runId, a), await runs.attach(runId, b)]).toEqual([1, 1, 2]);
       expect([await runs.detach(runId, a), await runs.detach(runId, a), await runs.detach(runId, b)]).toEqual([1, 1, 0]);
       expect(await runs.detach(newRunId(), a)).toBe(0);
+    });
+  });
+
+  describe('runs whose clients are lost', () => {
+    let under: StoreUnderTest;
+    beforeEach(async () => {
+      under = await open();
+    });
+    afterEach(() => under.dispose());
+
+    const lives = (id: string) => under.store.leases.renewProcess({ id, service: 'gateway', classes: [], ttlMs: 60_000 });
+    const isParked = async (runId: string): Promise<boolean> => {
+      const found = await under.store.runs.cancelled([runId, parkedFlag(runId)]);
+      expect(found.has(runId)).toBe(false);
+      return found.has(parkedFlag(runId));
+    };
+    const accepted = async (): Promise<string> => {
+      const runId = newRunId();
+      await under.store.runs.accept(acceptance(runId));
+      return runId;
+    };
+
+    it('are parked when the process of the last client has died, and are given back when their time is over', async () => {
+      const { runs, leases } = under.store;
+      const gateway = await under.another();
+      await lives(gateway.processId);
+      await lives(under.processId);
+      const [lost, shared, alone] = [await accepted(), await accepted(), await accepted()];
+      await gateway.store.runs.attach(lost, 'a');
+      await gateway.store.runs.attach(shared, 'a');
+      await runs.attach(shared, 'b');
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
+      await leases.endProcess(gateway.processId);
+      expect(await runs.park(60_000, 5)).toEqual({ parked: 1, overdue: [] });
+      expect(await runs.park(60_000, 5)).toEqual({ parked: 0, overdue: [] });
+      expect([await isParked(lost), await isParked(shared), await isParked(alone)]).toEqual([true, false, false]);
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [lost] });
+      // Whoever died does not count: the last one who lives takes the run along.
+      expect(await runs.detach(shared, 'b')).toBe(0);
+    });
+
+    it('are taken up by the next client, and by a process that was only thought dead', async () => {
+      const { runs, leases } = under.store;
+      const gateway = await under.another();
+      await lives(under.processId);
+      const [retried, frozen] = [await accepted(), await accepted()];
+      for (const runId of [retried, frozen]) await gateway.store.runs.attach(runId, 'a');
+      expect(await runs.park(60_000, 5)).toEqual({ parked: 2, overdue: [] });
+      expect(await runs.attach(retried, 'b')).toBe(1);
+      expect([await isParked(retried), await isParked(frozen)]).toEqual([false, true]);
+      await lives(gateway.processId);
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
+      expect(await isParked(frozen)).toBe(false);
+      await leases.endProcess(gateway.processId);
+      expect(await runs.park(0, 5)).toEqual({ parked: 1, overdue: [frozen] });
+    });
+
+    it('are left alone once they have ended', async () => {
+      const { runs } = under.store;
+      const gateway = await under.another();
+      const [ended, later] = [newRunId(), newRunId()];
+      for (const runId of [ended, later]) {
+        await runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1)));
+        await gateway.store.runs.attach(runId, 'a');
+      }
+      await runs.commit<Tally>(nthInput(ended, 2), counting(nthInput(ended, 2), ending));
+      expect(await runs.park(60_000, 5)).toEqual({ parked: 1, overdue: [] });
+      await runs.commit<Tally>(nthInput(later, 2), counting(nthInput(later, 2), ending));
+      expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [] });
     });
   });
 }

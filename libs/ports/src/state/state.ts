@@ -62,9 +62,18 @@ export interface Runs {
   cancelled(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Next command sequence number of a run, from 1. */
   nextCommandSeq(runId: string): Promise<number>;
-  /** Attached clients of a chat run: returns how many are attached afterwards. Idempotent by client id. */
+  /**
+   * Attached clients of a chat run, each noted under the process that attached it: returns how many are attached afterwards, those of
+   * dead processes left out. Attaching takes a parked run up again. Idempotent by client id.
+   */
   attach(runId: string, clientId: string): Promise<number>;
   detach(runId: string, clientId: string): Promise<number>;
+  /**
+   * Parks the open runs whose attached clients all belong to processes whose lease has ended: they carry `parkedFlag`, as `cancelled`
+   * shows it. Takes up again those whose process lives after all. `parked` counts the runs that were parked now; `overdue` are those
+   * that have been parked for `parkMs` milliseconds or longer, at most `limit`, oldest first.
+   */
+  park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }>;
 }
 
 export interface StepTime {
@@ -151,6 +160,10 @@ export interface Journal {
    * `repeated` when an earlier attempt was begun and its owner died. The same nonce gets the same answer again.
    */
   begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun>;
+  /** Counts an attempt that follows a death, right before it is made; once each. */
+  noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
+  /** How many of them there were since the store began, by purpose. Outlives every process. */
+  repeats(): Promise<Readonly<Record<string, number>>>;
   /** `refused` when a later attempt has begun: the outcome does not count. */
   finish(
     call: { readonly runId: string; readonly step: string; readonly attempt: number },
@@ -163,7 +176,7 @@ export interface Journal {
 }
 
 export interface Leases {
-  /** Registers or renews this process; call every 3 s. Expires after `ttlMs` (10,000). */
+  /** Registers or renews this process; call every `leaseRenewMs`. Expires after `ttlMs` (`leaseTtlMs`). */
   renewProcess(process: {
     readonly id: string;
     readonly service: string;

@@ -60,10 +60,25 @@ export type CallEnd =
 /** What a call tells about itself while it runs. */
 interface Running {
   readonly signal: AbortSignal;
+  /** Awaited right before the request is made: one that follows a death is counted. */
+  making(): Promise<void>;
   /** The request is on its way: from here on it may cost something. */
   sent(): void;
   arrived(text: string): void;
 }
+
+/** An attempt that the journal has let begin. */
+interface BegunCall {
+  readonly name: string;
+  readonly request: unknown;
+  readonly step: string;
+  readonly attempt: number;
+  /** The owner of the attempt before has died. */
+  readonly repeated: boolean;
+}
+
+/** Milliseconds between two looks at whether somebody waits for a parked run again. */
+const parkedRetryMs = 1_000;
 
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
@@ -117,6 +132,7 @@ export class CallMaker implements Calls {
     const cut = new AbortController();
     const text = { content: '', reasoning: '', tokens: 0 };
     const from = performance.now();
+    await running.making();
     running.sent();
     try {
       return await models.call(
@@ -160,6 +176,7 @@ export class CallMaker implements Calls {
       const timeoutMs = call.deadline - (await this.parts.state.now());
       if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before it began.');
       this.crash('before-call', call);
+      await running.making();
       const content = await withinTime(perform, running.signal, timeoutMs);
       const durationMs = Math.round(performance.now() - from);
       return { content, reasoning: '', finishReason: 'stop', usage: noUsage, reportedModel: null, firstTokenMs: null, durationMs };
@@ -172,14 +189,30 @@ export class CallMaker implements Calls {
     request: unknown,
     perform: (running: Running) => Promise<ModelReply>,
   ): Promise<CallEnd> {
-    const { state, history, processId, service, metrics, storePrompts } = this.parts;
+    const { state, processId } = this.parts;
     const step = callStep(call.owner, call.index);
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
-    // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
-    const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
-    if (begun.kind === 'busy') return begun;
-    if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
-    const { attempt } = begun;
+    const watch = await this.cancels.watch(call.afterRun ? [] : [call.runId, call.owner], call.signal);
+    try {
+      // Nobody waits for the run at this moment: what it needs is asked for when somebody does.
+      if (watch.parked && !watch.cancelled()) return { kind: 'busy', retryInMs: parkedRetryMs };
+      // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
+      const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
+      if (begun.kind === 'busy') return begun;
+      if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
+      return await this.attempted(call, { name, request, step, ...begun }, watch, perform);
+    } finally {
+      watch.stop();
+    }
+  }
+
+  private async attempted(
+    call: JournalledCall,
+    { name, request, step, attempt, repeated }: BegunCall,
+    watch: Awaited<ReturnType<CancelWatch['watch']>>,
+    perform: (running: Running) => Promise<ModelReply>,
+  ): Promise<CallEnd> {
+    const { state, history, service, metrics, storePrompts } = this.parts;
     const at = { runId: call.runId, step, attempt };
     let startedAt = 0;
     const from = performance.now();
@@ -189,23 +222,23 @@ export class CallMaker implements Calls {
     let failure: FailureNote | null = null;
     let cancelled = false;
     let usage: Usage = noUsage;
-    let watch: Awaited<ReturnType<CancelWatch['watch']>> | null = null;
     try {
-      if (begun.repeated) metrics.count('duplicate_calls_total', { purpose: call.purpose });
-      else if (attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
-      watch = await this.cancels.watch(call.afterRun ? [] : [call.runId, call.owner], call.signal);
+      if (!repeated && attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
       startedAt = await state.now();
       if (watch.cancelled()) throw new Failure('CALL_CANCELLED');
       await call.onBegun?.(attempt);
       history.write({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
       reply = await perform({
         signal: watch.signal,
+        making: async () => {
+          if (repeated) await state.journal.noteRepeat({ ...at, purpose: call.purpose });
+        },
         sent: () => (sent = true),
         arrived: (text) => (arrived += text),
       });
       usage = usageOf(reply, call.prices[name]);
     } catch (error) {
-      cancelled = watch?.cancelled() ?? false;
+      cancelled = watch.cancelled();
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
@@ -217,8 +250,6 @@ export class CallMaker implements Calls {
       failure =
         cancelled || !(error instanceof Failure) ? cancelledNote : { code: error.code, message: error.message, retriable: error.retriable };
       if (sent) usage = priced(spentBy(error, call.request.messages, arrived), call.prices[name]);
-    } finally {
-      watch?.stop();
     }
     if (!name.includes('@')) usage = noUsage;
     const durationMs = Math.round(performance.now() - from);

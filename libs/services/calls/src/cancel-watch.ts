@@ -1,4 +1,4 @@
-import type { StateStore } from '@conclave/ports';
+import { parkedFlag, type StateStore } from '@conclave/ports';
 
 /** How long a cancel may go unseen when its hint is lost. */
 const pollMs = 250;
@@ -19,22 +19,27 @@ export class CancelWatch {
   }
 
   /**
-   * A signal that aborts when one of the ids is cancelled or `outer` aborts. It has looked once when it is given out, so that
-   * nothing is begun that was cancelled before. `stop` must be called when the work is over. Throws STORE_*.
+   * A signal that aborts when one of the ids, a run's first, is cancelled or `outer` aborts. It has looked once when it is given out, so
+   * that nothing is begun that was cancelled before; `parked` is whether the run was parked then. `stop` must be called when the work is
+   * over. Throws STORE_*.
    */
   async watch(
     ids: readonly string[],
     outer: AbortSignal,
-  ): Promise<{ readonly signal: AbortSignal; readonly cancelled: () => boolean; stop(): void }> {
+  ): Promise<{ readonly signal: AbortSignal; readonly parked: boolean; readonly cancelled: () => boolean; stop(): void }> {
     await this.subscribed();
     const controller = new AbortController();
+    const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(ids[0])];
     let cancelled = false;
+    let parked = false;
     let asking = false;
     const look = async (): Promise<void> => {
       if (asking || cancelled) return;
       asking = true;
       try {
-        if (await this.isCancelled(ids)) {
+        const found = await this.state.runs.cancelled(flags);
+        parked = flags.length > 0 && found.has(flags.at(-1)!);
+        if (ids.some((id) => found.has(id))) {
           cancelled = true;
           controller.abort();
         }
@@ -55,6 +60,7 @@ export class CancelWatch {
     outer.addEventListener('abort', onOuter, { once: true });
     return {
       signal: controller.signal,
+      parked,
       cancelled: () => cancelled,
       stop: () => {
         clearInterval(timer);

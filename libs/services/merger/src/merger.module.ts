@@ -1,18 +1,27 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CallsModule, type CallerOptions } from '@conclave/service-calls';
+import { CallRepeats } from './call-repeats.js';
 import { EngineHandler } from './engine.handler.js';
 import { JudgeHandler } from './judge.handler.js';
+import { PARK_MS, RunParking } from './run-parking.js';
 import { TimerPump } from './timer-pump.js';
+
+export interface MergerOptions extends Pick<CallerOptions, 'storePrompts'> {
+  /** Milliseconds that a run whose clients were lost with their gateway waits for one to come back; default 60,000. */
+  readonly parkMs?: number;
+}
+
+const defaultParkMs = 60_000;
 
 /** The run engine, its timers, and the judge. */
 @Module({})
 export class MergerModule {
-  static register(options: Pick<CallerOptions, 'storePrompts'>): DynamicModule {
+  static register({ storePrompts, parkMs = defaultParkMs }: MergerOptions): DynamicModule {
     return {
       module: MergerModule,
-      imports: [CallsModule.register({ service: 'merger', ...options })],
+      imports: [CallsModule.register({ service: 'merger', storePrompts })],
       controllers: [EngineHandler, JudgeHandler],
-      providers: [TimerPump],
+      providers: [TimerPump, RunParking, CallRepeats, { provide: PARK_MS, useValue: parkMs }],
     };
   }
 }

@@ -62,4 +62,20 @@ return 1
 `,
 );
 
+/** The field `repeat:<attempt>` of a step says that it was counted. */
+export const noteRepeat = script<number>(
+  'note-repeat',
+  `
+local journal, run, repeats = KEYS[2], KEYS[3], KEYS[4]
+local step, attempt, purpose, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+if redis.call('HSETNX', journal, 'repeat:' .. attempt .. ':' .. step, '1') == 0 then return 0 end
+keep(run, journal, ttl)
+redis.call('HINCRBY', repeats, purpose, 1)
+return 1
+`,
+);
+
+/** Purposes and how often, one after the other. */
+export const readRepeats = script<string[]>('read-repeats', `return redis.call('HGETALL', KEYS[2])`);
+
 export const isStarted = script<number>('is-started', `return redis.call('SISMEMBER', KEYS[2], ARGV[3])`);

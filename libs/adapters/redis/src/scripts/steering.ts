@@ -41,13 +41,3 @@ keep(run, commands, ttl)
 return seq
 `,
 );
-
-const clients = (change: string) => `
-local clients, run = KEYS[2], KEYS[3]
-local client, ttl = ARGV[3], ARGV[4]
-redis.call('${change}', clients, client)
-keep(run, clients, ttl)
-return redis.call('SCARD', clients)
-`;
-export const attachClient = script<number>('attach-client', clients('SADD'));
-export const detachClient = script<number>('detach-client', clients('SREM'));

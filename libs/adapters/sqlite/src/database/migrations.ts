@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import { graphSchema, originSchema } from '../graph/graph-schema.js';
 import { textSchema, vectorSchema } from '../vectors/schema.js';
-import { firstSchema, secondSchema } from './schema.js';
+import { attachedSchema, firstSchema, secondSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
 /** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
@@ -17,6 +17,7 @@ export const migrations: readonly Migration[] = [
   { version: 4, sql: graphSchema },
   { version: 5, sql: originSchema },
   { version: 6, sql: textSchema },
+  { version: 7, sql: attachedSchema },
 ];
 
 /**

@@ -241,3 +241,17 @@ CREATE TABLE once (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX once_expiry ON once (expires_at) WHERE expires_at IS NOT NULL;
 `;
+
+/** Whose clients are attached, so that those of a dead process are known; runs that nobody waits for; calls that were made again. */
+export const attachedSchema = `
+ALTER TABLE attached ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+ALTER TABLE attached ADD COLUMN opening INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE parked (
+  run_id TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE repeated_call (
+  purpose TEXT PRIMARY KEY,
+  calls INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;

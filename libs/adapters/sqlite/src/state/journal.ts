@@ -67,6 +67,17 @@ export class SqliteJournal implements Journal {
     });
   }
 
+  noteRepeat({ purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
+    return this.database.write(({ sql }) => {
+      sql.run('INSERT INTO repeated_call (purpose, calls) VALUES (?, 1) ON CONFLICT DO UPDATE SET calls = calls + 1', purpose);
+    });
+  }
+
+  async repeats(): Promise<Readonly<Record<string, number>>> {
+    const rows = this.database.read((sql) => sql.all<{ purpose: string; calls: number }>('SELECT purpose, calls FROM repeated_call'));
+    return Object.fromEntries(rows.map(({ purpose, calls }) => [purpose, calls]));
+  }
+
   async started(taskId: string): Promise<boolean> {
     const runId = taskId.split('/', 1)[0]!;
     // '0' is the character behind '/', so the range holds every step below `<task>/`.

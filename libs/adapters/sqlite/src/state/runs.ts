@@ -13,6 +13,7 @@ import {
 import type { Store, Tick } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import type { SqliteRunStream } from '../run-stream.js';
+import type { SqliteClients } from './clients.js';
 import type { ProcessHints } from './hints.js';
 import type { SqliteTimers } from './timers.js';
 
@@ -32,6 +33,7 @@ export interface RunsParts {
   readonly stream: SqliteRunStream;
   readonly timers: SqliteTimers;
   readonly hints: ProcessHints;
+  readonly clients: SqliteClients;
   readonly now: () => number;
   /** Milliseconds a retry mapping holds. */
   readonly retryKeyMs: number;
@@ -203,17 +205,15 @@ export class SqliteRuns implements Runs {
   }
 
   attach(runId: string, clientId: string): Promise<number> {
-    return this.parts.database.write((tick) => {
-      tick.sql.run('INSERT INTO attached (run_id, client_id) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, clientId);
-      return attachedTo(tick, runId);
-    });
+    return this.parts.clients.attach(runId, clientId);
   }
 
   detach(runId: string, clientId: string): Promise<number> {
-    return this.parts.database.write((tick) => {
-      tick.sql.run('DELETE FROM attached WHERE run_id = ? AND client_id = ?', runId, clientId);
-      return attachedTo(tick, runId);
-    });
+    return this.parts.clients.detach(runId, clientId);
+  }
+
+  park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
+    return this.parts.clients.park(parkMs, limit);
   }
 
   /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
@@ -232,9 +232,6 @@ export class SqliteRuns implements Runs {
     tick.afterCommit(() => this.parts.hints.send('cancel', id));
   }
 }
-
-const attachedTo = ({ sql }: Tick, runId: string): number =>
-  sql.get<{ clients: number }>('SELECT COUNT(*) AS clients FROM attached WHERE run_id = ?', runId)!.clients;
 
 function summaryOf(row: RunRow): RunSummary {
   const header = JSON.parse(row.header!) as PlanRequested;

@@ -3,6 +3,7 @@ import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
 import { SqliteCaches } from './caches.js';
+import { SqliteClients } from './clients.js';
 import { SqliteDeliveries } from './deliveries.js';
 import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
@@ -21,6 +22,7 @@ export class SharedState {
   readonly leases: ProcessLeases;
   readonly claims: MemoryClaims;
   readonly waiting: TimerWaiters = new Map();
+  readonly openedAt: number;
 
   constructor(
     readonly database: Database,
@@ -28,6 +30,7 @@ export class SharedState {
     readonly clock: Clock,
     readonly ttl: StoreTtl,
   ) {
+    this.openedAt = clock.now();
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
   }
@@ -66,7 +69,8 @@ export class SqliteState implements StateStore {
     const timers = new SqliteTimers(database, clock, shared.waiting);
     this.#view = database;
     this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
-    this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, now, retryKeyMs: ttl.retryKeyMs });
+    const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
+    this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, clients, now, retryKeyMs: ttl.retryKeyMs });
     this.journal = new SqliteJournal(database, leases, now);
     this.timers = timers;
     this.leases = leases;

@@ -78,8 +78,16 @@ export class MemoryStores {
           this.clients(runId).delete(clientId);
           return this.clients(runId).size;
         }),
+      park: unused('park'),
     },
-    journal: { begin: unused('journal'), finish: unused('journal'), abandon: unused('journal'), started: unused('journal') },
+    journal: {
+      begin: unused('journal'),
+      finish: unused('journal'),
+      abandon: unused('journal'),
+      started: unused('journal'),
+      noteRepeat: unused('journal'),
+      repeats: unused('journal'),
+    },
     timers: { due: unused('timers'), remove: unused('timers'), wait: unused('timers') },
     leases: {
       renewProcess: unused('leases'),

@@ -1,0 +1,87 @@
+import { leaseTtlMs, parkedFlag } from '@conclave/ports';
+import type { Store, Tick } from '../database/database.js';
+import type { ProcessLeases } from './leases.js';
+
+interface ClientRow {
+  readonly run_id: string;
+  readonly owner: string;
+  readonly opening: number;
+}
+
+interface ClientParts {
+  readonly database: Store;
+  readonly leases: ProcessLeases;
+  readonly now: () => number;
+  readonly processId: string;
+  /** When the file was opened, milliseconds since 1970. */
+  readonly openedAt: number;
+}
+
+/** Attached clients of chat runs, and the runs that are parked because nobody is left who waits for them. */
+export class SqliteClients {
+  constructor(private readonly parts: ClientParts) {}
+
+  attach(runId: string, clientId: string): Promise<number> {
+    const { database, processId } = this.parts;
+    return database.write((tick) => {
+      tick.sql.run(
+        'INSERT OR REPLACE INTO attached (run_id, client_id, owner, opening) VALUES (?, ?, ?, ?)',
+        runId, clientId, processId, database.opening,
+      ); // prettier-ignore
+      takeUp(tick, runId);
+      return this.#attached(tick, runId);
+    });
+  }
+
+  detach(runId: string, clientId: string): Promise<number> {
+    return this.parts.database.write((tick) => {
+      tick.sql.run('DELETE FROM attached WHERE run_id = ? AND client_id = ?', runId, clientId);
+      return this.#attached(tick, runId);
+    });
+  }
+
+  async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
+    const { database } = this.parts;
+    const mayHaveWork = database.read(
+      (sql) =>
+        sql.get('SELECT 1 AS found FROM parked LIMIT 1') !== undefined ||
+        sql.all<ClientRow>('SELECT DISTINCT owner, opening FROM attached').some((row) => this.#isDead(row)),
+    );
+    if (!mayHaveWork) return { parked: 0, overdue: [] };
+    return database.write((tick) => {
+      const { sql } = tick;
+      const now = this.parts.now();
+      sql.run('DELETE FROM attached WHERE run_id IN (SELECT run_id FROM run WHERE terminal = 1)');
+      const awaited = new Map<string, boolean>();
+      for (const row of sql.all<ClientRow>('SELECT run_id, owner, opening FROM attached WHERE run_id IN (SELECT run_id FROM run)'))
+        awaited.set(row.run_id, awaited.get(row.run_id) === true || !this.#isDead(row));
+      let parked = 0;
+      for (const [runId, isAwaited] of awaited) {
+        if (isAwaited || sql.run('INSERT INTO parked (run_id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, now) === 0) continue;
+        sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', parkedFlag(runId), now);
+        parked += 1;
+      }
+      for (const { run_id } of sql.all<{ run_id: string }>('SELECT run_id FROM parked'))
+        if (awaited.get(run_id) !== false) takeUp(tick, run_id);
+      const overdue = sql.all<{ run_id: string }>('SELECT run_id FROM parked WHERE at <= ? ORDER BY at LIMIT ?', now - parkMs, limit);
+      return { parked, overdue: overdue.map(({ run_id }) => run_id) };
+    });
+  }
+
+  #attached({ sql }: Tick, runId: string): number {
+    const rows = sql.all<ClientRow>('SELECT run_id, owner, opening FROM attached WHERE run_id = ?', runId);
+    const { database, processId } = this.parts;
+    const isOurs = ({ owner, opening }: ClientRow): boolean => owner === processId && opening === database.opening;
+    return rows.filter((row) => isOurs(row) || !this.#isDead(row)).length;
+  }
+
+  /** Leases are in memory: those of an earlier opening of the file count as long as they could have lasted. */
+  #isDead({ owner, opening }: ClientRow): boolean {
+    const { database, leases, now, openedAt } = this.parts;
+    return opening === database.opening ? leases.leftMs(owner) === 0 : now() >= openedAt + leaseTtlMs;
+  }
+}
+
+function takeUp({ sql }: Tick, runId: string): void {
+  if (sql.run('DELETE FROM parked WHERE run_id = ?', runId) > 0) sql.run('DELETE FROM cancel WHERE id = ?', parkedFlag(runId));
+}

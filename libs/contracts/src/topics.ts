@@ -41,6 +41,9 @@ export const shippedClasses = ['expert', 'evidence', 'judge'] as const;
 
 export const taskTopic = (taskClass: string): string => `tasks.dispatched.${taskClass}`;
 
+/** Whether every record of a run lies in one partition of this topic, the one of its id. */
+export const isKeyedByRun = (topic: string): boolean => fixed.some(({ name, key }) => name === topic && key === 'run');
+
 /** Every topic for these task classes. */
 export const topicsFor = (classes: readonly string[] = shippedClasses): readonly TopicSpec[] => [
   ...fixed,

@@ -1,4 +1,4 @@
-import { deadTopic, specOf, type AnyEvent, type Usage } from '@conclave/contracts';
+import { deadTopic, isKeyedByRun, specOf, type AnyEvent, type Usage } from '@conclave/contracts';
 import type { EventLog, StoredRecord } from '@conclave/ports';
 import { localTask } from './run-printer.js';
 import { short } from './runs.js';
@@ -18,7 +18,7 @@ interface Moment {
 export async function timelineOf(log: Pick<EventLog, 'read'>, topics: readonly string[], runId: string): Promise<readonly string[]> {
   const moments: Moment[] = [];
   for (const topic of topics)
-    for await (const record of log.read(topic)) {
+    for await (const record of log.read(topic, isKeyedByRun(topic) ? runId : undefined)) {
       const { event, headers } = record;
       const id = event?.runId ?? headers['ce_runid'] ?? headers['ce_partitionkey'];
       if (id === runId) moments.push({ at: record.appendedAt, made: event?.time ?? record.appendedAt, columns: columnsOf(record) });

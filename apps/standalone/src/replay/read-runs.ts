@@ -1,3 +1,4 @@
+import { isKeyedByRun } from '@conclave/contracts';
 import type { EventLog } from '@conclave/ports';
 import { Recording } from './recording.js';
 
@@ -26,7 +27,7 @@ export async function readRuns(
     passes += 1;
     const held = new Held(limit);
     for (const topic of ['audit', ...topics.filter(isRead)])
-      for await (const record of log.read(topic)) {
+      for await (const record of log.read(topic, runId !== null && isKeyedByRun(topic) ? runId : undefined)) {
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
         else if (!done.has(id) && (wanted === null || wanted.has(id))) held.of(id, topic === 'audit')?.(record);

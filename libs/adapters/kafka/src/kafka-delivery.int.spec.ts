@@ -121,6 +121,33 @@ describe('a Kafka consumption', () => {
     expect((await stage.stored(inputTopic)).map(({ event }) => sampleName(event!))).toHaveLength(30);
   }, 90_000);
 
+  it('reads the records of one key from its partition, and fetches no other', async () => {
+    const { stage, world } = await open({ partitions: 12 });
+    const text = 'x'.repeat(blobThresholdBytes / 4);
+    const runs = Array.from({ length: 60 }, (_, n) => `run${n}`);
+    // Twice, as a log that gives at least once may hold it.
+    for (const round of ['a', 'b']) await stage.log.publish(runs.map((run) => sampleInput(`${run}-${round}`, run, text)));
+    const reading = async (key?: string) => {
+      const before = world.first.proxy.delivered;
+      const found: { readonly runId: string; readonly partition: number }[] = [];
+      for await (const { event, partition } of stage.log.read(inputTopic, key)) found.push({ runId: event!.runId, partition });
+      return { found, bytes: world.first.proxy.delivered - before };
+    };
+    const whole = await reading();
+    expect(whole.found).toHaveLength(120);
+    const largest = Math.max(...Array.from({ length: 12 }, (_, n) => whole.found.filter(({ partition }) => partition === n).length));
+    for (const run of ['run0', 'run7', 'run31']) {
+      const { runId } = sampleInput(run);
+      const { found, bytes } = await reading(runId);
+      expect(found.filter((one) => one.runId === runId)).toHaveLength(2);
+      expect(new Set(found.map(({ partition }) => partition)).size).toBe(1);
+      expect(found.length).toBeLessThanOrEqual(largest);
+      expect(bytes).toBeLessThan((whole.bytes * (largest + 2)) / 120);
+    }
+    // A key that was never written has a partition all the same.
+    expect((await reading('run_never')).found.every(({ runId }) => runId !== 'run_never')).toBe(true);
+  }, 60_000);
+
   it('tells which positions were committed: those of finished records, unless a test has them committed at the hand-over', async () => {
     for (const commitsAtHandOver of [false, true]) {
       const committed: string[] = [];

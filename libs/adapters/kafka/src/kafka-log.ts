@@ -106,8 +106,8 @@ class KafkaLog implements EventLog {
     return groupLag(this.#admin, this.#prefix + group, [...(this.#topicsOf.get(group) ?? [])], this.#prefix);
   }
 
-  async *read(topic: string): AsyncIterable<StoredRecord> {
-    for await (const record of readTopic(this.members, this.#admin, this.options, topic))
+  async *read(topic: string, key?: string): AsyncIterable<StoredRecord> {
+    for await (const record of readTopic(this.members, this.#admin, this.options, topic, key))
       yield await storedRecord(record, this.options.blobs);
   }
 

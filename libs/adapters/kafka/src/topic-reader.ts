@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Admin, Consumer, Kafka } from 'kafkajs';
+import { Partitioners, type Admin, type Consumer, type Kafka } from 'kafkajs';
 import type { RawRecord } from '@conclave/ports';
 import { logUnavailable, onCluster, readFromCluster, within } from './failures.js';
 import { prefixOf, retry, type KafkaConnectionOptions } from './options.js';
@@ -9,13 +9,34 @@ import { rawRecord } from './raw-records.js';
 const readAhead = 500;
 const goodbyeMs = 5000;
 
+/** The partition that the producer gives a key: it must be the same partitioner. */
+function partitionOf(key: string, topic: string, partitions: readonly number[]): number {
+  const metadata = partitions.map((partitionId) => ({ partitionId, partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }));
+  return Partitioners.DefaultPartitioner()({ topic, partitionMetadata: metadata, message: { key, value: null } });
+}
+
 /**
- * Reads a topic from its beginning to the end it has now, in a group of its own that is deleted afterwards.
- * Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
+ * Reads a topic from its beginning to the end it has now, in a group of its own that is deleted afterwards; with a key, the one
+ * partition that records of this key lie in. Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
  */
-export async function* readTopic(kafka: Kafka, admin: Admin, options: KafkaConnectionOptions, topic: string): AsyncGenerator<RawRecord> {
+export async function* readTopic(
+  kafka: Kafka,
+  admin: Admin,
+  options: KafkaConnectionOptions,
+  topic: string,
+  key?: string,
+): AsyncGenerator<RawRecord> {
   const name = prefixOf(options) + topic;
-  const ends = await readFromCluster(`Reading ${name}`, () => admin.fetchTopicOffsets(name));
+  const all = await readFromCluster(`Reading ${name}`, () => admin.fetchTopicOffsets(name));
+  const only =
+    key === undefined
+      ? null
+      : partitionOf(
+          key,
+          name,
+          all.map(({ partition }) => partition),
+        );
+  const ends = all.filter(({ partition }) => only === null || partition === only);
   const left = new Map(ends.filter(({ low, high }) => BigInt(high) > BigInt(low)).map(({ partition, high }) => [partition, BigInt(high)]));
   if (left.size === 0) return;
   const groupId = `${prefixOf(options)}read-${randomUUID()}`;
@@ -26,14 +47,23 @@ export async function* readTopic(kafka: Kafka, admin: Admin, options: KafkaConne
     retry: { ...retry, restartOnFailure: async () => false },
   });
   try {
-    yield* records(consumer, name, topic, left);
+    const others = all.map(({ partition }) => partition).filter((partition) => only !== null && partition !== only);
+    yield* records(consumer, name, topic, left, others);
   } finally {
     await within(goodbyeMs, leave(consumer, admin, groupId), undefined);
   }
 }
 
-async function* records(consumer: Consumer, name: string, topic: string, left: Map<number, bigint>): AsyncGenerator<RawRecord> {
+/** `others` are partitions that are not fetched. */
+async function* records(
+  consumer: Consumer,
+  name: string,
+  topic: string,
+  left: Map<number, bigint>,
+  others: readonly number[],
+): AsyncGenerator<RawRecord> {
   const ready: RawRecord[] = [];
+  const wanted = [{ topic: name, partitions: [...left.keys()] }];
   const next = new Map<number, bigint>();
   let wake = () => {};
   let crashed: Error | null = null;
@@ -41,6 +71,8 @@ async function* records(consumer: Consumer, name: string, topic: string, left: M
     crashed = payload.error;
     wake();
   });
+  // Right after an assignment and before its first fetch.
+  if (others.length > 0) consumer.on(consumer.events.GROUP_JOIN, () => consumer.pause([{ topic: name, partitions: [...others] }]));
   await onCluster(`Reading ${name}`, async () => {
     await consumer.connect();
     await consumer.subscribe({ topics: [name], fromBeginning: true });
@@ -57,7 +89,7 @@ async function* records(consumer: Consumer, name: string, topic: string, left: M
           if (offset < (left.get(partition) ?? 0n)) ready.push(rawRecord(topic, partition, message));
         }
         if (BigInt(batch.lastOffset()) + 1n >= (left.get(partition) ?? 0n)) left.delete(partition);
-        if (ready.length > readAhead) consumer.pause([{ topic: name }]);
+        if (ready.length > readAhead) consumer.pause(wanted);
         wake();
       },
     });
@@ -66,7 +98,7 @@ async function* records(consumer: Consumer, name: string, topic: string, left: M
     while (ready.length > 0) yield ready.shift()!;
     if (left.size === 0) return;
     if (crashed) throw logUnavailable(`Reading ${name}`, crashed);
-    consumer.resume([{ topic: name }]);
+    consumer.resume(wanted);
     await new Promise<void>((resolve) => (wake = ready.length > 0 ? (resolve(), () => {}) : resolve));
   }
 }

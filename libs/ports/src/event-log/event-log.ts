@@ -17,8 +17,11 @@ export interface EventLog {
   subscribe(subscription: Subscription): Promise<Consumption>;
   /** Records of the group's topics that it has not finished, by topic and partition. */
   lag(group: string): Promise<readonly Lag[]>;
-  /** Reads a topic from its beginning to its present end, without a group; for replay and people. Undecodable records come with `event: null`. */
-  read(topic: string): AsyncIterable<StoredRecord>;
+  /**
+   * Reads a topic from its beginning to its present end, without a group; for replay and people. Undecodable records come with
+   * `event: null`. With a key, records of other keys may be left out: a log with partitions reads the one of this key alone.
+   */
+  read(topic: string, key?: string): AsyncIterable<StoredRecord>;
   /** The mark that says which state store belongs to this log; null on a new log. */
   readonly identity: { read(): Promise<StoreMark | null>; write(mark: StoreMark): Promise<void> };
   /** Null while it can publish and fetch, otherwise a sentence that says what is wrong. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, Failure, makeEvent, type Event, type PlanRequested, type Template } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { noCrashPoints } from '@conclave/platform';
-import type { StateStore, Step } from '@conclave/ports';
+import { encodeEvent, MemoryBlobs, MemoryStores, type StateStore, type Step } from '@conclave/ports';
 import { EngineHandler } from './engine.handler.js';
 
 const runId = 'run_00000001';
@@ -49,6 +49,21 @@ function engine(commit?: () => Promise<never>) {
   } as unknown as StateStore;
   return new EngineHandler(state, noCrashPoints);
 }
+
+describe('a terminal event that is published twice', () => {
+  it('has one id and one content, whichever process publishes it again: its input was applied once', async () => {
+    const stores = new MemoryStores();
+    const first = new EngineHandler(stores.connect('first').state, noCrashPoints);
+    await stores.runs.accept({ header, retryKey: null, openLimit: 5 });
+    const heir = new EngineHandler(stores.connect('heir').state, noCrashPoints);
+    const ends = [await first.onCommand(command('abort')), await heir.onCommand(command('abort'))].map((outputs) =>
+      (outputs as readonly Event[]).find(({ type }) => type === 'RunCompleted')!,
+    );
+    expect(ends[1]).toEqual(ends[0]);
+    const ids = await Promise.all(ends.map(async (end) => (await encodeEvent(end, new MemoryBlobs())).headers['ce_id']));
+    expect(ids).toEqual([`${runId}/completed`, `${runId}/completed`]);
+  });
+});
 
 describe('the handler of the engine', () => {
   it('ends a run whose request could never be applied, as its header says it', async () => {

@@ -237,6 +237,7 @@ describe('a process that is killed', () => {
       return s.expert('Fine.', { when: gate.opened }).expert('Fine.', { when: gate.opened }).answer(['Somebody ', 'waited.']);
     };
     const [back, lost] = [waiting('comes back'), waiting('never comes back')];
+    await engine.process('gateway', 1).ready();
     const open = (s: CommitteeScript, n: 1 | 2): Promise<ChatStream> =>
       ChatStream.open(engine.url(n), { model: 'conclave-fast', messages: user(s.question) }, { 'idempotency-key': s.question });
     const chats = [await open(back, 1), await open(lost, 1)];

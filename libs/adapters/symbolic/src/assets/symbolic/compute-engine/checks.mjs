@@ -78,15 +78,17 @@ export function isIntegral(expression, variable, bounds, result) {
 
 /** Whether values close to the point come closer to the result the closer they are. */
 export function isLimit({ expression, variable, point, direction }, result) {
-    const names = symbolsOf(expression, point, result).filter((name) => name !== variable);
-    return everywhere(names, 1e-3, (at) => {
-        const [p, wanted] = [valueAt(point, at).re, valueAt(result, at)];
-        const places = Number.isFinite(p) ? (direction === '-' ? [-1] : direction === '+' ? [1] : [1, -1]).map((side) => p + side * 1e-5) : [Math.sign(p) * 1e5];
-        const values = places.map((x) => valueAt(expression, { ...at, [variable]: real(x) }));
-        const far = values.find((value) => !known(value) || !near(value, wanted, 1e-3));
-        return [far && known(wanted) ? (known(far) ? far : real(NaN)) : values[0], wanted];
-    });
-} // prettier-ignore
+  const names = symbolsOf(expression, point, result).filter((name) => name !== variable);
+  return everywhere(names, 1e-3, (at) => {
+    const [p, wanted] = [valueAt(point, at).re, valueAt(result, at)];
+    const places = Number.isFinite(p)
+      ? (direction === '-' ? [-1] : direction === '+' ? [1] : [1, -1]).map((side) => p + side * 1e-5)
+      : [Math.sign(p) * 1e5];
+    const values = places.map((x) => valueAt(expression, { ...at, [variable]: real(x) }));
+    const far = values.find((value) => !known(value) || !near(value, wanted, 1e-3));
+    return [far && known(wanted) ? (known(far) ? far : real(NaN)) : values[0], wanted];
+  });
+}
 
 /** Whether terms or factors added up one by one give the result; names in the bounds are whole numbers here. */
 export function isRange(job, result) {
@@ -113,7 +115,14 @@ const namesIn = (...all) => symbolsOf(...all.flat(2));
 const dot = (row, right, column) => row.map((entry, n) => times(entry, right[n][column])).reduce(add);
 
 /** Whether left times right is the result. */
-export const isProduct = (left, right, result) => together(result.flatMap((row, r) => row.map((entry, column) => everywhere(namesIn(left, right, result), 1e-8, (at) => [dot(numbers(left, at)[r], numbers(right, at), column), valueAt(entry, at)])))); // prettier-ignore
+export const isProduct = (left, right, result) =>
+  together(
+    result.flatMap((row, r) =>
+      row.map((entry, column) =>
+        everywhere(namesIn(left, right, result), 1e-8, (at) => [dot(numbers(left, at)[r], numbers(right, at), column), valueAt(entry, at)]),
+      ),
+    ),
+  );
 
 export const identity = (side) =>
   Array.from({ length: side }, (_, r) => Array.from({ length: side }, (_none, c) => ({ kind: 'number', value: r === c ? '1' : '0' })));

@@ -44,19 +44,19 @@ function quotient(over, under) {
 }
 
 function product(factors) {
-    // (1/3)*x^3 is x^3/3.
-    const [first, ...rest] = factors;
-    const positive = withoutSign(first);
-    if (positive)
-        return negated(product([positive, ...rest]));
-    if (first.kind === 'number' && first.value === '1' && rest.length > 0)
-        return product(rest);
-    if (first.kind === 'quotient' && rest.length > 0)
-        return quotient(isOne(first.over) ? together(rest) : together([first.over, ...rest]), first.under);
-    if (rest.length === 0)
-        return written(first);
-    return { text: factors.map((factor, n) => bracketed(factor, n === 0 ? binding.product : binding.power)).join('*'), binds: binding.product };
-} // prettier-ignore
+  // (1/3)*x^3 is x^3/3.
+  const [first, ...rest] = factors;
+  const positive = withoutSign(first);
+  if (positive) return negated(product([positive, ...rest]));
+  if (first.kind === 'number' && first.value === '1' && rest.length > 0) return product(rest);
+  if (first.kind === 'quotient' && rest.length > 0)
+    return quotient(isOne(first.over) ? together(rest) : together([first.over, ...rest]), first.under);
+  if (rest.length === 0) return written(first);
+  return {
+    text: factors.map((factor, n) => bracketed(factor, n === 0 ? binding.product : binding.power)).join('*'),
+    binds: binding.product,
+  };
+}
 
 /** A factor without the minus sign that stands before it or above its line; null where there is none. */
 function withoutSign(factor) {

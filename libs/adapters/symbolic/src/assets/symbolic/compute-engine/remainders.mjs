@@ -59,15 +59,16 @@ const divided = (over, under) => (under % prime === 0n ? null : (over * raised(u
 
 /** An exponent that is a whole number of reasonable length, itself and not its remainder. */
 function wholeOf(tree) {
-    if (tree.kind === 'number')
-        return /^\d{1,12}$/.test(tree.value) ? BigInt(tree.value) : null;
-    if (tree.kind === 'negative') {
-        const of = wholeOf(tree.of);
-        return of === null ? null : -of;
-    }
-    if (tree.kind === 'power') {
-        const [base, exponent] = [wholeOf(tree.base), wholeOf(tree.exponent)];
-        return base !== null && exponent !== null && exponent >= 0n && exponent <= 60n && Number(base) ** Number(exponent) < 1e12 ? base ** exponent : null;
-    }
-    return null;
-} // prettier-ignore
+  if (tree.kind === 'number') return /^\d{1,12}$/.test(tree.value) ? BigInt(tree.value) : null;
+  if (tree.kind === 'negative') {
+    const of = wholeOf(tree.of);
+    return of === null ? null : -of;
+  }
+  if (tree.kind === 'power') {
+    const [base, exponent] = [wholeOf(tree.base), wholeOf(tree.exponent)];
+    return base !== null && exponent !== null && exponent >= 0n && exponent <= 60n && Number(base) ** Number(exponent) < 1e12
+      ? base ** exponent
+      : null;
+  }
+  return null;
+}

@@ -104,9 +104,9 @@ function gamma(x) {
     return product;
   }
   const coefficients = [
-        676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012,
-        9.984369578019572e-6, 1.5056327351493116e-7,
-    ]; // prettier-ignore
+    676.5203681218851, -1259.1392167224028, 771.3234287776531, -176.6150291621406, 12.507343278686905, -0.13857109526572012,
+    9.984369578019572e-6, 1.5056327351493116e-7,
+  ];
   const series = coefficients.reduce((sum, coefficient, n) => sum + coefficient / (x + n), 0.9999999999998099);
   const shifted = x + 6.5;
   return Math.sqrt(2 * Math.PI) * shifted ** (x - 0.5) * Math.exp(-shifted) * series;

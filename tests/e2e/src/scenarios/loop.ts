@@ -53,7 +53,7 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       await chat.end();
 
       const reasoning = chat.reasoning;
-      const order = ['📋 Plan: 2 tasks', 'r1 · research', 'x1 · expert.general', '🔎 More is needed', gapText, '🔄 Agentic Loop — Iteration 1/3', '📋 Plan: 1 task', '🔎 Complete', '🔀 Writing the answer']; // prettier-ignore
+      const order = ['📋 Plan: 2 tasks', 'r1 · search', 'x1 · general expert', '🔎 More is needed', gapText, '🔄 Agentic Loop — Iteration 1/3', '📋 Plan: 1 task', '🔎 Complete', '🔀 Writing the answer']; // prettier-ignore
       const places = order.map((text) => reasoning.indexOf(text));
       expect(places.filter((at) => at < 0)).toEqual([]);
       expect([...places]).toEqual([...places].sort((a, b) => a - b));

@@ -61,7 +61,7 @@ export function wordingScenarios(engine: () => Engine, wordings: readonly Wordin
         const made = rounds[0]!.tasks.filter(({ capability }) => capability === 'math');
         expect([status, made.map(({ status }) => status)]).toEqual([200, plan.map(() => 'ok')]);
         const calls = (await runEvents(engine().url(), id)).flatMap((entry) => (entry.kind === 'progress' && entry.code === 'mcp.call' ? [entry.text] : [])); // prettier-ignore
-        expect(calls.sort()).toEqual(plan.map(([, operation]) => `calculates with math.${operation}`).sort());
+        expect(calls.sort()).toEqual(plan.map(([, operation]) => `Calculates with math.${operation}`).sort());
       });
     });
   });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { sampleCorpusFolder, sampleQuestion } from '@conclave/adapter-demo';
 import { openSearxng } from '@conclave/adapter-searxng';
@@ -65,7 +66,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const opening = { ...options, off };
     const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : openEmbedded(opening, keep);
     const stores = recordedStores(off.size > 0 ? unprotectedStores(whole, off) : whole, options);
-    const search = searches(options.service) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
+    const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const capabilities = openCapabilities(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
@@ -105,7 +106,17 @@ function poolChangeOf({ observers: { history }, off }: Opening, engine: Stores['
   return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
 }
 
-const searches = (service: ServiceName): boolean => service === 'experts' || service === 'planner' || service === 'standalone';
+/**
+ * Workers search, and a planner looks up first what seems trivial. The documents may be at hand for workers alone: then a planner has
+ * nothing to look in, and goes without.
+ */
+function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder: string | null): boolean {
+  if (service === 'experts' || service === 'standalone') return true;
+  if (service !== 'planner') return false;
+  if (loaded.configuration.search.searxng || folder === null || existsSync(folder)) return true;
+  observers.logger.warn('the folder of documents is not here: questions that seem trivial are not looked up in it', { folder });
+  return false;
+}
 
 function openEmbedded(opening: Opening, keep: Keep): Stores {
   const { loaded, observers, processId } = opening;

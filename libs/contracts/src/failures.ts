@@ -40,6 +40,22 @@ export const failures = {
     errorType: 'caller_invalid',
     message: 'The body is larger than this gateway accepts. Shorten the conversation or raise `gateway.max_body_bytes`.',
   },
+  REQUEST_TOO_COMPLEX: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message:
+      'The body is nested too deeply or has too many parts: at most 64 levels, 10,000 names and 100,000 values are read. Leave out what is not needed.',
+  },
+  QUESTION_TOO_LONG: {
+    status: 400,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message:
+      'The question is longer than this template can ask its models. Shorten it, or put long texts into a collection and ask about them.',
+  },
   MEDIA_TYPE_UNSUPPORTED: {
     status: 415,
     type: 'invalid_request_error',

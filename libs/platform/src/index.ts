@@ -25,6 +25,7 @@ export { traceIdOf, traceIdOfRun, traceparentFor } from './tracing/trace-context
 export { DeliveryContext } from './transport/delivery-context.js';
 export { EventPattern } from './transport/event-pattern.js';
 export { deliveryHooks } from './transport/delivery-hooks.js';
+export { sparingCaches } from './transport/sparing-caches.js';
 export { recordedLog, recordedPool, recordedRuns, type Recording } from './transport/recorded-ports.js';
 export { serviceOfGroup, taskGroup } from './transport/groups.js';
 export { LogTransport, type LogTransportOptions } from './transport/log-transport.js';

@@ -5,7 +5,7 @@ import { openSearxng } from '@conclave/adapter-searxng';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import {
-  checkRetention, deliveryHooks, overriding, protectionsOff, recordedLog, recordedPool, recordedRuns,
+  checkRetention, deliveryHooks, overriding, protectionsOff, recordedLog, recordedPool, recordedRuns, sparingCaches,
   type Loaded, type Observers, type Ports, type Protections,
 } from '@conclave/platform'; // prettier-ignore
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
@@ -65,7 +65,8 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const off = protectionsOff(loaded.environment);
     const opening = { ...options, off };
     const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : openEmbedded(opening, keep);
-    const stores = recordedStores(off.size > 0 ? unprotectedStores(whole, off) : whole, options);
+    const protectedStores = off.size > 0 ? unprotectedStores(whole, off) : whole;
+    const stores = recordedStores(withSparingCaches(protectedStores, options), options);
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const capabilities = openCapabilities(options, stores.sqlite, keep);
@@ -91,6 +92,11 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
 type Stores = Pick<OpenedPorts, 'log' | 'state' | 'stream' | 'blobs' | 'engine' | 'warnings'> & { readonly sqlite: Sqlite | null };
 
 type Opening = OpenPortsOptions & { readonly off: Protections };
+
+const withSparingCaches = (stores: Stores, { observers: { metrics } }: OpenPortsOptions): Stores => ({
+  ...stores,
+  state: overriding(stores.state, { caches: sparingCaches(stores.state.caches, metrics) }),
+});
 
 /** The same stores; with a history, what is accepted and appended is noted. */
 function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {

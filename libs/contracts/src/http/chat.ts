@@ -66,7 +66,7 @@ const replyLimit = z.union([z.literal(-1), positive], { error: 'must be a whole 
 export const answerFields = {
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  stop: z.union([z.string(), z.array(z.string())], { error: 'must be a text or a list of texts' }).nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(16)], { error: 'must be a text or a list of at most 16 texts' }).nullish(),
   max_tokens: replyLimit.nullish(),
   max_completion_tokens: replyLimit.nullish().describe('wins over max_tokens'),
   seed: z.int({ error: 'must be a whole number' }).nullish(),

@@ -17,6 +17,7 @@ const openAiCodes: Partial<Record<FailureCode, string>> = {
   MODEL_NOT_FOUND: 'model_not_found',
   UNAUTHENTICATED: 'invalid_api_key',
   CONTEXT_OVERFLOW: 'context_length_exceeded',
+  QUESTION_TOO_LONG: 'context_length_exceeded',
   PROVIDER_RATE_LIMITED: 'rate_limit_exceeded',
 };
 

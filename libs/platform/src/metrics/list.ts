@@ -135,6 +135,12 @@ export const metricList = {
     labels: ['cache'],
     help: 'lookups that failed or took too long; the question was answered anew',
   },
+  cache_values_too_large_total: {
+    kind: 'counter',
+    unit: 'writes',
+    labels: [],
+    help: 'values that were too large for a cache and are not kept; the run they came from goes on',
+  },
   streams_open: { kind: 'gauge', unit: 'streams', labels: ['endpoint'], help: 'server-sent event streams that are open' },
   http_requests_total: { kind: 'counter', unit: 'requests', labels: ['route', 'status'], help: 'HTTP requests by route pattern' },
   http_errors_total: { kind: 'counter', unit: 'responses', labels: ['error_type'], help: 'error responses by closed error type' },

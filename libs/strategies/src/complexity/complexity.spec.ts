@@ -145,7 +145,29 @@ describe('the complexity of a request', () => {
 
   it('answers every text, and the longest ones at once', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void complexityOf(text, alone)));
-    const parts = ['a', ' ', '\n', 'a,', 'the a of ', '1+', '(', '`', '"', 'und ', 'analyse ', '§', '1.', 'as ', '/ ', '%', 'A1'];
+    const parts = [
+      'a',
+      ' ',
+      '\n',
+      'a,',
+      'a, ',
+      'red, green ',
+      'x.',
+      'Ab ',
+      'the a of ',
+      '1+',
+      '(',
+      '`',
+      '"',
+      'und ',
+      'analyse ',
+      '§',
+      '1.',
+      'as ',
+      '/ ',
+      '%',
+      'A1',
+    ];
     for (const part of parts) {
       const began = performance.now();
       complexityOf(part.repeat(1_000_000 / part.length), alone);

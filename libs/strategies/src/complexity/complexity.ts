@@ -36,15 +36,15 @@ const manyWords = 80;
 /** Beyond that a single short question has become something else. */
 const shortWords = 15;
 /** A long text is read at both ends: people put the task before or after what they paste. */
-const readAtStart = 6_000;
-const readAtEnd = 2_000;
+const readAtStart = 2_000;
+const readAtEnd = 1_000;
 
 /** Long runs of blanks are cheap to send and dear to match. Line ends stay: code is told by them. */
 const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
 /**
  * How much machinery a request needs, without a model (moe.md, Complexity). Reads English and German; in other languages only
- * length, notation and numbers count. Time grows linearly with the text, and the words themselves are looked at up to 8,000 characters.
+ * length, notation and numbers count. Time grows linearly with the text, and the words themselves are looked at up to 3,000 characters.
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): Complexity {
   const whole = text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;

@@ -58,7 +58,7 @@ export const markers: readonly Marker[] = [
     'code_reviewer',
     /`[^`\n]+`|^\s*```/mu,
     /(?<![\p{L}\p{N}])(?:def|class|func|fn|function)\s+\w+\s*[({:<]|=>\s*[{(\w]|^#!|^\s*(?:import|from)\s+[\w.{]+|#include\s*</mu,
-    /[\p{L}\p{N}_]+(?:\.[\p{L}\p{N}_]+)+\(|[\p{L}\p{N}_]{2,}\(\)|\w+(?:Exception|Error)(?![\p{L}\p{N}_])|Traceback|(?:[;{]|\}\s*;?)\s*$|^\s*[[{]\s*"/mu,
+    /(?<![\p{L}\p{N}_.])[\p{L}\p{N}_]{1,80}(?:\.[\p{L}\p{N}_]{1,80}){1,20}\(|[\p{L}\p{N}_]{2}\(\)|\w(?:Exception|Error)(?![\p{L}\p{N}_])|Traceback|(?:[;{]|\}\s*;?)\s*$|^\s*[[{]\s*"/mu,
     /(?<![\p{L}\p{N}])(?:SELECT\s[\s\S]{1,200}?\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+TABLE)(?![\p{L}\p{N}])/u,
     /(?<![\p{L}\p{N}])[\p{L}\p{N}_-]+\.(?:py|ts|tsx|js|mjs|java|cpp|cs|go|rs|rb|php|sh|ya?ml|json|sql|toml)(?![\p{L}\p{N}])/u,
     phrases('segfault', 'stack ?trace', 'null pointer', 'pull request', 'code review', 'unit tests?', 'merge conflicts?', 'compil(?:er|ation) error', 'refactor*', 'debugg*'),

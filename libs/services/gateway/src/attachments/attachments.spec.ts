@@ -184,7 +184,7 @@ describe('a model that is asked directly', () => {
   it('is not reached by a part nested so deeply that nobody can write it down again', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const body = `{"model":"m@fake","messages":[{"role":"user","content":[{"type":"hologram","of":${deep}}]}]}`;
-    expect(await refused(world.post('/v1/chat/completions', body))).toMatchObject({ status: 400, param: 'messages' });
+    expect(await refused(world.post('/v1/chat/completions', body))).toMatchObject({ status: 400, param: null });
   });
 
   it('gets the bytes of an image and never its address, each fetched once', async () => {

@@ -122,7 +122,7 @@ describe('a chat request', () => {
     [{ conclave: { rouns: 1 } }, 'conclave.rouns', /Did you mean `rounds`/],
     [{ conclave: { nope: 1 } }, 'conclave.nope', /is not known/],
     [{ conclave: 'fast' }, 'conclave', /object/],
-    [{ stop: 5 }, 'stop', /list of texts/],
+    [{ stop: 5 }, 'stop', /list of at most 16 texts/],
     [{ stream: 'yes' }, 'stream', /true or false/],
     [{ conclave: { rounds: -1 } }, 'conclave.rounds', /from 0/],
     [{ conclave: { progress: 'loud' } }, 'conclave.progress', /reasoning/],

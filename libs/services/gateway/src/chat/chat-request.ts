@@ -51,9 +51,13 @@ export interface ChatQuestion extends Question {
 }
 
 const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, low: 1, medium: 2 };
+/** Tools of one request. */
+const mostTools = 512;
 
 /** Throws REQUEST_INVALID with the field and what to do about it. */
 export function readChatRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): ChatQuestion {
+  if (Array.isArray(body.tools) && body.tools.length > mostTools)
+    throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are read.`, { param: 'tools' });
   const request = parseBody(ChatCompletionRequest, body);
   if (typeof request.n === 'number' && request.n !== 1) {
     throw new Failure(

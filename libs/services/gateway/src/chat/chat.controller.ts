@@ -11,6 +11,7 @@ import { readChatRequest } from './chat-request.js';
 import { ChatRuns } from './chat-runs.js';
 import { DirectCalls } from './direct-calls.js';
 import { readPassedRequest } from './passed-request.js';
+import { withinReach } from './question-size.js';
 import { readUtility, smallModel, utilityBody } from './utility-requests.js';
 
 @Controller('v1/chat/completions')
@@ -35,7 +36,7 @@ export class ChatController {
       const passed = readPassedRequest(body.value, request.headers, this.limits.maxMessages);
       await this.direct.answer(response, passed, resolved.ref, caller);
     } else {
-      const question = readChatRequest(body.value, request.headers, this.limits.maxMessages);
+      const question = withinReach(readChatRequest(body.value, request.headers, this.limits.maxMessages), resolved.template);
       const utility = readUtility(question, request.headers);
       if (utility) {
         const { stream, includeUsage } = question;

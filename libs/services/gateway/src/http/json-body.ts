@@ -1,6 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import type { Request } from 'express';
 import { bodyCharacters } from '../attachments/content-parts.js';
+import { assertSimple } from './json-shape.js';
 
 /** A body of more than this many times the limit is not even read to its end: the connection is closed instead. */
 const drainFactor = 16;
@@ -15,7 +16,7 @@ export interface JsonBody {
  * Reads a JSON object. Too large a body is read to its end and thrown away first: a client that is still sending
  * would otherwise meet a closed connection instead of the answer.
  * `attachmentBytes`: decoded bytes of images and files that it may hold beside that.
- * Throws MEDIA_TYPE_UNSUPPORTED, REQUEST_TOO_LARGE, REQUEST_NOT_JSON, CALL_CANCELLED (the client left while sending).
+ * Throws MEDIA_TYPE_UNSUPPORTED, REQUEST_TOO_LARGE, REQUEST_TOO_COMPLEX, REQUEST_NOT_JSON, CALL_CANCELLED (the client left while sending).
  */
 export async function readJsonBody(request: Request, maxBytes: number, attachmentBytes = 0): Promise<JsonBody> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
@@ -70,8 +71,9 @@ export function collectBody(request: Request, keep: number, most: number): Promi
   });
 }
 
-/** Throws REQUEST_NOT_JSON. */
+/** Throws REQUEST_NOT_JSON, REQUEST_TOO_COMPLEX. */
 export function parseJsonObject(raw: Buffer): Record<string, unknown> {
+  assertSimple(raw);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));

@@ -3,6 +3,7 @@ import { type CommandAccepted, CommandRequest, Failure, type RunAccepted, type R
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { readRunRequest } from '../chat/chat-request.js';
+import { withinReach } from '../chat/question-size.js';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
@@ -42,7 +43,7 @@ export class RunsController {
         param: 'model',
       });
     const detail = await this.callers.detailOf(request, question.wishes.detail);
-    const asked = await this.skills.applied(question);
+    const asked = await this.skills.applied(withinReach(question, resolved.template));
     const run = await this.acceptance.accept(askedBy(request, asked, resolved.template, caller, 'runs', { raw: body.raw, detail }), () =>
       Promise.resolve(),
     );

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfiguration } from '@conclave/platform';
+import { up, type Running } from './commands/up.js';
+
+const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
+const quiet = { write: () => true };
+let home: string;
+let running: Running;
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'conclave-large-'));
+  const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '0', LOG_LEVEL: 'silent' }, home);
+  running = await up({ loaded, out: quiet, terminal: quiet, localServers });
+  // Patterns are compiled when they are used first.
+  await ask(question('What is the harbour of the old town called?'));
+}, 60_000);
+afterAll(async () => {
+  await running.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const question = (content: string): string => JSON.stringify({ model: 'conclave-fast', messages: [{ role: 'user', content }] });
+const ask = (body: string): Promise<{ status: number; code: string | null }> =>
+  new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' };
+    const sent = request(`${running.listening.url}/v1/chat/completions`, { method: 'POST', headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (more: string) => (text += more));
+      response.on('end', () => {
+        const { error } = JSON.parse(text) as { error?: { code: string } };
+        resolve({ status: response.statusCode ?? 0, code: error?.code ?? null });
+      });
+    });
+    sent.on('error', reject).end(body);
+  });
+const long = (part: string, bytes: number): string => part.repeat(Math.ceil(bytes / part.length)).slice(0, bytes);
+const words = 'What does the harbour master say about the 42 ships of May 1871? ';
+
+describe('a request of many bytes', () => {
+  it.each([
+    ['a question of 3 MB', question(long(words, 3_000_000)), 400, 'context_length_exceeded'],
+    ['a question of 1 MB', question(long('x', 1_000_000)), 400, 'context_length_exceeded'],
+    ['100,000 nested lists', `{"model":"conclave","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400, 'REQUEST_TOO_COMPLEX'],
+    [
+      '50,000 names',
+      JSON.stringify({ x: Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n])) }),
+      400,
+      'REQUEST_TOO_COMPLEX',
+    ],
+    ['a question of 280 KB', question(long(words, 280_000)), 200, null],
+    ['an enumeration without an end', question(long('a, ', 2_500)), 200, null],
+  ])(
+    'keeps nobody else waiting and never ends as a dead letter: %s',
+    async (_what, body, status, code) => {
+      const waits: number[] = [];
+      let going = true;
+      const others = (async () => {
+        while (going) {
+          const began = performance.now();
+          expect((await fetch(`${running.listening.url}/v1/models`)).status).toBe(200);
+          waits.push(performance.now() - began);
+          await delay(5);
+        }
+      })();
+      expect(await ask(body)).toEqual({ status, code });
+      going = false;
+      await others;
+      // Generous, for machines that do other work too; what this is against took seconds to minutes.
+      expect(waits.sort((a, b) => a - b)[Math.floor(waits.length / 2)]).toBeLessThan(250);
+      expect(waits.at(-1)).toBeLessThan(1_500);
+    },
+    30_000,
+  );
+});

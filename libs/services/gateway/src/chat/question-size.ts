@@ -1,0 +1,35 @@
+import { estimateTokens, Failure, type Template } from '@conclave/contracts';
+import type { Question } from './chat-request.js';
+
+/** Characters of one token at most, as tokens are estimated: a text of more characters has more tokens, without being read. */
+const charactersPerToken = 4;
+
+/**
+ * The question with as much of its conversation as a prompt of this template could hold: older turns would be left out of every
+ * prompt anyway. Throws QUESTION_TOO_LONG where the question alone is longer, before anything is made of it.
+ */
+export function withinReach<Q extends Question>(question: Q, template: Template): Q {
+  const limit = longestPrompt(template);
+  let left = limit - tokensUpTo(question.goal, limit);
+  if (left >= 0 && question.system !== null) left -= tokensUpTo(question.system, left);
+  if (left < 0)
+    throw new Failure('QUESTION_TOO_LONG', `A prompt of \`${template.id}\` may have ${limit} tokens, as estimated.`, { param: 'messages' });
+  const { conversation } = question;
+  let from = conversation.length;
+  while (from > 0) {
+    left -= tokensUpTo(conversation[from - 1]!.content, left);
+    if (left < 0) break;
+    from -= 1;
+  }
+  return from === 0 ? question : { ...question, conversation: conversation.slice(from) };
+}
+
+/** Tokens that a prompt may have: what the run may spend on prompts, and the longest context where that of every model is known. */
+function longestPrompt({ limits, contexts, planner, judge, experts }: Template): number {
+  const models = [...planner.models, ...judge.models, ...Object.values(experts).flatMap(({ t1 = [], t2 = [] }) => [...t1, ...t2])];
+  const known = models.map((model) => contexts[model] ?? Number.POSITIVE_INFINITY);
+  return Math.min(limits.prompt_tokens, limits.tokens, known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known));
+}
+
+/** Tokens of a text; above the limit any number above the limit. */
+const tokensUpTo = (text: string, limit: number): number => (text.length > limit * charactersPerToken ? limit + 1 : estimateTokens(text));

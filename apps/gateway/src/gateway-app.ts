@@ -40,6 +40,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
   const {
     max_body_bytes: maxBodyBytes,
     max_document_bytes: maxDocumentBytes,
+    max_tenant_upload_bytes: maxTenantUploadBytes,
     max_attachments: maxAttachments,
     max_attachment_bytes: maxAttachmentBytes,
     max_open_runs: openRuns,
@@ -63,6 +64,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     limits: {
       maxBodyBytes,
       maxDocumentBytes,
+      maxTenantUploadBytes,
       maxAttachments,
       maxAttachmentBytes,
       openRuns,

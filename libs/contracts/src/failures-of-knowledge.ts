@@ -68,6 +68,14 @@ export const knowledgeFailures = {
     errorType: 'caller_invalid',
     message: 'No more fits in. Delete what is not needed any more, then send it again.',
   },
+  UPLOAD_QUOTA_REACHED: {
+    status: 413,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'policy_quota',
+    message:
+      'This tenant has uploaded as much as it may within 30 days. Upload later, send less, or raise `gateway.max_tenant_upload_bytes`.',
+  },
   DOCUMENT_NOT_FOUND: {
     status: 404,
     type: 'not_found_error',

@@ -32,6 +32,10 @@ export type StoredDocument = z.infer<typeof StoredDocument>;
 /** One segment of a setting's name: any text; only halves of surrogate pairs, which no store keeps, are the same as one another. */
 const segment = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
+/** What the settings keep of the bytes a tenant has uploaded, by days since 1970. */
+export const StoredUploads = z.object({ days: z.array(z.object({ day: z.int(), bytes: z.int().nonnegative() })) });
+export const uploadsSetting = (tenant: string): string => `uploads/${segment(tenant)}`;
+
 export const collectionsSetting = (tenant: string): string => `collections/${segment(tenant)}`;
 export const documentSetting = (tenant: string, collection: string, id: string): string =>
   `documents/${segment(tenant)}/${segment(collection)}/${segment(id)}`;

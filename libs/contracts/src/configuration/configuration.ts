@@ -27,6 +27,12 @@ const GatewaySettings = z.strictObject({
     .max(1_073_741_824)
     .default(20 * 1024 * 1024)
     .describe('largest document that is uploaded into a collection'),
+  max_tenant_upload_bytes: z
+    .int()
+    .min(1_024)
+    .max(1_099_511_627_776)
+    .default(2 * 1024 * 1024 * 1024)
+    .describe('documents, images and files that one tenant may upload within 30 days, all together; removed ones count'),
   max_attachment_bytes: z
     .int()
     .min(0)

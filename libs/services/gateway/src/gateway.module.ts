@@ -21,6 +21,7 @@ import { CollectionsController } from './collections/collections.controller.js';
 import { DocumentRecords } from './collections/document-records.js';
 import { Documents } from './collections/documents.js';
 import { TenantCollections } from './collections/tenant-collections.js';
+import { UploadQuota } from './collections/upload-quota.js';
 import { FeedbackController } from './feedback/feedback.controller.js';
 import { Callers } from './http/caller.js';
 import { FailureFilter } from './http/failure-response.js';
@@ -102,6 +103,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         Skills,
         StreamHub,
         TenantCollections,
+        UploadQuota,
       ],
       exports: [Connections, Health],
     };

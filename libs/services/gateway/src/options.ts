@@ -90,6 +90,8 @@ export interface GatewayLimits {
   /** Bytes of an uploaded document, documents that may arrive at the same time, and documents that may wait for that. */
   readonly maxDocumentBytes: number;
   readonly maxUploads: number;
+  /** Bytes of documents, images and files that one tenant may upload within 30 days. */
+  readonly maxTenantUploadBytes: number;
   readonly maxWaitingUploads: number;
   /** Images and files of one question, and their decoded bytes together; they do not count as body. */
   readonly maxAttachments: number;
@@ -130,6 +132,7 @@ export const defaultLimits: GatewayLimits = {
   maxMessages: 2000,
   maxDocumentBytes: 20 * 1024 * 1024,
   maxUploads: 4,
+  maxTenantUploadBytes: 2 * 1024 * 1024 * 1024,
   maxWaitingUploads: 1_000,
   maxAttachments: 8,
   maxAttachmentBytes: 10 * 1024 * 1024,

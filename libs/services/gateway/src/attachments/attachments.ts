@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Attachment, estimateTokens, Failure, type Template } from '@conclave/contracts';
 import { canSee } from '@conclave/strategies';
+import { UploadQuota } from '../collections/upload-quota.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import type { GivenPart } from './content-parts.js';
 import { type Given, readGiven } from './given-content.js';
@@ -23,13 +24,15 @@ export class Attachments {
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(RemoteImages) private readonly remote: RemoteImages,
+    @Inject(UploadQuota) private readonly quota: UploadQuota,
   ) {}
 
   /**
    * What the last user message brought along. Images of earlier turns are not looked at again. Nothing is kept before everything was
-   * checked. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE, VISION_MISSING, REQUEST_INVALID, STORE_*.
+   * checked. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE, UPLOAD_QUOTA_REACHED, VISION_MISSING,
+   * REQUEST_INVALID, STORE_*.
    */
-  async take({ goal, given }: Asked, template: Template): Promise<readonly Attachment[]> {
+  async take({ goal, given }: Asked, template: Template, tenant: string): Promise<readonly Attachment[]> {
     if (given.length === 0) return [];
     const asked = given.filter((one) => this.isAsked(one));
     if (asked.length > this.limits.maxAttachments) throw tooLarge(`At most ${this.limits.maxAttachments} are taken.`);
@@ -44,6 +47,10 @@ export class Attachments {
     if (image && !canSee(template)) throw new Failure('VISION_MISSING', `The template is "${template.id}".`, { param: image.param });
     const whole = await this.fetched(placed);
     const read = await Promise.all(whole.map((one) => this.read(one)));
+    await this.quota.take(
+      tenant,
+      read.reduce((sum, one) => sum + ('bytes' in one ? one.bytes.byteLength : 0), 0),
+    );
     return Promise.all(read.map((one) => this.keep(one)));
   }
 

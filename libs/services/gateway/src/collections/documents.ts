@@ -11,6 +11,7 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { DocumentRecords } from './document-records.js';
 import { TenantCollections } from './tenant-collections.js';
 import type { Upload } from './upload.js';
+import { UploadQuota } from './upload-quota.js';
 
 /** Documents of collections: taken in here, read and embedded by graph-ingest. */
 @Injectable()
@@ -21,6 +22,7 @@ export class Documents {
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(DocumentRecords) private readonly records: DocumentRecords,
     @Inject(TenantCollections) private readonly collections: TenantCollections,
+    @Inject(UploadQuota) private readonly quota: UploadQuota,
   ) {}
 
   /** Throws VECTORS_UNAVAILABLE where this installation has nothing to keep collections in. */
@@ -39,13 +41,15 @@ export class Documents {
 
   /**
    * Its id and bytes first, then the record, then the event: what a crash leaves is completed by the same upload sent again. A document that is
-   * there already is not worked on once more. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, VECTORS_UNAVAILABLE, STORE_*, LOG_UNAVAILABLE.
+   * there already is not worked on once more. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, UPLOAD_QUOTA_REACHED, VECTORS_UNAVAILABLE, STORE_*, LOG_UNAVAILABLE.
    */
   async take({ tenant, actor }: Caller, collection: string, upload: Upload): Promise<DocumentView> {
     const { blobs, embedder } = this.parts();
     await this.assertCollection(tenant, collection);
     const sha256 = createHash('sha256').update(upload.bytes).digest('hex');
     const id = documentId(collection, upload.name, sha256);
+    const earlier = await this.records.read(tenant, collection, id);
+    if (!earlier || !stands(earlier, embedder.id)) await this.quota.take(tenant, upload.bytes.byteLength);
     await this.records.enter(tenant, collection, id);
     await blobs.put(upload.bytes);
     const now = await this.state.now();

@@ -144,7 +144,7 @@ export class Acceptance {
   private async begin(runId: string, retryKey: string | null, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
     const { question, caller, origin } = asked;
     this.admit(asked, runId);
-    const attachments = await this.attachments.take(question, asked.template);
+    const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const requestedAt = await this.state.now();
     const { template, limits } = lowered(asked.template, question.wishes);
     const { goal, system, answer } = question;

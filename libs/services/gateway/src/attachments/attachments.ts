@@ -49,7 +49,7 @@ export class Attachments {
     const read = await Promise.all(whole.map((one) => this.read(one)));
     await this.quota.take(
       tenant,
-      read.reduce((sum, one) => sum + ('bytes' in one ? one.bytes.byteLength : 0), 0),
+      read.reduce((sum, one) => sum + one.bytes.byteLength, 0),
     );
     return Promise.all(read.map((one) => this.keep(one)));
   }

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { routes } from '@conclave/contracts';
 import { adminKey, twoTenants, World } from '../__fixtures__/world.js';
 
@@ -46,6 +46,9 @@ const forwarded: readonly Record<string, string>[] = [
 ];
 const withKey = (key: string | null, how = 0): Record<string, string> =>
   key === null ? {} : how % 2 === 0 ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
+
+/** Some hundred requests each: on a busy machine that takes its time. */
+jest.setTimeout(60_000);
 
 describe('every route of the running gateway', () => {
   let keyless: World;

@@ -17,6 +17,10 @@ export const promptMarks = {
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
+  /** Head of the earlier turns as quoted lines, `user: …` and `assistant: …`. */
+  conversation: 'Earlier conversation:',
+  /** `Attached: <names>` behind the question of a planner; instructions about what is attached follow. */
+  attached: 'Attached:',
   /** `TASK: <text>` of an expert. */
   task: 'TASK:',
   /** Head of the numbered facts an expert gets. */

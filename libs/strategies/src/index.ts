@@ -1,6 +1,7 @@
 export * from './documents/chunks.js';
 export * from './committee/vision.js';
 export * from './complexity/complexity.js';
+export { asksNothing } from './complexity/courtesy.js';
 export * from './graph/graph-facts.js';
 export * from './graph/question-terms.js';
 export * from './graph/triples.js';

@@ -3,6 +3,7 @@ import { demoProvider, Failure } from '@conclave/contracts';
 import { type CallMessage, type CallWatch, type ModelCall, type ModelInfo, type ModelReply, type Models, passOver } from '@conclave/ports';
 import { demoLabel } from './answering/wording.js';
 import { promptText, roleOf } from './prompt-reader.js';
+import { questionIn } from './reading/conversation.js';
 import { assess } from './roles/assessor.js';
 import { compose } from './roles/composer.js';
 import { consult } from './roles/expert.js';
@@ -79,13 +80,17 @@ function reply({ messages, responseFormat }: ModelCall): string {
   const prompt = promptText(messages);
   switch (roleOf(messages)) {
     case 'planner':
-      return plan(prompt);
+      return plan(prompt, questionIn(prompt, messages));
     case 'expert':
-      return consult(prompt);
+      return consult(prompt, questionIn(prompt, messages));
     case 'assessor':
       return assess(prompt);
     case 'composer':
-      return compose(prompt, responseFormat !== undefined && responseFormat['type'] !== 'text' ? responseFormat : null);
+      return compose(
+        prompt,
+        questionIn(prompt, messages),
+        responseFormat !== undefined && responseFormat['type'] !== 'text' ? responseFormat : null,
+      );
     // It finds sentences and does not take them apart.
     case 'learner':
       return '[]';

@@ -27,9 +27,9 @@ function escape(text: string): string {
 }
 
 const heads: readonly string[] = [
-  marks.question, marks.task, marks.evidence, marks.facts, marks.expertAnswers, marks.contradictions, marks.stillOpen, marks.failedTasks, marks.capabilities,
+  marks.question, marks.conversation, marks.attached, marks.task, marks.evidence, marks.facts, marks.expertAnswers, marks.contradictions, marks.stillOpen, marks.failedTasks, marks.capabilities,
   marks.replan.established, marks.replan.unresolved, marks.replan.nextFocus, marks.replan.results, marks.replan.tried, marks.replan.instructions,
-  marks.gapCheck.question, marks.gapCheck.answer, marks.gapCheck.experts, 'Reply ONLY', 'Budget left:', 'These are forbidden now',
+  marks.gapCheck.question, marks.gapCheck.answer, marks.gapCheck.experts, 'Reply ONLY', 'Budget left:', 'These are forbidden now', 'The question in full words:', "The client's system message",
 ]; // prettier-ignore
 
 /**

@@ -1,5 +1,5 @@
 import type { Complexity, PlannedTask, PlanRequested, SafetyTopic } from '@conclave/contracts';
-import { complexityOf, hasImage } from '@conclave/strategies';
+import { asksNothing, complexityOf, hasImage } from '@conclave/strategies';
 import type { Seen } from './lookup.js';
 
 /** How much machinery a run gets, and why. */
@@ -32,6 +32,9 @@ function levelInWords(request: PlanRequested['data']): Level {
   const ofTemplate = request.template.complexity ?? 'moderate';
   const about = { category: read.category, safety: [...read.safety], lookUp: null };
   if (request.complexity) return { ...about, complexity: request.complexity, signals: ['forced:request'] };
+  // A level is forced on questions: whoever greets or thanks asks nothing that would be worth a plan.
+  const isCourtesy = asksNothing(request.goal) && (request.attachments ?? []).length === 0;
+  if (ofTemplate !== 'auto' && isCourtesy) return { ...about, complexity: 'trivial', signals: ['courtesy'] };
   if (ofTemplate !== 'auto') return { ...about, complexity: ofTemplate, signals: ['forced:template'] };
   const lookUp = read.level !== 'trivial' || !read.factual ? null : read.worldly ? 'world' : 'word';
   return { ...about, complexity: read.level, signals: [...read.signals], lookUp };

@@ -41,7 +41,7 @@ function attachedTo({ attachments = [], template }: PlannerRequest): string | nu
     text ? [`${name ? oneLine(bounded(name, 80)) : 'file'}: ${oneLine(bounded(text.excerpt, 600))}`] : [],
   );
   return sections(
-    `Attached: ${namesOf(attachments)}.`,
+    `${marks.attached} ${namesOf(attachments)}.`,
     hasImage(attachments) && canSee(template)
       ? 'Plan a task of expert.vision first: only it sees the images. Whoever builds on what it sees needs it.'
       : null,
@@ -73,7 +73,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
     dataRule,
   );
   const user = sections(
-    cut.conversation.length > 0 ? `Earlier conversation:\n${asData(transcript(cut.conversation))}` : null,
+    cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
     request.system ? `The client's system message, for context:\n${asData(bounded(request.system, 2_000))}` : null,
     `${marks.question} ${request.goal}`,
     attachedTo(request),

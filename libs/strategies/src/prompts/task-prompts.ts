@@ -36,7 +36,7 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
     {
       role: 'user',
       content: sections(
-        !final && cut.conversation.length > 0 ? `Earlier conversation:\n${asData(transcript(cut.conversation))}` : null,
+        !final && cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
         !final && input.system ? `The client's system message, for context:\n${asData(bounded(input.system, 2_000))}` : null,
         `${marks.question} ${input.goal}`,
         `${marks.task} ${input.task}`,

@@ -5,6 +5,24 @@ import type { Link } from './link.js';
 export const demoLabel =
   '(This answer comes from the built-in demo model: it only finds and quotes sentences of the documents. Connect a real model for full answers.)';
 
+/** The finding of an expert that was given no document; it stands in the ledger for the next reader. */
+export const nothingFound = 'Nothing was found in documents.';
+
+/** Tells the expert of a round that no other words are left to search with for an open question. */
+export const lastSearch = (open: string): string => `no other search is left for “${open}”`;
+/** The finding of an expert whose question stayed open after the last search for it. */
+export const nothingMore = 'The documents do not say more.';
+
+const german = /\b(?:hallo|moin|servus|grüß|guten|gute nacht|danke|dank|tschüss|bitte|wer|was|wie|kannst|bist|hilfe)\b/iu;
+const thanks = /\b(?:thanks|thank you|danke|dank)\b/iu;
+
+/** The answer to a greeting, to thanks, and to what nobody has looked up anything for: who speaks, and what it can do. */
+export function aboutItself(said: string): string {
+  if (german.test(said))
+    return `${thanks.test(said) ? 'Gern geschehen!' : 'Hallo!'} Ich bin das eingebaute Demo-Modell von Conclave: Ich beantworte (englische) Fragen aus den Dokumenten, die hier durchsucht werden, und rechne mit einem Werkzeug. Von selbst weiß ich nichts.`;
+  return `${thanks.test(said) ? 'You are welcome!' : 'Hello!'} I am the built-in demo model of Conclave: I answer questions from the documents that are searched here, and sums with a tool. By myself I know nothing.`;
+}
+
 /** The sentence of a link with its pronoun written out, without its full stop. */
 export function quoted({ sentence }: Link): string {
   const text = sentence.text.replace(/[.!…]["”’]?$/, '').trim();

@@ -23,6 +23,8 @@ export interface Subject {
 
 export interface Passage {
   readonly n: number;
+  /** The text as it came. */
+  readonly raw: string;
   readonly title: string;
   readonly sentences: readonly Sentence[];
   /** Keys of all names of text and title. */
@@ -52,7 +54,7 @@ export function passageOf(n: number, raw: string, title: string): Passage {
     plainTitle !== '' && text.toLowerCase().startsWith(`${plainTitle.toLowerCase()} `) ? text.slice(plainTitle.length).trim() : text;
   const sentences: Sentence[] = [];
   const keys = new Set<string>();
-  const passage: Passage = { n, title: plainTitle, sentences, keys };
+  const passage: Passage = { n, raw, title: plainTitle, sentences, keys };
   const titleNames = namesOfTitle(plainTitle);
   for (const name of titleNames) keys.add(name.key);
   let topic: Name | null = titleNames[0] ?? null;

@@ -2,18 +2,19 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { follow, type Chain } from '../answering/chain.js';
 import { answerText, demoLabel, quoted } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
-import { readPassages } from '../reading/passages.js';
+import { readPassages, type Passage } from '../reading/passages.js';
+import { resultIn, sumIn } from '../reading/sums.js';
 
 /** The final answer from the numbered facts. `format`: the client wants JSON, so that the label becomes a field where there may be one. */
-export function compose(prompt: string, format: Readonly<Record<string, unknown>> | null): string {
-  const question = section(prompt, marks.question) ?? '';
+export function compose(prompt: string, question: string, format: Readonly<Record<string, unknown>> | null): string {
   const facts = section(prompt, marks.facts) ?? '';
   const passages = facts === '' || facts === 'none' ? [] : readPassages(facts);
   const chain = follow(question, passages);
-  const text = passages.length === 0 ? noFacts(prompt) : answerText(chain);
+  const sum = sumOf(question, passages);
+  const text = sum ?? (passages.length === 0 ? noFacts(prompt) : answerText(chain));
   const failed = section(prompt, marks.failedTasks) && !chain.complete ? ' Part of the search failed, so documents may be missing.' : '';
   if (format) {
-    const answer = chain.answer ?? text.replace(/ \[\d+\]/g, '');
+    const answer = (sum === null ? chain.answer : null) ?? text.replace(/ \[\d+\]/g, '');
     const member = onlyText(format);
     return JSON.stringify(member === null ? { answer, note: demoLabel } : { [member]: answer });
   }
@@ -30,10 +31,21 @@ function onlyText(format: Readonly<Record<string, unknown>>): string | null {
   return wanted.length === 1 && wanted[0]![1]?.type === 'string' ? wanted[0]![0] : null;
 }
 
+/** The result that a tool gave for a sum, with the number of its fact. */
+function sumOf(question: string, passages: readonly Passage[]): string | null {
+  const expression = sumIn(question);
+  if (expression === null) return null;
+  for (const { raw, n } of passages) {
+    const result = resultIn(raw);
+    if (result !== null) return `${expression} = ${result} [${n}]`;
+  }
+  return null;
+}
+
 const noFacts = (prompt: string): string =>
   section(prompt, marks.expertAnswers) === null || section(prompt, marks.failedTasks) !== null
     ? 'No document was found that bears on this question.'
-    : 'No document was found that bears on this question, and the demo model knows nothing by itself.';
+    : 'No document was found that bears on this question, and the demo model knows nothing by itself: it answers from the documents that are searched here, and sums with a tool.';
 
 /** What follows from two facts together is new to the knowledge graph. Only where the prompt asks for it. */
 function insight(prompt: string, chain: Chain): string {

@@ -1,22 +1,29 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
-import { answerText, statements } from '../answering/wording.js';
+import { aboutItself, answerText, demoLabel, lastSearch, nothingFound, nothingMore, statements } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages } from '../reading/passages.js';
 
 const { finding, confidence, gaps, refer } = marks.expertMarkers;
 
 /** Sentences of the evidence that bear on the question, with the marker lines. */
-export function consult(prompt: string): string {
-  const question = section(prompt, marks.question) ?? section(prompt, marks.task) ?? '';
+export function consult(prompt: string, asked: string): string {
+  const question = asked || (section(prompt, marks.task) ?? '');
   const evidence = section(prompt, marks.evidence) ?? '';
   const passages = evidence === '' || evidence === 'none' ? [] : readPassages(evidence);
+  // Without the lines at its end the reply goes to the person as it is.
+  if (!prompt.includes(finding))
+    return `${passages.length === 0 ? aboutItself(question) : answerText(follow(question, passages))}\n\n${demoLabel}`;
   if (passages.length === 0)
-    return markers('The demo model answers from documents only, and it was given none.', 'Nothing was found in documents.', 0.1, question);
+    return markers('The demo model answers from documents only, and it was given none.', nothingFound, 0.1, question);
   const chain = follow(question, passages);
+  const isOver = chain.open !== null && (section(prompt, marks.task) ?? '').includes(lastSearch(oneLine(chain.open)));
+  if (isOver) return markers(answerText(chain), `${statements(chain)} ${nothingMore}`.replace(/ \[\d+\]/g, '').trim(), 0.2, chain.open);
   const core = statements(chain) || 'Nothing in the evidence answers the question.';
   return markers(answerText(chain), core.replace(/ \[\d+\]/g, ''), chain.complete ? 0.9 : chain.links.length > 0 ? 0.5 : 0.2, chain.open);
 }
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const markers = (text: string, core: string, sure: number, gap: string | null): string =>
   [text, '', `${finding} ${core}`, `${confidence} ${sure}`, `${gaps} ${gap?.replace(/\s+/g, ' ') ?? 'none'}`, `${refer} none`].join('\n');

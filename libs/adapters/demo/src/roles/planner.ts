@@ -1,8 +1,10 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { innerPart, askingSentence, readQuestion, type Question } from '../answering/question.js';
+import { lastSearch } from '../answering/wording.js';
 import { genericPeople } from '../language/words.js';
 import { tokensOf } from '../language/tokens.js';
 import { listOf, section } from '../prompt-reader.js';
+import { sumIn } from '../reading/sums.js';
 
 interface PlannedTask {
   readonly id: string;
@@ -11,23 +13,40 @@ interface PlannedTask {
   readonly search_query?: string;
 }
 
-/** A plan as JSON: one search for what has to be known first, in the web and in uploaded documents as far as there are any, and one expert. */
-export function plan(prompt: string): string {
-  const goal = section(prompt, marks.question) ?? '';
+/**
+ * A plan as JSON: a sum for a calculator; else one search for what has to be known first, in the web and in uploaded documents as far as
+ * there are any, and one expert. `goal` is the question in full words.
+ */
+export function plan(prompt: string, goal: string): string {
   const capabilities = listOf(section(prompt, marks.capabilities)).map((line) => line.split(':')[0]!.trim());
   const experts = capabilities.filter((name) => name.startsWith('expert.'));
   const expert = experts.includes('expert.general') ? 'expert.general' : (experts[0] ?? 'expert.general');
+  const expression = sumIn(goal);
+  const calculator = expression === null ? null : calculatorIn(prompt, capabilities);
+  if (expression !== null && calculator !== null)
+    return JSON.stringify({ tasks: [{ id: 't1', task: oneLine(goal), ...calculator, mcp_args: { expression } }] });
   const tasks: PlannedTask[] = [];
   const focus = section(prompt, marks.replan.nextFocus);
-  const query = nextQuery(focus || goal, triedIn(prompt));
+  const tried = triedIn(prompt);
+  const query = nextQuery(focus || goal, tried);
+  const isLast = query !== null && nextQuery(focus || goal, [...tried, query]) === null;
   const wanted = `Find what answers: ${oneLine(focus || goal)}`;
   for (const [id, capability] of [
     ['r1', 'research'],
     ['c1', 'collections'],
   ] as const)
     if (query !== null && capabilities.includes(capability)) tasks.push({ id, task: wanted, capability, search_query: query });
-  tasks.push({ id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert });
-  return JSON.stringify({ tasks });
+  const last = focus && isLast ? ` (${lastSearch(oneLine(focus))})` : '';
+  tasks.push({ id: 'x1', task: `Answer from the evidence${last}: ${oneLine(goal)}`, capability: expert });
+  const leaning = oneLine(section(prompt, marks.question) ?? '') !== oneLine(goal);
+  return JSON.stringify(leaning ? { tasks, search_question: oneLine(goal) } : { tasks });
+}
+
+/** The calculator among the tools, else the symbolic mathematics that is always there; null where neither is. */
+function calculatorIn(prompt: string, capabilities: readonly string[]): { readonly capability: string; readonly mcp_tool: string } | null {
+  const tool = /^\s+([\w./-]*\bcalculate)\(/m.exec(section(prompt, marks.capabilities) ?? '')?.[1];
+  if (tool !== undefined) return { capability: 'mcp', mcp_tool: tool };
+  return capabilities.includes('math') ? { capability: 'math', mcp_tool: 'evaluate' } : null;
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300);

@@ -1,0 +1,72 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import type { CallMessage } from '@conclave/ports';
+import { readQuestion } from '../answering/question.js';
+import { namesOf, tokensOf } from '../language/tokens.js';
+import { auxiliaries, personPronouns, possessivePronouns, questionWords } from '../language/words.js';
+import { section } from '../prompt-reader.js';
+
+interface Turn {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** The question of a prompt with what its pronouns mean, from the last answer of the conversation that the prompt carries. */
+export function questionIn(prompt: string, messages: readonly CallMessage[]): string {
+  const question = section(prompt, marks.question) ?? '';
+  return inFullWords(question, turnsOf(prompt, messages));
+}
+
+/** Earlier turns stand in the prompt as quoted lines, or before the last message as they were. */
+function turnsOf(prompt: string, messages: readonly CallMessage[]): readonly Turn[] {
+  const quoted = section(prompt, marks.conversation);
+  if (quoted === null) return messages.filter(({ role }) => role !== 'system').slice(0, -1);
+  return quoted.split('\n').flatMap((line) => {
+    const [, role, content] = /^(user|assistant): (.*)$/s.exec(line) ?? [];
+    return role === undefined || content === undefined ? [] : [{ role, content }];
+  });
+}
+
+/**
+ * A question that leans on the answer before it, clear without it: a pronoun becomes the subject of that answer, and "and when?" asks
+ * the question before it for something else. As it is where it leans on nothing, or nothing is known to lean on.
+ */
+export function inFullWords(question: string, turns: readonly Turn[]): string {
+  const before = turns.findLastIndex(({ role }) => role === 'user');
+  const asked = turns[before]?.content;
+  if (asked === undefined) return question;
+  const full = inFullWords(asked, turns.slice(0, before));
+  const alone = /^(?:and|und|but)?[\s,]*(\p{L}+)\s*\?*$/iu.exec(question.trim())?.[1]?.toLowerCase();
+  if (alone !== undefined && questionWords.has(alone)) return withOtherAsking(full, alone) ?? question;
+  const answer = turns.slice(before + 1).findLast(({ role }) => role === 'assistant')?.content ?? '';
+  const subject = subjectOf(full, answer);
+  return subject === null ? question : withSubject(question, subject);
+}
+
+/** "In which town was X born?" asked for `when`: all before the first auxiliary is what asks. */
+function withOtherAsking(question: string, word: string): string | null {
+  const verb = tokensOf(question).find(({ lower }) => auxiliaries.has(lower));
+  return verb ? `${word.charAt(0).toUpperCase()}${word.slice(1)} ${question.slice(verb.start)}` : null;
+}
+
+/** Whom or what an answer is about: the person it names where a person was asked for, else the first name of its last sentence of evidence. */
+function subjectOf(question: string, answer: string): string | null {
+  const body = answer.split(/\s*(?:\(This answer comes from|\bSources:)/)[0]!.replace(/\s*\[\d+\]/g, '');
+  const sentences = body.split(/(?<=[.!?])\s+(?=\p{Lu})/u).filter((sentence) => sentence.trim() !== '');
+  const firstName = (text: string | undefined): string | null => (text ? (namesOf(text, tokensOf(text))[0]?.text ?? null) : null);
+  const told = readQuestion(question).kind === 'person' ? firstName(sentences[0]) : firstName(sentences.slice(1).at(-1));
+  return told ?? readQuestion(question).names.at(-1)?.text ?? null;
+}
+
+const objectPronouns: ReadonlySet<string> = new Set(['him', 'it', 'them']);
+
+function withSubject(question: string, subject: string): string {
+  const tokens = tokensOf(question);
+  const at = tokens.findIndex(({ lower }) => personPronouns.has(lower) || possessivePronouns.has(lower) || objectPronouns.has(lower));
+  const pronoun = tokens[at];
+  // Whoever names somebody himself leans on nothing.
+  if (!pronoun || namesOf(question, tokens).length > 0) return question;
+  const next = tokens[at + 1];
+  // "her" before a noun is what she has; at the end, or before another word of grammar, it is herself.
+  const owns = possessivePronouns.has(pronoun.lower) && next !== undefined && !auxiliaries.has(next.lower);
+  return `${question.slice(0, pronoun.start)}${subject}${owns ? "'s" : ''}${question.slice(pronoun.end)}`;
+}

@@ -83,6 +83,22 @@ describe('the start-up text', () => {
     expect(later).toContain(`OPENAI_API_KEY="$(cat '/data/lan.key')"`);
   });
 
+  it('shows who plays which part where several models were found', () => {
+    const roles = {
+      judge: 'big@ollama',
+      experts: ['mid@ollama'],
+      secondTier: ['big@ollama'],
+      code: ['coder@ollama'],
+      vision: ['mid@ollama'],
+    };
+    const qwen = { ...demo, ref: 'qwen@ollama', model: 'qwen', provider: 'ollama', demo: false };
+    const text = startText({ ...facts, models: [qwen, qwen, qwen], providers: [], choice: { because: 'local', models: [qwen], roles } });
+    expect(text).toMatch(/Models +3 found on this machine/);
+    for (const row of [/experts +mid@ollama/, /code +coder@ollama/, /second tier +big@ollama/, /plans, judges +big@ollama/])
+      expect(text).toMatch(row);
+    expect(text).not.toContain('images');
+  });
+
   it('does not speak of demos and connecting once a real model is used', () => {
     const qwen = model('qwen3:8b@ollama');
     const text = startText({

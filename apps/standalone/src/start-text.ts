@@ -41,6 +41,7 @@ export function startText(facts: StartFacts): string {
     '',
     ...rows([
       ['Models', modelSentence(facts)],
+      ...roleRows(facts.choice),
       ['Templates', templates.length > 0 ? templates.join(', ') : 'none: no model can answer yet'],
       ['Research', facts.search ?? 'nothing to search: set search.searxng or search.corpus in conclave.yaml'],
       ['Access', accessSentence(facts)],
@@ -82,10 +83,27 @@ function accessSentence({ listening, doors: { asked } }: StartFacts): string {
 
 const rows = (pairs: readonly (readonly [string, string])[]): string[] => pairs.map(([name, text]) => `  ${name.padEnd(10)} ${text}`);
 
+/** Who plays which part, one line each. */
+function roleRows({ roles }: ModelChoice): readonly (readonly [string, string])[] {
+  if (!roles) return [];
+  const same = (some: readonly string[]): boolean => some.join() === roles.experts.join();
+  return [
+    ['', `experts       ${roles.experts.join(', ')}`],
+    ...(same(roles.code) ? [] : [['', `code          ${roles.code.join(', ')}`] as const]),
+    ...(same(roles.vision) ? [] : [['', `images        ${roles.vision.join(', ')}`] as const]),
+    ['', `second tier   ${roles.secondTier.join(', ') || 'none'}`],
+    ['', `plans, judges ${roles.judge}`],
+  ];
+}
+
 function modelSentence({ choice, models, providers }: StartFacts): string {
   const down = providers.filter((provider) => !provider.reachable).map(({ name, note }) => `${name}: ${note || 'does not answer'}`);
   if (choice.because === 'nothing') {
     return `none found. ${down.length > 0 ? `${down.join('; ')}. It is looked for again by itself.` : 'Name one in conclave.yaml.'}`;
+  }
+  if (choice.roles) {
+    const chat = models.filter(({ kind, provider }) => kind === 'chat' && provider !== demoProvider);
+    return `${chat.length} found on this machine, spread over the parts of the committee${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
   }
   const used = choice.models.map(({ ref }) => ref).join(', ');
   if (choice.because === 'demo') return `${used}: the built-in DEMO model (deterministic, offline, for trying things out)`;

@@ -40,6 +40,48 @@ const local = (base_url: string): ProviderConfig => ({ base_url, local: true, pa
 const open = (providers: Record<string, ProviderConfig>, rest: object = {}): ReturnType<typeof openProviders> =>
   openProviders({ providers, ...rest });
 
+describe('what a server says of its models', () => {
+  const facts = async (routes: Routes): Promise<unknown[]> => {
+    const { url } = await serve(routes);
+    return (await open({ a: local(url) }).list()).map(({ model, parameters, sees, kind }) => ({ model, parameters, sees, kind }));
+  };
+  const named = (model: string) => ({ model, kind: 'chat', parameters: undefined, sees: undefined });
+
+  it('is their size and whether they see: Ollama', async () => {
+    const shown = (request: IncomingMessage, response: ServerResponse, body: string): void => {
+      const { model } = JSON.parse(body) as { model: string };
+      const own = model === 'eye' ? { details: { parameter_size: '4.3B' }, capabilities: ['completion', 'vision'] } : { details: { parameter_size: '134.52M' }, capabilities: ['completion'] }; // prettier-ignore
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...own, model_info: {} }));
+    };
+    expect(
+      await facts({
+        '/v1/models': models('eye', 'tiny'),
+        '/api/version': { version: '0.12.0' },
+        '/api/ps': { models: [] },
+        '/api/show': shown,
+      }),
+    ).toEqual([
+      { ...named('eye'), parameters: 4.3, sees: true },
+      { ...named('tiny'), parameters: expect.closeTo(0.13452), sees: false },
+    ]);
+  });
+
+  it('is whether they see: LM Studio', async () => {
+    const listed = { data: [{ id: 'one', type: 'llm' }, { id: 'two', type: 'vlm' }] }; // prettier-ignore
+    expect(await facts({ '/v1/models': models('one', 'two'), '/api/v0/models': listed })).toEqual([
+      { ...named('one'), sees: false },
+      { ...named('two'), sees: true },
+    ]);
+  });
+
+  it('is their size in the list itself: llama.cpp; and nothing: vLLM', async () => {
+    const llama = { data: [{ id: 'file.gguf', owned_by: 'llamacpp', meta: { n_params: 8_030_261_312 } }] };
+    expect(await facts({ '/v1/models': llama })).toEqual([{ ...named('file.gguf'), parameters: expect.closeTo(8.03, 2) }]);
+    const vllm = { data: [{ id: 'Qwen/Qwen3-8B', owned_by: 'vllm', max_model_len: 32_768 }] };
+    expect(await facts({ '/v1/models': vllm })).toEqual([named('Qwen/Qwen3-8B')]);
+  });
+});
+
 describe('the list of models', () => {
   it('joins all providers, tells embedding models, and leaves out what cannot chat', async () => {
     const a = await serve({ '/v1/models': models('qwen3:8b', 'nomic-embed-text', 'whisper-1') });

@@ -5,6 +5,9 @@ export interface LocalContext {
   readonly context: number | null;
   readonly kind: 'embedding' | null;
   readonly warning: string | null;
+  /** Parameters in billions, and whether it takes images, as the server says. */
+  readonly parameters?: number;
+  readonly sees?: boolean;
 }
 
 /** Context that Ollama gives a model when neither the model nor its environment says more; what lies beyond is cut silently. */
@@ -54,6 +57,18 @@ export class LocalContexts {
     return isObject(settings) ? positive(settings['n_ctx']) : null;
   }
 
+  /** What LM Studio's own list says about its models beside /v1; empty for other servers. */
+  async lmStudio(): Promise<ReadonlyMap<string, Pick<LocalContext, 'parameters' | 'sees'>>> {
+    const data = (await this.json('/api/v0/models'))?.['data'];
+    return new Map(
+      (Array.isArray(data) ? data.filter(isObject) : []).flatMap((entry) =>
+        typeof entry['id'] === 'string' && typeof entry['type'] === 'string'
+          ? [[entry['id'], { sees: entry['type'] === 'vlm' }] as const]
+          : [],
+      ),
+    );
+  }
+
   private async show(model: string): Promise<Loose | null> {
     const known = this.shown.get(model);
     if (known && known.until > Date.now()) return known.value;
@@ -94,5 +109,21 @@ export function ollamaContext(model: string, show: Loose | null, loaded: number 
     trained && trained > context && !embeds
       ? `Ollama cuts prompts of ${model} at ${context} tokens without a word, the model takes ${trained}: start it with OLLAMA_CONTEXT_LENGTH=${Math.min(trained, 32_768)}.`
       : null;
-  return { context, kind: embeds ? 'embedding' : null, warning };
+  const details = isObject(show?.['details']) ? show['details'] : {};
+  const parameters = parametersOf(details['parameter_size']) ?? parametersOf(info['general.parameter_count']);
+  return {
+    context,
+    kind: embeds ? 'embedding' : null,
+    warning,
+    ...(parameters === null ? {} : { parameters }),
+    ...(capabilities.length > 0 ? { sees: capabilities.includes('vision') } : {}),
+  };
+}
+
+/** Billions of parameters from `8.2B`, `135M` or a count such as 8190735360; null for anything else. */
+export function parametersOf(said: unknown): number | null {
+  if (typeof said === 'number') return said > 0 ? said / 1e9 : null;
+  const [, number, unit] = (typeof said === 'string' && /^([\d.]+)\s*([KMBT])$/i.exec(said.trim())) || [];
+  const scale = { k: 1e-6, m: 1e-3, b: 1, t: 1e3 }[(unit ?? '').toLowerCase()];
+  return scale === undefined || !(Number(number) > 0) ? null : Number(number) * scale;
 }

@@ -1,7 +1,7 @@
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import type { CallTimeouts, ProvidersConfig } from './configuration.js';
 import { splitRef } from './configuration.js';
-import { LocalContexts, type LocalContext } from './local-context.js';
+import { LocalContexts, parametersOf, type LocalContext } from './local-context.js';
 import { kindByName } from './model-kind.js';
 import type { ProviderCalls } from './provider-calls.js';
 import { faultOf } from './upstream-failure.js';
@@ -56,7 +56,8 @@ export class ModelList {
     const owned = entries.some((entry) => entry['owned_by'] === 'llamacpp');
     const ollama = calls.config.local && !owned ? await this.contexts.ollama(ids) : new Map<string, LocalContext>();
     const perSlot = calls.config.local && owned ? await this.contexts.llamaCpp() : null;
-    const models = this.models(entries, ollama, perSlot);
+    const studio = calls.config.local && !owned && ollama.size === 0 ? await this.contexts.lmStudio() : new Map<string, Facts>();
+    const models = this.models(entries, ollama, perSlot, studio);
     const warnings = [...ollama.entries()].flatMap(([id, { warning }]) =>
       warning && !this.configured[`${id}@${calls.name}`]?.context ? [warning] : [],
     );
@@ -64,12 +65,19 @@ export class ModelList {
     return { models, status: this.status(true, [found, ...warnings].join(' ')) };
   }
 
-  private models(entries: readonly Loose[], local: ReadonlyMap<string, LocalContext>, perSlot: number | null): readonly ModelInfo[] {
+  private models(
+    entries: readonly Loose[],
+    local: ReadonlyMap<string, LocalContext>,
+    perSlot: number | null,
+    studio: ReadonlyMap<string, Facts> = new Map(),
+  ): readonly ModelInfo[] {
     const listed = entries.flatMap((entry): ModelInfo[] => {
       const { id } = entry;
       if (typeof id !== 'string' || id === '' || /[\s@]/.test(id)) return [];
       const kind = local.get(id)?.kind ?? (isEmbeddingEntry(entry) ? 'embedding' : kindByName(id));
-      return kind === 'other' ? [] : [this.info(id, kind, perSlot ?? local.get(id)?.context ?? contextOf(entry))];
+      const { parameters, sees } = { ...listedFacts(entry), ...studio.get(id), ...local.get(id) };
+      const facts = { ...(parameters === undefined ? {} : { parameters }), ...(sees === undefined ? {} : { sees }) };
+      return kind === 'other' ? [] : [{ ...this.info(id, kind, perSlot ?? local.get(id)?.context ?? contextOf(entry)), ...facts }];
     });
     const known = new Set(listed.map((model) => model.model));
     const unlisted = Object.keys(this.configured).flatMap((ref) => {
@@ -117,5 +125,17 @@ const contextOf = (entry: Loose): number | null =>
   positive(entry['context_window']) ??
   positive(entry['max_context_length']) ??
   (isObject(entry['meta']) ? positive(entry['meta']['n_ctx_train']) : null);
+
+type Facts = Pick<LocalContext, 'parameters' | 'sees'>;
+
+/** llama.cpp counts the parameters in its list, and names what a model takes. */
+function listedFacts(entry: Loose): Facts {
+  const parameters = isObject(entry['meta']) ? parametersOf(entry['meta']['n_params']) : null;
+  const capabilities = entry['capabilities'];
+  return {
+    ...(parameters === null ? {} : { parameters }),
+    ...(Array.isArray(capabilities) ? { sees: capabilities.includes('multimodal') } : {}),
+  };
+}
 
 const isEmbeddingEntry = (entry: Loose): boolean => entry['type'] === 'embeddings' || entry['type'] === 'embedding';

@@ -86,6 +86,27 @@ describe('the choice of models', () => {
     expect(list.some(({ demo }) => demo)).toBe(false);
   });
 
+  it('spreads several models of one machine over the parts of the committee, and never those that do not chat', async () => {
+    const { choice } = await models(load(), {
+      ollama: await modelServer(
+        'nomic-embed-text',
+        'whisper-1',
+        'llama3.1:8b',
+        'bge-reranker-v2',
+        'qwen2.5-coder:7b',
+        'gemma3:27b',
+        'qwen3:0.6b',
+      ),
+    });
+    expect(choice.roles).toEqual({
+      judge: 'gemma3:27b@ollama',
+      experts: ['llama3.1:8b@ollama'],
+      secondTier: ['gemma3:27b@ollama'],
+      code: ['qwen2.5-coder:7b@ollama'],
+      vision: ['llama3.1:8b@ollama'],
+    });
+  });
+
   it('is the server of OPENAI_BASE_URL, and nobody looks for others then', async () => {
     const found = await modelServer('other');
     const { choice, providers } = await models(load({ OPENAI_BASE_URL: `http://127.0.0.1:${await modelServer('mine')}/v1` }), {

@@ -64,6 +64,20 @@ describe('the shipped templates', () => {
     }
   });
 
+  it('spread several models found on this machine over their parts, and those of an operator do not', () => {
+    const found = ['llama3.1:8b', 'qwen2.5-coder:7b', 'qwen3:0.6b', 'gemma3:27b', 'phi4:14b'].map((name) =>
+      model(`${name}@ollama`, { model: name }),
+    );
+    const { templates, choice } = resolve({ templates: { mine: { strategy: 'agentic' } } }, found, [provider('ollama')]);
+    const shipped = templates.find(({ id }) => id === 'conclave')!;
+    expect(shipped.experts.general).toMatchObject({ t1: ['phi4:14b@ollama', 'llama3.1:8b@ollama'], t2: ['gemma3:27b@ollama'] });
+    expect(shipped.judge.models).toEqual(['gemma3:27b@ollama']);
+    expect(shipped.planner.models).toEqual(['gemma3:27b@ollama']);
+    expect(templates.find(({ id }) => id === 'mine')!.experts.general).toMatchObject({ t1: ['gemma3:27b@ollama'], t2: [] });
+    expect(choice.roles).toMatchObject({ code: ['qwen2.5-coder:7b@ollama'] });
+    expect(resolve({ templates: { mine: { strategy: 'agentic' } } }, found, [provider('ollama')]).templates).toEqual(templates);
+  });
+
   it('take a model found on this machine before the demo, and never an embedding model', () => {
     const { choice } = resolve(
       {},
@@ -221,6 +235,27 @@ describe('the catalogue', () => {
       'small',
       'qwen@ollama',
     ]);
+  });
+
+  it('spreads the parts anew when models appear on this machine, and keeps them while its server is busy', async () => {
+    let found: readonly ModelInfo[] = [model('qwen3:8b@ollama', { model: 'qwen3:8b' })];
+    const catalogue = await openCatalogue({
+      configuration: Configuration.parse({}),
+      ...{ expertPrompts, canSearch: true, localAgainMs: 0, models: models(() => found, [provider('ollama')]) },
+    });
+    const parts = async (): Promise<unknown> => {
+      catalogue.templates();
+      await new Promise((resolve) => setImmediate(resolve));
+      const { judge, experts } = catalogue.templates()[0]!;
+      return [judge.models, experts.general!.t1];
+    };
+    expect(await parts()).toEqual([['qwen3:8b@ollama'], ['qwen3:8b@ollama']]);
+    found = [...found, model('qwen3:32b@ollama', { model: 'qwen3:32b' })];
+    await parts();
+    expect(await parts()).toEqual([['qwen3:32b@ollama'], ['qwen3:8b@ollama']]);
+    found = [];
+    await parts();
+    expect(await parts()).toEqual([['qwen3:32b@ollama'], ['qwen3:8b@ollama']]);
   });
 
   it('name the model servers that a template waits for, and are there once one answers', async () => {

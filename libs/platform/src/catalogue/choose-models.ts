@@ -1,10 +1,13 @@
 import type { Configuration } from '@conclave/contracts';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { spreadModels, type ModelRoles } from './spread-models.js';
 
 export interface ModelChoice {
   /** Models for every role of a template that names none, first one first; empty when nothing can answer. */
   readonly models: readonly ModelInfo[];
   /** Why these: named in the configuration, on a configured server, found on this machine, paid but configured, or the demo. */
+  /** Who plays which part in the shipped templates, where several models were found on this machine; null where one model plays all. */
+  readonly roles?: ModelRoles | null;
   readonly because: 'configured' | 'server' | 'local' | 'paid' | 'demo' | 'nothing';
 }
 
@@ -42,7 +45,13 @@ export function chooseModels(
     ],
   ];
   const first = ranks.find(([, some]) => some.length > 0);
-  if (first) return { because: first[0], models: first[1].slice(0, 1) };
+  if (first) {
+    const [because, some] = first;
+    // A list that somebody wrote, or a hosted one of hundreds, is not spread: its first model was meant.
+    const roles = because === 'local' ? spreadModels(some) : null;
+    const judge = roles && some.find(({ ref }) => ref === roles.judge);
+    return { because, models: [judge ?? some[0]!], ...(roles ? { roles } : {}) };
+  }
   const demo = chat.filter((model) => model.demo);
   if (Object.keys(configuration.providers).length > 0 || demo.length === 0) return { because: 'nothing', models: [] };
   return { because: 'demo', models: demo.slice(0, 1) };

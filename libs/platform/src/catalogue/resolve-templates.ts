@@ -5,6 +5,7 @@ import {
 } from '@conclave/contracts'; // prettier-ignore
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { chooseModels, type ModelChoice } from './choose-models.js';
+import { codeCategories, visionCategory } from './spread-models.js';
 import { laterFeatures } from './later-features.js';
 
 export interface TemplateInput {
@@ -104,6 +105,10 @@ function resolveOne(
   const role = ({ model, models }: { model?: string | undefined; models?: readonly string[] | undefined }): string[] => [
     ...(model ? [model] : (models ?? chosen)),
   ];
+  const roles = isShipped ? (choice.roles ?? null) : null;
+  const foundFor = (category: string): readonly string[] =>
+    roles === null ? chosen : category === visionCategory ? roles.vision : codeCategories.has(category) ? roles.code : roles.experts;
+  const secondFor = (first: readonly string[]): readonly string[] => (roles?.secondTier ?? []).filter((ref) => !first.includes(ref));
   const categories =
     Object.keys(settings.experts).length > 0 ? [...new Set(['general', ...Object.keys(settings.experts)])] : Object.keys(expertPrompts);
   const experts = Object.fromEntries(
@@ -112,8 +117,8 @@ function resolveOne(
       return [
         category,
         {
-          t1: [...(expert?.t1 ?? settings.experts.general?.t1 ?? chosen)],
-          t2: [...(expert?.t2 ?? [])],
+          t1: [...(expert?.t1 ?? settings.experts.general?.t1 ?? foundFor(category))],
+          t2: [...(expert?.t2 ?? secondFor(foundFor(category)))],
           always: [...(expert?.always ?? [])],
           prompt: expert?.prompt ?? expertPrompts[category] ?? '',
         },

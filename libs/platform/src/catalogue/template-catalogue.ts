@@ -35,6 +35,8 @@ export interface CatalogueOptions extends Pick<TemplateInput, 'expertPrompts' | 
   readonly models: Models;
   /** Reads what may change while the system runs; asked again when templates are needed, at most every two seconds. */
   readonly offers?: () => Promise<Offers>;
+  /** Milliseconds after which models of this machine are looked for again; 30,000. */
+  readonly localAgainMs?: number;
   readonly onOffersFailed?: (error: unknown) => void;
 }
 
@@ -45,6 +47,8 @@ const patienceMs = 1_000;
 
 /** Templates that wait for a model server that was down are looked for again at most this often. */
 const againAfterMs = 5_000;
+/** Models of this machine come and go while the system runs: the parts of the shipped templates follow them. */
+const localAgainMs = 30_000;
 
 /** Resolves the templates once. While a configured model server does not answer, they are resolved again in the background. */
 export async function openCatalogue(options: CatalogueOptions): Promise<TemplateCatalogue> {
@@ -61,10 +65,13 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   let looking: Promise<void> | null = null;
   /** The look that is under way, or that is due by now. */
   const lookAgain = (): Promise<void> | null => {
-    if (looking || found.choice.because !== 'nothing' || performance.now() - lookedAt < againAfterMs) return looking;
+    const { because } = found.choice;
+    const afterMs = because === 'nothing' ? againAfterMs : because === 'local' ? (options.localAgainMs ?? localAgainMs) : Infinity;
+    if (looking || performance.now() - lookedAt < afterMs) return looking;
     // `list` and `providers` never reject; a provider that is down is in their result.
     looking = look().then((next) => {
-      found = next;
+      // A server that is busy for a moment takes no template away.
+      if (because === 'nothing' || next.choice.because === because) found = next;
       lookedAt = performance.now();
       looking = null;
     });
@@ -112,7 +119,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     },
     waitsFor: async (name) => {
       if (!isTemplate(targetOf(name))) return null;
-      await lookAgain();
+      if (found.choice.because === 'nothing') await lookAgain();
       const down = found.providers
         .filter(({ reachable }) => !reachable)
         .map(({ name: provider, note }) => `${provider}: ${note || 'does not answer'}`);

@@ -34,6 +34,10 @@ export interface ModelInfo {
   readonly demo: boolean;
   /** Chat models answer; embedding models are never chosen as experts. */
   readonly kind: 'chat' | 'embedding';
+  /** Parameters in billions, where its server says so. */
+  readonly parameters?: number;
+  /** Whether it takes images, where its server says so. */
+  readonly sees?: boolean;
 }
 export interface ProviderStatus {
   readonly name: string;

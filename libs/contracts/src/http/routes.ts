@@ -144,6 +144,22 @@ export const routes: readonly Route[] = [
   ...knowledgeRoutes,
   {
     method: 'GET',
+    path: '/',
+    summary: 'A page for people: how to ask this gateway.',
+    status: 200,
+    response: { text: 'text/html' },
+    open: true,
+  },
+  {
+    method: 'GET',
+    path: '/health',
+    summary: 'As /health/ready.',
+    status: 200,
+    response: { name: 'Readiness', schema: Readiness },
+    open: true,
+  },
+  {
+    method: 'GET',
     path: '/health/live',
     summary: 'Whether the process answers.',
     status: 200,

@@ -3,6 +3,7 @@ import type { Readiness } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { Callers } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
+import { frontPage, frontPagePolicy } from './front-page.js';
 import { Health } from './health.js';
 
 /** What people and machines ask about the gateway itself. */
@@ -23,7 +24,15 @@ export class OperationsController {
     response.json({ status: 'live' });
   }
 
-  @Get('health/ready')
+  @Get()
+  async front(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const models = (await this.callers.maySeeReasons(request)) ? this.options.catalogue.templates().map(({ id }) => id) : null;
+    response.setHeader('content-security-policy', frontPagePolicy);
+    response.setHeader('cache-control', 'no-store');
+    send(response, 'text/html; charset=utf-8', frontPage(`${request.protocol}://${request.headers.host ?? ''}`, models));
+  }
+
+  @Get(['health', 'health/ready'])
   async ready(@Req() request: Request, @Res() response: Response): Promise<void> {
     const red = [...(await this.health.red())];
     const reasons = (await this.callers.maySeeReasons(request)) ? { red } : {};

@@ -14,7 +14,30 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
   return { status: response.status, headers: response.headers, text: await response.text() };
 };
 
+describe('the page at /', () => {
+  it('shows address and one line to try without a key, the models to those who may see them, and runs nothing', async () => {
+    const stranger = await get('/');
+    expect([stranger.status, stranger.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(stranger.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(stranger.text).toContain(`${world.url}/v1</code>`);
+    expect(stranger.text).toContain('$CONCLAVE_API_KEY');
+    expect(stranger.text).not.toContain('<code>conclave</code>');
+    expect(stranger.text).not.toMatch(/<script|src=|href=/);
+    const { text } = await get('/', admin);
+    expect(text).toContain('<code>conclave</code>');
+    const line = /<pre><code>curl (\S+)/.exec(text)![1]!;
+    expect(line).toBe(`${world.url}/v1/chat/completions`);
+  });
+});
+
 describe('health', () => {
+  it('stands at /health as at /health/ready', async () => {
+    expect(await get('/health')).toMatchObject({ status: 200, text: '{"status":"ready"}' });
+    world.stores.red = 'is older than the log.';
+    expect(await get('/health')).toMatchObject({ status: 503, text: '{"status":"not_ready"}' });
+    expect((await get('/health', admin)).text).toContain('State store: is older than the log.');
+  });
+
   it('is live without a key', async () => {
     expect(await get('/health/live')).toMatchObject({ status: 200, text: '{"status":"live"}' });
   });

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { StreamBody } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
@@ -17,6 +18,26 @@ function writeAll(): void {
   const taskId = `${world.run()}/0/judge.synthesis`;
   world.write(...text.map((part, index) => ({ kind: 'chunk', taskId, attempt: 1, offset: index * chunkLength, text: part }) as const));
 }
+
+describe('a client', () => {
+  it('that asks for `Connection: close` gets it: the connection ends with the stream', async () => {
+    world = await World.open();
+    const { hostname, port } = new URL(world.url);
+    const body = JSON.stringify({ model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why?' }] });
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.setEncoding('utf8').on('data', (part: string) => (text += part));
+    const ended = new Promise<void>((resolve) => socket.once('end', resolve));
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: ${hostname}:${port}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    await until('the head', () => text.includes('\r\n\r\n'));
+    world.write(completed());
+    await ended;
+    expect(text.toLowerCase()).toContain('connection: close');
+    expect(text).toContain('data: [DONE]');
+  }, 10_000);
+});
 
 describe('a client that does not read', () => {
   it('is not written to beyond what its connection takes, and gets everything when it reads again', async () => {

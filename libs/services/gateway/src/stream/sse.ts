@@ -1,11 +1,13 @@
 import type { Response } from 'express';
 import type { GatewayLimits } from '../options.js';
 
-/** Headers of every stream: nothing between us and the client may hold text back, change it or keep it. */
+/**
+ * Headers of every stream: nothing between us and the client may hold text back, change it or keep it. `connection` is Node's to say: a
+ * client that asked for `close` waits for the end of the connection.
+ */
 export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
-  connection: 'keep-alive',
   'x-accel-buffering': 'no',
 } as const;
 

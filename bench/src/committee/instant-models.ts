@@ -36,6 +36,7 @@ export function instantModels(): InstantModels {
         durationMs: 0,
       };
     },
+    pass: () => Promise.reject(new Error('No client asks a model directly here.')),
     close: async () => undefined,
   };
 }

@@ -89,7 +89,6 @@ export class SimulatedClient {
         goal: question,
         conversation: [],
         system: null,
-        messages: [],
         answer: {},
         given: [],
         wishes: { rounds: null, limits: {}, progress: null, detail: null, cache: true },

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Failure } from '@conclave/contracts';
+import type { Failure } from '@conclave/contracts';
 import { openRemoteFiles } from './remote-files.js';
 
 let server: Server;

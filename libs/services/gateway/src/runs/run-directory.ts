@@ -71,6 +71,7 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   question: data.goal,
   answer: null,
   cutShort: false,
+  assessed: null,
   complexity: data.complexity ?? null,
   cached: data.cached ? { origin: data.cached.origin, runId: data.cached.runId, distance: data.cached.distance } : null,
   review: null,

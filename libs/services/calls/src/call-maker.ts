@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
-import type { CallMessage, CallOutcome, ModelCall, ModelReply, Models, RunStream, StateStore } from '@conclave/ports';
+import { leaseRenewMs, leaseTtlMs, type CallMessage, type CallOutcome, type ModelCall, type ModelReply, type Models, type RunStream, type StateStore } from '@conclave/ports'; // prettier-ignore
 import { recordEvent, recordOf, type StoredCall } from './call-record.js';
 import type { AskedMessage, Calls, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
@@ -60,22 +60,18 @@ export type CallEnd =
 /** What a call tells about itself while it runs. */
 interface Running {
   readonly signal: AbortSignal;
-  /** Awaited right before the request is made: one that follows a death is counted. */
+  /** Awaited right before the request is made: one that follows a death is counted. Throws Overtaken where the step is not ours any more. */
   making(): Promise<void>;
   /** The request is on its way: from here on it may cost something. */
   sent(): void;
   arrived(text: string): void;
 }
 
-/** An attempt that the journal has let begin. */
-interface BegunCall {
-  readonly name: string;
-  readonly request: unknown;
-  readonly step: string;
-  readonly attempt: number;
-  /** The owner of the attempt before has died. */
-  readonly repeated: boolean;
-}
+/** A step that was begun this many milliseconds ago may belong to somebody else: this process may have been frozen past its lease. */
+const ownedMs = leaseTtlMs - leaseRenewMs;
+
+/** Another process has begun the step anew, because this one was thought dead. */
+class Overtaken extends Error {}
 
 /** Milliseconds between two looks at whether somebody waits for a parked run again. */
 const parkedRetryMs = 1_000;
@@ -189,41 +185,33 @@ export class CallMaker implements Calls {
     request: unknown,
     perform: (running: Running) => Promise<ModelReply>,
   ): Promise<CallEnd> {
-    const { state, processId } = this.parts;
+    const { state, history, processId, service, metrics, storePrompts } = this.parts;
     const step = callStep(call.owner, call.index);
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
-    const watch = await this.cancels.watch(call.afterRun ? [] : [call.runId, call.owner], call.signal);
-    try {
-      // Nobody waits for the run at this moment: what it needs is asked for when somebody does.
-      if (watch.parked && !watch.cancelled()) return { kind: 'busy', retryInMs: parkedRetryMs };
-      // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
-      const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
-      if (begun.kind === 'busy') return begun;
-      if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
-      return await this.attempted(call, { name, request, step, ...begun }, watch, perform);
-    } finally {
-      watch.stop();
-    }
-  }
-
-  private async attempted(
-    call: JournalledCall,
-    { name, request, step, attempt, repeated }: BegunCall,
-    watch: Awaited<ReturnType<CancelWatch['watch']>>,
-    perform: (running: Running) => Promise<ModelReply>,
-  ): Promise<CallEnd> {
-    const { state, history, service, metrics, storePrompts } = this.parts;
+    const from = performance.now();
+    // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
+    const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
+    if (begun.kind === 'busy') return begun;
+    if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
+    const { attempt } = begun;
+    let ownedAt = from;
     const at = { runId: call.runId, step, attempt };
     let startedAt = 0;
-    const from = performance.now();
     let arrived = '';
     let sent = false;
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
     let usage: Usage = noUsage;
+    let watch: Awaited<ReturnType<CancelWatch['watch']>> | null = null;
     try {
-      if (!repeated && attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
+      watch = await this.cancels.watch(call.afterRun ? [] : [call.runId, call.owner], call.signal);
+      if (watch.parked && !watch.cancelled()) {
+        // Nobody waits for the run at this moment: what it needs is asked for when somebody does.
+        await throughOutages(() => state.journal.abandon(at), this.closing.signal);
+        return { kind: 'busy', retryInMs: parkedRetryMs };
+      }
+      if (!begun.repeated && attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
       startedAt = await state.now();
       if (watch.cancelled()) throw new Failure('CALL_CANCELLED');
       await call.onBegun?.(attempt);
@@ -231,14 +219,21 @@ export class CallMaker implements Calls {
       reply = await perform({
         signal: watch.signal,
         making: async () => {
-          if (repeated) await state.journal.noteRepeat({ ...at, purpose: call.purpose });
+          while (performance.now() - ownedAt > ownedMs) {
+            const asked = performance.now();
+            const held = await state.journal.begin(beginning);
+            if (held.kind !== 'begun' || held.attempt !== attempt) throw new Overtaken();
+            ownedAt = asked;
+          }
+          if (begun.repeated) await state.journal.noteRepeat({ ...at, purpose: call.purpose });
         },
         sent: () => (sent = true),
         arrived: (text) => (arrived += text),
       });
       usage = usageOf(reply, call.prices[name]);
     } catch (error) {
-      cancelled = watch.cancelled();
+      if (error instanceof Overtaken) return { kind: 'busy', retryInMs: 250 };
+      cancelled = watch?.cancelled() ?? false;
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
@@ -250,6 +245,8 @@ export class CallMaker implements Calls {
       failure =
         cancelled || !(error instanceof Failure) ? cancelledNote : { code: error.code, message: error.message, retriable: error.retriable };
       if (sent) usage = priced(spentBy(error, call.request.messages, arrived), call.prices[name]);
+    } finally {
+      watch?.stop();
     }
     if (!name.includes('@')) usage = noUsage;
     const durationMs = Math.round(performance.now() - from);

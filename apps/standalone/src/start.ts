@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { Failure } from '@conclave/contracts';
 import { loadConfiguration, outliveReaders, type Loaded } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
@@ -12,6 +11,8 @@ import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
+import { meant, numberOf, readArguments, UsageMistake } from './commands/usage.js';
+import { version } from './version.js';
 
 const help = `conclave: a committee of models behind an OpenAI-compatible API
 
@@ -19,9 +20,12 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
       --lan                            for other machines too, with a key that is made for them; says how Open WebUI uses it
   npm run ask -- "question"            one question, live progress; starts an embedded gateway when none runs
       --model <template or model>      conclave unless given; GET /v1/models lists them
+      --quiet                          the answer alone, without progress
+      --json                           the outcome as one JSON object
       --no-cache                       asks anew what was answered before, and keeps nothing of it in a cache
-  npm run conclave -- runs             the newest runs
+  npm run conclave -- runs             the newest runs (--limit n, --json)
   npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
+      --json                           as its gateway gives it
       --timeline                       also what happened when; follows a run that has not ended
   npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
                                        the data folder of a stopped server otherwise
@@ -34,6 +38,8 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- dead             records that could not be handled: list, show, redrive, discard (--help)
   npm run conclave -- topics           what Kafka needs: plan, create, check (--help)
 
+  npm run conclave -- version          the version; \`help\` shows this page, and --help behind a command its part
+
 Settings: conclave.yaml and environment, see docs/generated/configuration.md. CONCLAVE_URL names the gateway to talk to.
 `;
 
@@ -43,6 +49,18 @@ async function runningGateway() {
   const client = await findGateway(load());
   if (!client) throw new GatewayRefusal('No gateway runs here. Start one with `npm start`, or name one with CONCLAVE_URL.');
   return client;
+}
+
+const commands = ['up', 'start', 'serve', 'ask', 'runs', 'run', 'replay', 'recover', 'dead', 'topics', 'version', 'help'] as const;
+
+/** The lines of the help that are about one command; the whole page where it has none of its own. */
+function helpOf(command: string): string {
+  const lines = help.split('\n');
+  const heads = lines.flatMap((line, at) => (/^ {2}npm /.test(line) ? [at] : []));
+  const own = heads.filter((at) => new RegExp(`^ {2}npm (?:run conclave -- ${command}\\b|run ${command}\\b)`).test(lines[at]!));
+  if (own.length === 0) return help;
+  const end = (at: number): number => heads.find((next) => next > at) ?? lines.indexOf('', at);
+  return `${own.map((at) => lines.slice(at, end(at)).join('\n')).join('\n')}\n`;
 }
 
 /** Commands that read their own arguments. */
@@ -55,50 +73,61 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
 async function main(): Promise<number | undefined> {
   const [first = '', ...args] = process.argv.slice(2);
   if (Object.hasOwn(commandsWithArguments, first)) return commandsWithArguments[first]!(args);
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      model: { type: 'string', short: 'm', default: 'conclave' },
-      help: { type: 'boolean', short: 'h' },
-      recorded: { type: 'boolean', default: false },
-      all: { type: 'boolean', default: false },
-      force: { type: 'boolean', default: false },
-      lan: { type: 'boolean', default: false },
-      timeline: { type: 'boolean', default: false },
-      'no-cache': { type: 'boolean', default: false },
-    },
+  const { positionals, values } = readArguments(process.argv.slice(2), {
+    model: { type: 'string', short: 'm', default: 'conclave' },
+    help: { type: 'boolean', short: 'h' },
+    recorded: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    force: { type: 'boolean', default: false },
+    lan: { type: 'boolean', default: false },
+    timeline: { type: 'boolean', default: false },
+    'no-cache': { type: 'boolean', default: false },
+    quiet: { type: 'boolean', short: 'q', default: false },
+    json: { type: 'boolean', default: false },
+    limit: { type: 'string' },
+    version: { type: 'boolean' },
   });
   const [command = 'up', ...rest] = positionals;
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+  if (values.version || command === 'version') return (process.stdout.write(`conclave ${version}\n`), 0);
+  if (values.help || command === 'help') return (process.stdout.write(helpOf(values.help ? command : (rest[0] ?? ''))), 0);
+  if (command !== 'up' && command !== 'start' && command !== 'serve') endWithReader();
   switch (command) {
     case 'up':
+    case 'start':
+    case 'serve':
       outliveReaders();
       await up({ loaded: load(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan });
       return undefined;
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);
-      if (!question) break;
+      if (!question) throw new UsageMistake('Say what to ask: npm run ask -- "question"');
       const stop = new AbortController();
       const onSignal = (): void => (stop.signal.aborted ? process.exit(exitCodes.cancelled) : stop.abort());
       process.on('SIGINT', onSignal);
       process.on('SIGTERM', onSignal);
       return ask({
-        ...{ loaded: load(), question, model: values.model, cache: !values['no-cache'] },
-        ...{ answer: process.stdout, progress: process.stderr, signal: stop.signal },
+        ...{ loaded: load(), question, model: values.model, cache: !values['no-cache'], json: values.json },
+        ...{ answer: process.stdout, progress: values.quiet ? { write: () => undefined } : process.stderr, signal: stop.signal },
       });
     }
     case 'runs':
-      await printRuns(await runningGateway(), process.stdout);
+      await printRuns(await runningGateway(), process.stdout, { json: values.json, limit: numberOf('limit', values.limit, 1, 100) });
       return 0;
     case 'run':
-      if (!rest[0] || rest.length > 1) break;
-      return runCommand({ loaded: load(), runId: rest[0], timeline: values.timeline, out: process.stdout, terminal: process.stderr });
+      if (!rest[0] || rest.length > 1)
+        throw new UsageMistake('Name one run by its id: npm run conclave -- run <id>. `runs` lists the newest.');
+      return runCommand({
+        loaded: load(),
+        runId: rest[0],
+        timeline: values.timeline,
+        json: values.json,
+        out: process.stdout,
+        terminal: process.stderr,
+      });
     case 'replay': {
       const [runId = null, ...more] = rest;
-      if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null)) break;
+      if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null))
+        throw new UsageMistake('Name one run by its id: npm run conclave -- replay <id>, or all with --all --recorded.');
       return replayCommand({ loaded: load(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
     }
     case 'recover': {
@@ -107,12 +136,16 @@ async function main(): Promise<number | undefined> {
       const { force } = values;
       return recoverCommand({ loaded: load(), force, out: process.stdout, terminal: process.stderr, signal: stop.signal });
     }
-    default:
-      process.stderr.write(`There is no command "${command}".\n\n`);
+    default: {
+      const near = meant(command, commands);
+      throw new UsageMistake(`There is no command "${command}".${near ? ` Did you mean "${near}"?` : ''} \`conclave help\` lists all.`);
+    }
   }
-  process.stderr.write(help);
-  return exitCodes.usage;
 }
+
+/** What a command prints is for whoever reads it: `runs | head` ends it without a word. */
+const endWithReader = (): unknown =>
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 141 : 1));
 
 /** Runs the command that the arguments name and ends the process with its exit code; a server goes on until a signal. */
 export async function start(): Promise<void> {
@@ -120,7 +153,7 @@ export async function start(): Promise<void> {
     const code = await main();
     if (code !== undefined) process.exit(code);
   } catch (error) {
-    const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+    const isUsage = error instanceof UsageMistake;
     const isKnown = error instanceof Failure || error instanceof GatewayRefusal || isUsage;
     process.stderr.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
     process.exit(isUsage ? exitCodes.usage : exitCodes.failed);

@@ -14,6 +14,8 @@ export interface AskOptions {
   readonly model: string;
   /** False: no cache answers, and nothing is kept in one. Default true. */
   readonly cache?: boolean;
+  /** The outcome as one JSON object in the place of the answer. Default false. */
+  readonly json?: boolean;
   readonly answer: { write(text: string): unknown };
   readonly progress: { write(text: string): unknown };
   readonly localServers?: OpenPortsOptions['localServers'];
@@ -52,9 +54,12 @@ export async function ask(options: AskOptions): Promise<number> {
   }
 }
 
-async function follow(client: GatewayClient, { question, model, cache = true, answer, progress, signal }: AskOptions): Promise<number> {
+async function follow(
+  client: GatewayClient,
+  { question, model, cache = true, json = false, answer, progress, signal }: AskOptions,
+): Promise<number> {
   const { id } = await client.start(model, question, cache);
-  const printer = new RunPrinter(answer, progress);
+  const printer = new RunPrinter(json ? { write: () => undefined } : answer, progress);
   const onAbort = (): void => {
     progress.write('\nCancelling ...\n');
     client.cancel(id).catch((error: unknown) => progress.write(`${error instanceof Error ? error.message : String(error)}\n`));
@@ -67,6 +72,7 @@ async function follow(client: GatewayClient, { question, model, cache = true, an
     signal.removeEventListener('abort', onAbort);
   }
   const { result } = printer;
+  if (json) answer.write(`${JSON.stringify({ id, ...result })}\n`);
   if (result?.outcome === 'cancelled') return exitCodes.cancelled;
   return result && result.answer !== null ? exitCodes.answered : exitCodes.failed;
 }

@@ -37,8 +37,8 @@ export class GatewayClient {
     await this.json('POST', `/v1/runs/${runId}/commands`, { command: 'cancel', reason: 'asked for at the terminal' });
   }
 
-  async list(): Promise<RunList> {
-    return RunList.parse(await this.json('GET', '/v1/runs'));
+  async list(limit?: number): Promise<RunList> {
+    return RunList.parse(await this.json('GET', limit === undefined ? '/v1/runs' : `/v1/runs?limit=${limit}`));
   }
 
   async run(runId: string): Promise<RunView> {

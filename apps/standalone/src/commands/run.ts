@@ -12,6 +12,8 @@ export interface RunCommand {
   readonly runId: string;
   /** Also what happened when, even where a gateway answers. */
   readonly timeline: boolean;
+  /** The run as its gateway gives it, for programs. Default false. */
+  readonly json?: boolean;
   readonly out: { write(text: string): unknown };
   /** Where the run was looked for, and warnings of the stores. */
   readonly terminal: { write(text: string): unknown };
@@ -27,6 +29,10 @@ export async function runCommand(command: RunCommand): Promise<number> {
   if (!client) {
     terminal.write('No gateway runs here: this is what the log holds of the run.\n');
     return fromLog(command);
+  }
+  if (command.json) {
+    out.write(`${JSON.stringify(await client.run(runId), null, 2)}\n`);
+    return exitCodes.answered;
   }
   await printRun(client, runId, out);
   if (!timeline) return exitCodes.answered;

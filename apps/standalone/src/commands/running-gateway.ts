@@ -4,7 +4,7 @@ import { readKeyFile } from '@conclave/app-gateway';
 import type { Loaded } from '@conclave/platform';
 import { usualPort } from '../listen.js';
 import { adminKeyFile } from '../own-doors.js';
-import { GatewayClient } from './gateway-client.js';
+import { GatewayClient, GatewayRefusal } from './gateway-client.js';
 
 const noteOf = (home: string): string => join(home, 'gateway.json');
 
@@ -38,7 +38,7 @@ export async function findGateway({ environment, home }: Pick<Loaded, 'environme
   if (meant) {
     const client = new GatewayClient(meant.replace(/\/(v1\/?)?$/, ''), elsewhere);
     if (await client.answers()) return client;
-    throw new Error(`No Conclave gateway answers at CONCLAVE_URL=${meant}.`);
+    throw new GatewayRefusal(`No Conclave gateway answers at CONCLAVE_URL=${meant}.`);
   }
   const noted = notedUrl(home);
   const usual = `http://127.0.0.1:${port}`;

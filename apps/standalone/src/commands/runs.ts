@@ -12,9 +12,17 @@ export const short = (text: string, length: number): string => {
   return line.length > length ? `${line.slice(0, length - 1)}…` : line;
 };
 
+interface ListOptions {
+  /** As the gateway answers, for programs. */
+  readonly json?: boolean;
+  /** Most runs, 1 to 100; as many as the gateway gives unless set. */
+  readonly limit?: number | undefined;
+}
+
 /** The newest runs, one line each. */
-export async function printRuns(client: GatewayClient, out: Out): Promise<void> {
-  const { data } = await client.list();
+export async function printRuns(client: GatewayClient, out: Out, { json = false, limit }: ListOptions = {}): Promise<void> {
+  const { data } = await client.list(limit);
+  if (json) return void out.write(`${JSON.stringify(data, null, 2)}\n`);
   if (data.length === 0) out.write('No runs yet. Ask something: npm run ask -- "question"\n');
   for (const run of data) {
     out.write(

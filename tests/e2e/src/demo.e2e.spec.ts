@@ -5,13 +5,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ask, ChatStream, cleared, Engine, inventedName, readRun, twoHops, user, workspaceRoot } from '@conclave/test-support/system';
 
 // No provider anywhere: the built-in demo model answers, over documents that were made up a moment ago.
-const hops = twoHops();
+// A case for each test that wants a question nobody has asked before: what was learned of one shortens the next.
+const [hops, twice, typed] = [twoHops(), twoHops(), twoHops()];
 const alone = { thing: `${inventedName()} Lighthouse`, keeper: `${inventedName()} ${inventedName()}` };
 let engine: Engine;
 
 beforeAll(async () => {
   const lighthouse = `# ${alone.thing}\n\nThe ${alone.thing} was founded by ${alone.keeper} in 1902.\n`;
-  engine = await Engine.start({ demo: true, corpus: { ...hops.documents, 'lighthouse.md': lighthouse } });
+  const cases = [hops, twice, typed].flatMap(({ documents }, n) => Object.entries(documents).map(([name, text]) => [`${n}-${name}`, text]));
+  const told = Object.fromEntries(cases) as Record<string, string>;
+  engine = await Engine.start({ demo: true, corpus: { ...told, 'lighthouse.md': lighthouse } });
 });
 afterAll(() => engine?.stop());
 
@@ -42,8 +45,8 @@ describe('the demo model on generated documents', () => {
   });
 
   it('gives the same answer to the same question', async () => {
-    const anew = { model: 'conclave', messages: user(hops.question), conclave: { cache: false } };
-    const [one, two] = [await ask(engine.url(), anew), await ask(engine.url(), anew)];
+    const anew = { model: 'conclave', messages: user(twice.question), conclave: { cache: false } };
+    const [one, two] = await Promise.all([ask(engine.url(), anew), ask(engine.url(), anew)]);
     expect(one.body.conclave!.rounds).toBe(2);
     expect(one.body.choices[0]!.message.content).toBe(two.body.choices[0]!.message.content);
     expect(one.body.usage).toEqual(two.body.usage);
@@ -74,12 +77,12 @@ describe('the demo model on generated documents', () => {
   });
 
   it('answers from a terminal: progress on stderr, the answer alone on stdout', async () => {
-    const { code, stdout, stderr } = await conclave(['ask', hops.question, '--no-cache']);
+    const { code, stdout, stderr } = await conclave(['ask', typed.question, '--no-cache']);
     expect([code, stderr]).toEqual([0, expect.stringContaining('Agentic Loop — Iteration 1/3')]);
-    expect(stdout).toContain(hops.place);
+    expect(stdout).toContain(typed.place);
     expect(stdout).not.toContain('Iteration');
     const runs = await conclave(['runs']);
-    expect([runs.code, runs.stdout]).toEqual([0, expect.stringContaining(hops.question.slice(0, 40))]);
+    expect([runs.code, runs.stdout]).toEqual([0, expect.stringContaining(typed.question.slice(0, 40))]);
   });
 
   it('says that it is a demo in the list of models', async () => {

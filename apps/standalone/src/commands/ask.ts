@@ -72,7 +72,7 @@ async function follow(
     signal.removeEventListener('abort', onAbort);
   }
   const { result } = printer;
-  if (json) answer.write(`${JSON.stringify({ id, ...result })}\n`);
+  if (json) answer.write(`${JSON.stringify({ ...result, id })}\n`);
   if (result?.outcome === 'cancelled') return exitCodes.cancelled;
   return result && result.answer !== null ? exitCodes.answered : exitCodes.failed;
 }

@@ -170,7 +170,7 @@ describe('the choice of stores and search', () => {
   });
 
   it('opens no search and no graph in a process that uses neither', async () => {
-    expect(await ports(load(), 'planner')).toMatchObject({ search: null, graph: null, canSearch: true });
+    expect(await ports(load(), 'merger')).toMatchObject({ search: null, graph: null, canSearch: true });
   });
 });
 

@@ -101,8 +101,9 @@ describe('a process lease', () => {
         endProcess: async (id: string) => void ended.push(id),
       } as unknown as Leases;
       const lease = await holdProcessLease(leases, { id: 'p1', service: 'experts', classes: ['expert'] }, silentLogger);
-      await jest.advanceTimersByTimeAsync(9_000);
-      expect(renewed).toHaveLength(4);
+      await jest.advanceTimersByTimeAsync(8_000);
+      // At once, then every 2 s.
+      expect(renewed).toHaveLength(5);
       expect(await lease.health()).toBeNull();
       answers = false;
       await jest.advanceTimersByTimeAsync(12_000);

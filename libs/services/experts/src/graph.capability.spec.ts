@@ -222,7 +222,7 @@ describe('the graph capability', () => {
         Promise.resolve({ facts: Object.keys(filters).length === 0 ? [fact('The bridge is of steel.')] : [], unknownKeys: [] });
       const { ask, shown } = worker({ facts });
       expect((await ask()).facts).toMatchObject([{ text: '[Domain-Filtered Memory] The bridge is of steel.', source: { kind: 'memory' } }]);
-      expect(shown).toMatchObject([{ text: '0 relations, 0 insights, 1 fact' }]);
+      expect(shown).toMatchObject([{ text: 'Knowledge graph: 0 relations, 0 insights, 1 fact' }]);
     });
 
     it('goes on without them, and without the graph, when they are away', async () => {

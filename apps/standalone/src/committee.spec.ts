@@ -144,7 +144,7 @@ describe('the committee over the embedded log', () => {
       {
         match: { system: 'You are the composer' },
         reply: {
-          text: 'She was born in Corin [2].<SYNTHESIS_INSIGHT>{"summary":"The founder of the tower was born in Corin","entities":["Tower","Corin"],"insight_type":"inference"}</SYNTHESIS_INSIGHT>',
+          text: 'She was born in Corin [1].<SYNTHESIS_INSIGHT>{"summary":"The founder of the tower was born in Corin","entities":["Tower","Corin"],"insight_type":"inference"}</SYNTHESIS_INSIGHT>',
           words: true,
         },
       },
@@ -155,7 +155,7 @@ describe('the committee over the embedded log', () => {
     const end = entries.at(-1)!;
     expect(end).toMatchObject({ kind: 'run.completed', outcome: 'completed', rule: 'D3', rounds: 2, usage: { calls: 6 } });
     const text = entries.flatMap((entry) => (entry.kind === 'chunk' ? [entry.text] : [])).join('');
-    expect(text).toBe('She was born in Corin [2].\n\nSources:\n[2] birthplace');
+    expect(text).toBe('She was born in Corin [1].\n\nSources:\n[1] birthplace');
     expect(end.kind === 'run.completed' && end.answer).toBe(text);
     expect(entries.map((entry) => entry.id)).toEqual(entries.map((_, index) => index + 1));
     expect(entries.filter((entry) => entry.kind === 'decided').map((entry) => entry.rule)).toEqual(['D9', 'D3']);

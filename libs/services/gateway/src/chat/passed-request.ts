@@ -1,6 +1,5 @@
 import { Failure, PassedChatRequest } from '@conclave/contracts';
 import type { JsonBody } from '@conclave/ports';
-import { isFlat } from '../attachments/content-parts.js';
 import { parseBody } from '../http/request-shape.js';
 import { checkHeaders, type Headers } from './option-headers.js';
 
@@ -11,9 +10,6 @@ export interface PassedQuestion {
   readonly includeUsage: boolean;
   readonly body: JsonBody;
 }
-
-/** Levels of objects and lists of a body: it is written as JSON again, level by level. */
-const deepest = 64;
 
 /**
  * Members that say where and with whose account a call is made, as gateways before a model read them. The operator says so here, and
@@ -30,9 +26,6 @@ export function readPassedRequest(body: JsonBody, headers: Headers, maxMessages:
   checkHeaders(headers);
   if (messages.length > maxMessages)
     throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are read; leave the oldest out.`, { param: 'messages' });
-  const member = Object.keys(body).find((name) => !isFlat(body[name], deepest));
-  if (member !== undefined)
-    throw new Failure('REQUEST_INVALID', `\`${member.slice(0, 60)}\` is nested too deeply.`, { param: member.slice(0, 60) });
   const includeUsage = options?.include_usage ?? false;
   return {
     model,

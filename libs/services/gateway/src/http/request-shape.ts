@@ -25,11 +25,11 @@ export function parseBody<S extends z.ZodType>(schema: S, body: Record<string, u
   const parsed = schema.safeParse(withoutNulls(body));
   if (parsed.success) return parsed.data;
   const issue = deepest(parsed.error.issues[0]!);
-  if (issue.code === 'unrecognized_keys') throw unknownKey(issue, ConclaveOptions.keyof().options);
+  if (issue.code === 'unrecognized_keys' && issue.path[0] === 'conclave') throw unknownKey(issue, ConclaveOptions.keyof().options);
   throw new Failure('REQUEST_INVALID', sentence(issue), { param: pathOf(issue.path) || undefined });
 }
 
-/** Only our own section refuses what it does not know: a misspelt limit would be no limit. */
+/** In our own section of a request: a misspelt limit would be no limit. */
 function unknownKey({ path, keys }: Extract<Issue, { code: 'unrecognized_keys' }>, known: readonly string[]): Failure {
   const key = keys[0]!.slice(0, 60);
   const meant = nearest(key, known);

@@ -11,7 +11,10 @@ const homes = mkdtempSync(join(tmpdir(), 'conclave-npm-start-'));
 const started: ChildProcess[] = [];
 
 beforeAll(() => {
-  const { status, stderr } = spawnSync(process.execPath, [join(workspaceRoot, 'tools/build.mjs')], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [join(workspaceRoot, 'tools/build.mjs')], {
+    encoding: 'utf8',
+    timeout: 110_000,
+  });
   expect([status, stderr]).toEqual([0, expect.not.stringContaining('rror')]);
 }, 120_000);
 afterEach(() => {
@@ -47,7 +50,8 @@ const answers = (url: string): Promise<boolean> =>
     ({ ok }) => ok,
     () => false,
   );
-const isAlive = (pid: number): boolean => spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim() !== '';
+const isAlive = (pid: number): boolean =>
+  spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8', timeout: 5_000 }).stdout.trim() !== '';
 const lastLog = (home: string): string => readFileSync(join(home, 'conclave.log'), 'utf8');
 
 describe('npm start', () => {

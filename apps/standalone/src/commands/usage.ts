@@ -1,4 +1,4 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /** A call of the command line that cannot be meant; its message says what to write instead. */
 export class UsageMistake extends Error {}
@@ -26,7 +26,7 @@ export function meant(word: string, known: readonly string[]): string | null {
 }
 
 /** `parseArgs` whose mistakes are sentences. Throws UsageMistake. */
-export function readArguments<const T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
+export function readArguments<const T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {

@@ -136,7 +136,7 @@ describe('the choice of models', () => {
 });
 
 describe('the choice of stores and search', () => {
-  const ports = async (loaded: Loaded, service: 'standalone' | 'planner' = 'standalone') => {
+  const ports = async (loaded: Loaded, service: 'standalone' | 'planner' | 'merger' = 'standalone') => {
     const opened = await openPorts({ loaded, observers, service, processId: 'test', localServers: closedPorts });
     open.push(opened);
     return opened;

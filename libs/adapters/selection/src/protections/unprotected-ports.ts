@@ -46,7 +46,7 @@ const applyingAgain = (runs: Runs): Pick<Runs, 'commit'> => ({
 });
 
 /** A step is given up as soon as it is begun, and no outcome is kept: nobody waits for its owner, nobody finds a reply, attempts rise. */
-const forgetful = (journal: Journal): Omit<Journal, 'started'> => ({
+const forgetful = (journal: Journal): Pick<Journal, 'begin' | 'finish' | 'abandon'> => ({
   begin: async (call) => {
     const begun = await journal.begin(call);
     if (begun.kind === 'begun') await journal.abandon({ runId: call.runId, step: call.step, attempt: begun.attempt });

@@ -160,7 +160,7 @@ export interface Journal {
    * `repeated` when an earlier attempt was begun and its owner died. The same nonce gets the same answer again.
    */
   begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun>;
-  /** Counts an attempt that follows a death, right before it is made; once each. */
+  /** Counts an attempt that follows a death, when it is made; once each. */
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
   /** How many of them there were since the store began, by purpose. Outlives every process. */
   repeats(): Promise<Readonly<Record<string, number>>>;

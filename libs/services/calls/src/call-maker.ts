@@ -60,9 +60,9 @@ export type CallEnd =
 /** What a call tells about itself while it runs. */
 interface Running {
   readonly signal: AbortSignal;
-  /** Awaited right before the request is made: one that follows a death is counted. Throws Overtaken where the step is not ours any more. */
+  /** Awaited right before the request is made. Throws Overtaken where the step is not ours any more. */
   making(): Promise<void>;
-  /** The request is on its way: from here on it may cost something. */
+  /** The request is on its way: from here on it may cost something, and one that follows a death is counted. */
   sent(): void;
   arrived(text: string): void;
 }
@@ -129,6 +129,8 @@ export class CallMaker implements Calls {
     const text = { content: '', reasoning: '', tokens: 0 };
     const from = performance.now();
     await running.making();
+    // Whoever gave it up meanwhile pays for nothing, and nothing is counted.
+    if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
     running.sent();
     try {
       return await models.call(
@@ -173,6 +175,8 @@ export class CallMaker implements Calls {
       if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before it began.');
       this.crash('before-call', call);
       await running.making();
+      if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
+      running.sent();
       const content = await withinTime(perform, running.signal, timeoutMs);
       const durationMs = Math.round(performance.now() - from);
       return { content, reasoning: '', finishReason: 'stop', usage: noUsage, reportedModel: null, firstTokenMs: null, durationMs };
@@ -199,6 +203,7 @@ export class CallMaker implements Calls {
     let startedAt = 0;
     let arrived = '';
     let sent = false;
+    let repeated = Promise.resolve();
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
@@ -225,9 +230,11 @@ export class CallMaker implements Calls {
             if (held.kind !== 'begun' || held.attempt !== attempt) throw new Overtaken();
             ownedAt = asked;
           }
-          if (begun.repeated) await state.journal.noteRepeat({ ...at, purpose: call.purpose });
         },
-        sent: () => (sent = true),
+        sent: () => {
+          sent = true;
+          if (begun.repeated) repeated = this.noteRepeat({ ...at, purpose: call.purpose });
+        },
         arrived: (text) => (arrived += text),
       });
       usage = usageOf(reply, call.prices[name]);
@@ -248,6 +255,7 @@ export class CallMaker implements Calls {
     } finally {
       watch?.stop();
     }
+    await repeated;
     if (!name.includes('@')) usage = noUsage;
     const durationMs = Math.round(performance.now() - from);
     const said = await this.keep(at, () => ({
@@ -263,6 +271,14 @@ export class CallMaker implements Calls {
     if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
     this.crash('after-call', call);
     return this.ended(call, said.stored, attempt, false);
+  }
+
+  /** Beside the request itself, so that only what was sent is counted. Never rejects: a count that cannot be kept costs no reply. */
+  private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
+    const { state, logger } = this.parts;
+    await throughOutages(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
+      logger.warn('A call that was made again was not counted.', { run: repeat.runId, error }),
+    );
   }
 
   /** The call is paid: its outcome is kept until the journal has it, however long the store is away. What cannot be kept at all is given up. */

@@ -108,7 +108,6 @@ export class CallMaker implements Calls {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
-        this.crash('before-call', call);
         return await this.bounded(call, messages, running, call.deadline - now);
       } finally {
         // The call is paid, whatever becomes of its slot; one that cannot be given back expires by itself.
@@ -129,6 +128,7 @@ export class CallMaker implements Calls {
     const text = { content: '', reasoning: '', tokens: 0 };
     const from = performance.now();
     await running.making();
+    this.crash('before-call', call);
     // Whoever gave it up meanwhile pays for nothing, and nothing is counted.
     if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
     running.sent();
@@ -173,8 +173,8 @@ export class CallMaker implements Calls {
       const from = performance.now();
       const timeoutMs = call.deadline - (await this.parts.state.now());
       if (timeoutMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its time was over before it began.');
-      this.crash('before-call', call);
       await running.making();
+      this.crash('before-call', call);
       if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
       running.sent();
       const content = await withinTime(perform, running.signal, timeoutMs);

@@ -309,6 +309,10 @@ describe('as expert and composer', () => {
     ['Thank you!', /^You are welcome! /],
     ['What can you do?', /documents.*sums with a tool/],
     ['Guten Morgen', /^Hallo! Ich bin das eingebaute Demo-Modell.*Dokumenten.*Werkzeug/],
+    ['Was kannst du?', /^Ich bin das eingebaute Demo-Modell/],
+    ['How do I bake a sponge cake?', /^No document that is searched here speaks of this\. I am .*connect a real model.*OPENAI_BASE_URL/],
+    ['Who was the first man on the moon?', /^No document .* I am the built-in demo model/],
+    ['Wie repariere ich einen Fahrradschlauch?', /^Kein Dokument.*Ich bin das eingebaute Demo-Modell.*OPENAI_BASE_URL/],
   ])('says who it is and what it can do, where it is asked alone: %s', async (said, words) => {
     const { content } = await ask(roles.expert('general'), `${marks.question} ${said}\n\n${marks.task} ${said}\n\n${marks.evidence} none`);
     expect(content).toMatch(words);

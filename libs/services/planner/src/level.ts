@@ -1,4 +1,4 @@
-import type { Complexity, PlannedTask, PlanRequested, SafetyTopic } from '@conclave/contracts';
+import { demoProvider, type Complexity, type PlannedTask, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
 import { asksNothing, complexityOf, hasImage } from '@conclave/strategies';
 import type { Seen } from './lookup.js';
 
@@ -55,6 +55,34 @@ export function raised(level: Level, seen: Seen | null, searchesWeb: boolean): L
           ? 'lookup:web'
           : null;
   return why === null ? level : { ...level, complexity: 'moderate', signals: [...level.signals, why], lookUp: null };
+}
+
+/**
+ * Whether a question is lost on its models unless a document speaks of it: the demo model alone plays every part, which quotes documents and
+ * gives sums to a tool. Not where the level is asked for, a program reads the answer, or something besides the words has a say.
+ */
+export function needsDocument(request: PlanRequested['data'], level: Level): boolean {
+  const { goal, template, conversation, attachments, answer } = request;
+  if (level.complexity === 'trivial' || request.complexity !== undefined || (attachments ?? []).length > 0) return false;
+  if (![template.planner, template.judge].every(({ models }) => models.every(isDemo))) return false;
+  if (!Object.values(template.experts).every(({ t1, t2 = [] }) => [...t1, ...t2].every(isDemo))) return false;
+  const format = answer.response_format;
+  if (format !== undefined && format['type'] !== 'text') return false;
+  const read = complexityOf(goal, { hasHistory: conversation.length > 0, hasAttachments: false });
+  if (looksLikeSum.test(goal) || read.signals.some((signal) => signal === 'tool:calculation' || signal === 'tool:percentage')) return false;
+  // What a later question of a chat is about may stand in the turns before it; an order for words speaks for itself.
+  return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
+}
+const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
+const looksLikeSum = /\d\s*[-+*/^%×÷·−]\s*\(?\d|√/u;
+
+/**
+ * The level of a question that needs a document, after a look: trivial where none speaks of it, nor anything that was learned. All that is
+ * answered then is who answers and what it can do, which no topic makes harmful.
+ */
+export function lowered(level: Level, seen: Seen | null): Level {
+  if (seen && (seen.documents || seen.learned || seen.late)) return level;
+  return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], safety: [], lookUp: null };
 }
 
 /** The one task of a trivial question. */

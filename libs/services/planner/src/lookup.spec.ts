@@ -93,6 +93,47 @@ describe('a trivial question', () => {
   }); // prettier-ignore
 });
 
+describe('a question to the demo model alone', () => {
+  const demo = ['conclave-demo@demo'];
+  const parts = { planner: { models: demo, prompt: null }, judge: { models: demo }, experts: { general: { t1: demo, prompt: 'Answer.' } }, complexity: 'moderate' as const }; // prettier-ignore
+  const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931 and kept a garden.');
+
+  it.each([
+    'Write me a poem about spring.',
+    'How do I cook risotto?',
+    'Schreibe mir ein Gedicht über den Herbst.',
+    'Is it safe to take aspirin with wine?',
+  ])('gets one expert and no plan where no document speaks of it: %s', async (goal) => {
+    const world = planning([], undefined, { search });
+    const { tasks, complexity, signals, safety } = await world.plan('run_1', asked(goal, parts));
+    expect([tasks.length, complexity, signals.at(-1), safety, world.prompts]).toEqual([1, 'trivial', 'lookup:nothing', [], []]);
+  });
+
+  it('is planned where a document names what it names, where it is a sum, or where its level is asked for', async () => {
+    const hops = 'In which of all the towns of the whole country was the grandmother of whoever once built the Gull Bridge raised?';
+    expect(await levelOf({ search }, hops, parts)).toEqual(['moderate', 'forced:template']);
+    for (const sum of ['What is 17*23?', '15 - 4', '12% of 300', 'seven plus four'])
+      expect(await levelOf({ search }, sum, parts)).toEqual(['moderate', 'forced:template']);
+    const forced = await planning([plan], undefined, { search }).plan('run_1', { ...asked('How do I cook risotto?', parts), complexity: 'moderate' });
+    expect(forced.complexity).toBe('moderate');
+  }); // prettier-ignore
+
+  it('is planned where a search is late or reaches the web, and with any other model', async () => {
+    const risotto = 'How do I cook risotto?';
+    const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
+    expect(await levelOf({ search: away }, risotto, parts)).toEqual(['moderate', 'forced:template']);
+    expect(await levelOf({ search: corpus('', '', { kind: 'web' }) }, risotto, parts)).toEqual(['moderate', 'forced:template']);
+    const experts = { ...parts.experts, math: { t1: ['a@fake'], prompt: 'Answer.' } };
+    expect(await levelOf({ search }, risotto, { ...parts, experts })).toEqual(['moderate', 'forced:template']);
+  });
+
+  it('in a chat may lean on the turns before it, unless it orders words', async () => {
+    const chat = { conversation: [{ role: 'user' as const, content: 'Who built the Gull Bridge?' }, { role: 'assistant' as const, content: 'Ilse Brandvold.' }] };
+    const told = async (goal: string) => (await planning([plan], undefined, { search }).plan('run_1', { ...asked(goal, parts), ...chat })).complexity;
+    expect([await told('In what year was her mother born?'), await told('Write me a poem about spring.')]).toEqual(['moderate', 'trivial']);
+  }); // prettier-ignore
+});
+
 describe('what was learned', () => {
   const graphOf = async (about: string) => {
     const graph = new MemoryGraphStore().connect();

@@ -5,7 +5,7 @@ import {
   collectionOf, documentsCollection, factsPurpose, type Embedder, type KnowledgeGraph, type Search, type Vectors, type VectorScope,
 } from '@conclave/ports'; // prettier-ignore
 import type { Calls } from '@conclave/service-calls';
-import { isAbout, questionTerms } from '@conclave/strategies';
+import { isAbout, mayBearOn, questionTerms } from '@conclave/strategies';
 import { z } from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
@@ -52,9 +52,17 @@ export class Lookup {
     return this.parts.search?.kind === 'web' && template.capabilities.includes('research');
   }
 
-  /** Null where there is nothing to look in. The journal keeps what was seen, so that a repeat decides the same. */
-  async look(look: Look, request: Request, question: string, where: 'everywhere' | 'learned'): Promise<Journalled<Seen> | null> {
-    const documents = where === 'everywhere' ? this.documents(request, question) : [];
+  /**
+   * Null where there is nothing to look in. `anywhere` also counts a document that only names what the question names. The journal keeps
+   * what was seen, so that a repeat decides the same.
+   */
+  async look(
+    look: Look,
+    request: Request,
+    question: string,
+    where: 'everywhere' | 'anywhere' | 'learned',
+  ): Promise<Journalled<Seen> | null> {
+    const documents = where === 'learned' ? [] : this.documents(request, question, where === 'anywhere' ? mayBearOn : isAbout);
     const learned = (await this.hasLearned(request)) ? this.learned(request, question) : [];
     if (documents.length + learned.length === 0) return null;
     return journalledJson(
@@ -75,19 +83,19 @@ export class Lookup {
     );
   }
 
-  private documents({ template, caller }: Request, question: string): ((signal: AbortSignal) => Promise<boolean>)[] {
+  private documents({ template, caller }: Request, question: string, fits: typeof isAbout): ((signal: AbortSignal) => Promise<boolean>)[] {
     const { search, vectors, embedder } = this.parts;
     const looks: ((signal: AbortSignal) => Promise<boolean>)[] = [];
     if (search?.kind === 'corpus' && template.capabilities.includes('research'))
       looks.push(async (signal) =>
         (await search.query({ query: question, limit: mostHits, signal })).some(({ title, snippet }) =>
-          isAbout(question, `${title} ${snippet}`),
+          fits(question, `${title} ${snippet}`),
         ),
       );
     if (vectors && embedder && template.capabilities.includes('collections'))
       for (const { name } of template.collections ?? []) {
         const scope = { tenant: caller.tenant, collection: documentsCollection(name, embedder) };
-        looks.push((signal) => this.holds(scope, question, signal));
+        looks.push((signal) => this.holds(scope, question, signal, fits));
       }
     return looks;
   }
@@ -107,10 +115,10 @@ export class Lookup {
     return looks;
   }
 
-  private async holds(scope: VectorScope, question: string, signal: AbortSignal): Promise<boolean> {
+  private async holds(scope: VectorScope, question: string, signal: AbortSignal, fits = isAbout): Promise<boolean> {
     const { vectors, embedder } = this.parts;
     const said = await vectors!.match(scope, { words: question, limit: mostHits, signal });
-    if (said.hits.some(({ text, metadata }) => isAbout(question, `${String(metadata['title'] ?? '')} ${text}`))) return true;
+    if (said.hits.some(({ text, metadata }) => fits(question, `${String(metadata['title'] ?? '')} ${text}`))) return true;
     const [vector] = await embedder!.embed([question], { signal });
     const { hits } = await vectors!.query(scope, { vector: vector!, limit: 1, signal });
     return hits.some(({ distance }) => distance <= nearest[embedder!.reads ?? 'sentences']);

@@ -22,7 +22,7 @@ import {
 } from '@conclave/service-calls'; // prettier-ignore
 import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply, type Random } from '@conclave/strategies';
 import type { z } from 'zod';
-import { levelOf, raised, trivialTask } from './level.js';
+import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
 import { mayCachePlan, PlanCache } from './plan-cache.js';
@@ -132,12 +132,14 @@ export class PlannerHandler {
     const inWords = levelOf(request);
     const question = gap ? [gap.nextFocus, gap.gap].find((text) => text !== '') || request.goal : request.goal;
     const isInDoubt = inWords.complexity === 'trivial' && gap === null;
-    const looked =
-      isInDoubt && inWords.lookUp === null ? null : await this.lookup.look(look, request, question, isInDoubt ? 'everywhere' : 'learned');
+    const isLost = gap === null && !this.lookup.searchesWeb(request) && needsDocument(request, inWords);
+    const where = isLost ? 'anywhere' : isInDoubt ? 'everywhere' : 'learned';
+    const looked = isInDoubt && inWords.lookUp === null ? null : await this.lookup.look(look, request, question, where);
     if (looked?.kind === 'busy') return defer(looked.retryInMs);
     if (looked?.kind === 'cancelled') return looked.records;
-    const level = isInDoubt ? raised(inWords, looked?.value ?? null, this.lookup.searchesWeb(request)) : inWords;
-    const offersLearned = looked?.value?.learned === true;
+    const seen = looked?.value ?? null;
+    const level = isInDoubt ? raised(inWords, seen, this.lookup.searchesWeb(request)) : isLost ? lowered(inWords, seen) : inWords;
+    const offersLearned = seen?.learned === true;
     /** The plan as an event, with the order of its models. */
     const planned = async (draft: PlanDraft, made: readonly Event[] = []): Promise<HandlerOutcome> => {
       const drawn = await this.choices.draw(look, draft.tasks, request);

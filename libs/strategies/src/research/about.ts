@@ -20,3 +20,10 @@ export function isAbout(question: string, passage: string): boolean {
   const names = termsOf(namesIn(question).join(' '));
   return names.length === 0 || names.filter((term) => held.has(term)).length > names.length / 2;
 }
+
+/** Whether a passage may bear on a question: it is about it, or holds a word of a name as the question writes it. Errs towards true. */
+export function mayBearOn(question: string, passage: string): boolean {
+  if (isAbout(question, passage)) return true;
+  const written = new Set(passage.match(/[\p{L}\p{N}]+/gu));
+  return namesIn(question).some((name) => written.has(name));
+}

@@ -13,14 +13,32 @@ export const lastSearch = (open: string): string => `no other search is left for
 /** The finding of an expert whose question stayed open after the last search for it. */
 export const nothingMore = 'The documents do not say more.';
 
-const german = /\b(?:hallo|moin|servus|grüß|guten|gute nacht|danke|dank|tschüss|bitte|wer|was|wie|kannst|bist|hilfe)\b/iu;
-const thanks = /\b(?:thanks|thank you|danke|dank)\b/iu;
+const greeting =
+  /^[\s"'(]*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|moin|servus|grüß|guten (?:morgen|tag|abend)|gute nacht)(?!\p{L})/iu;
+const thanks = /^[\s"'(]*(?:many |vielen |besten )?(?:thanks|thank you|danke|dank)(?!\p{L})/iu;
+/** Asks who answers or what it can do. */
+const toItself = /(?<!\p{L})(?:you|your|help|du|dich|dein|sie|hilfe)(?!\p{L})/iu;
 
-/** The answer to a greeting, to thanks, and to what nobody has looked up anything for: who speaks, and what it can do. */
+/** Words of grammar that the other language does not have. */
+const grammar = {
+  de: /(?<!\p{L})(?:ich|du|dir|mir|mich|der|das|dem|den|des|ein|eine[nmrs]?|ist|sind|und|oder|nicht|wer|wie|wo|wann|warum|welche[nmrs]?|über|für|mit|auf|aus|von|zu|zum|zur|im|kannst|bist|bitte|hallo|moin|servus|grüß|guten?|danke|dank|tschüss|hilfe)(?!\p{L})/giu,
+  en: /(?<!\p{L})(?:i|you|your|me|my|the|a|an|is|are|of|and|or|not|who|what|how|where|when|why|which|about|for|with|on|to|do|does|can|into|please|hello|hi|good|thanks|thank|help)(?!\p{L})/giu,
+};
+const isGerman = (said: string): boolean => (said.match(grammar.de)?.length ?? 0) > (said.match(grammar.en)?.length ?? 0);
+
+/** The answer to a greeting, to thanks, and to what no document speaks of: who speaks, what it can do, and what to do for more. */
 export function aboutItself(said: string): string {
-  if (german.test(said))
-    return `${thanks.test(said) ? 'Gern geschehen!' : 'Hallo!'} Ich bin das eingebaute Demo-Modell von Conclave: Ich beantworte (englische) Fragen aus den Dokumenten, die hier durchsucht werden, und rechne mit einem Werkzeug. Von selbst weiß ich nichts.`;
-  return `${thanks.test(said) ? 'You are welcome!' : 'Hello!'} I am the built-in demo model of Conclave: I answer questions from the documents that are searched here, and sums with a tool. By myself I know nothing.`;
+  const isDe = isGerman(said);
+  const opening = thanks.test(said)
+    ? ['You are welcome! ', 'Gern geschehen! ']
+    : greeting.test(said)
+      ? ['Hello! ', 'Hallo! ']
+      : toItself.test(said)
+        ? ['', '']
+        : ['No document that is searched here speaks of this. ', 'Kein Dokument, das hier durchsucht wird, spricht davon. '];
+  if (isDe)
+    return `${opening[1]}Ich bin das eingebaute Demo-Modell von Conclave: Ich beantworte (englische) Fragen aus den Dokumenten, die hier durchsucht werden, und rechne mit einem Werkzeug. Von selbst weiß ich nichts. Für alles andere: ein richtiges Modell verbinden, etwa Ollama starten oder OPENAI_BASE_URL setzen, und Conclave neu starten.`;
+  return `${opening[0]}I am the built-in demo model of Conclave: I answer questions from the documents that are searched here, and sums with a tool. By myself I know nothing. For everything else connect a real model: start Ollama or set OPENAI_BASE_URL, and start Conclave again.`;
 }
 
 /** The sentence of a link with its pronoun written out, without its full stop. */

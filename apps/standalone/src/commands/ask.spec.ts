@@ -75,6 +75,37 @@ describe('ask', () => {
     expect(shown.text).toContain('judge.synthesis');
   }, 30_000);
 
+  it('on a terminal has colours and the time, which an answer in a file and JSON have not', async () => {
+    await started();
+    const escape = '\u001b[';
+    const on = async (isTTY: boolean, environment: Record<string, string>, json = false) => {
+      const answer = new Text();
+      const progress = Object.assign(new Text(), { isTTY });
+      const signal = new AbortController().signal;
+      await ask({
+        loaded: load(),
+        question: sampleQuestion(),
+        model: 'conclave',
+        json,
+        answer,
+        progress,
+        environment,
+        localServers,
+        signal,
+      });
+      return { answer: answer.text, progress: progress.text };
+    };
+    const seen = await on(true, {});
+    expect(seen.progress).toContain(`${escape}36m🎯`);
+    expect(seen.progress).toMatch(/tokens \(estimated\), \d+\.\d s/);
+    expect(seen.answer).not.toContain(escape);
+    expect((await on(true, { NO_COLOR: '1' })).progress).not.toContain(`${escape}36m`);
+    const filed = await on(false, {});
+    expect([filed.progress.includes('\u001b'), filed.progress.includes('\r')]).toEqual([false, false]);
+    const { answer } = await on(true, { FORCE_COLOR: '1' }, true);
+    expect([answer.includes('\u001b'), JSON.parse(answer)]).toEqual([false, expect.objectContaining({ outcome: 'completed' })]);
+  }, 30_000);
+
   it('says what the gateway says about a model that does not exist', async () => {
     await started();
     await expect(asked(load(), 'Anything?', 'conclafe')).rejects.toThrow(/conclave-fast/);
@@ -82,7 +113,7 @@ describe('ask', () => {
 
   it('refuses a CONCLAVE_URL that does not answer instead of asking somebody else', async () => {
     await expect(asked(load({ CONCLAVE_URL: 'http://127.0.0.1:9' }), 'Anything?')).rejects.toThrow(
-      'No Conclave gateway answers at CONCLAVE_URL',
+      /No Conclave gateway answers at CONCLAVE_URL=\S+ Start it there .*, or unset CONCLAVE_URL/,
     );
   });
 });

@@ -6,7 +6,8 @@ import { listen } from '../listen.js';
 import { openOwnDoors } from '../own-doors.js';
 import { GatewayClient } from './gateway-client.js';
 import { findGateway } from './running-gateway.js';
-import { RunPrinter } from './run-printer.js';
+import { RunPrinter, type PrinterLook } from './run-printer.js';
+import { paintFor, WaitingLine } from './terminal-look.js';
 
 export interface AskOptions {
   readonly loaded: Loaded;
@@ -16,21 +17,50 @@ export interface AskOptions {
   readonly cache?: boolean;
   /** The outcome as one JSON object in the place of the answer. Default false. */
   readonly json?: boolean;
-  readonly answer: { write(text: string): unknown };
-  readonly progress: { write(text: string): unknown };
+  readonly answer: AskOutput;
+  /** On a terminal with colours and the time that has passed. */
+  readonly progress: AskOutput;
+  /** NO_COLOR, FORCE_COLOR and TERM; those of the process unless given. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly localServers?: OpenPortsOptions['localServers'];
   /** Aborts when the person gives up: the run is cancelled then. */
   readonly signal: AbortSignal;
 }
+
+export interface AskOutput {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+}
+
+/** Milliseconds between two pictures of the line that shows the time. */
+const tickMs = 100;
 
 /** Exit codes: answered, failed, given up by the person. */
 export const exitCodes = { answered: 0, failed: 1, usage: 2, cancelled: 130 } as const;
 
 /** Asks one question: a gateway that runs, or an embedded one in this process for the time of the question. Gives the exit code. */
 export async function ask(options: AskOptions): Promise<number> {
+  const { progress, answer } = options;
+  const began = performance.now();
+  const elapsedMs = (): number => performance.now() - began;
+  const paint = paintFor(progress.isTTY === true, options.environment ?? process.env);
+  const line = progress.isTTY ? new WaitingLine(progress, elapsedMs, paint) : null;
+  if (!line) return askWith(options, { paint, elapsedMs });
+  const ticking = setInterval(() => line.tick(), tickMs);
+  try {
+    // An answer that goes to a file does not disturb the line.
+    const shown = answer.isTTY ? line.beneath(answer) : answer;
+    return await askWith({ ...options, answer: shown, progress: line.beneath(progress) }, { paint, elapsedMs });
+  } finally {
+    clearInterval(ticking);
+    line.clear();
+  }
+}
+
+async function askWith(options: AskOptions, look: PrinterLook): Promise<number> {
   const { loaded } = options;
   const running = await findGateway(loaded);
-  if (running) return follow(running, options);
+  if (running) return follow(running, options, look);
 
   const observers = openObservers({
     environment: loaded.environment,
@@ -48,6 +78,7 @@ export async function ask(options: AskOptions): Promise<number> {
     return await follow(
       new GatewayClient(own, loaded.environment.CONCLAVE_API_KEY ?? Object.values(loaded.secrets.clientKeys)[0]),
       options,
+      look,
     );
   } finally {
     await engine.close();
@@ -57,9 +88,10 @@ export async function ask(options: AskOptions): Promise<number> {
 async function follow(
   client: GatewayClient,
   { question, model, cache = true, json = false, answer, progress, signal }: AskOptions,
+  look: PrinterLook,
 ): Promise<number> {
   const { id } = await client.start(model, question, cache);
-  const printer = new RunPrinter(json ? { write: () => undefined } : answer, progress);
+  const printer = new RunPrinter(json ? { write: () => undefined } : answer, progress, look);
   const onAbort = (): void => {
     progress.write('\nCancelling ...\n');
     client.cancel(id).catch((error: unknown) => progress.write(`${error instanceof Error ? error.message : String(error)}\n`));

@@ -50,6 +50,14 @@ describe('the terminal view of a run', () => {
     expect(result?.outcome).toBe('completed');
   });
 
+  it('ends with the time it took where somebody measures it', () => {
+    let progress = '';
+    const look = { elapsedMs: () => 12_340 };
+    const printer = new RunPrinter({ write: () => undefined }, { write: (text) => (progress += text) }, look);
+    printer.take({ ...completed('Hi.'), id: 1, at: 1 } as StreamEntry);
+    expect(progress).toContain('15 tokens, 12 s\n');
+  });
+
   it('shows a held answer whole at the end', () => {
     expect(print({ ...composing, stream: 'held' } as StreamBody, completed('All of it.')).answer).toBe('All of it.\n');
   });

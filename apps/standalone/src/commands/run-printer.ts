@@ -1,9 +1,17 @@
 import { parseTaskId, type Snapshot, type StreamEntry } from '@conclave/contracts';
 import { outcomeWords, progressText } from '@conclave/service-gateway';
 import type { RunCompletedEntry } from './gateway-client.js';
+import { elapsedText, painted, plain, type Paint } from './terminal-look.js';
 
 interface Out {
   write(text: string): unknown;
+}
+
+export interface PrinterLook {
+  /** How progress is coloured; not at all unless given. */
+  readonly paint?: Paint;
+  /** Milliseconds since the question was asked, for the closing line; left out unless given. */
+  readonly elapsedMs?: () => number;
 }
 
 /**
@@ -17,10 +25,15 @@ export class RunPrinter {
   private held = '';
   private completed: RunCompletedEntry | null = null;
 
+  private readonly progress: Out;
+
   constructor(
     private readonly answer: Out,
-    private readonly progress: Out,
-  ) {}
+    progress: Out,
+    private readonly look: PrinterLook = {},
+  ) {
+    this.progress = { write: (text) => progress.write(painted(text, look.paint ?? plain)) };
+  }
 
   take(entry: StreamEntry | Snapshot): void {
     switch (entry.kind) {
@@ -75,7 +88,7 @@ export class RunPrinter {
       }
       this.answer.write('\n');
     }
-    const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model ${usage.calls === 1 ? 'call' : 'calls'}, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}`;
+    const spent = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${usage.calls} model ${usage.calls === 1 ? 'call' : 'calls'}, ${usage.prompt + usage.completion} tokens${usage.estimated ? ' (estimated)' : ''}${usage.cost > 0 ? `, cost ${usage.cost.toFixed(4)}` : ''}${this.look.elapsedMs ? `, ${elapsedText(this.look.elapsedMs())}` : ''}`;
     // The answer names its sources by itself where it cites them.
     const unnamed = sources.some(({ title }) => !answer?.includes(title));
     const named = !unnamed

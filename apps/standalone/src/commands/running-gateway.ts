@@ -38,7 +38,9 @@ export async function findGateway({ environment, home }: Pick<Loaded, 'environme
   if (meant) {
     const client = new GatewayClient(meant.replace(/\/(v1\/?)?$/, ''), elsewhere);
     if (await client.answers()) return client;
-    throw new GatewayRefusal(`No Conclave gateway answers at CONCLAVE_URL=${meant}.`);
+    throw new GatewayRefusal(
+      `No Conclave gateway answers at CONCLAVE_URL=${meant}. Start it there (\`npm start\`), correct the address, or unset CONCLAVE_URL to ask on this machine.`,
+    );
   }
   const noted = notedUrl(home);
   const usual = `http://127.0.0.1:${port}`;

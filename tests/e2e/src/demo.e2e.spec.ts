@@ -44,6 +44,18 @@ describe('the demo model on generated documents', () => {
     expect(body.choices[0]!.message.content).not.toContain(hops.place);
   });
 
+  it('says in one call what it cannot do, and what to connect', async () => {
+    for (const [question, words] of [
+      [`Compose a birthday song for my aunt ${inventedName()}.`, 'connect a real model'],
+      ['Wie lange muss Hefeteig gehen?', 'ein richtiges Modell verbinden'],
+    ] as const) {
+      const { body } = await ask(engine.url(), { model: 'conclave', messages: user(question) });
+      expect(body.choices[0]!.message.content).toContain(words);
+      const run = await readRun(engine.url(), body.conclave!.run_id);
+      expect([run.outcome, run.usage.total.calls, run.reason]).toEqual(['completed', 1, expect.not.stringContaining('sufficient')]);
+    }
+  });
+
   it('gives the same answer to the same question', async () => {
     const anew = { model: 'conclave', messages: user(twice.question), conclave: { cache: false } };
     const [one, two] = await Promise.all([ask(engine.url(), anew), ask(engine.url(), anew)]);

@@ -82,7 +82,7 @@ const looksLikeSum = /\d\s*[-+*/^%×÷·−]\s*\(?\d|√/u;
  */
 export function lowered(level: Level, seen: Seen | null): Level {
   if (seen && (seen.documents || seen.learned || seen.late)) return level;
-  return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], safety: [], lookUp: null };
+  return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], category: null, safety: [], lookUp: null };
 }
 
 /** The one task of a trivial question. */

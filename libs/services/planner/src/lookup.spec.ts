@@ -95,7 +95,7 @@ describe('a trivial question', () => {
 
 describe('a question to the demo model alone', () => {
   const demo = ['conclave-demo@demo'];
-  const parts = { planner: { models: demo, prompt: null }, judge: { models: demo }, experts: { general: { t1: demo, prompt: 'Answer.' } }, complexity: 'moderate' as const }; // prettier-ignore
+  const parts = { planner: { models: demo, prompt: null }, judge: { models: demo }, experts: { general: { t1: demo, prompt: 'Answer.' }, medical_consult: { t1: demo, prompt: 'Answer.' } }, complexity: 'moderate' as const }; // prettier-ignore
   const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931 and kept a garden.');
 
   it.each([
@@ -106,7 +106,13 @@ describe('a question to the demo model alone', () => {
   ])('gets one expert and no plan where no document speaks of it: %s', async (goal) => {
     const world = planning([], undefined, { search });
     const { tasks, complexity, signals, safety } = await world.plan('run_1', asked(goal, parts));
-    expect([tasks.length, complexity, signals.at(-1), safety, world.prompts]).toEqual([1, 'trivial', 'lookup:nothing', [], []]);
+    expect([tasks.map(({ capability }) => capability), complexity, signals.at(-1), safety, world.prompts]).toEqual([
+      ['expert.general'],
+      'trivial',
+      'lookup:nothing',
+      [],
+      [],
+    ]);
   });
 
   it('is planned where a document names what it names, where it is a sum, or where its level is asked for', async () => {

@@ -8,11 +8,6 @@ export const demoLabel =
 /** The finding of an expert that was given no document; it stands in the ledger for the next reader. */
 export const nothingFound = 'Nothing was found in documents.';
 
-/** Tells the expert of a round that no other words are left to search with for an open question. */
-export const lastSearch = (open: string): string => `no other search is left for “${open}”`;
-/** The finding of an expert whose question stayed open after the last search for it. */
-export const nothingMore = 'The documents do not say more.';
-
 const greeting =
   /^[\s"'(]*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|moin|servus|grüß|guten (?:morgen|tag|abend)|gute nacht)(?!\p{L})/iu;
 const thanks = /^[\s"'(]*(?:many |vielen |besten )?(?:thanks|thank you|danke|dank)(?!\p{L})/iu;

@@ -1,6 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
-import { nothingFound, nothingMore } from '../answering/wording.js';
+import { nothingFound } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages, type Passage } from '../reading/passages.js';
 import { resultIn, sumIn } from '../reading/sums.js';
@@ -22,9 +22,6 @@ export function assess(prompt: string): string {
 
 const isCalculated = (question: string, passages: readonly Passage[]): boolean =>
   sumIn(question) !== null && passages.some(({ raw }) => resultIn(raw) !== null);
-const isNowhere = (passages: readonly Passage[]): boolean =>
-  passages.length > 0 &&
-  (passages.every(({ raw }) => raw.includes(nothingFound)) ||
-    passages.some(({ raw, title }) => raw.includes(nothingMore) && title === 'general'));
+const isNowhere = (passages: readonly Passage[]): boolean => passages.length > 0 && passages.every(({ raw }) => raw.includes(nothingFound));
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

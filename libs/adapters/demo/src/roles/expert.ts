@@ -1,6 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
-import { aboutItself, answerText, demoLabel, lastSearch, nothingFound, nothingMore, statements } from '../answering/wording.js';
+import { aboutItself, answerText, demoLabel, nothingFound, statements } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages } from '../reading/passages.js';
 
@@ -17,13 +17,9 @@ export function consult(prompt: string, asked: string): string {
   if (passages.length === 0)
     return markers('The demo model answers from documents only, and it was given none.', nothingFound, 0.1, question);
   const chain = follow(question, passages);
-  const isOver = chain.open !== null && (section(prompt, marks.task) ?? '').includes(lastSearch(oneLine(chain.open)));
-  if (isOver) return markers(answerText(chain), `${statements(chain)} ${nothingMore}`.replace(/ \[\d+\]/g, '').trim(), 0.2, chain.open);
   const core = statements(chain) || 'Nothing in the evidence answers the question.';
   return markers(answerText(chain), core.replace(/ \[\d+\]/g, ''), chain.complete ? 0.9 : chain.links.length > 0 ? 0.5 : 0.2, chain.open);
 }
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 const markers = (text: string, core: string, sure: number, gap: string | null): string =>
   [text, '', `${finding} ${core}`, `${confidence} ${sure}`, `${gaps} ${gap?.replace(/\s+/g, ' ') ?? 'none'}`, `${refer} none`].join('\n');

@@ -1,6 +1,5 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { innerPart, askingSentence, readQuestion, type Question } from '../answering/question.js';
-import { lastSearch } from '../answering/wording.js';
 import { genericPeople } from '../language/words.js';
 import { tokensOf } from '../language/tokens.js';
 import { listOf, section } from '../prompt-reader.js';
@@ -29,15 +28,13 @@ export function plan(prompt: string, goal: string): string {
   const focus = section(prompt, marks.replan.nextFocus);
   const tried = triedIn(prompt);
   const query = nextQuery(focus || goal, tried);
-  const isLast = query !== null && nextQuery(focus || goal, [...tried, query]) === null;
   const wanted = `Find what answers: ${oneLine(focus || goal)}`;
   for (const [id, capability] of [
     ['r1', 'research'],
     ['c1', 'collections'],
   ] as const)
     if (query !== null && capabilities.includes(capability)) tasks.push({ id, task: wanted, capability, search_query: query });
-  const last = focus && isLast ? ` (${lastSearch(oneLine(focus))})` : '';
-  tasks.push({ id: 'x1', task: `Answer from the evidence${last}: ${oneLine(goal)}`, capability: expert });
+  tasks.push({ id: 'x1', task: `Answer from the evidence: ${oneLine(goal)}`, capability: expert });
   const leaning = oneLine(section(prompt, marks.question) ?? '') !== oneLine(goal);
   return JSON.stringify(leaning ? { tasks, search_question: oneLine(goal) } : { tasks });
 }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openLog } from '@conclave/adapter-selection';
 import { claimStores, loadConfiguration, silentLogger } from '@conclave/platform';
+import { leaseTtlMs } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { startRedis, type UrlInstance } from '@conclave/test-support/real-servers';
 import { CommitteeScript, Engine, expert, latch, readRun, repeatedFinished, runEnd, startRun } from '@conclave/test-support/system';
@@ -182,11 +183,14 @@ async function renewed(): Promise<void> {
   const from = Date.now();
   const renewedAt = async (): Promise<readonly number[]> => {
     const found = await client.zrange(leases, '0', '-1', 'WITHSCORES');
-    return found.filter((_, n) => n % 2 === 1).map((until) => Number(until) - 10_000);
+    return found.filter((_, n) => n % 2 === 1).map((until) => Number(until) - leaseTtlMs);
   };
-  await until('the leases to be renewed', async () => {
-    const times = await renewedAt();
-    return times.length >= 5 && times.every((at) => at > from);
-  });
-  client.disconnect();
+  try {
+    await until('the leases to be renewed', async () => {
+      const times = await renewedAt();
+      return times.length >= 5 && times.every((at) => at > from);
+    });
+  } finally {
+    client.disconnect();
+  }
 }

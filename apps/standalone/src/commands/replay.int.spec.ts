@@ -7,7 +7,7 @@ import { sampleQuestion } from '@conclave/adapter-demo';
 import { ensureTopics, openKafkaLog } from '@conclave/adapter-kafka';
 import { openRedisState } from '@conclave/adapter-redis';
 import { openSqlite } from '@conclave/adapter-sqlite';
-import { topicsFor, type Event } from '@conclave/contracts';
+import { topicsFor, type CallRecorded, type Event } from '@conclave/contracts';
 import { loadConfiguration } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { Kafka } from 'kafkajs';
@@ -74,9 +74,10 @@ describe('replay from Kafka', () => {
     };
     const { runId } = events.find(({ type }) => type === 'PlanRequested')!;
     const steps = events.filter(({ type }) => type === 'StepRecorded').length;
-    const calls = events.filter(({ type }) => type === 'CallRecorded').length;
-    // The look into the plan cache and the planner's own call have one outcome.
-    const outcomes = calls - 1;
+    const made = events.filter(({ type }) => type === 'CallRecorded') as CallRecorded[];
+    const calls = made.length;
+    // The planner looks the question up, looks into the plan cache and then asks its model, for one outcome.
+    const outcomes = made.filter(({ data }) => !['plan.lookup', 'plan.cache'].includes(data.purpose)).length;
     const all = await replayed(null, true);
     expect(all).toEqual({
       code: exitCodes.answered,

@@ -32,7 +32,7 @@ export { LogTransport, type LogTransportOptions } from './transport/log-transpor
 export { RethrowFilter } from './transport/rethrow-filter.js';
 export { serve, type Served, type ServeOptions } from './transport/serve.js';
 export { chooseModels, type ModelChoice } from './catalogue/choose-models.js';
-export { sizeByName, spreadModels, type ModelRoles } from './catalogue/spread-models.js';
+export { sizeOf, spreadModels, type ModelRoles } from './catalogue/spread-models.js';
 export { resolveTemplates, type ResolvedTemplates, type TemplateInput } from './catalogue/resolve-templates.js';
 export { openCatalogue, type NamedModel, type ResolvedName, type TemplateCatalogue } from './catalogue/template-catalogue.js';
 export { parseEnvironment, readEnvironment, type Variables } from './configuration/environment.js';

@@ -20,6 +20,8 @@ describe('the size of a model', () => {
     ['mistral:latest', null],
     ['phi-4', null],
     ['gpt-oss:20b', 20],
+    ['meta-llama/Llama-3.3-70B-Instruct', 70],
+    ['gpt-4o', null],
   ])('is read from its name: %s', (name, size) => {
     expect(sizeByName(name)).toBe(size);
   });

@@ -32,8 +32,8 @@ export function sizeByName(model: string): number | null {
   return found.length === 0 ? null : Math.max(...found);
 }
 
-/** What the server says is true; a name is a guess. */
-const sizeOf = ({ model, parameters }: ModelInfo): number | null => parameters ?? sizeByName(model);
+/** Billions of parameters. What the server says is true; a name is a guess. */
+export const sizeOf = ({ model, parameters }: Pick<ModelInfo, 'model' | 'parameters'>): number | null => parameters ?? sizeByName(model);
 const seesImages = ({ model, sees }: ModelInfo): boolean => sees ?? madeForVision.test(model.toLowerCase());
 const writesCode = ({ model }: ModelInfo): boolean => madeForCode.test(model.toLowerCase());
 

@@ -1,4 +1,5 @@
 import { readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, utilityPromptOf } from '@conclave/contracts';
+import { sizeOf } from '@conclave/platform';
 import type { JsonBody, ModelInfo } from '@conclave/ports';
 import type { ChatQuestion } from './chat-request.js';
 import { withoutThinking } from './history-text.js';
@@ -32,12 +33,6 @@ export function inShape(reply: JsonBody, { shape }: UtilityPrompt): JsonBody {
   return { ...reply, choices: [{ ...choice, message: { ...kept, content } }] };
 }
 
-/** Billions of parameters, where the name tells: `qwen3:0.6b`, `Llama-3.3-70B-Instruct`, `smollm2-135m`. */
-export function sizeOf(ref: string): number | null {
-  const found = /(?:^|[^a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])/i.exec(ref.slice(0, ref.lastIndexOf('@')));
-  return found ? Number(found[1]) / (found[2]!.toLowerCase() === 'm' ? 1000 : 1) : null;
-}
-
 /**
  * The smallest model for a template's utility prompts: one of its own or a local one, by its size, else the cheapest, else the one that
  * answers first.
@@ -46,7 +41,7 @@ export function smallModel(template: Template, models: readonly ModelInfo[]): st
   const own = [...new Set([...Object.values(template.experts).flatMap(({ t1, t2 = [] }) => [...t1, ...t2]), ...template.judge.models, ...template.planner.models])]; // prettier-ignore
   const local = models.filter(({ local: isLocal, kind }) => isLocal && kind === 'chat').map(({ ref }) => ref);
   const sized = [...new Set([...own, ...local])].flatMap((ref) => {
-    const size = sizeOf(ref);
+    const size = sizeOf(models.find((one) => one.ref === ref) ?? { model: ref.slice(0, ref.lastIndexOf('@')) });
     return size === null ? [] : [{ ref, size }];
   });
   if (sized.length > 0) return sized.reduce((least, one) => (one.size < least.size ? one : least)).ref;

@@ -52,6 +52,7 @@ describe('a request of many bytes', () => {
       'REQUEST_TOO_COMPLEX',
     ],
     ['a question of 280 KB', question(long(words, 280_000)), 200, null],
+    ['a question of 280 KB full of names', question(long('Is the red clock of Anna older, or not? ', 280_000)), 200, null],
     ['an enumeration without an end', question(long('a, ', 2_500)), 200, null],
   ])(
     'keeps nobody else waiting and never ends as a dead letter: %s',

@@ -5,7 +5,7 @@ import {
   collectionOf, documentsCollection, factsPurpose, type Embedder, type KnowledgeGraph, type Search, type Vectors, type VectorScope,
 } from '@conclave/ports'; // prettier-ignore
 import type { Calls } from '@conclave/service-calls';
-import { isAbout, mayBearOn, questionTerms } from '@conclave/strategies';
+import { bothEnds, isAbout, mayBearOn, questionTerms } from '@conclave/strategies';
 import { z } from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
@@ -59,9 +59,11 @@ export class Lookup {
   async look(
     look: Look,
     request: Request,
-    question: string,
+    whole: string,
     where: 'everywhere' | 'anywhere' | 'learned',
   ): Promise<Journalled<Seen> | null> {
+    // It is compared with every hit: of a long text the ends say what is asked.
+    const question = bothEnds(whole);
     const documents = where === 'learned' ? [] : this.documents(request, question, where === 'anywhere' ? mayBearOn : isAbout);
     const learned = (await this.hasLearned(request)) ? this.learned(request, question) : [];
     if (documents.length + learned.length === 0) return null;

@@ -39,6 +39,10 @@ const shortWords = 15;
 const readAtStart = 2_000;
 const readAtEnd = 1_000;
 
+/** What is read of a text: all of a short one. */
+export const bothEnds = (text: string): string =>
+  text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
+
 /** Long runs of blanks are cheap to send and dear to match. Line ends stay: code is told by them. */
 const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
@@ -47,7 +51,7 @@ const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' 
  * length, notation and numbers count. Time grows linearly with the text, and the words themselves are looked at up to 3,000 characters.
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): Complexity {
-  const whole = text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
+  const whole = bothEnds(text);
   const request = withoutCourtesy(withFoldedBlanks(whole.normalize('NFC')));
   const spoken = withoutQuotes(request);
   const words = countWords(text, manyWords);

@@ -49,8 +49,17 @@ const isGerman = (text: string): boolean => languageOf(text.toLowerCase().match(
 /** Capitalised words that do not open a sentence. */
 export const namesIn = (text: string): readonly string[] =>
   [...text.matchAll(wordShape)]
-    .filter(({ 0: word, index }) => /^\p{Lu}/u.test(word) && !/(?:^|[.?!:]\s+|\n)["'(]?$/u.test(text.slice(0, index)) && !isSmall(word))
+    .filter(({ 0: word, index }) => /^\p{Lu}/u.test(word) && !opensSentence(text, index) && !isSmall(word))
     .map(([word]) => word.replace(/['’]s$/u, ''));
+
+/** Whether a word at this place begins its sentence or line, a sign of quotation before it or not. */
+function opensSentence(text: string, at: number): boolean {
+  const end = at > 0 && `"'(`.includes(text[at - 1]!) ? at - 1 : at;
+  if (end === 0 || text[end - 1] === '\n') return true;
+  let blank = end;
+  while (blank > 0 && /\s/u.test(text[blank - 1]!)) blank -= 1;
+  return blank < end && blank > 0 && '.?!:'.includes(text[blank - 1]!);
+}
 
 const isSmall = (word: string): boolean => word === 'I' || fillers.has(word.toLowerCase().replace(/['’]s$/u, ''));
 

@@ -61,11 +61,7 @@ export const textKey = (text: string): string =>
 
 const setOf = (tokens: readonly Token[]): ReadonlySet<string> => new Set(tokens.map(({ key }) => key));
 
-/** Token Jaccard similarity of two texts, 0 to 1. */
-export function jaccard(a: string, b: string): number {
-  return similarity(setOf(tokensOf(a)), setOf(tokensOf(b)));
-}
-
+/** Token Jaccard similarity, 0 to 1. */
 function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   if (left.size === 0 && right.size === 0) return 1;
   let shared = 0;
@@ -74,7 +70,7 @@ function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): numb
 }
 
 /** From this token similarity on two texts may say the same (loop.md, No oscillation). */
-export const nearRepeat = 0.8;
+const nearRepeat = 0.8;
 
 const listed = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 

@@ -46,7 +46,7 @@ export function elapsedText(ms: number): string {
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
 /** The line that shows that something goes on, `ms` after the beginning. */
-export const waitingText = (ms: number): string => `${frames[Math.floor(ms / 100) % frames.length]} ${Math.floor(ms / 1_000)} s`;
+const waitingText = (ms: number): string => `${frames[Math.floor(ms / 100) % frames.length]} ${Math.floor(ms / 1_000)} s`;
 
 /** To the first column, and nothing right of it. */
 export const cleared = '\r\u001b[2K';

@@ -30,7 +30,7 @@ function turnsOf(prompt: string, messages: readonly CallMessage[]): readonly Tur
  * A question that leans on the answer before it, clear without it: a pronoun becomes the subject of that answer, and "and when?" asks
  * the question before it for something else. As it is where it leans on nothing, or nothing is known to lean on.
  */
-export function inFullWords(question: string, turns: readonly Turn[]): string {
+function inFullWords(question: string, turns: readonly Turn[]): string {
   const before = turns.findLastIndex(({ role }) => role === 'user');
   const asked = turns[before]?.content;
   if (asked === undefined) return question;

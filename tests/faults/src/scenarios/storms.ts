@@ -64,9 +64,22 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     // Words that come slowly: the process falls asleep in the middle of an answer.
     const slow = service === 'merger' ? { wordMs: 400 } : { delayMs: { expert: 4_000 } };
     world.behave(slow);
-    const load = world.load.run({ runs: 4, atOnce: 4, name: `frozen-${service}`, patienceMs: 90_000 });
     const role = service === 'merger' ? 'composer' : 'expert';
-    await until('a call to sleep in', () => underWay(world, role) >= 2 && openCalls(world, second) > 0, { timeoutMs: 30_000 });
+    // The id of a run decides which of the two processes gets it, so that all four of a batch may go to the other one: then more are asked.
+    const batches: Promise<unknown>[] = [];
+    let askedAt = -Infinity;
+    await until(
+      'a call to sleep in',
+      () => {
+        if (underWay(world, role) >= 2 && openCalls(world, second) > 0) return true;
+        if (batches.length < 6 && Date.now() - askedAt >= 4_000) {
+          askedAt = Date.now();
+          batches.push(world.load.run({ runs: 4, atOnce: 4, name: `frozen-${service}-${batches.length + 1}`, patienceMs: 90_000 }));
+        }
+        return false;
+      },
+      { timeoutMs: 30_000 },
+    );
     // Both processes have some of them in hand by then, and some of their words are out.
     await pause(service === 'merger' ? 1_000 : 200);
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
@@ -75,7 +88,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     await pause(sleepMs);
     second.signal('SIGCONT');
     world.fault(`SIGCONT of ${service}`);
-    await load;
+    await Promise.all(batches);
     world.row({
       name: `frozen for ${sleepMs / 1000} s`,
       outcome: 'no effect of the sleeper',

@@ -21,9 +21,21 @@ export function roleOf(messages: readonly CallMessage[]): Role {
 export const promptText = (messages: readonly CallMessage[]): string =>
   [systemOf(messages), ...messages.filter(({ role }) => role === 'user').map(({ content }) => content)].join('\n');
 
-const fenced = new RegExp(`${escape(marks.data.open)}\\n?([\\s\\S]*?)\\n?${escape(marks.data.close)}`, 'g');
-function escape(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/**
+ * Text with each block of fenced data given to `replaced`, without the line breaks at its ends; a fence that nobody closes is text.
+ * Reads the text once: a pattern would look for the end of each opened fence anew.
+ */
+function replaceFenced(text: string, replaced: (inner: string) => string): string {
+  const { open, close } = marks.data;
+  let done = '';
+  let at = 0;
+  for (;;) {
+    const from = text.indexOf(open, at);
+    const to = from < 0 ? -1 : text.indexOf(close, from + open.length);
+    if (to < 0) return done + text.slice(at);
+    done += text.slice(at, from) + replaced(text.slice(from + open.length, to).replace(/^\n/, '').replace(/\n$/, ''));
+    at = to + close.length;
+  }
 }
 
 const heads: readonly string[] = [
@@ -38,7 +50,7 @@ const heads: readonly string[] = [
  */
 export function section(prompt: string, mark: string): string | null {
   const blocks: string[] = [];
-  const outline = prompt.replace(fenced, (_whole, inner: string) => `\u0000${blocks.push(inner) - 1}\u0000`);
+  const outline = replaceFenced(prompt, (inner) => `\u0000${blocks.push(inner) - 1}\u0000`);
   const lines = outline.split('\n');
   const start = lines.findLastIndex((line) => line.startsWith(mark));
   if (start < 0) return null;

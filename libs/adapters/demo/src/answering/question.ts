@@ -26,6 +26,9 @@ export interface InnerPart {
   readonly noun: Token | null;
 }
 
+/** Characters of a question that are read: far more than one has, and few enough for steps that compare each word with each name. */
+const readCharacters = 4_000;
+
 /** The asking sentence of a request, which may have other sentences around it. */
 export function askingSentence(text: string): string {
   const sentences = text
@@ -37,7 +40,8 @@ export function askingSentence(text: string): string {
 }
 
 /** `known` are keys of names in documents, for a question that is written without capitals. */
-export function readQuestion(text: string, known: ReadonlySet<string> = new Set()): Question {
+export function readQuestion(written: string, known: ReadonlySet<string> = new Set()): Question {
+  const text = written.slice(0, readCharacters);
   const tokens = tokensOf(text);
   const names = [...namesOf(text, tokens)];
   // Names of documents are looked for only in a question that writes none itself: "born" may begin a sentence there.

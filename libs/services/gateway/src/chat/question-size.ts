@@ -5,15 +5,18 @@ import type { Question } from './chat-request.js';
 const charactersPerToken = 4;
 
 /**
- * The question with as much of its conversation as a prompt of this template could hold: older turns would be left out of every
- * prompt anyway. Throws QUESTION_TOO_LONG where the question alone is longer, before anything is made of it.
+ * The question with as much of its conversation as this template can pay for: older turns would be left out of every prompt anyway. Throws QUESTION_TOO_LONG where the question alone is longer, before anything is made of it.
  */
 export function withinReach<Q extends Question>(question: Q, template: Template): Q {
-  const limit = longestPrompt(template);
+  const limit = longestQuestion(template);
   let left = limit - tokensUpTo(question.goal, limit);
   if (left >= 0 && question.system !== null) left -= tokensUpTo(question.system, left);
   if (left < 0)
-    throw new Failure('QUESTION_TOO_LONG', `A prompt of \`${template.id}\` may have ${limit} tokens, as estimated.`, { param: 'messages' });
+    throw new Failure(
+      'QUESTION_TOO_LONG',
+      `A question to \`${template.id}\` may have ${limit} tokens, as estimated: a third of its \`limits\`, or what its models can read.`,
+      { param: 'messages' },
+    );
   const { conversation } = question;
   let from = conversation.length;
   while (from > 0) {
@@ -24,11 +27,18 @@ export function withinReach<Q extends Question>(question: Q, template: Template)
   return from === 0 ? question : { ...question, conversation: conversation.slice(from) };
 }
 
-/** Tokens that a prompt may have: what the run may spend on prompts, and the longest context where that of every model is known. */
-function longestPrompt({ limits, contexts, planner, judge, experts }: Template): number {
+/** Prompts of one run that a question stands in at the least: those of the planner, an expert and the composer. */
+const promptsOfARun = 3;
+
+/**
+ * Tokens that a question with its conversation may have: its share of what the run may spend on prompts and at all, and the longest
+ * context where that of every model is known. A longer one would be accepted only to end at its budget, without an answer.
+ */
+function longestQuestion({ limits, contexts, planner, judge, experts }: Template): number {
   const models = [...planner.models, ...judge.models, ...Object.values(experts).flatMap(({ t1 = [], t2 = [] }) => [...t1, ...t2])];
   const known = models.map((model) => contexts[model] ?? Number.POSITIVE_INFINITY);
-  return Math.min(limits.prompt_tokens, limits.tokens, known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known));
+  const share = Math.floor(Math.min(limits.prompt_tokens, limits.tokens) / promptsOfARun);
+  return Math.min(share, known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known));
 }
 
 /** Tokens of a text; above the limit any number above the limit. */

@@ -78,8 +78,18 @@ const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
 
 const impure = 'The same input must give the same decision: time, chance and the outside world arrive in an event.';
 const forbiddenGlobals = [
-  'process', 'performance', 'crypto', 'fetch', 'console', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'require', 'globalThis',
-]; // prettier-ignore
+  'process',
+  'performance',
+  'crypto',
+  'fetch',
+  'console',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'queueMicrotask',
+  'require',
+  'globalThis',
+];
 
 /** The loop and the strategies compute; they never look at a clock, a random number or the world. */
 const purity = {

@@ -18,7 +18,13 @@ const foreign = /[^\0-\x7f]/;
 /** JavaScript of the same meaning whose regular expressions and comments are ASCII. Strings, templates and names stay as they are. */
 export async function inAscii(text) {
   const { default: ts } = await import('typescript');
-  const file = ts.createSourceFile('module.js', text, { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }, false, ts.ScriptKind.JS); // prettier-ignore
+  const file = ts.createSourceFile(
+    'module.js',
+    text,
+    { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone },
+    false,
+    ts.ScriptKind.JS,
+  );
   let written = '';
   let end = 0;
   const take = (node) => {

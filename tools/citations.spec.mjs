@@ -73,5 +73,6 @@ describe('a citation', () => {
     ]);
   });
 
-  it('of anything else proves nothing', () => expect(flaws('`a word`, `describeLunch`')).toEqual(['this is neither a test nor a command', 'libs/ports has no suite describeLunch'])); // prettier-ignore
+  it('of anything else proves nothing', () =>
+    expect(flaws('`a word`, `describeLunch`')).toEqual(['this is neither a test nor a command', 'libs/ports has no suite describeLunch']));
 });

@@ -9,8 +9,18 @@
  */
 const everything = [
   'precision',
-  'contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services', 'adapters', 'selection', 'apps', 'test-support',
-]; // prettier-ignore
+  'contracts',
+  'loop',
+  'strategies',
+  'ports',
+  'platform',
+  'calls',
+  'services',
+  'adapters',
+  'selection',
+  'apps',
+  'test-support',
+];
 
 export const layers = {
   contracts: [],

@@ -6,7 +6,11 @@ describe('npm run bench with Kafka and Redis', () => {
 
   it('measures B4 and says how busy the machine was', async () => {
     const { code, text } = await runBench(['B4', '--quick']);
-    expect(text.match(/efficiency \(tasks\/s per worker\).*, against 1 worker:\n\s+RATIO [\d.]+x \[.*\]; (target >= 0\.9 x: (met|NOT MET)|no target)/g)).toHaveLength(1); // prettier-ignore
+    expect(
+      text.match(
+        /efficiency \(tasks\/s per worker\).*, against 1 worker:\n\s+RATIO [\d.]+x \[.*\]; (target >= 0\.9 x: (met|NOT MET)|no target)/g,
+      ),
+    ).toHaveLength(1);
     expect(text).toMatch(/\d+ % of \d+ cores/);
     expect(code).toBe(0);
   }, 280_000);

@@ -84,7 +84,11 @@ async function runOne(benchmark: Benchmark, options: BenchmarkOptions): Promise<
 }
 
 // An orderly exit takes every process along that was started; a signal alone would leave those of other groups behind.
-for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]] as const) process.once(signal, () => process.exit(code)); // prettier-ignore
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => process.exit(code));
 
 try {
   process.exitCode = await main();

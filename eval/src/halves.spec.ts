@@ -6,8 +6,13 @@ import { labelledPrompts } from './routing/prompts/labelled-prompt.js';
 
 const digestOfRegression = (entries: readonly { readonly half: Half }[]): string =>
   createHash('sha256')
-    .update(entries.filter(({ half }) => half === 'regression').map((entry) => JSON.stringify(entry)).join('\n'))
-    .digest('hex'); // prettier-ignore
+    .update(
+      entries
+        .filter(({ half }) => half === 'regression')
+        .map((entry) => JSON.stringify(entry))
+        .join('\n'),
+    )
+    .digest('hex');
 
 /**
  * Whoever changes an entry, its label or the half it is in makes figures that were published before worthless: they can no longer be compared.

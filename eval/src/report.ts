@@ -25,6 +25,8 @@ export const printReport = ({ definition, sections, findings, notes }: Evaluatio
     ...sections.flatMap(({ title, lines }) => ['', title, ...lines.map((line) => `  ${line}`)]),
     '',
     'Findings',
-    ...findings.map((finding) => `  ${finding.what}: ${digits(finding.value)}; target ${bound(finding.target)}: ${isMet(finding) ? 'met' : 'NOT MET'}`),
+    ...findings.map(
+      (finding) => `  ${finding.what}: ${digits(finding.value)}; target ${bound(finding.target)}: ${isMet(finding) ? 'met' : 'NOT MET'}`,
+    ),
     ...notes.flatMap((note) => ['', `Note: ${note}`]),
-  ].join('\n'); // prettier-ignore
+  ].join('\n');

@@ -78,7 +78,10 @@ function load(): { readonly stop: () => Promise<readonly Ended[]> } {
 
 /** A worker that has joined has got tasks of its own. */
 const works = (name: string): Promise<unknown> =>
-  until(`tasks for ${name}`, async () => sumOf(await metricsOf(name), 'conclave_tasks_total', { capability: 'expert.general' }) > 0, { timeoutMs: bound, everyMs: 100 }); // prettier-ignore
+  until(`tasks for ${name}`, async () => sumOf(await metricsOf(name), 'conclave_tasks_total', { capability: 'expert.general' }) > 0, {
+    timeoutMs: bound,
+    everyMs: 100,
+  });
 
 /** Sends SIGTERM and gives the seconds until the process had ended by itself. */
 async function leaves(name: string): Promise<number> {
@@ -138,7 +141,10 @@ describe('the workers of a task class', () => {
     expect(await runEnd(engine.url(), id, bound)).toMatchObject({ outcome: 'completed', answer: 'Both are there.' });
     expect(streamFaults(await runEvents(engine.url(), id))).toEqual([]);
     const slow = script.calls('expert').filter(({ messages }) => JSON.stringify(messages).includes('Be slow.'));
-    expect(slow.map(({ abortedAt, finishedAt }) => [abortedAt !== null, finishedAt !== null])).toEqual([[true, false], [false, true]]); // prettier-ignore
+    expect(slow.map(({ abortedAt, finishedAt }) => [abortedAt !== null, finishedAt !== null])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
     expect([script.calls('expert').length, script.calls().length]).toEqual([3, 5]);
     expect(repeatedFinished(script.calls())).toEqual([]);
     const samples = await metricsOf('experts-5');

@@ -49,10 +49,11 @@ describe('the doors of a gateway', () => {
   it.each(beyond)('stay shut on %s where nobody would need a key, with a sentence that says what to do', (HOST) => {
     for (const own of [false, true]) {
       const text = refused({ variables: { HOST }, own });
-      for (const part of [HOST, '`npm start -- --lan`', '`keys`', 'CONCLAVE_ADMIN_KEY_FILE', '`access: open`', 'unset HOST']) expect(text).toContain(part);
+      for (const part of [HOST, '`npm start -- --lan`', '`keys`', 'CONCLAVE_ADMIN_KEY_FILE', '`access: open`', 'unset HOST'])
+        expect(text).toContain(part);
       expect(existsSync(join(folder, 'admin.key'))).toBe(false);
     }
-  }); // prettier-ignore
+  });
 
   it.each(beyond)('open on %s with keys, with the file of a key, for a network with a key of its own, or where it is written', (HOST) => {
     const file = join(folder, 'secret.key');

@@ -42,7 +42,8 @@ async function served(allowedHosts: readonly string[] = []): Promise<string> {
   }
   throw new Error(`The program ended before it listened:\n${said.join('\n')}`);
 }
-const overHttp = async (): Promise<Client> => connected(new StreamableHTTPClientTransport(new URL(await served())) as Parameters<Client['connect']>[0]); // prettier-ignore
+const overHttp = async (): Promise<Client> =>
+  connected(new StreamableHTTPClientTransport(new URL(await served())) as Parameters<Client['connect']>[0]);
 
 interface ToolResult {
   isError?: boolean;
@@ -118,8 +119,16 @@ describe('the program over stdio', () => {
   }
 
   it('answers a message of more than 32 MiB with an error, goes on, and ends with its input', async () => {
-    const huge = JSON.stringify({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'hash_text', arguments: { text: 'x'.repeat(34 * 1024 * 1024) } }, id: 7 }); // prettier-ignore
-    const { out, code } = await talk([huge, '{"jsonrpc":"2.0","id":8,"method":"ping"}', 'this is no JSON', '{"jsonrpc":"2.0","id":9,"method":"ping"}'], 3); // prettier-ignore
+    const huge = JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'tools/call',
+      params: { name: 'hash_text', arguments: { text: 'x'.repeat(34 * 1024 * 1024) } },
+      id: 7,
+    });
+    const { out, code } = await talk(
+      [huge, '{"jsonrpc":"2.0","id":8,"method":"ping"}', 'this is no JSON', '{"jsonrpc":"2.0","id":9,"method":"ping"}'],
+      3,
+    );
     expect(out.map((line) => JSON.parse(line) as unknown)).toEqual([
       { jsonrpc: '2.0', id: 7, error: expect.objectContaining({ message: expect.stringContaining('longer than') }) },
       { jsonrpc: '2.0', id: 8, result: {} },
@@ -131,14 +140,21 @@ describe('the program over stdio', () => {
 
 describe('the HTTP service', () => {
   /** `fetch` does not let a caller choose the Host. */
-  const send = (url: string, { method = 'POST', headers = {}, body = '' }: { method?: string; headers?: Record<string, string>; body?: string }): Promise<number> =>
+  const send = (
+    url: string,
+    { method = 'POST', headers = {}, body = '' }: { method?: string; headers?: Record<string, string>; body?: string },
+  ): Promise<number> =>
     new Promise((resolve, reject) => {
-      const sent = request(url, { method, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } }, (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
+      const sent = request(
+        url,
+        { method, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
       sent.once('error', reject).end(body);
-    }); // prettier-ignore
+    });
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
   it('lets in this machine alone, by Host and by Origin', async () => {
@@ -146,7 +162,12 @@ describe('the HTTP service', () => {
     expect(await send(url, { body: ping })).toBe(200);
     expect(await send(url, { body: ping, headers: { host: 'localhost:1', origin: 'http://localhost:3000' } })).toBe(200);
     expect(await send(url, { body: ping, headers: { host: 'tools.example' } })).toBe(200);
-    const strangers: Record<string, string>[] = [{ host: 'evil.example' }, { host: '127.0.0.1.evil.example' }, { origin: 'https://evil.example' }, { origin: 'null' }]; // prettier-ignore
+    const strangers: Record<string, string>[] = [
+      { host: 'evil.example' },
+      { host: '127.0.0.1.evil.example' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ];
     for (const headers of strangers) {
       expect(await send(url, { body: ping, headers })).toBe(403);
     }

@@ -138,14 +138,19 @@ describe('a call step of a process that goes on living', () => {
   });
 
   it.each([
-    ['our own code throws', (): never => { throw new TypeError('a bug'); }],
+    [
+      'our own code throws',
+      (): never => {
+        throw new TypeError('a bug');
+      },
+    ],
     ['the run stream is away', (): Promise<never> => Promise.reject(away())],
   ])('is given up when %s before the call', async (_what, onBegun) => {
     const { server, models } = await serverWith([answer]);
     await expect(askModels(await maker(models), question({ onBegun }))).rejects.toThrow();
     expect(server.calls).toHaveLength(0);
     expect(await askModels(await maker(models), question())).toMatchObject({ kind: 'answer' });
-  }); // prettier-ignore
+  });
 
   it('keeps a paid reply whose slot could not be given back', async () => {
     const { server, models } = await serverWith([answer]);

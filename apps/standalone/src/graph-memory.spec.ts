@@ -27,12 +27,26 @@ const firstRun = (graph: RunCompleted['data']['learning']['graph']): RunComplete
     RunCompleted,
     { id: 'run_00000001/completed', runId: 'run_00000001', source: 'merger', time: 10 },
     {
-      outcome: 'completed', rule: 'D3', reason: 'It is complete.', reasonCode: 'sufficient', question: 'Who built the Aurora Bridge?',
-      answer: 'Ana Bel of Corin built the Aurora Bridge.', cutShort: false, sources: [], insight: { summary, entities: ['Ana Bel', 'Corin'], insight_type: 'synthesis' },
-      history: [], rounds: 1, usage: noUsage, caller: { tenant: 'default', actor: 'me' }, template: { id: 'conclave', version: 'v1', strategy: 'agentic' },
-      learning: { graph, models: [model], prices: {}, contexts: {} }, failure: null, startedAt: 1, completedAt: 10,
+      outcome: 'completed',
+      rule: 'D3',
+      reason: 'It is complete.',
+      reasonCode: 'sufficient',
+      question: 'Who built the Aurora Bridge?',
+      answer: 'Ana Bel of Corin built the Aurora Bridge.',
+      cutShort: false,
+      sources: [],
+      insight: { summary, entities: ['Ana Bel', 'Corin'], insight_type: 'synthesis' },
+      history: [],
+      rounds: 1,
+      usage: noUsage,
+      caller: { tenant: 'default', actor: 'me' },
+      template: { id: 'conclave', version: 'v1', strategy: 'agentic' },
+      learning: { graph, models: [model], prices: {}, contexts: {} },
+      failure: null,
+      startedAt: 1,
+      completedAt: 10,
     },
-  ); // prettier-ignore
+  );
 
 /** The graph task of a second run, which asks something else about the same bridge. */
 const secondRun = (): TaskDispatched =>
@@ -40,12 +54,27 @@ const secondRun = (): TaskDispatched =>
     TaskDispatched,
     { id: 'run_00000002/0/g1', runId: 'run_00000002', source: 'merger', time: 20, key: 'run_00000002/0/g1', taskClass: 'evidence' },
     {
-      taskId: 'run_00000002/0/g1', epoch: 0, capability: 'graph',
-      input: { kind: 'graph', question: 'What material is the Aurora Bridge made of?', categories: ['general'], filters: {}, maxCharacters: 4_000 },
-      models: [], prices: {}, contexts: {}, strategy: 'agentic', tenant: 'default', startBy: Date.now() + 10_000, timeoutS: 10,
-      allowance: { calls: 1, tokens: 1_000, cost: null }, stream: 'held',
+      taskId: 'run_00000002/0/g1',
+      epoch: 0,
+      capability: 'graph',
+      input: {
+        kind: 'graph',
+        question: 'What material is the Aurora Bridge made of?',
+        categories: ['general'],
+        filters: {},
+        maxCharacters: 4_000,
+      },
+      models: [],
+      prices: {},
+      contexts: {},
+      strategy: 'agentic',
+      tenant: 'default',
+      startBy: Date.now() + 10_000,
+      timeoutS: 10,
+      allowance: { calls: 1, tokens: 1_000, cost: null },
+      stream: 'held',
     },
-  ); // prettier-ignore
+  );
 
 async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['graph']) {
   const server = await ScriptedModelServer.start({
@@ -53,9 +82,23 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
   });
   const sqlite = openSqlite({ home: ':memory:', processId: 'one', durability: 'process' });
   const models = openProviders({ providers: { fake: { base_url: server.url, local: false, paid: false } } });
-  closers.push(() => server.close(), () => sqlite.close(), () => models.close()); // prettier-ignore
+  closers.push(
+    () => server.close(),
+    () => sqlite.close(),
+    () => models.close(),
+  );
   const metrics = openMetrics({ runtime: false });
-  const parts = { state: sqlite.state, stream: sqlite.stream, models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics, processId: 'one', storePrompts: 'none' } as const; // prettier-ignore
+  const parts = {
+    state: sqlite.state,
+    stream: sqlite.stream,
+    models,
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    logger: silentLogger,
+    metrics,
+    processId: 'one',
+    storePrompts: 'none',
+  } as const;
   const ingest = new GraphIngestHandler(
     sqlite.graph,
     sqlite.state,

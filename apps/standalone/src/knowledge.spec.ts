@@ -56,9 +56,16 @@ describe('the whole product in one process', () => {
   it('reads an uploaded document, says how far it is, and keeps what was made of it over a restart', async () => {
     expect((await call('POST', '/collections', { name: 'manuals', description: 'Manuals of pumps.' })).status).toBe(201);
     const form = new FormData();
-    form.append('file', new File(['<html><head><title>Pump</title></head><body><h1>Pump P-7</h1><p>The valve opens at 4 bar.</p></body></html>'], 'p7.html', { type: 'text/html' })); // prettier-ignore
+    form.append(
+      'file',
+      new File(['<html><head><title>Pump</title></head><body><h1>Pump P-7</h1><p>The valve opens at 4 bar.</p></body></html>'], 'p7.html', {
+        type: 'text/html',
+      }),
+    );
     const { id } = (await call('POST', '/collections/manuals/documents', form)).body;
-    const broken = (await call('POST', '/collections/manuals/documents', { name: 'broken.pdf', mime: 'application/pdf', text: '%PDF-1.7 nonsense' })).body['id']; // prettier-ignore
+    const broken = (
+      await call('POST', '/collections/manuals/documents', { name: 'broken.pdf', mime: 'application/pdf', text: '%PDF-1.7 nonsense' })
+    ).body['id'];
     const path = (which: unknown) => `/collections/manuals/documents/${String(which)}`;
     await until('a document that is ready', async () => (await call('GET', path(id))).body['status'] === 'ready', slow);
     await until('a document that failed', async () => (await call('GET', path(broken))).body['status'] === 'failed', slow);

@@ -22,12 +22,27 @@ const runBy = (model: string, runId: string, confidence: number): RunCompleted =
     RunCompleted,
     { id: `${runId}/completed`, runId, source: 'merger', time: 10 },
     {
-      outcome: 'completed', rule: 'D3', reason: 'It is complete.', reasonCode: 'sufficient', question: `Question of ${runId}?`, answer: 'An answer.',
-      cutShort: false, sources: [], insight: null, history: [], rounds: 1, usage: noUsage, caller: { tenant, actor: 'me' },
-      template: { id: 'conclave', version: 'v1', strategy: 'agentic' }, caching: { exact: null, scope: null }, failure: null, startedAt: 1, completedAt: 10,
+      outcome: 'completed',
+      rule: 'D3',
+      reason: 'It is complete.',
+      reasonCode: 'sufficient',
+      question: `Question of ${runId}?`,
+      answer: 'An answer.',
+      cutShort: false,
+      sources: [],
+      insight: null,
+      history: [],
+      rounds: 1,
+      usage: noUsage,
+      caller: { tenant, actor: 'me' },
+      template: { id: 'conclave', version: 'v1', strategy: 'agentic' },
+      caching: { exact: null, scope: null },
+      failure: null,
+      startedAt: 1,
+      completedAt: 10,
       experts: [{ taskId: `${runId}/0/x1`, category, model, tier: 't1', confidence, gaps: [], status: 'ok' }],
     },
-  ); // prettier-ignore
+  );
 const ratingOf = (runId: string, rating: number): KnowledgeProposed =>
   makeEvent(
     KnowledgeProposed,

@@ -56,12 +56,40 @@ const events =
       .writeHead(200, { 'content-type': 'text/event-stream' })
       .end([...chunks, '[DONE]'].map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join(''));
 const chunk = (delta: Body, rest: Body = {}, index = 0): Body => ({
-  id: 'up-1', object: 'chat.completion.chunk', created: 7, model: 'm-2026', system_fingerprint: 'fp', choices: [{ index, delta, logprobs: null, finish_reason: null, ...rest }],
-}); // prettier-ignore
-const completion = (choices: readonly Body[], usage: Body = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }): Body => ({ id: 'up-1', object: 'chat.completion', created: 7, model: 'm-2026', choices, usage }); // prettier-ignore
-const usageDetails = { prompt_tokens: 30, completion_tokens: 20, total_tokens: 50, prompt_tokens_details: { cached_tokens: 16 }, completion_tokens_details: { reasoning_tokens: 12 } }; // prettier-ignore
+  id: 'up-1',
+  object: 'chat.completion.chunk',
+  created: 7,
+  model: 'm-2026',
+  system_fingerprint: 'fp',
+  choices: [{ index, delta, logprobs: null, finish_reason: null, ...rest }],
+});
+const completion = (choices: readonly Body[], usage: Body = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }): Body => ({
+  id: 'up-1',
+  object: 'chat.completion',
+  created: 7,
+  model: 'm-2026',
+  choices,
+  usage,
+});
+const usageDetails = {
+  prompt_tokens: 30,
+  completion_tokens: 20,
+  total_tokens: 50,
+  prompt_tokens_details: { cached_tokens: 16 },
+  completion_tokens_details: { reasoning_tokens: 12 },
+};
 
-const tools = [{ type: 'function' as const, function: { name: 'weather', description: 'Weather of a town.', parameters: { type: 'object', properties: { town: { type: 'string' } } }, strict: true } }]; // prettier-ignore
+const tools = [
+  {
+    type: 'function' as const,
+    function: {
+      name: 'weather',
+      description: 'Weather of a town.',
+      parameters: { type: 'object', properties: { town: { type: 'string' } } },
+      strict: true,
+    },
+  },
+];
 const asked = { model: 'm@fake', messages: [{ role: 'user' as const, content: 'Why?' }] };
 const recorded = (): readonly CallRecorded['data'][] => world.recorded();
 
@@ -72,17 +100,37 @@ describe('a request to model@provider', () => {
       messages: [
         { role: 'developer', content: 'Be brief.' },
         { role: 'user', name: 'ann', content: [{ type: 'text', text: 'Look', cache_control: { type: 'ephemeral' } }] },
-        { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"town":"Rom"}' } }] },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"town":"Rom"}' } }],
+        },
         { role: 'tool', tool_call_id: 'c1', content: 'rain' },
         { role: 'function', name: 'old', content: '42' },
         { role: 'assistant', content: '<think>hm</think>It rains.', reasoning_content: 'hm' },
       ],
-      tools, tool_choice: { type: 'function', function: { name: 'weather' } }, parallel_tool_calls: false,
-      logprobs: true, top_logprobs: 3, frequency_penalty: 0.5, presence_penalty: -1, logit_bias: { 50: -100 }, n: 2,
-      reasoning_effort: 'high', verbosity: 'low', user: 'u', metadata: { a: 'b' }, modalities: ['text'], service_tier: 'flex', max_tokens: -1,
-      response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } }, temperature: 7, top_k: 40, seed: null,
+      tools,
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+      parallel_tool_calls: false,
+      logprobs: true,
+      top_logprobs: 3,
+      frequency_penalty: 0.5,
+      presence_penalty: -1,
+      logit_bias: { 50: -100 },
+      n: 2,
+      reasoning_effort: 'high',
+      verbosity: 'low',
+      user: 'u',
+      metadata: { a: 'b' },
+      modalities: ['text'],
+      service_tier: 'flex',
+      max_tokens: -1,
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } },
+      temperature: 7,
+      top_k: 40,
+      seed: null,
       chat_template_kwargs: { enable_thinking: false },
-    }; // prettier-ignore
+    };
     const ours = {
       conclave: { cache: false },
       api_key: 'sk-evil',
@@ -116,8 +164,19 @@ describe('a request to model@provider', () => {
     const runner = client.chat.completions.runTools({
       ...asked,
       stream: true,
-      tools: [{ type: 'function', function: { name: 'weather', description: 'x', parameters: { type: 'object', properties: { town: { type: 'string' } } }, parse: JSON.parse, function: ({ town }: { town: string }) => (towns.push(town), 'rain') } }],
-    }); // prettier-ignore
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'weather',
+            description: 'x',
+            parameters: { type: 'object', properties: { town: { type: 'string' } } },
+            parse: JSON.parse,
+            function: ({ town }: { town: string }) => (towns.push(town), 'rain'),
+          },
+        },
+      ],
+    });
     expect(await runner.finalContent()).toBe('Rain in Rom.');
     expect(towns).toEqual(['Rom']);
     expect((got[1]!['messages'] as Body[]).slice(1)).toMatchObject([
@@ -178,9 +237,19 @@ describe('a request to model@provider', () => {
 
   it('gets a whole reply as it was sent: several choices, logprobs, tool calls, details of usage', async () => {
     const choices = [
-      { index: 0, message: { role: 'assistant', content: null, refusal: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'weather', arguments: '{}' } }] }, logprobs: { content: [] }, finish_reason: 'tool_calls' },
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: null,
+          refusal: null,
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+        logprobs: { content: [] },
+        finish_reason: 'tool_calls',
+      },
       { index: 1, message: { role: 'assistant', content: 'b', annotations: [] }, logprobs: null, finish_reason: 'stop' },
-    ]; // prettier-ignore
+    ];
     answer = json(200, { ...completion(choices, usageDetails), service_tier: 'flex', citations: ['x'] });
     const reply = await client.chat.completions.create({ ...asked, n: 2, tools });
     expect(reply).toMatchObject({ choices, usage: usageDetails, service_tier: 'flex', citations: ['x'], model: 'm@fake', created: 7 });

@@ -31,7 +31,13 @@ const series = (samples: readonly Sample[], kind: keyof MemoryNote) =>
 const firstMinute = (samples: readonly Sample[]): readonly Sample[] => samples.filter(({ at }) => at < 1);
 const lastMinute = (samples: readonly Sample[]): readonly Sample[] => samples.filter(({ at }) => at >= samples.at(-1)!.at - 1 && at >= 1);
 const secondHalf = (samples: readonly Sample[]): readonly Sample[] => samples.filter(({ at }) => at >= samples.at(-1)!.at / 2);
-const slopeAfter = (samples: readonly Sample[], kind: keyof MemoryNote): Slope => slopeOf(series(samples.filter(({ at }) => at >= 1), kind)); // prettier-ignore
+const slopeAfter = (samples: readonly Sample[], kind: keyof MemoryNote): Slope =>
+  slopeOf(
+    series(
+      samples.filter(({ at }) => at >= 1),
+      kind,
+    ),
+  );
 const slopeText = ({ perUnit, error }: Slope): string => `${perUnit < 0 ? '' : '+'}${perUnit.toFixed(3)} ± ${error.toFixed(3)}`;
 
 function tableOf(engine: EngineKind, { samples }: Soaked): Table {

@@ -52,10 +52,13 @@ export async function soak({ url, processes, runsPerSecond, minutes, everyMs, pr
     asked += 1;
     if (underWay.size >= atOnce) skipped += 1;
     else {
-      const run = ask(asked).then(() => (runs += 1), (error: Error) => {
-        if (error instanceof Refused && (error.status === 429 || error.status === 503)) skipped += 1;
-        else broken = error;
-      }); // prettier-ignore
+      const run = ask(asked).then(
+        () => (runs += 1),
+        (error: Error) => {
+          if (error instanceof Refused && (error.status === 429 || error.status === 503)) skipped += 1;
+          else broken = error;
+        },
+      );
       underWay.add(run);
       void run.finally(() => underWay.delete(run));
     }

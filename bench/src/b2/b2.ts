@@ -23,8 +23,14 @@ const inMemory = 'LangGraph.js in memory';
 
 const orders = (quick: boolean): readonly RoundOrder[] =>
   quick
-    ? [{ runs: 2, concurrency: 1 }, { runs: 8, concurrency: 8 }]
-    : [{ runs: 24, concurrency: 1 }, { runs: 128, concurrency: 32 }]; // prettier-ignore
+    ? [
+        { runs: 2, concurrency: 1 },
+        { runs: 8, concurrency: 8 },
+      ]
+    : [
+        { runs: 24, concurrency: 1 },
+        { runs: 128, concurrency: 32 },
+      ];
 
 const script = (path: string): URL => new URL(path, import.meta.url);
 

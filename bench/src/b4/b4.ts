@@ -124,7 +124,13 @@ function findingsOf(results: Results, workers: readonly number[]): readonly Find
     return {
       what: `${nameOf(n)}: efficiency (tasks/s per worker)${full ? '; THE MACHINE IS FULL' : ''}`,
       reference: '1 worker',
-      value: spread(paired(rounds.map(({ rate }) => rate), one, (many, single) => many / (n * single))), // prettier-ignore
+      value: spread(
+        paired(
+          rounds.map(({ rate }) => rate),
+          one,
+          (many, single) => many / (n * single),
+        ),
+      ),
       unit: 'x' as const,
       target: full ? null : { atLeast: 0.9 },
     };
@@ -155,7 +161,10 @@ export const b4: Benchmark = {
         const env = { WORKER_CLASSES: classOf(n) };
         const launches = Array.from({ length: n }, () => launch({ app: 'experts', home, portName: 'ADMIN_PORT', closing, profile, env }));
         await Promise.allSettled(launches);
-        pids.set(n, (await Promise.all(launches)).map(({ pid }: Launched) => pid)); // prettier-ignore
+        pids.set(
+          n,
+          (await Promise.all(launches)).map(({ pid }: Launched) => pid),
+        );
       }
       const others = [process.pid, fake.pid, ...stores.pids];
       const board = await TaskBoard.open(alone.ports.log);
@@ -171,7 +180,7 @@ export const b4: Benchmark = {
           `(${workers.join(', ')}) on a task class and consumer group of its own; all are up all the time, one group at a time has work.`,
           `More tasks than they can finish are put on the class's topic at once, evenly over its ${partitions} partitions; tasks/s are counted off results.ready for ${sizes.measuredS} s,`,
           `beginning ${sizes.warmS} s after the first result. Efficiency = tasks/s per worker / tasks/s of one worker in the same round.`,
-          'Every task is checked to take one model call; results that come twice are counted (delivery is at least once). Broker and Redis (appendfsync always) are the benchmark\'s own and on the same machine.', // prettier-ignore
+          "Every task is checked to take one model call; results that come twice are counted (delivery is at least once). Broker and Redis (appendfsync always) are the benchmark's own and on the same machine.",
         ],
         tables: [tableOf(results, workers)],
         findings: findingsOf(results, workers),

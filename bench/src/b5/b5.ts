@@ -90,7 +90,8 @@ export const b5: Benchmark = {
         progress(`round ${round + 1} of ${rounds}`);
         results.push(await measure(board, fake, longMs, round));
       }
-      const by = (name: keyof Round, figure: (taken: readonly number[]) => number): readonly number[] => results.map((round) => figure(round[name])); // prettier-ignore
+      const by = (name: keyof Round, figure: (taken: readonly number[]) => number): readonly number[] =>
+        results.map((round) => figure(round[name]));
       const p99 = (taken: readonly number[]): number => quantile(taken, 0.99);
       return {
         definition: [
@@ -111,8 +112,20 @@ export const b5: Benchmark = {
           },
         ],
         findings: [
-          { what: `${among}, p99`, reference: `${alone}, p99`, value: spread(ratios(by(among, p99), by(alone, p99))), unit: 'x', target: { atMost: 1.2 } }, // prettier-ignore
-          { what: `${among}, p50`, reference: `${alone}, p50`, value: spread(ratios(by(among, median), by(alone, median))), unit: 'x', target: null }, // prettier-ignore
+          {
+            what: `${among}, p99`,
+            reference: `${alone}, p99`,
+            value: spread(ratios(by(among, p99), by(alone, p99))),
+            unit: 'x',
+            target: { atMost: 1.2 },
+          },
+          {
+            what: `${among}, p50`,
+            reference: `${alone}, p50`,
+            value: spread(ratios(by(among, median), by(alone, median))),
+            unit: 'x',
+            target: null,
+          },
         ],
         notes: [`${board.repeated} results came more than once.`],
       };

@@ -57,8 +57,20 @@ const subject = (name: string, url: string, model: string, requests: number): Su
 type Results = ReadonlyMap<string, readonly (readonly Sample[])[]>;
 const first = (round: readonly Sample[]): number => median(round.map(({ firstMs }) => firstMs));
 const firstOnWay = (round: readonly Sample[]): number => median(round.map(({ firstTokenOnWayMs }) => firstTokenOnWayMs));
-const gapAt = (q: number) => (round: readonly Sample[]): number => quantile(round.flatMap(({ gapsMs }) => gapsMs), q); // prettier-ignore
-const onWayAt = (q: number) => (round: readonly Sample[]): number => quantile(round.flatMap(({ onWayMs }) => onWayMs), q); // prettier-ignore
+const gapAt =
+  (q: number) =>
+  (round: readonly Sample[]): number =>
+    quantile(
+      round.flatMap(({ gapsMs }) => gapsMs),
+      q,
+    );
+const onWayAt =
+  (q: number) =>
+  (round: readonly Sample[]): number =>
+    quantile(
+      round.flatMap(({ onWayMs }) => onWayMs),
+      q,
+    );
 
 function tableOf(results: Results): Table {
   const figures = [first, firstOnWay, gapAt(0.5), gapAt(0.99), onWayAt(0.5), onWayAt(0.99)];
@@ -95,7 +107,12 @@ function findingsOf(results: Results): readonly Finding[] {
       reference: direct,
       value: spread(beforeModel),
       unit: 'ms',
-      ratio: spread(ratios(beforeModel, base.map((round) => first(round) - schedule.firstTokenMs))), // prettier-ignore
+      ratio: spread(
+        ratios(
+          beforeModel,
+          base.map((round) => first(round) - schedule.firstTokenMs),
+        ),
+      ),
       target: null,
     },
   ];

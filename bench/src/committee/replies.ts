@@ -47,7 +47,10 @@ const gapReply = (complete: boolean): string =>
 
 /** Which call of a committee a prompt is, by the fixed line of its system message. */
 export function roleOf(messages: readonly Message[]): Role {
-  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n'); // prettier-ignore
+  const system = messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => content)
+    .join('\n');
   if (system.includes(marks.roles.planner)) return 'planner';
   if (system.includes(marks.roles.assessor)) return 'assessor';
   if (system.includes(marks.roles.composer)) return 'composer';

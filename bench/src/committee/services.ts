@@ -1,8 +1,19 @@
 import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/adapter-selection';
 import {
-  claimStores, holdProcessLease, loadConfiguration, noCrashPoints, noHistory, openLogger, openMetrics, openReadiness, openShutdown, serve,
-  type Observers, type Shutdown, type Variables,
-} from '@conclave/platform'; // prettier-ignore
+  claimStores,
+  holdProcessLease,
+  loadConfiguration,
+  noCrashPoints,
+  noHistory,
+  openLogger,
+  openMetrics,
+  openReadiness,
+  openShutdown,
+  serve,
+  type Observers,
+  type Shutdown,
+  type Variables,
+} from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 import { MergerModule } from '@conclave/service-merger';

@@ -35,8 +35,11 @@ const resamples = 200;
 /** A quantile of all samples with the quartiles it has when they are drawn again 200 times with replacement (bootstrap). */
 export function resampledQuantile(samples: readonly number[], q: number): Spread {
   const drawn = Array.from({ length: resamples }, () =>
-    quantile(samples.map(() => samples[Math.floor(Math.random() * samples.length)]!), q),
-  ); // prettier-ignore
+    quantile(
+      samples.map(() => samples[Math.floor(Math.random() * samples.length)]!),
+      q,
+    ),
+  );
   return { n: samples.length, q1: quantile(drawn, 0.25), median: quantile(samples, q), q3: quantile(drawn, 0.75) };
 }
 

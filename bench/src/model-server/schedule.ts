@@ -17,7 +17,10 @@ export interface Schedule {
 
 /** Which call of the run a prompt is; anything else is a direct one. */
 export function scriptedRole(messages: readonly Message[]): ScriptedRole {
-  const text = messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n'); // prettier-ignore
+  const text = messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => content)
+    .join('\n');
   if (text.includes(marks.roles.planner)) return 'planner';
   if (text.includes(marks.roles.composer)) return 'composer';
   return text.includes(marks.roles.expert('general')) ? 'expert' : 'direct';

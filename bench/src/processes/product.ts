@@ -57,10 +57,26 @@ export const configuration = (modelUrl: string, rest: object, caching = false): 
 /** Variables of the product that must not leak in from the shell. */
 const cleared = Object.fromEntries(
   [
-    'KAFKA_BROKERS', 'KAFKA_TOPIC_PREFIX', 'REDIS_URL', 'NEO4J_URL', 'SEARXNG_URL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'PORT', 'HOST', 'ADMIN_PORT', 'CONCLAVE_CONFIG',
-    'CONCLAVE_HOME', 'CONCLAVE_URL', 'WORKER_CLASSES', 'CRASH_AT', 'HISTORY_FILE', 'LOG_LEVEL', 'NODE_OPTIONS',
+    'KAFKA_BROKERS',
+    'KAFKA_TOPIC_PREFIX',
+    'REDIS_URL',
+    'NEO4J_URL',
+    'SEARXNG_URL',
+    'OPENAI_BASE_URL',
+    'OPENAI_API_KEY',
+    'PORT',
+    'HOST',
+    'ADMIN_PORT',
+    'CONCLAVE_CONFIG',
+    'CONCLAVE_HOME',
+    'CONCLAVE_URL',
+    'WORKER_CLASSES',
+    'CRASH_AT',
+    'HISTORY_FILE',
+    'LOG_LEVEL',
+    'NODE_OPTIONS',
   ].map((name) => [name, undefined]),
-); // prettier-ignore
+);
 
 export async function startEmbedded({ modelUrl, scratch, envOf, answersFromMemory, ...rest }: ProductOptions): Promise<Product> {
   const home = scratch.home('embedded', configuration(modelUrl, {}, answersFromMemory));

@@ -29,12 +29,32 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
   const findings: readonly Finding[] = [
     { what: 'false hits on changed questions, both halves', value: sumOf(tallies, 'hits', changed), target: { atMost: 0 } },
     { what: 'false hits on adversarial changes', value: adversarial.filter(({ isHit }) => isHit).length, target: { atMost: 0 } },
-    { what: 'recall of paraphrases, regression half', value: share('hits', 'regression'), target: { atLeast: cacheTargets.paraphraseRecall } },
-    { what: 'changed questions taken for the same by their words, both halves', value: sumOf(tallies, 'same', changed), target: { atMost: 0 } },
-    { what: 'adversarial changes taken for the same by their words', value: adversarial.filter(({ isSame }) => isSame).length, target: { atMost: 0 } },
-    { what: 'share of paraphrases let through by their words, tuning half', value: share('same', 'tuning'), target: { atLeast: cacheTargets.paraphrasesLetThrough } },
-    { what: 'share of paraphrases let through by their words, regression half', value: share('same', 'regression'), target: { atLeast: cacheTargets.paraphraseRecall } },
-  ]; // prettier-ignore
+    {
+      what: 'recall of paraphrases, regression half',
+      value: share('hits', 'regression'),
+      target: { atLeast: cacheTargets.paraphraseRecall },
+    },
+    {
+      what: 'changed questions taken for the same by their words, both halves',
+      value: sumOf(tallies, 'same', changed),
+      target: { atMost: 0 },
+    },
+    {
+      what: 'adversarial changes taken for the same by their words',
+      value: adversarial.filter(({ isSame }) => isSame).length,
+      target: { atMost: 0 },
+    },
+    {
+      what: 'share of paraphrases let through by their words, tuning half',
+      value: share('same', 'tuning'),
+      target: { atLeast: cacheTargets.paraphrasesLetThrough },
+    },
+    {
+      what: 'share of paraphrases let through by their words, regression half',
+      value: share('same', 'regression'),
+      target: { atLeast: cacheTargets.paraphraseRecall },
+    },
+  ];
   return {
     definition: [
       `${questionPairs.length} pairs of questions, English and German: ${paraphrases} paraphrases, the rest with one thing changed. Of each kind and language`,
@@ -43,20 +63,30 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
       `${adversarialPairs.length} adversarial pairs more are all changed, mostly by one small word; the rules were written against them.`,
     ],
     sections: [
-      ...halves.map((half) => sectionOf(half, tallies.filter((tally) => tally.half === half))),
+      ...halves.map((half) =>
+        sectionOf(
+          half,
+          tallies.filter((tally) => tally.half === half),
+        ),
+      ),
       adversarialSection(adversarial),
     ],
     findings,
     notes: ['The pairs come from the project that wrote the rules; the changes strangers make may be others.'],
     figures: { tallies, adversarial: { pairs: adversarial.length, near: adversarial.filter(({ isNear }) => isNear).length } },
-  }; // prettier-ignore
+  };
 }
 
 const columns = ['pairs', 'same words', `near (< ${nearestDistance})`, 'hits', 'misses'];
 
 function sectionOf(half: string, tallies: readonly PairTally[]): Section {
   const row = (name: string, of: (tally: PairTally) => boolean): readonly string[] => {
-    const [pairs, same, near, hits] = (['pairs', 'same', 'near', 'hits'] as const).map((count) => sumOf(tallies, count, of)) as [number, number, number, number]; // prettier-ignore
+    const [pairs, same, near, hits] = (['pairs', 'same', 'near', 'hits'] as const).map((count) => sumOf(tallies, count, of)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
     return [name, ...[pairs, same, near, hits, pairs - hits].map(String)];
   };
   return {
@@ -78,7 +108,16 @@ function sectionOf(half: string, tallies: readonly PairTally[]): Section {
 function adversarialSection(judged: readonly JudgedPair[]): Section {
   const row = (name: string, of: readonly JudgedPair[]): readonly string[] => {
     const count = (is: (pair: JudgedPair) => boolean): number => of.filter(is).length;
-    return [name, ...[of.length, count(({ isSame }) => isSame), count(({ isNear }) => isNear), count(({ isHit }) => isHit), count(({ isHit }) => !isHit)].map(String)]; // prettier-ignore
+    return [
+      name,
+      ...[
+        of.length,
+        count(({ isSame }) => isSame),
+        count(({ isNear }) => isNear),
+        count(({ isHit }) => isHit),
+        count(({ isHit }) => !isHit),
+      ].map(String),
+    ];
   };
   return {
     title: 'Adversarial changes (must miss)',

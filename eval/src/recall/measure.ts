@@ -73,12 +73,24 @@ async function fill(vectors: Vectors, embedder: Embedder, paragraphs: readonly P
       metadata: { document: `doc${n}`, title: paragraph.title, heading: chunk.headings.join(' / ') },
     })),
   );
-  const found = await embedder.embed(records.map(({ text }) => text), { signal }); // prettier-ignore
+  const found = await embedder.embed(
+    records.map(({ text }) => text),
+    { signal },
+  );
   await vectors.create(scope, found[0]!.length);
-  await vectors.upsert(scope, records.map((record, at) => ({ ...record, vector: found[at]! }))); // prettier-ignore
+  await vectors.upsert(
+    scope,
+    records.map((record, at) => ({ ...record, vector: found[at]! })),
+  );
 }
 
 async function uploaded(vectors: Vectors, embedder: Embedder, query: string, signal: AbortSignal): Promise<readonly string[]> {
-  const { chunks } = await searchCollections(vectors, embedder, tenant, { query, collections: [collection], filters: {}, limit: hits }, signal); // prettier-ignore
+  const { chunks } = await searchCollections(
+    vectors,
+    embedder,
+    tenant,
+    { query, collections: [collection], filters: {}, limit: hits },
+    signal,
+  );
   return chunks.map(({ title }) => title);
 }

@@ -22,7 +22,10 @@ export const recall: Evaluation = {
       sections: [
         {
           title: 'Both paragraphs among the first four',
-          lines: table(['documents', ...wordings], ways.map((way) => [way, ...wordings.map((wording) => percent(measured[way][wording]))])),
+          lines: table(
+            ['documents', ...wordings],
+            ways.map((way) => [way, ...wordings.map((wording) => percent(measured[way][wording]))]),
+          ),
         },
       ],
       findings: ways.slice(1).flatMap((way) =>
@@ -34,6 +37,6 @@ export const recall: Evaluation = {
       ),
       notes: ['The corpus is made up; on other text both ways find more or less, and full text is the larger part of either.'],
       figures: { ...measured },
-    }; // prettier-ignore
+    };
   },
 };

@@ -15,8 +15,44 @@ function numbers(seed: number): () => number {
   return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
 }
 
-const first = ['Mara', 'Tobin', 'Ysolde', 'Kester', 'Linnea', 'Oswin', 'Petra', 'Ruben', 'Sanna', 'Ulric', 'Verena', 'Wendel', 'Ada', 'Bruno', 'Carla', 'Dorian', 'Elin', 'Fabian']; // prettier-ignore
-const last = ['Halvorsen', 'Brandt', 'Quist', 'Moreau', 'Tarrant', 'Okafor', 'Lindqvist', 'Varga', 'Pell', 'Sorensen', 'Achterberg', 'Dunmore', 'Kowal', 'Iversen', 'Rask', 'Thorne']; // prettier-ignore
+const first = [
+  'Mara',
+  'Tobin',
+  'Ysolde',
+  'Kester',
+  'Linnea',
+  'Oswin',
+  'Petra',
+  'Ruben',
+  'Sanna',
+  'Ulric',
+  'Verena',
+  'Wendel',
+  'Ada',
+  'Bruno',
+  'Carla',
+  'Dorian',
+  'Elin',
+  'Fabian',
+];
+const last = [
+  'Halvorsen',
+  'Brandt',
+  'Quist',
+  'Moreau',
+  'Tarrant',
+  'Okafor',
+  'Lindqvist',
+  'Varga',
+  'Pell',
+  'Sorensen',
+  'Achterberg',
+  'Dunmore',
+  'Kowal',
+  'Iversen',
+  'Rask',
+  'Thorne',
+];
 const placeStart = [
   'Alder',
   'Birk',
@@ -82,16 +118,27 @@ export function twoHopCorpus(
     paragraphs.push({ title: town, text: `${town} is a town on the river ${any(placeStart)}water. ${any(filler)} ${any(filler)}` });
     const [one, other] = [person(town), person(any(paragraphs).title)];
     const trade = any(trades);
-    const company = fresh(() => `${any(placeStart)}${any(['light', 'stone', 'field', 'crest'])} ${trade} company`.replace(/\b\w/g, (sign) => sign.toUpperCase()));
-    paragraphs.push({ title: company, text: `The ${company} made ${trade}s of every kind. It was founded by ${one} with money of the family. ${any(filler)}` });
+    const company = fresh(() =>
+      `${any(placeStart)}${any(['light', 'stone', 'field', 'crest'])} ${trade} company`.replace(/\b\w/g, (sign) => sign.toUpperCase()),
+    );
+    paragraphs.push({
+      title: company,
+      text: `The ${company} made ${trade}s of every kind. It was founded by ${one} with money of the family. ${any(filler)}`,
+    });
     const art = any(arts);
-    const work = fresh(() => `The ${any(['Silent', 'Winter', 'Amber', 'Last', 'Hollow', 'Pale', 'Second', 'Northern'])} ${any(['Harbour', 'Orchard', 'Lantern', 'Garden', 'Voyage', 'Bridge', 'Mirror', 'Meadow'])} (${art})`);
-    paragraphs.push({ title: work, text: `This ${art} of ${1850 + Math.floor(next() * 120)} is the best known work of ${other}. ${any(filler)}` });
+    const work = fresh(
+      () =>
+        `The ${any(['Silent', 'Winter', 'Amber', 'Last', 'Hollow', 'Pale', 'Second', 'Northern'])} ${any(['Harbour', 'Orchard', 'Lantern', 'Garden', 'Voyage', 'Bridge', 'Mirror', 'Meadow'])} (${art})`,
+    );
+    paragraphs.push({
+      title: work,
+      text: `This ${art} of ${1850 + Math.floor(next() * 120)} is the best known work of ${other}. ${any(filler)}`,
+    });
     questions.push(
       { question: `Who was born earlier, ${one} or ${other}?`, gold: [one, other] },
       { question: `In which town was ${one}, founder of the ${company}, born?`, gold: [company, one] },
       { question: `Where was ${other} born, whose best known work is ${work.replace(/ \(.*/, '')}?`, gold: [work, other] },
     );
-  } // prettier-ignore
+  }
   return { paragraphs, questions };
 }

@@ -31,10 +31,22 @@ export function heldApart() {
 export function heldApartFindings(): readonly Finding[] {
   const { multiHop: hops, plain: small, dangerous: harm } = heldApart();
   return [
-    { what: `share of ${hops.questions} questions over several hops taken as trivial`, value: hops.trivial, target: { atMost: heldApartTargets.multiHopTrivial } },
+    {
+      what: `share of ${hops.questions} questions over several hops taken as trivial`,
+      value: hops.trivial,
+      target: { atMost: heldApartTargets.multiHopTrivial },
+    },
     { what: 'share of them neither planned nor looked up', value: hops.trivialUnlooked, target: { atMost: 0 } },
-    { what: `share of ${small.questions} plain requests taken as trivial`, value: small.trivial, target: { atLeast: heldApartTargets.plainTrivial } },
-    { what: `share of ${harm.questions} dangerous questions known without a model`, value: harm.known, target: { atLeast: heldApartTargets.dangerousKnown } },
+    {
+      what: `share of ${small.questions} plain requests taken as trivial`,
+      value: small.trivial,
+      target: { atLeast: heldApartTargets.plainTrivial },
+    },
+    {
+      what: `share of ${harm.questions} dangerous questions known without a model`,
+      value: harm.known,
+      target: { atLeast: heldApartTargets.dangerousKnown },
+    },
     { what: 'share of the other questions taken for dangerous', value: harm.falseAlarms, target: { atMost: heldApartTargets.falseAlarms } },
-  ]; // prettier-ignore
+  ];
 }

@@ -25,7 +25,9 @@ const template = 'conclave';
 export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[] {
   return levels.flatMap((level) =>
     (['en', 'de'] as const).flatMap((language) => {
-      const all = labelledPrompts.filter((prompt) => prompt.level === level && prompt.language === language && !prompt.hasHistory && !prompt.hasAttachments); // prettier-ignore
+      const all = labelledPrompts.filter(
+        (prompt) => prompt.level === level && prompt.language === language && !prompt.hasHistory && !prompt.hasAttachments,
+      );
       const step = all.length / perLevelAndLanguage;
       return Array.from({ length: perLevelAndLanguage }, (_, n) => all[Math.floor(n * step)]!);
     }),

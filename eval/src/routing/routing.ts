@@ -41,7 +41,11 @@ export const routing: Evaluation = {
       ],
       findings: [
         { what: 'macro-F1 on the regression half', value: confusions.regression.macroF1, target: { atLeast: routingTargets.macroF1 } },
-        { what: 'share of complex prompts decided as trivial, regression half', value: confusions.regression.complexAsTrivial, target: { atMost: routingTargets.complexAsTrivial } },
+        {
+          what: 'share of complex prompts decided as trivial, regression half',
+          value: confusions.regression.complexAsTrivial,
+          target: { atMost: routingTargets.complexAsTrivial },
+        },
         ...heldApartFindings(),
         ...costFindings(costs),
       ],
@@ -49,7 +53,11 @@ export const routing: Evaluation = {
         'The prompts come from the project that wrote the rules; prompts of strangers may be decided worse.',
         'A second tier, a review by the critic and what the planner of a real model asks for come on top of the calls above.',
       ],
-      figures: { ...confusions, microsecondsPerDecision: microseconds, costs: costs.map(({ prompt, ...figures }) => ({ ...figures, text: prompt.text })) },
-    }; // prettier-ignore
+      figures: {
+        ...confusions,
+        microsecondsPerDecision: microseconds,
+        costs: costs.map(({ prompt, ...figures }) => ({ ...figures, text: prompt.text })),
+      },
+    };
   },
 };

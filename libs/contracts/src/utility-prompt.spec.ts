@@ -23,25 +23,40 @@ describe('a prompt of a front end', () => {
   });
 
   it.each([
-    ['another language, under other names', `### Aufgabe:\nFinde einen Titel.\n### Ausgabe:\nJSON: { "titel": "dein Titel" }\n<verlauf>\nUSER: Wer?\nASSISTANT: Ada.\n</verlauf>`],
+    [
+      'another language, under other names',
+      `### Aufgabe:\nFinde einen Titel.\n### Ausgabe:\nJSON: { "titel": "dein Titel" }\n<verlauf>\nUSER: Wer?\nASSISTANT: Ada.\n</verlauf>`,
+    ],
     ['no JSON', `### 任务\n写标题\n### 对话\n<chat_history>\nUSER: 谁？\nASSISTANT: 我\n</chat_history>`],
-    ['the first versions of Open WebUI', `Create a concise, 3-5 word title with an emoji as a title for the chat history.\n\nExamples:\n📉 Stock Market Trends\n\n${chat}`],
+    [
+      'the first versions of Open WebUI',
+      `Create a concise, 3-5 word title with an emoji as a title for the chat history.\n\nExamples:\n📉 Stock Market Trends\n\n${chat}`,
+    ],
     ['an operator who wrote one line', `Titre court, en français.\n${chat}`],
-    ['LibreChat', 'Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: Who?\nAI: Ada.'],
+    [
+      'LibreChat',
+      'Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: Who?\nAI: Ada.',
+    ],
     ['a single turn', `### Task:\nTitle.\n### Output:\n{ "title": "x" }\n<chat_history>\nUSER: Who?\n</chat_history>`],
-  ])('is known in %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).not.toBeNull()); // prettier-ignore
+  ])('is known in %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).not.toBeNull());
 
   it.each([
     ['a question', 'Who founded the Northlight Clock Company?'],
-    ['a question with documents', '### Task:\nRespond to the user query using the provided context, with [id] citations.\n\n### Guidelines:\n- Be clear.\n\n<context>\n<source id="1">{ "title": "A report" }\nUSER manual: x</source>\n</context>\n\n<user_query>\nWho?\n</user_query>'],
+    [
+      'a question with documents',
+      '### Task:\nRespond to the user query using the provided context, with [id] citations.\n\n### Guidelines:\n- Be clear.\n\n<context>\n<source id="1">{ "title": "A report" }\nUSER manual: x</source>\n</context>\n\n<user_query>\nWho?\n</user_query>',
+    ],
     ['a question about JSON', 'What does { "title": "x" } mean? And <b>bold</b>?'],
     ['a document in Markdown', '## Plan\n\n## Costs\nThey rise. <details>more</details>\n\nWhat is missing?'],
     ['a transcript somebody asks about', 'Here is a log:\nUSER: hi\nASSISTANT: hello\nWhat went wrong in it?'],
     ['a report in Markdown', '### What happened\n\nIt fails with { "version": "1.0" }.\n\n### Log\n\n<details>\nlong\n</details>\n'],
-    ['a question about a document', '### Notes\n\n### Format\n{ "name": "x" }\n<notes>\nA long text.\n</notes>\n\nWhat is missing in these notes?'],
+    [
+      'a question about a document',
+      '### Notes\n\n### Format\n{ "name": "x" }\n<notes>\nA long text.\n</notes>\n\nWhat is missing in these notes?',
+    ],
     ['a task about titles', 'Compare the titles of nobility in France and Prussia.'],
     ['a long text', `${prompts.title}${'x'.repeat(60_000)}`],
-  ])('is not %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).toBeNull()); // prettier-ignore
+  ])('is not %s', (_name, prompt) => expect(readUtilityPrompt(prompt)).toBeNull());
 
   it('that says itself that it is one is read all the same', () =>
     expect(utilityPromptOf('Merge these answers. Return { "text": "x" }').shape).toEqual({ member: 'text', list: false }));

@@ -146,8 +146,15 @@ describe('refinement', () => {
     run.answered('x1~r2', 'better still', 0.55);
     scored(run, 0.4, 0.5, '.1');
     expect(run.dispatched()).toEqual([
-      '0/x1', '0/judge.hints', '0/x1~r1', '0/judge.score', '0/judge.hints.1', '0/x1~r2', '0/judge.score.1', '0/judge.synthesis',
-    ]); // prettier-ignore
+      '0/x1',
+      '0/judge.hints',
+      '0/x1~r1',
+      '0/judge.score',
+      '0/judge.hints.1',
+      '0/x1~r2',
+      '0/judge.score.1',
+      '0/judge.synthesis',
+    ]);
   });
 
   it.each(['judge.hints', 'judge.score'])('is given up when %s fails, and the answer is written all the same', (judge) => {

@@ -76,15 +76,23 @@ describe('equal tasks of a plan', () => {
 
   it('give a plan that may run again, from any plan that may run', () => {
     const plan = fc
-      .array(fc.record({ about: fc.constantFrom('A', 'B', 'C', 'C++'), needs: fc.array(fc.nat(7), { maxLength: 3 }) }), { minLength: 1, maxLength: 4 })
+      .array(fc.record({ about: fc.constantFrom('A', 'B', 'C', 'C++'), needs: fc.array(fc.nat(7), { maxLength: 3 }) }), {
+        minLength: 1,
+        maxLength: 4,
+      })
       .chain((drafts) =>
-        fc.shuffledSubarray(drafts.map((_, index) => index), { minLength: drafts.length }).map((order) =>
-          order.map((at): PlannedTask => ({
-            ...research(`t${at}`, `Find ${drafts[at]!.about}`),
-            needs: [...new Set(drafts[at]!.needs.filter((need) => need < at).map((need) => `t${need}`))],
-          })),
-        ),
-      ); // prettier-ignore
+        fc
+          .shuffledSubarray(
+            drafts.map((_, index) => index),
+            { minLength: drafts.length },
+          )
+          .map((order) =>
+            order.map((at): PlannedTask => ({
+              ...research(`t${at}`, `Find ${drafts[at]!.about}`),
+              needs: [...new Set(drafts[at]!.needs.filter((need) => need < at).map((need) => `t${need}`))],
+            })),
+          ),
+      );
     fc.assert(
       fc.property(plan, (tasks) => {
         const kept = withoutTwins(tasks);

@@ -142,7 +142,12 @@ describe('a replay under changed code', () => {
     });
     const { time: _time, ...undated } = input;
     expect(refused(undated)).toMatchObject({ kind: 'refused', sentence: expect.stringMatching(/first version/) });
-    const broken: ReplayOptions = { ...under(plainStrategy), strategyOf: (id) => { throw new Error(`no strategy ${id}`); } }; // prettier-ignore
+    const broken: ReplayOptions = {
+      ...under(plainStrategy),
+      strategyOf: (id) => {
+        throw new Error(`no strategy ${id}`);
+      },
+    };
     expect(replay(runId, steps, broken)).toMatchObject({ kind: 'refused', version: 1, sentence: 'no strategy agentic' });
   });
 });

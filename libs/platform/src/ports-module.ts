@@ -1,9 +1,32 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import {
-  BLOBS, DOCUMENTS, EMBEDDER, EVENT_LOG, GRAPH, MODELS, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS,
-  type Blobs, type DocumentReader, type Embedder, type EventLog, type KnowledgeGraph, type Models, type PageReader, type RunStream,
-  type Search, type StateStore, type Symbolic, type ToolServers, type Vectors,
-} from '@conclave/ports'; // prettier-ignore
+  BLOBS,
+  DOCUMENTS,
+  EMBEDDER,
+  EVENT_LOG,
+  GRAPH,
+  MODELS,
+  PAGES,
+  RUN_STREAM,
+  SEARCH,
+  STATE,
+  SYMBOLIC,
+  TOOLS,
+  VECTORS,
+  type Blobs,
+  type DocumentReader,
+  type Embedder,
+  type EventLog,
+  type KnowledgeGraph,
+  type Models,
+  type PageReader,
+  type RunStream,
+  type Search,
+  type StateStore,
+  type Symbolic,
+  type ToolServers,
+  type Vectors,
+} from '@conclave/ports';
 import type { Logger } from './logging/logger.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { CrashPoints } from './process/crash-point.js';

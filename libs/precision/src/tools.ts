@@ -22,6 +22,24 @@ import { unitConvert } from './units/unit-convert.js';
 
 /** Every tool that computes from its arguments alone. */
 export const computingTools: readonly Tool[] = [
-  calculate, solveEquation, dateDiff, dateAdd, dayOfWeek, calendarFacts, timezoneConvert, unitConvert, statisticsCalc, decimalFinance,
-  probability, hashText, base64Codec, regexExtract, textAnalyze, jsonQuery, subnetCalc, primeFactorize, gcdLcm, romanNumeral,
-]; // prettier-ignore
+  calculate,
+  solveEquation,
+  dateDiff,
+  dateAdd,
+  dayOfWeek,
+  calendarFacts,
+  timezoneConvert,
+  unitConvert,
+  statisticsCalc,
+  decimalFinance,
+  probability,
+  hashText,
+  base64Codec,
+  regexExtract,
+  textAnalyze,
+  jsonQuery,
+  subnetCalc,
+  primeFactorize,
+  gcdLcm,
+  romanNumeral,
+];

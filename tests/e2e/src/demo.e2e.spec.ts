@@ -76,8 +76,15 @@ describe('the demo model on generated documents', () => {
     const asked = (properties: object) => ({
       model: 'conclave',
       messages: user(hops.question),
-      response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: { type: 'object', properties, required: Object.keys(properties), additionalProperties: false } } },
-    }); // prettier-ignore
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 'x',
+          strict: true,
+          schema: { type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+        },
+      },
+    });
     const { body } = await ask(engine.url(), asked({ town: { type: 'string' } }));
     expect(JSON.parse(body.choices[0]!.message.content)).toEqual({ town: expect.stringContaining(hops.place) });
     const refused = await ask(engine.url(), asked({ town: { type: 'string' }, inhabitants: { type: 'integer' } }));

@@ -78,7 +78,10 @@ async function survived(id: string, s: CommitteeScript): Promise<Awaited<ReturnT
 
 describe('a process that is killed', () => {
   it('as the engine after its commit and before its publish: the outputs of the commit are published by the next', async () => {
-    const s = script('engine committed').plan([expert('x1', 'Go on.')]).expert('It went on.').answer(['It went on.']); // prettier-ignore
+    const s = script('engine committed')
+      .plan([expert('x1', 'Go on.')])
+      .expert('It went on.')
+      .answer(['It went on.']);
     const id = await died('merger', () => begin(s.question));
     expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'It went on.' });
     expect(s.calls()).toHaveLength(3);
@@ -86,14 +89,21 @@ describe('a process that is killed', () => {
 
   it('as a worker after its call and before its publish: the journal answers, the model is not asked again', async () => {
     await prime('experts', 'experts:after-call');
-    const s = script('after the call').plan([expert('x1', 'Go on.')]).expert('Paid once.').answer(['Paid once.']); // prettier-ignore
+    const s = script('after the call')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Paid once.')
+      .answer(['Paid once.']);
     const id = await died('experts', () => begin(s.question));
     expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'Paid once.' });
     expect(s.calls()).toHaveLength(3);
   });
 
   it('as the planner during its call: the plan is asked for once more and the run goes on', async () => {
-    const s = script('planning').planner({ stallAfter: [{ text: '{"tasks":[' }] }).plan([expert('x1', 'Go on.')]).expert('Planned.').answer(['Planned at last.']); // prettier-ignore
+    const s = script('planning')
+      .planner({ stallAfter: [{ text: '{"tasks":[' }] })
+      .plan([expert('x1', 'Go on.')])
+      .expert('Planned.')
+      .answer(['Planned at last.']);
     const id = await begin(s.question);
     await until('the planner to be asked', () => s.calls('planner').length === 1);
     await kill('planner');
@@ -104,7 +114,11 @@ describe('a process that is killed', () => {
 
   it('as the judge in the middle of the answer: the new attempt supersedes what was shown, and is counted', async () => {
     const before = sumOf(await allMetrics(engine), 'conclave_duplicate_calls_total');
-    const s = script('mid-stream').plan([expert('x1', 'Go on.')]).expert('Fine.').composer({ stallAfter: [{ text: 'Words of the first attempt' }] }).answer(['The second ', 'attempt is whole.']); // prettier-ignore
+    const s = script('mid-stream')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Fine.')
+      .composer({ stallAfter: [{ text: 'Words of the first attempt' }] })
+      .answer(['The second ', 'attempt is whole.']);
     const id = await begin(s.question);
     const events = await SseStream.open(`${engine.url(2)}/v1/runs/${id}/events`);
     await events.event('the first words', ({ name }) => name === 'chunk');
@@ -122,7 +136,11 @@ describe('a process that is killed', () => {
 
   it('as the judge in the middle of the answer that a chat shows: its retry attaches and gets the new attempt whole', async () => {
     const gate = latch();
-    const s = script('mid-stream chat').plan([expert('x1', 'Go on.')]).expert('Fine.').composer({ stallAfter: [{ text: 'Words of the first attempt' }] }).answer(['The second ', { text: 'attempt ', when: gate.opened }, { text: 'is whole.', afterMs: 200 }]); // prettier-ignore
+    const s = script('mid-stream chat')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Fine.')
+      .composer({ stallAfter: [{ text: 'Words of the first attempt' }] })
+      .answer(['The second ', { text: 'attempt ', when: gate.opened }, { text: 'is whole.', afterMs: 200 }]);
     const body = { model: 'conclave-fast', messages: user(s.question) };
     const headers = { 'idempotency-key': `chat-${Date.now()}` };
     const chat = await ChatStream.open(engine.url(2), body, headers);
@@ -132,7 +150,11 @@ describe('a process that is killed', () => {
     await chat.end(bound);
     // In one process the gateway dies with its judge; beside it, it says what happened.
     if (engine.kind === 'embedded') expect([chat.sse.ended, chat.error]).toEqual(['cut', undefined]);
-    else expect([chat.sse.ended, chat.error]).toEqual(['closed', expect.objectContaining({ code: 'ANSWER_SUPERSEDED', message: expect.stringContaining('same Idempotency-Key') })]); // prettier-ignore
+    else
+      expect([chat.sse.ended, chat.error]).toEqual([
+        'closed',
+        expect.objectContaining({ code: 'ANSWER_SUPERSEDED', message: expect.stringContaining('same Idempotency-Key') }),
+      ]);
     expect(chat.sse.events.some(({ data }) => data === '[DONE]')).toBe(false);
     await engine.process('gateway', 2).ready();
     const retry = await ChatStream.open(engine.url(2), body, headers);
@@ -149,7 +171,11 @@ describe('a process that is killed', () => {
   });
 
   it('as the judge before the first word: the chat that waits goes on with the new attempt', async () => {
-    const s = script('before the first word').plan([expert('x1', 'Go on.')]).expert('Fine.').composer({ hang: true }).answer(['Nobody ', 'noticed.']); // prettier-ignore
+    const s = script('before the first word')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Fine.')
+      .composer({ hang: true })
+      .answer(['Nobody ', 'noticed.']);
     const body = { model: 'conclave-fast', messages: user(s.question) };
     const headers = { 'idempotency-key': `quiet-${Date.now()}` };
     let chat = await ChatStream.open(engine.url(2), body, headers);
@@ -170,9 +196,15 @@ describe('a process that is killed', () => {
   it('as the gateway of the OpenAI client that waits for a whole answer: its own retry attaches to the run', async () => {
     const gate = latch();
     const reply = ['One run, ', { text: 'one answer.', when: gate.opened }] as const;
-    const s = script('whole answer').plan([expert('x1', 'Go on.')]).expert('Fine.').answer(reply).answer(reply); // prettier-ignore
+    const s = script('whole answer')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Fine.')
+      .answer(reply)
+      .answer(reply);
     const client = new OpenAI({ baseURL: `${engine.url(1)}/v1`, apiKey: 'sk-anything', maxRetries: 8 });
-    const answer = client.chat.completions.create({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] }).withResponse(); // prettier-ignore
+    const answer = client.chat.completions
+      .create({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] })
+      .withResponse();
     await until('the composer to be asked', () => s.calls('composer').length === 1, { timeoutMs: 20_000 });
     await kill('gateway', 1);
     gate.open();
@@ -185,7 +217,9 @@ describe('a process that is killed', () => {
 
   it('as the merger with a due timer it has just published: the timer counts once', async () => {
     await prime('merger', 'merger:timer-published');
-    const s = script('timer').plan([research('r1', `${hops.thing} founded`), expert('x1', 'Never answer.')]).expertReply({ hang: true }, undefined, 2); // prettier-ignore
+    const s = script('timer')
+      .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Never answer.')])
+      .expertReply({ hang: true }, undefined, 2);
     const id = await died('merger', () => begin(s.question, 'conclave', { conclave: { wall_time_s: 3 } }));
     const run = await survived(id, s);
     expect(run).toMatchObject({ outcome: 'limit_reached', rule: 'D2' });
@@ -269,7 +303,10 @@ describe('a process that is killed', () => {
       .answer(['All is well.']);
     const id = await begin(s.question);
     expect(await survived(id, s)).toMatchObject({ outcome: 'completed', answer: 'All is well.' });
-    await until('the end of all work', async () => sumOf(await allMetrics(engine), 'conclave_consumer_lag_records') === 0, { timeoutMs: 15_000, everyMs: 200 }); // prettier-ignore
+    await until('the end of all work', async () => sumOf(await allMetrics(engine), 'conclave_consumer_lag_records') === 0, {
+      timeoutMs: 15_000,
+      everyMs: 200,
+    });
     const samples = await allMetrics(engine);
     expect([sumOf(samples, 'conclave_dead_letters_total'), sumOf(samples, 'conclave_streams_open')]).toEqual([0, 0]);
     // Whatever processes died since, all calls that the upstream saw twice are counted.

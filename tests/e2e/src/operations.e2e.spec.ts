@@ -39,7 +39,10 @@ function logText(): string {
   return [engine.output(), ...files.map((path) => readFileSync(path, 'utf8'))].join('\n');
 }
 const logLines = (): readonly Record<string, unknown>[] =>
-  logText().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+  logText()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('a system in operation', () => {
   it('is live and ready in every process', async () => {
@@ -70,7 +73,14 @@ describe('a system in operation', () => {
     expect([status, body.conclave?.rounds]).toEqual([200, 2]);
 
     const tokens = CommitteeScript.tokens(['planner', 'expert', 'assessor', 'planner', 'assessor', 'composer']);
-    const samples = await until('the run in the metrics', async () => { const found = await allMetrics(engine); return sumOf(found, 'conclave_runs_total') >= 1 && sumOf(found, 'conclave_consumer_lag_records') === 0 && found; }, { timeoutMs: 15_000, everyMs: 200 }); // prettier-ignore
+    const samples = await until(
+      'the run in the metrics',
+      async () => {
+        const found = await allMetrics(engine);
+        return sumOf(found, 'conclave_runs_total') >= 1 && sumOf(found, 'conclave_consumer_lag_records') === 0 && found;
+      },
+      { timeoutMs: 15_000, everyMs: 200 },
+    );
     const sum = (name: string, labels?: Record<string, string>): number => sumOf(samples, `conclave_${name}`, labels);
     expect(sum('runs_total', { template: 'conclave', strategy: 'agentic', outcome: 'completed' })).toBe(1);
     expect(sum('run_rounds_sum', { template: 'conclave' })).toBe(2);
@@ -94,7 +104,11 @@ describe('a system in operation', () => {
       if (!name.startsWith('conclave_')) continue;
       const spec = known.get(name) ?? known.get(name.replace(/_(bucket|sum|count)$/, ''));
       expect([name, spec !== undefined]).toEqual([name, true]);
-      expect(Object.keys(labels).filter((label) => label !== 'le').sort()).toEqual([...spec!.labels].sort()); // prettier-ignore
+      expect(
+        Object.keys(labels)
+          .filter((label) => label !== 'le')
+          .sort(),
+      ).toEqual([...spec!.labels].sort());
     }
   });
 
@@ -122,7 +136,11 @@ describe('a system in operation', () => {
   it('ends in good order while it streams: the client is told, the run is not cancelled, and goes on after the start', async () => {
     const gate = latch();
     const reply = ['Before the stop ', { text: 'and after it.', when: gate.opened }] as const;
-    const s = new CommitteeScript(engine.models, 'What happens at a stop?').plan([expert('x1', 'Go on.')]).expert('Fine.').answer(reply).answer(reply); // prettier-ignore
+    const s = new CommitteeScript(engine.models, 'What happens at a stop?')
+      .plan([expert('x1', 'Go on.')])
+      .expert('Fine.')
+      .answer(reply)
+      .answer(reply);
     const chat = await ChatStream.open(engine.url(), { model: 'conclave-fast', messages: user(s.question) });
     await chat.shows('Before the stop');
     const gateway = engine.process('gateway');

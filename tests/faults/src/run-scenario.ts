@@ -40,7 +40,11 @@ export interface Outcome {
 
 /** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */
 export async function runScenario(scenario: Scenario, engine: EngineKind, { without, short, waitsForBound }: RunOptions): Promise<Outcome> {
-  const folder = join(workspaceRoot, '.results/faults', [scenario.name.replaceAll(':', '-'), engine, ...(without ? [`without-${without}`] : [])].join('-')); // prettier-ignore
+  const folder = join(
+    workspaceRoot,
+    '.results/faults',
+    [scenario.name.replaceAll(':', '-'), engine, ...(without ? [`without-${without}`] : [])].join('-'),
+  );
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const bounds: Bounds = { ...defaultBounds, ...scenario.bounds };

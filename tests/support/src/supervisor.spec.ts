@@ -34,7 +34,10 @@ describe('a supervised process', () => {
     expect(program.pid).not.toBe(first);
     await program.kill('SIGTERM');
     expect(program.pid).toBeNull();
-    expect(program.exits()).toMatchObject([{ code: null, signal: 'SIGKILL' }, { code: null, signal: 'SIGTERM' }]); // prettier-ignore
+    expect(program.exits()).toMatchObject([
+      { code: null, signal: 'SIGKILL' },
+      { code: null, signal: 'SIGTERM' },
+    ]);
   });
 
   it('takes its children along', async () => {

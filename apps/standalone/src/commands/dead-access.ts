@@ -1,7 +1,5 @@
 import { userInfo } from 'node:os';
-import {
-  DeadLetterList, DeadLetterSettled, DeadLetterView, Failure,
-} from '@conclave/contracts'; // prettier-ignore
+import { DeadLetterList, DeadLetterSettled, DeadLetterView, Failure } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog } from '@conclave/adapter-selection';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';

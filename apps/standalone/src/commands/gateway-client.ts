@@ -80,7 +80,11 @@ export class GatewayClient {
       const blocks = `${rest}${text}`.split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
-        const data = block.split('\n').filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart()).join('\n'); // prettier-ignore
+        const data = block
+          .split('\n')
+          .filter((line) => line.startsWith('data:'))
+          .map((line) => line.slice(5).trimStart())
+          .join('\n');
         if (!data) continue;
         if (block.startsWith('event: failure')) throw failureFrom(JSON.parse(data));
         yield JSON.parse(data) as StreamEntry | Snapshot;

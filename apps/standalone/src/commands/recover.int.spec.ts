@@ -129,7 +129,12 @@ describe('a state store that was lost', () => {
     expect(said).toContain('1 ended run\n');
     expect(code).toBe(exitCodes.answered);
     await all(true);
-    const runs = new Map([[overId, over], [ids[0], planned], [ids[1], worked], [ids[2], composed]]); // prettier-ignore
+    const runs = new Map([
+      [overId, over],
+      [ids[0], planned],
+      [ids[1], worked],
+      [ids[2], composed],
+    ]);
     await whole(runs, 3);
     expect((await recover()).text).toContain('fits the log');
   }, 60_000);
@@ -164,7 +169,13 @@ describe('a state store that was lost', () => {
     expect(said).toContain('1 open run\n');
     expect(code).toBe(exitCodes.answered);
     await all(true);
-    await whole(new Map([[firstId, first], [secondId, second]]), 3); // prettier-ignore
+    await whole(
+      new Map([
+        [firstId, first],
+        [secondId, second],
+      ]),
+      3,
+    );
     expect(await readRun(engine.url(), firstId)).toMatchObject({ terminal: true });
   }, 60_000);
 });

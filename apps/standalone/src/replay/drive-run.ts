@@ -71,7 +71,10 @@ export async function driveRun(recording: Recording, code: TodaysCode = todaysCo
   decided.sort((a, b) => inOrder(a.place, b.place));
   const differ = decided.filter(({ difference }) => difference !== null);
   const firstAt = differ[0] ? decided.indexOf(differ[0]) : decided.length;
-  const times = [...recording.steps.map(({ now }) => now), ...recording.owners.flatMap((owner) => [...recording.callsOf(owner).values()].map(({ data }) => data.startedAt))]; // prettier-ignore
+  const times = [
+    ...recording.steps.map(({ now }) => now),
+    ...recording.owners.flatMap((owner) => [...recording.callsOf(owner).values()].map(({ data }) => data.startedAt)),
+  ];
   return {
     runId,
     from: times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),

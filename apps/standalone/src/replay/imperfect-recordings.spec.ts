@@ -128,11 +128,16 @@ describe('reading many runs', () => {
       [1, 5],
     ] as const) {
       const seen: string[] = [];
-      const read = await readRuns(log, null, async (run) => {
-        seen.push(run.runId);
-        expect(run.bytes).toBe(size);
-        expect(run.steps).toHaveLength(whole.driven.steps);
-      }, limit); // prettier-ignore
+      const read = await readRuns(
+        log,
+        null,
+        async (run) => {
+          seen.push(run.runId);
+          expect(run.bytes).toBe(size);
+          expect(run.steps).toHaveLength(whole.driven.steps);
+        },
+        limit,
+      );
       expect(seen.sort()).toEqual(ids);
       expect(read.passes).toBe(passes);
     }

@@ -104,15 +104,25 @@ async function recorded(scenario: Scenario): Promise<{ end: StreamEntry; run: Re
   await state.runs.accept({ header, retryKey: null, openLimit: 10 });
   await log.publish([header]);
   await scenario.during?.({ server, cancel: () => state.runs.cancel(runId) });
-  const end = await until('the terminal entry', async () => {
-    const page = await stream.read(runId, 0, 1_000);
-    return page.ended ? page.entries.at(-1) : undefined;
-  }, { timeoutMs: 20_000, everyMs: 20 }); // prettier-ignore
+  const end = await until(
+    'the terminal entry',
+    async () => {
+      const page = await stream.read(runId, 0, 1_000);
+      return page.ended ? page.entries.at(-1) : undefined;
+    },
+    { timeoutMs: 20_000, everyMs: 20 },
+  );
   // What was still on its way when the run ended is on the log once nobody has anything left to do.
-  await until('idle services', async () => {
-    const lags = await Promise.all(['planner', 'merger', ...(scenario.classes ?? ['expert', 'evidence']), 'judge', 'graph-ingest'].map((group) => log.lag(group)));
-    return lags.flat().every(({ records }) => records === 0) || undefined;
-  }, { timeoutMs: 20_000, everyMs: 20 }); // prettier-ignore
+  await until(
+    'idle services',
+    async () => {
+      const lags = await Promise.all(
+        ['planner', 'merger', ...(scenario.classes ?? ['expert', 'evidence']), 'judge', 'graph-ingest'].map((group) => log.lag(group)),
+      );
+      return lags.flat().every(({ records }) => records === 0) || undefined;
+    },
+    { timeoutMs: 20_000, everyMs: 20 },
+  );
   const calls = server.calls.length;
   const topics = topicsFor().map(({ name }) => name);
   const runs: ReplayedRun[] = [];

@@ -71,9 +71,19 @@ const forgetful = {
 
 const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
   new ExpertsHandler(
-    { ...stateView(state), caches: emptyCaches }, calls, stream, search && searchOf(search), unused('page'), unused('mathematics'),
-    unused('tool'), unused('graph'), unused('vectors'), unused('embedder'), unused('blob'), { readPages: 0 },
-  ); // prettier-ignore
+    { ...stateView(state), caches: emptyCaches },
+    calls,
+    stream,
+    search && searchOf(search),
+    unused('page'),
+    unused('mathematics'),
+    unused('tool'),
+    unused('graph'),
+    unused('vectors'),
+    unused('embedder'),
+    unused('blob'),
+    { readPages: 0 },
+  );
 
 /** The code of the services that decides anything: the same classes that a server runs. */
 export const todaysCode = {
@@ -84,9 +94,16 @@ export const todaysCode = {
     // Where it was looked there was something to look in; what was seen is recorded.
     const looked = calls.has('lookup');
     const handler = new PlannerHandler(
-      plannerView(state), calls, stream, uncounted, () => 0.5, looked ? searchOf(search ?? 'corpus') : search === 'web' ? searchOf('web') : null,
-      looked ? hasLearned : null, looked ? hasDocuments : null, looked ? someEmbedder : null,
-    ); // prettier-ignore
+      plannerView(state),
+      calls,
+      stream,
+      uncounted,
+      () => 0.5,
+      looked ? searchOf(search ?? 'corpus') : search === 'web' ? searchOf('web') : null,
+      looked ? hasLearned : null,
+      looked ? hasDocuments : null,
+      looked ? someEmbedder : null,
+    );
     return event.type === 'PlanRequested'
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());

@@ -3,8 +3,19 @@ import { adversarialGerman } from './adversarial-german.js';
 
 /** What was changed, in the ways that comparisons of words and embeddings overlook most easily. */
 export const adversarialKinds = [
-  'spoken number', 'negation', 'roles', 'unit', 'date', 'name', 'comparative', 'before and after', 'quantifier', 'modal', 'reworded', 'framing',
-] as const; // prettier-ignore
+  'spoken number',
+  'negation',
+  'roles',
+  'unit',
+  'date',
+  'name',
+  'comparative',
+  'before and after',
+  'quantifier',
+  'modal',
+  'reworded',
+  'framing',
+] as const;
 export type AdversarialKind = (typeof adversarialKinds)[number];
 
 export interface AdversarialPair {
@@ -16,7 +27,10 @@ export interface AdversarialPair {
 
 /** Not one of them may be served by the cache. No halves: rules may be changed because of each of them. */
 export const adversarialPairs: readonly AdversarialPair[] = adversarialKinds.flatMap((kind) =>
-  ([['en', adversarialEnglish], ['de', adversarialGerman]] as const).flatMap(([language, pairs]) =>
-    pairs[kind].map(([first, second]) => ({ first, second, language, kind })),
-  ),
-); // prettier-ignore
+  (
+    [
+      ['en', adversarialEnglish],
+      ['de', adversarialGerman],
+    ] as const
+  ).flatMap(([language, pairs]) => pairs[kind].map(([first, second]) => ({ first, second, language, kind }))),
+);

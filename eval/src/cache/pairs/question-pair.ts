@@ -4,8 +4,17 @@ import { changedGerman, paraphrasedGerman } from './german.js';
 
 /** What was changed so that the old answer is wrong for the new question. */
 export const changeKinds = [
-  'number', 'date', 'name', 'negation', 'unit', 'direction', 'scope', 'language', 'opposite', 'question',
-] as const; // prettier-ignore
+  'number',
+  'date',
+  'name',
+  'negation',
+  'unit',
+  'direction',
+  'scope',
+  'language',
+  'opposite',
+  'question',
+] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 
 export type TwoQuestions = readonly [asked: string, again: string];

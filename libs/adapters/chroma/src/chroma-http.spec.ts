@@ -15,11 +15,16 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const vectors = new ChromaVectors({ url, ...rest });
-  closing.push(() => vectors.close(), () => new Promise((resolve) => (server.close(resolve), server.closeAllConnections()))); // prettier-ignore
+  closing.push(
+    () => vectors.close(),
+    () => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())),
+  );
   return { vectors, url };
 }
-const reply = (status: number, body: string, headers: Record<string, string> = {}) => (_: IncomingMessage, response: ServerResponse) =>
-  void response.writeHead(status, headers).end(body); // prettier-ignore
+const reply =
+  (status: number, body: string, headers: Record<string, string> = {}) =>
+  (_: IncomingMessage, response: ServerResponse) =>
+    void response.writeHead(status, headers).end(body);
 const scope = { tenant: 'acme', collection: 'facts' };
 
 describe('a server that is not well', () => {

@@ -1,9 +1,30 @@
 import { Failure } from '@conclave/contracts';
 import {
-  byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, clampDistance,
-  collectionMissing, hitLimit, otherDimension, queryWords,
-  type TextAnswer, type TextHit, type TextQuery, type VectorAnswer, type VectorChoice, type VectorCollection, type VectorQuery, type VectorRecord, type Vectors, type VectorScope,
-} from '@conclave/ports'; // prettier-ignore
+  byDistance,
+  checkChoice,
+  checkDimension,
+  checkedRecords,
+  checkIds,
+  checkMetadata,
+  checkScope,
+  checkTenant,
+  checkVector,
+  clampDistance,
+  collectionMissing,
+  hitLimit,
+  otherDimension,
+  queryWords,
+  type TextAnswer,
+  type TextHit,
+  type TextQuery,
+  type VectorAnswer,
+  type VectorChoice,
+  type VectorCollection,
+  type VectorQuery,
+  type VectorRecord,
+  type Vectors,
+  type VectorScope,
+} from '@conclave/ports';
 import { z } from 'zod';
 import { batchesOf } from './batches.js';
 import { ChromaHttp, type ChromaCredentials, type ChromaTls } from './chroma-http.js';
@@ -35,7 +56,12 @@ const gotten = z.object({ ids, documents, metadatas, embeddings: z.array(z.array
 const gottenMetadata = z.object({ ids, metadatas });
 const gottenTexts = z.object({ ids, documents, metadatas });
 const gottenIds = z.object({ ids });
-const found = z.object({ ids: z.tuple([ids]), documents: z.tuple([documents]), metadatas: z.tuple([metadatas]), distances: z.tuple([z.array(z.number())]) }); // prettier-ignore
+const found = z.object({
+  ids: z.tuple([ids]),
+  documents: z.tuple([documents]),
+  metadatas: z.tuple([metadatas]),
+  distances: z.tuple([z.array(z.number())]),
+});
 
 /** Candidates of full text that are read at once: a filter leaves some of them out. */
 const candidatesPerPage = 100;
@@ -89,7 +115,10 @@ export class ChromaVectors implements Vectors {
             documents: batch.map(({ text }) => text),
             metadatas: batch.map(({ id, metadata }) => storedMetadata(metadata, before.get(id))),
           });
-          this.#texts.forget(known, batch.map(({ id }) => id)); // prettier-ignore
+          this.#texts.forget(
+            known,
+            batch.map(({ id }) => id),
+          );
         }
         return true;
       });
@@ -236,7 +265,12 @@ export class ChromaVectors implements Vectors {
 
   async #nearest(known: KnownCollection, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>, signal?: AbortSignal) {
     if (limit === 0) return [];
-    const asked = { query_embeddings: [Array.from(vector)], n_results: limit, where: storedWhere(where), include: ['documents', 'metadatas', 'distances'] }; // prettier-ignore
+    const asked = {
+      query_embeddings: [Array.from(vector)],
+      n_results: limit,
+      where: storedWhere(where),
+      include: ['documents', 'metadatas', 'distances'],
+    };
     const reply = found.parse(await this.#index.ask(known, 'query', asked, signal));
     const [texts, stored, distances] = [reply.documents[0], reply.metadatas[0], reply.distances[0]];
     return reply.ids[0]

@@ -46,7 +46,14 @@ export const hasKey = (key: string): unknown => ({ [keyPrefix + key]: { $eq: tru
  * SHA-256 of all three, so that no two of them ever share a name.
  */
 export function storedName(namespace: string, { tenant, collection }: VectorScope): string {
-  const readable = collection.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 40).replace(/^-+|-+$/g, ''); // prettier-ignore
-  const digest = createHash('sha256').update(JSON.stringify([namespace, tenant, collection])).digest('hex').slice(0, 40); // prettier-ignore
+  const readable = collection
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([namespace, tenant, collection]))
+    .digest('hex')
+    .slice(0, 40);
   return `c-${readable}${readable ? '-' : ''}${digest}`;
 }

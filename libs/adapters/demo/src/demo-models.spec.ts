@@ -6,9 +6,17 @@ import { openDemoModels } from './demo-models.js';
 const models = openDemoModels();
 const ask = (system: string, user: string, rest: object = {}): Promise<ModelReply> =>
   models.call(
-    { model: 'conclave-demo@demo', messages: [{ role: 'system', content: system }, { role: 'user', content: user }] satisfies CallMessage[], timeoutMs: 1_000, ...rest },
+    {
+      model: 'conclave-demo@demo',
+      messages: [
+        { role: 'system', content: system },
+        { role: 'user', content: user },
+      ] satisfies CallMessage[],
+      timeoutMs: 1_000,
+      ...rest,
+    },
     { signal: new AbortController().signal },
-  ); // prettier-ignore
+  );
 const { roles } = marks;
 const data = (...lines: string[]): string => [marks.data.open, ...lines, marks.data.close].join('\n');
 const planOf = async (
@@ -157,7 +165,21 @@ describe('as planner', () => {
 
   it('never plans a search that was tried', async () => {
     const replan = (focus: string, ...tried: string[]): string =>
-      [marks.replan.head(1, 3), marks.replan.established, data('none'), marks.replan.unresolved, data('x'), `${marks.replan.nextFocus} ${focus}`, marks.replan.tried, ...tried.map((query) => `- ${query}`), '', roles.planner, marks.capabilities, '- expert.general: x', '- research: y'].join('\n'); // prettier-ignore
+      [
+        marks.replan.head(1, 3),
+        marks.replan.established,
+        data('none'),
+        marks.replan.unresolved,
+        data('x'),
+        `${marks.replan.nextFocus} ${focus}`,
+        marks.replan.tried,
+        ...tried.map((query) => `- ${query}`),
+        '',
+        roles.planner,
+        marks.capabilities,
+        '- expert.general: x',
+        '- research: y',
+      ].join('\n');
     const query = async (...tried: string[]): Promise<string | undefined> =>
       (await planOf('Where was the founder of X born?', replan('Where was Mira Dolt born?', ...tried))).find(
         (task) => task.capability === 'research',

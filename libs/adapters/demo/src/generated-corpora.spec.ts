@@ -17,7 +17,10 @@ const problemsOf = async (
     const one = generatedCase(pattern, seed);
     const outcome = await runLoop(models, one.question, corpusOf(one));
     const fault = faultIn(one, outcome);
-    if (fault) problems.push(`seed ${seed}: ${fault}\n  ${one.question}\n  ${one.first.text}\n  ${one.second.text}\n  gaps: ${outcome.gaps.join(' | ')}\n  searches: ${outcome.searches.join(' | ')}\n  -> ${outcome.answer}`); // prettier-ignore
+    if (fault)
+      problems.push(
+        `seed ${seed}: ${fault}\n  ${one.question}\n  ${one.first.text}\n  ${one.second.text}\n  gaps: ${outcome.gaps.join(' | ')}\n  searches: ${outcome.searches.join(' | ')}\n  -> ${outcome.answer}`,
+      );
   }
   return problems;
 };

@@ -3,7 +3,11 @@ import type { CallMessage } from '@conclave/ports';
 
 export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'learner' | 'other';
 
-const systemOf = (messages: readonly CallMessage[]): string => messages.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n'); // prettier-ignore
+const systemOf = (messages: readonly CallMessage[]): string =>
+  messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => content)
+    .join('\n');
 
 /** Which kind of call this is, by the marker line of its system prompt. */
 export function roleOf(messages: readonly CallMessage[]): Role {
@@ -33,16 +37,45 @@ function replaceFenced(text: string, replaced: (inner: string) => string): strin
     const from = text.indexOf(open, at);
     const to = from < 0 ? -1 : text.indexOf(close, from + open.length);
     if (to < 0) return done + text.slice(at);
-    done += text.slice(at, from) + replaced(text.slice(from + open.length, to).replace(/^\n/, '').replace(/\n$/, ''));
+    done +=
+      text.slice(at, from) +
+      replaced(
+        text
+          .slice(from + open.length, to)
+          .replace(/^\n/, '')
+          .replace(/\n$/, ''),
+      );
     at = to + close.length;
   }
 }
 
 const heads: readonly string[] = [
-  marks.question, marks.conversation, marks.attached, marks.task, marks.evidence, marks.facts, marks.expertAnswers, marks.contradictions, marks.stillOpen, marks.failedTasks, marks.capabilities,
-  marks.replan.established, marks.replan.unresolved, marks.replan.nextFocus, marks.replan.results, marks.replan.tried, marks.replan.instructions,
-  marks.gapCheck.question, marks.gapCheck.answer, marks.gapCheck.experts, 'Reply ONLY', 'Budget left:', 'These are forbidden now', 'The question in full words:', "The client's system message",
-]; // prettier-ignore
+  marks.question,
+  marks.conversation,
+  marks.attached,
+  marks.task,
+  marks.evidence,
+  marks.facts,
+  marks.expertAnswers,
+  marks.contradictions,
+  marks.stillOpen,
+  marks.failedTasks,
+  marks.capabilities,
+  marks.replan.established,
+  marks.replan.unresolved,
+  marks.replan.nextFocus,
+  marks.replan.results,
+  marks.replan.tried,
+  marks.replan.instructions,
+  marks.gapCheck.question,
+  marks.gapCheck.answer,
+  marks.gapCheck.experts,
+  'Reply ONLY',
+  'Budget left:',
+  'These are forbidden now',
+  'The question in full words:',
+  "The client's system message",
+];
 
 /**
  * Text behind a mark at the beginning of a line, up to the next mark; fences are taken off. Marks inside of fenced data count
@@ -60,9 +93,15 @@ export function section(prompt: string, mark: string): string | null {
     kept.push(line);
   }
   // eslint-disable-next-line no-control-regex -- the placeholder of this function, which no prompt contains
-  return kept.join('\n').replace(/\u0000(\d+)\u0000/g, (_whole, index: string) => blocks[Number(index)] ?? '').trim(); // prettier-ignore
+  return kept
+    .join('\n')
+    .replace(/\u0000(\d+)\u0000/g, (_whole, index: string) => blocks[Number(index)] ?? '')
+    .trim();
 }
 
 /** `- …` lines of a section. */
 export const listOf = (text: string | null): readonly string[] =>
-  (text ?? '').split('\n').filter((line) => line.startsWith('- ')).map((line) => line.slice(2).trim()); // prettier-ignore
+  (text ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+    .map((line) => line.slice(2).trim());

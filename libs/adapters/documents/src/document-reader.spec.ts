@@ -18,7 +18,10 @@ const shared = open();
 const read = (content: string | Uint8Array, mime: string, name: string, reader = shared): Promise<ReadDocument> =>
   reader.read({ bytes: typeof content === 'string' ? Buffer.from(content) : content, mime, name });
 const failureOf = (work: Promise<unknown>): Promise<{ code: string; message: string }> =>
-  work.then(() => Promise.reject(new Error('It did not fail.')), (error: { code: string; message: string }) => error); // prettier-ignore
+  work.then(
+    () => Promise.reject(new Error('It did not fail.')),
+    (error: { code: string; message: string }) => error,
+  );
 
 describe('an HTML document', () => {
   it('keeps headings, lists, tables, quotes and code as Markdown', async () => {
@@ -138,7 +141,6 @@ describe('a PDF', () => {
       ['', 'a.PDF'],
       ['application/octet-stream', 'a'],
     ] as const)
-      // prettier-ignore
       expect(await read(pdf, mime, name)).toEqual({
         title: 'About copper',
         mime: 'application/pdf',

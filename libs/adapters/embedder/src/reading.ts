@@ -27,7 +27,13 @@ const longestWord = 64;
 
 /** Words of a text in lower case, as they come. Reads the first 100,000 characters; longer words than 64 characters are cut. */
 export function wordsOf(text: string): readonly string[] {
-  const words = text.slice(0, longestText).normalize('NFKC').toLowerCase().replace(/['’]s(?![\p{L}\p{N}])/gu, '').match(/[\p{L}\p{M}\p{N}]+/gu) ?? []; // prettier-ignore
+  const words =
+    text
+      .slice(0, longestText)
+      .normalize('NFKC')
+      .toLowerCase()
+      .replace(/['’]s(?![\p{L}\p{N}])/gu, '')
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return words.map((word) => word.slice(0, longestWord));
 }
 

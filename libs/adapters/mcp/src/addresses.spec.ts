@@ -133,7 +133,13 @@ describe('an address', () => {
   it('is told of a cancelled call, and its connection is let go', async () => {
     let left = false;
     let asked = 0;
-    const server = await sample({ stuck: { description: '', inputSchema: none, run: (_args, signal) => ((asked += 1), signal.addEventListener('abort', () => (left = true)), new Promise(() => {})) } }); // prettier-ignore
+    const server = await sample({
+      stuck: {
+        description: '',
+        inputSchema: none,
+        run: (_args, signal) => ((asked += 1), signal.addEventListener('abort', () => (left = true)), new Promise(() => {})),
+      },
+    });
     const { failure } = open({ one: { url: server.url } });
     const leaving = new AbortController();
     const failing = failure('one.stuck', {}, { signal: leaving.signal });

@@ -63,7 +63,10 @@ export class SchemaCheck {
         const missing = /^data(\S*) must have required property '(.+)'$/s.exec(error);
         if (missing) return `\`${pathOf(`${missing[1]}/${missing[2]}`)}\` is missing.`;
         if (/^data must NOT have (additional|unevaluated) properties$/.test(error) && unknown.length > 0)
-          return `There is no argument ${unknown.slice(0, 3).map((name) => `\`${oneLine(name, 60)}\``).join(', ')}.`; // prettier-ignore
+          return `There is no argument ${unknown
+            .slice(0, 3)
+            .map((name) => `\`${oneLine(name, 60)}\``)
+            .join(', ')}.`;
         return error.replace(/^data(\/\S*)?/, (_all, path: string | undefined) => (path ? `\`${pathOf(path)}\`` : 'It')) + '.';
       });
     return oneLine([...new Set(sentences)].slice(0, 4).join(' '), longestProblem);

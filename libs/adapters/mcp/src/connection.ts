@@ -226,7 +226,9 @@ export class Connection {
     if (second !== this.unasked.second) this.unasked = { second, messages: 0 };
     this.unasked.messages += 1;
     if (this.unasked.messages > this.parts.bounds.unasked)
-      this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It sent more than ${this.parts.bounds.unasked} messages in a second that answer nothing.`)); // prettier-ignore
+      this.drop(
+        new Failure('TOOL_SERVER_UNAVAILABLE', `It sent more than ${this.parts.bounds.unasked} messages in a second that answer nothing.`),
+      );
   }
 
   private lose(id: string | number, failure: Failure): void {

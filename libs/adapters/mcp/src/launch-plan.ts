@@ -37,7 +37,9 @@ export function launchOf(name: string, server: ConfiguredServers[string], source
   const { builtin, url, command } = server;
   const ways = [builtin, url, command].filter((way) => way !== undefined);
   if (ways.length !== 1)
-    return refused(`mcp.${name}: ${ways.length === 0 ? 'nothing says where it is' : 'there are several ways to reach it'}. Keep one of \`builtin\`, \`url\` and \`command\`.`); // prettier-ignore
+    return refused(
+      `mcp.${name}: ${ways.length === 0 ? 'nothing says where it is' : 'there are several ways to reach it'}. Keep one of \`builtin\`, \`url\` and \`command\`.`,
+    );
   const { missing, values: env } = valuesOf(server.env, sources);
   if (missing) return refused(`mcp.${name}: the environment variable ${missing} is not set. Set it, or remove it from \`env\`.`);
   if (url !== undefined) {

@@ -88,7 +88,9 @@ describe('a program', () => {
     const { allow, ...server } = plainProgram();
     const { tools, log, failure } = open({ files: server, denied: { ...server, allow: false }, good: plainProgram() });
     expect(allow).toBe(true);
-    expect(log.map(({ level, message }) => `${level} ${message}`)).toEqual(['files', 'denied'].map((name) => expect.stringMatching(new RegExp(`^warn mcp\\.${name}: .* is not started\\. Add \`allow: true\``)))); // prettier-ignore
+    expect(log.map(({ level, message }) => `${level} ${message}`)).toEqual(
+      ['files', 'denied'].map((name) => expect.stringMatching(new RegExp(`^warn mcp\\.${name}: .* is not started\\. Add \`allow: true\``))),
+    );
     expect((await tools.offers()).every(({ name }) => name.startsWith('good.'))).toBe(true);
     expect(await failure('files.echo', { text: 'x' })).toMatchObject({
       code: 'TOOL_SERVER_UNAVAILABLE',

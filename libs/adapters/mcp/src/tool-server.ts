@@ -130,7 +130,11 @@ export class ToolServer {
 
   private lost({ failure, sent }: LostReply, tool: ListedTool): Failure {
     if (!sent || tool.repeatable || failure.code !== 'TOOL_SERVER_UNAVAILABLE') return failure;
-    return new Failure(failure.code, `${failure.detail ?? ''} The tool may have run; it does not say that it may run twice.`.trim(), failure.options); // prettier-ignore
+    return new Failure(
+      failure.code,
+      `${failure.detail ?? ''} The tool may have run; it does not say that it may run twice.`.trim(),
+      failure.options,
+    );
   }
 
   private unavailable(detail: string): Failure {

@@ -1,8 +1,19 @@
 import {
-  functionalTypes, planDecision, planTriples, rated, touchedBy,
-  type EntityWrite, type GraphStats, type KnowledgeGraph, type NamedRelation, type QuarantinedTriple, type Ratings, type StoredRelation,
-  type TriplesAdded, type TripleWrite,
-} from '@conclave/ports'; // prettier-ignore
+  functionalTypes,
+  planDecision,
+  planTriples,
+  rated,
+  touchedBy,
+  type EntityWrite,
+  type GraphStats,
+  type KnowledgeGraph,
+  type NamedRelation,
+  type QuarantinedTriple,
+  type Ratings,
+  type StoredRelation,
+  type TriplesAdded,
+  type TripleWrite,
+} from '@conclave/ports';
 import type { RelationType } from '@conclave/contracts';
 import neo4j, { type ManagedTransaction } from 'neo4j-driver';
 import * as statements from './statements.js';
@@ -143,11 +154,25 @@ async function putRelations(at: TenantTransaction, all: readonly StoredRelation[
   const byType = new Map<RelationType, object[]>();
   for (const one of all) {
     const row = {
-      id: one.id, subject: one.subject, relation: one.relation, object: one.object, confidence: one.confidence, doubt: one.doubt,
-      good: neo4j.int(one.good), bad: neo4j.int(one.bad), trust: one.trust, flagged: one.flagged, verified: one.verified,
-      accepted: one.accepted, superseded: one.superseded, source: one.source, domain: one.domain, runId: one.runId,
-      version: neo4j.int(one.version), at: neo4j.int(one.at),
-    }; // prettier-ignore
+      id: one.id,
+      subject: one.subject,
+      relation: one.relation,
+      object: one.object,
+      confidence: one.confidence,
+      doubt: one.doubt,
+      good: neo4j.int(one.good),
+      bad: neo4j.int(one.bad),
+      trust: one.trust,
+      flagged: one.flagged,
+      verified: one.verified,
+      accepted: one.accepted,
+      superseded: one.superseded,
+      source: one.source,
+      domain: one.domain,
+      runId: one.runId,
+      version: neo4j.int(one.version),
+      at: neo4j.int(one.at),
+    };
     byType.set(one.relation, [...(byType.get(one.relation) ?? []), row]);
   }
   for (const [type, relations] of byType) await at.run(statements.putRelations[type], { relations });

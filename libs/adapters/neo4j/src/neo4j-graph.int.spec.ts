@@ -109,13 +109,30 @@ describe('a graph in Neo4j', () => {
       {
         type: 'TREATS',
         r: {
-          tenant, id: expect.stringMatching(/^[0-9a-f]{24}$/), subject: 'aspirin', relation: 'TREATS', object: 'pain', confidence: 0.5, doubt: 0.55, trust: 0.45,
-          good: 0, bad: 0, flagged: false, verified: false, accepted: false, superseded: false, source: 'tool', domain: 'medicine', runId: 'run_1', version: 1, at: 5,
+          tenant,
+          id: expect.stringMatching(/^[0-9a-f]{24}$/),
+          subject: 'aspirin',
+          relation: 'TREATS',
+          object: 'pain',
+          confidence: 0.5,
+          doubt: 0.55,
+          trust: 0.45,
+          good: 0,
+          bad: 0,
+          flagged: false,
+          verified: false,
+          accepted: false,
+          superseded: false,
+          source: 'tool',
+          domain: 'medicine',
+          runId: 'run_1',
+          version: 1,
+          at: 5,
         },
         a: { tenant, id: expect.any(String), name: 'Aspirin', normal: 'aspirin', type: 'drug', aliases: ['ass'], words: 1 },
         tenant,
       },
-    ]); // prettier-ignore
+    ]);
   });
 
   it('has one statement per relation type of the list, and a value in none of them', () => {

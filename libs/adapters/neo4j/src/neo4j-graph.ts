@@ -1,11 +1,22 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import {
-  namedEntities, normaliseEntity, originOf, retrieveThrough, sourcesText,
-  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisRecord,
+  namedEntities,
+  normaliseEntity,
+  originOf,
+  retrieveThrough,
+  sourcesText,
+  type GraphContext,
+  type GraphQuery,
+  type GraphStats,
+  type KnowledgeGraph,
+  type QuarantinedTriple,
+  type SynthesisNode,
+  type SynthesisRecord,
   type SynthesisWrite,
-  type TriplesAdded, type TripleWrite,
-} from '@conclave/ports'; // prettier-ignore
+  type TriplesAdded,
+  type TripleWrite,
+} from '@conclave/ports';
 import neo4j from 'neo4j-driver';
 import { Neo4jConnection, type Neo4jGraphOptions } from './connection.js';
 import { addTriples, decide, listQuarantined, rate, stats, TenantTransaction } from './knowledge.js';

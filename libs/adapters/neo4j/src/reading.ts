@@ -1,4 +1,13 @@
-import { byTime, isFlagged, sourcesIn, synthesisTrust, type Candidate, type GraphReading, type LinkedSynthesis, type SynthesisRecord } from '@conclave/ports'; // prettier-ignore
+import {
+  byTime,
+  isFlagged,
+  sourcesIn,
+  synthesisTrust,
+  type Candidate,
+  type GraphReading,
+  type LinkedSynthesis,
+  type SynthesisRecord,
+} from '@conclave/ports';
 import neo4j from 'neo4j-driver';
 import { relationOf, type TenantTransaction } from './knowledge.js';
 import * as statements from './statements.js';

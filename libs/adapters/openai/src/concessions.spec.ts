@@ -6,17 +6,38 @@ import { LearnedConcessions, learnedMs } from './learned-concessions.js';
 
 type Body = Record<string, unknown>;
 const body: CompletionBody = {
-  model: 'm', stream: true, stream_options: {}, temperature: 0, top_p: 1, seed: 1, stop: ['x'], max_tokens: 5, response_format: { type: 'json_schema' },
-}; // prettier-ignore
+  model: 'm',
+  stream: true,
+  stream_options: {},
+  temperature: 0,
+  top_p: 1,
+  seed: 1,
+  stop: ['x'],
+  max_tokens: 5,
+  response_format: { type: 'json_schema' },
+};
 const conceded = (error: unknown, status = 400): string | null => concessionFor(status, readError(error), body, new Set());
 const fastApi = { detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted', input: 1 }] };
 
 describe('what a server says it does not support', () => {
   it.each([
-    [{ message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", param: 'max_tokens', code: 'unsupported_parameter' }, 'max_completion_tokens'],
-    [{ message: "Unsupported value: 'temperature' does not support 0 with this model.", param: 'temperature', code: 'unsupported_value' }, 'no temperature'],
+    [
+      {
+        message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        param: 'max_tokens',
+        code: 'unsupported_parameter',
+      },
+      'max_completion_tokens',
+    ],
+    [
+      { message: "Unsupported value: 'temperature' does not support 0 with this model.", param: 'temperature', code: 'unsupported_value' },
+      'no temperature',
+    ],
     [{ message: 'Your organization must be verified to stream this model.', param: 'stream', code: 'unsupported_value' }, 'no stream'],
-    [{ message: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", param: 'response_format' }, 'no response_format'],
+    [
+      { message: "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", param: 'response_format' },
+      'no response_format',
+    ],
     [{ message: 'Extra inputs are not permitted: stream_options' }, 'no usage option'],
     [{ message: 'This response_format type is unavailable now' }, 'no response_format'],
     [{ message: "'response_format.type' must be 'json_schema' or 'text'" }, 'no response_format'],
@@ -26,19 +47,43 @@ describe('what a server says it does not support', () => {
     [{ message: 'This model does not support the parameter `top_p`.' }, 'no top_p'],
     ['Unknown parameter: "stream_options"', 'no usage option'],
     [fastApi, 'no seed'],
-  ])('is given up: %j', (error, concession) => expect(conceded(error)).toBe(concession)); // prettier-ignore
+  ])('is given up: %j', (error, concession) => expect(conceded(error)).toBe(concession));
 
   it.each([
-    [{ message: "Invalid schema for response_format 'x': 'nonsense' is not valid under any of the given schemas.", param: 'response_format', code: 'invalid_json_schema' }],
-    [{ message: "Invalid schema for response_format 'x': In context=(), 'format' is not supported.", param: 'response_format.json_schema', code: null }],
+    [
+      {
+        message: "Invalid schema for response_format 'x': 'nonsense' is not valid under any of the given schemas.",
+        param: 'response_format',
+        code: 'invalid_json_schema',
+      },
+    ],
+    [
+      {
+        message: "Invalid schema for response_format 'x': In context=(), 'format' is not supported.",
+        param: 'response_format.json_schema',
+        code: null,
+      },
+    ],
     [{ message: 'temperature must be between 0 and 1' }],
-    [{ message: 'Invalid value for temperature: 1.7 is greater than the maximum of 1', param: 'temperature', code: 'decimal_above_max_value' }],
-    [{ message: "Unsupported value: 'messages[0].role' does not support 'developer' with this model.", param: 'messages[0].role', code: 'unsupported_value' }],
+    [
+      {
+        message: 'Invalid value for temperature: 1.7 is greater than the maximum of 1',
+        param: 'temperature',
+        code: 'decimal_above_max_value',
+      },
+    ],
+    [
+      {
+        message: "Unsupported value: 'messages[0].role' does not support 'developer' with this model.",
+        param: 'messages[0].role',
+        code: 'unsupported_value',
+      },
+    ],
     [{ message: 'Your text "stop the stream, temperature unknown, seed invalid" was refused' }],
     [{ message: `The prompt says that stream is not supported. ${'x'.repeat(400)}` }],
     [{ message: 'You must be 18 to use the temperature tool; unknown user' }],
     [{ message: 'upstream timed out: seed node unavailable' }],
-  ])('and a mistake of one call is not: %j', (error) => expect(conceded(error)).toBeNull()); // prettier-ignore
+  ])('and a mistake of one call is not: %j', (error) => expect(conceded(error)).toBeNull());
 });
 
 describe('a refusal', () => {
@@ -95,7 +140,10 @@ describe('a refusal', () => {
 
   it('is forgotten after ten minutes', () => {
     let now = 0;
-    const learned = new LearnedConcessions(() => undefined, () => now); // prettier-ignore
+    const learned = new LearnedConcessions(
+      () => undefined,
+      () => now,
+    );
     learned.confirm('m', 'no seed');
     expect([...learned.of('m')]).toEqual([]);
     learned.confirm('m', 'no seed');

@@ -15,11 +15,15 @@ const { signal } = new AbortController();
 
 /** A vector that differs from text to text. */
 const numbersOf = (text: string, dimension: number): readonly number[] =>
-  Array.from({ length: dimension }, (_, at) => [...text].reduce((sum, character, n) => (sum * 31 + character.codePointAt(0)! * (n + at + 1)) % 1009, at + 1) + 1); // prettier-ignore
+  Array.from(
+    { length: dimension },
+    (_, at) => [...text].reduce((sum, character, n) => (sum * 31 + character.codePointAt(0)! * (n + at + 1)) % 1009, at + 1) + 1,
+  );
 
-const dataOf = (input: readonly string[], dimension: number) => input.map((text, index) => ({ object: 'embedding', index, embedding: numbersOf(text, dimension) })); // prettier-ignore
+const dataOf = (input: readonly string[], dimension: number) =>
+  input.map((text, index) => ({ object: 'embedding', index, embedding: numbersOf(text, dimension) }));
 const send = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}): void =>
-  void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body)); // prettier-ignore
+  void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
 type Handle = (asked: Asked, response: ServerResponse, request: IncomingMessage, call: number) => void;
 async function open(
@@ -32,7 +36,13 @@ async function open(
     if (request.url!.endsWith('/models')) return send(response, { data: [] });
     handle(JSON.parse(body) as Asked, response, request, (call += 1));
   });
-  const embedder = openEmbeddings({ name: 'p', model: 'm', provider: { base_url, local: false, paid: false, ...provider }, retry: { base_ms: 1, cap_ms: 5 }, ...rest }); // prettier-ignore
+  const embedder = openEmbeddings({
+    name: 'p',
+    model: 'm',
+    provider: { base_url, local: false, paid: false, ...provider },
+    retry: { base_ms: 1, cap_ms: 5 },
+    ...rest,
+  });
   closing.push(() => embedder.close());
   return embedder;
 }
@@ -136,7 +146,13 @@ describe('an endpoint for embeddings', () => {
   it('ends after a bounded number of attempts, and quotes neither texts nor key', async () => {
     let calls = 0;
     const secret = 'the secret text of somebody';
-    const embedder = await open(({ input }, response) => { calls += 1; send(response, { error: { message: `cannot embed ${input[0]}` } }, 500); }, { retry: { attempts: 3, base_ms: 1, cap_ms: 2 } }); // prettier-ignore
+    const embedder = await open(
+      ({ input }, response) => {
+        calls += 1;
+        send(response, { error: { message: `cannot embed ${input[0]}` } }, 500);
+      },
+      { retry: { attempts: 3, base_ms: 1, cap_ms: 2 } },
+    );
     const failure = await failureOf(embedder.embed([secret], { signal }));
     expect(failure.code).toBe('PROVIDER_FAILED');
     expect(failure.message).not.toContain('secret');

@@ -22,13 +22,17 @@ async function serve(routes: Routes, headers: Record<string, string> = {}): Prom
   const asked: string[] = [];
   const server = createServer((request, response) => {
     let body = '';
-    request.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => {
-      asked.push(`${request.method} ${request.url}`);
-      const route = routes[request.url ?? ''];
-      if (typeof route === 'function') return void (route as (a: IncomingMessage, b: ServerResponse, c: string) => void)(request, response, body);
-      response.writeHead(route === undefined ? 404 : 200, { 'content-type': 'application/json', ...headers });
-      response.end(JSON.stringify(route ?? { error: 'not found' }));
-    }); // prettier-ignore
+    request
+      .setEncoding('utf8')
+      .on('data', (part: string) => (body += part))
+      .on('end', () => {
+        asked.push(`${request.method} ${request.url}`);
+        const route = routes[request.url ?? ''];
+        if (typeof route === 'function')
+          return void (route as (a: IncomingMessage, b: ServerResponse, c: string) => void)(request, response, body);
+        response.writeHead(route === undefined ? 404 : 200, { 'content-type': 'application/json', ...headers });
+        response.end(JSON.stringify(route ?? { error: 'not found' }));
+      });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())));
@@ -50,7 +54,10 @@ describe('what a server says of its models', () => {
   it('is their size and whether they see: Ollama', async () => {
     const shown = (request: IncomingMessage, response: ServerResponse, body: string): void => {
       const { model } = JSON.parse(body) as { model: string };
-      const own = model === 'eye' ? { details: { parameter_size: '4.3B' }, capabilities: ['completion', 'vision'] } : { details: { parameter_size: '134.52M' }, capabilities: ['completion'] }; // prettier-ignore
+      const own =
+        model === 'eye'
+          ? { details: { parameter_size: '4.3B' }, capabilities: ['completion', 'vision'] }
+          : { details: { parameter_size: '134.52M' }, capabilities: ['completion'] };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...own, model_info: {} }));
     };
     expect(
@@ -67,7 +74,12 @@ describe('what a server says of its models', () => {
   });
 
   it('is whether they see: LM Studio', async () => {
-    const listed = { data: [{ id: 'one', type: 'llm' }, { id: 'two', type: 'vlm' }] }; // prettier-ignore
+    const listed = {
+      data: [
+        { id: 'one', type: 'llm' },
+        { id: 'two', type: 'vlm' },
+      ],
+    };
     expect(await facts({ '/v1/models': models('one', 'two'), '/api/v0/models': listed })).toEqual([
       { ...named('one'), sees: false },
       { ...named('two'), sees: true },
@@ -247,7 +259,12 @@ describe('the environment', () => {
     expect(providerFromEnvironment('https://models.example.com/v1', 'k')?.provider.paid).toBe(true);
   });
   it.each([
-    ['http://localhost:1/v1', true], ['http://[::1]:1/v1', true], ['http://192.168.1.4/v1', true], ['http://ollama:11434/v1', true],
-    ['http://172.20.0.2/v1', true], ['http://172.40.0.2/v1', false], ['https://api.openai.com/v1', false],
-  ])('counts %s as local: %s', (url, expected) => expect(natureOf(url, false).local).toBe(expected)); // prettier-ignore
+    ['http://localhost:1/v1', true],
+    ['http://[::1]:1/v1', true],
+    ['http://192.168.1.4/v1', true],
+    ['http://ollama:11434/v1', true],
+    ['http://172.20.0.2/v1', true],
+    ['http://172.40.0.2/v1', false],
+    ['https://api.openai.com/v1', false],
+  ])('counts %s as local: %s', (url, expected) => expect(natureOf(url, false).local).toBe(expected));
 });

@@ -57,9 +57,16 @@ describe('a streamed reply', () => {
       );
       const { headers, body } = server.calls[0]!;
       expect(body).toEqual({
-        model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true, stream_options: { include_usage: true },
-        temperature: 0, max_tokens: 9, stop: ['x'], seed: 4, top_p: 0.5,
-      }); // prettier-ignore
+        model: 'm',
+        messages: [{ role: 'user', content: 'hello' }],
+        stream: true,
+        stream_options: { include_usage: true },
+        temperature: 0,
+        max_tokens: 9,
+        stop: ['x'],
+        seed: 4,
+        top_p: 0.5,
+      });
       expect(headers.authorization).toBe('Bearer k-1');
       expect(Object.keys(headers).filter((name) => /x-|openai/.test(name))).toEqual([]);
     } finally {

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { byCategoryAndModel, summedUpdates, type CategoryScore, type Score, type ScoreChange, type Scores, type StoreTtl } from '@conclave/ports'; // prettier-ignore
+import {
+  byCategoryAndModel,
+  summedUpdates,
+  type CategoryScore,
+  type Score,
+  type ScoreChange,
+  type Scores,
+  type StoreTtl,
+} from '@conclave/ports';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { inPairs } from './scripts/script.js';

@@ -12,7 +12,10 @@ export async function redisWarnings(connection: Connection): Promise<readonly st
   const warnings: string[] = [];
   for (const [name, wanted, loss] of needed) {
     const found = await configured(connection, name);
-    if (found === null) return ['Redis does not let this user read its configuration: whether it keeps what it acknowledges (`appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`) cannot be checked.']; // prettier-ignore
+    if (found === null)
+      return [
+        'Redis does not let this user read its configuration: whether it keeps what it acknowledges (`appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`) cannot be checked.',
+      ];
     if (found !== wanted && !(name === 'appendfsync' && warnings.length > 0)) {
       warnings.push(`Redis has \`${name} ${found}\` instead of \`${name} ${wanted}\`: ${loss}`);
     }

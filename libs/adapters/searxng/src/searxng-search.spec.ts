@@ -19,12 +19,17 @@ async function serve(
   closing.push(() => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())));
   return openSearxng({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, ...rest });
 }
-const json = (value: unknown, status = 200) => (_request: IncomingMessage, response: ServerResponse): void =>
-  void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value)); // prettier-ignore
+const json =
+  (value: unknown, status = 200) =>
+  (_request: IncomingMessage, response: ServerResponse): void =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 const ask = (search: Search, query = 'q', limit = 5, signal = new AbortController().signal): Promise<readonly SearchHit[]> =>
   search.query({ query, limit, signal });
 const failureOf = (search: Search, signal?: AbortSignal): Promise<Failure> =>
-  ask(search, 'q', 5, signal).then(() => Promise.reject(new Error('It did not fail.')), (error: unknown) => (error instanceof Failure ? error : Promise.reject(error))); // prettier-ignore
+  ask(search, 'q', 5, signal).then(
+    () => Promise.reject(new Error('It did not fail.')),
+    (error: unknown) => (error instanceof Failure ? error : Promise.reject(error)),
+  );
 
 describe('SearXNG', () => {
   it('is asked with the whole query, and gives hits without marks, once per address, no more than asked for', async () => {

@@ -5,9 +5,19 @@ import { openSearxng } from '@conclave/adapter-searxng';
 import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import {
-  checkRetention, deliveryHooks, overriding, protectionsOff, recordedLog, recordedPool, recordedRuns, sparingCaches,
-  type Loaded, type Observers, type Ports, type Protections,
-} from '@conclave/platform'; // prettier-ignore
+  checkRetention,
+  deliveryHooks,
+  overriding,
+  protectionsOff,
+  recordedLog,
+  recordedPool,
+  recordedRuns,
+  sparingCaches,
+  type Loaded,
+  type Observers,
+  type Ports,
+  type Protections,
+} from '@conclave/platform';
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';

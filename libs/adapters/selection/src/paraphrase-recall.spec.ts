@@ -27,7 +27,10 @@ describe('among paraphrases and distractors', () => {
     vectors = new MemoryVectorStore().connect();
     await vectors.create(scope, embedder.dimension);
     const embedded = await embedder.embed(texts, { signal });
-    await vectors.upsert(scope, texts.map((text, n) => ({ id: `${n}`, vector: embedded[n]!, text, metadata: {} }))); // prettier-ignore
+    await vectors.upsert(
+      scope,
+      texts.map((text, n) => ({ id: `${n}`, vector: embedded[n]!, text, metadata: {} })),
+    );
   });
   afterAll(async () => {
     await words.close();
@@ -35,7 +38,7 @@ describe('among paraphrases and distractors', () => {
   });
 
   const byWords = async (query: string): Promise<readonly string[]> =>
-    (await words.query({ query, limit: 5, signal })).map(({ snippet }) => snippet); // prettier-ignore
+    (await words.query({ query, limit: 5, signal })).map(({ snippet }) => snippet);
   const byMeaning = async (query: string): Promise<readonly string[]> => {
     const [vector] = await embedder.embed([query], { signal });
     return (await vectors.query(scope, { vector: vector!, limit: 5 })).hits.map(({ text }) => text);

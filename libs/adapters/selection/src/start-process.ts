@@ -3,9 +3,25 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '@conclave/contracts';
 import {
-  claimStores, endOnSignals, holdProcessLease, holdStoreMark, loadConfiguration, logNodeWarnings, openAdminServer, openObservers, openShutdown, outliveReaders, patiently, serve,
-  type Loaded, type Observers, type ProcessIdentity, type ServeOptions, type Shutdown, type Variables,
-} from '@conclave/platform'; // prettier-ignore
+  claimStores,
+  endOnSignals,
+  holdProcessLease,
+  holdStoreMark,
+  loadConfiguration,
+  logNodeWarnings,
+  openAdminServer,
+  openObservers,
+  openShutdown,
+  outliveReaders,
+  patiently,
+  serve,
+  type Loaded,
+  type Observers,
+  type ProcessIdentity,
+  type ServeOptions,
+  type Shutdown,
+  type Variables,
+} from '@conclave/platform';
 import type { StoreMark } from '@conclave/ports';
 import { openPorts, type OpenedPorts, type ServiceName } from './open-ports.js';
 import { publishToolOffers } from './publish-tool-offers.js';

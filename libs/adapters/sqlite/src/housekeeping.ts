@@ -62,8 +62,10 @@ function pruneTopic({ sql }: Tick, topic: string, before: number): number {
   const slowest = sql.get<{ position: number | null }>('SELECT MIN(position) AS position FROM log_cursor WHERE topic = ?', topic)?.position;
   const oldest = sql.all<{ seq: number; appended_at: number }>(
     'SELECT seq, appended_at FROM log WHERE topic = ? AND seq <= ? ORDER BY seq LIMIT ?',
-    topic, slowest ?? Number.MAX_SAFE_INTEGER, batch,
-  ); // prettier-ignore
+    topic,
+    slowest ?? Number.MAX_SAFE_INTEGER,
+    batch,
+  );
   const old = oldest.filter(({ appended_at }) => appended_at <= before);
   for (const { seq } of old) sql.run('DELETE FROM log WHERE seq = ?', seq);
   return old.length;
@@ -73,8 +75,9 @@ function pruneTopic({ sql }: Tick, topic: string, before: number): number {
 function pruneStreams({ sql }: Tick, before: number): number {
   const ended = sql.all<{ run_id: string }>(
     'SELECT run_id FROM stream WHERE ended_at <= ? AND EXISTS (SELECT 1 FROM stream_entry WHERE stream_entry.run_id = stream.run_id) LIMIT ?',
-    before, batch,
-  ); // prettier-ignore
+    before,
+    batch,
+  );
   for (const { run_id } of ended) {
     sql.run('DELETE FROM stream_entry WHERE run_id = ?', run_id);
     sql.run('DELETE FROM stream_task WHERE run_id = ?', run_id);
@@ -92,8 +95,9 @@ function pruneCaches(tick: Tick, now: number): number {
 function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [string, string], time: string, before: number): number {
   return sql.run(
     `DELETE FROM ${table} WHERE (${first}, ${second}) IN (SELECT ${first}, ${second} FROM ${table} WHERE ${time} <= ? LIMIT ?)`,
-    before, batch,
-  ); // prettier-ignore
+    before,
+    batch,
+  );
 }
 
 const tablesOfRun = [

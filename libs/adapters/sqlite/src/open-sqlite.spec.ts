@@ -287,7 +287,14 @@ describe('openSqlite', () => {
     const first = open();
     const signal = new AbortController().signal;
     expect(await (await first.corpus(join(root, 'documents'))).query({ query: 'sleeping lion', limit: 3, signal })).toHaveLength(1);
-    await first.graph.addSynthesis({ tenant: 't', runId: 'run_00000001', insight: { summary: 's', entities: ['e'], insight_type: 'synthesis' }, domain: 'd', confidence: 1, at: 1 }); // prettier-ignore
+    await first.graph.addSynthesis({
+      tenant: 't',
+      runId: 'run_00000001',
+      insight: { summary: 's', entities: ['e'], insight_type: 'synthesis' },
+      domain: 'd',
+      confidence: 1,
+      at: 1,
+    });
     await Promise.all([first.close(), first.close()]);
     await expect(first.log.publish([namedOutput(newRunId(), 'late')])).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' });
     const second = open();

@@ -1,6 +1,20 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { systemClock, type Blobs, type Clock, type DeliveryHooks, type EventLog, type KnowledgeGraph, type PoolChange, type Recovery, type RunStream, type Search, type StateStore, type StoreTtl, type Vectors } from '@conclave/ports'; // prettier-ignore
+import {
+  systemClock,
+  type Blobs,
+  type Clock,
+  type DeliveryHooks,
+  type EventLog,
+  type KnowledgeGraph,
+  type PoolChange,
+  type Recovery,
+  type RunStream,
+  type Search,
+  type StateStore,
+  type StoreTtl,
+  type Vectors,
+} from '@conclave/ports';
 import { SqliteBlobs } from './blobs.js';
 import { Database, type StoreLogger } from './database/database.js';
 import { Groups, SqliteLog } from './event-log/sqlite-log.js';

@@ -43,8 +43,10 @@ export class SqliteRunStream implements RunStream {
       const first = sql.get<{ id: number | null }>('SELECT MIN(id) AS id FROM stream_entry WHERE run_id = ?', runId)?.id ?? 0;
       const rows = sql.all<{ id: number; at: number; body: string }>(
         'SELECT id, at, body FROM stream_entry WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
-        runId, after, limit,
-      ); // prettier-ignore
+        runId,
+        after,
+        limit,
+      );
       const entries = rows.map(({ id, at, body }): StreamEntry => ({ ...(JSON.parse(body) as StreamBody), id, at }));
       return { entries, first, last: stream.last, ended: stream.ended_at !== null };
     });
@@ -57,8 +59,9 @@ export class SqliteRunStream implements RunStream {
     const now = this.now();
     const { last } = sql.get<StreamRow>(
       'INSERT INTO stream (run_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = last + excluded.last RETURNING last, ended_at',
-      runId, bodies.length,
-    )!; // prettier-ignore
+      runId,
+      bodies.length,
+    )!;
     bodies.forEach((body, index) => {
       const id = last - bodies.length + 1 + index;
       sql.run('INSERT INTO stream_entry (run_id, id, at, body) VALUES (?, ?, ?, ?)', runId, id, now, JSON.stringify(body));

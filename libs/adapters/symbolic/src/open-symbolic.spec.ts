@@ -56,13 +56,22 @@ describe('mathematics without Python', () => {
   it.each([
     ['an integral', 'integrate', { expression: polynomial('x', 40), variable: 'x', lower: 0, upper: 1 }],
     ['a product of matrices', 'multiply', { matrix: rows(14), other: rows(14) }],
-    ['functions within functions', 'evaluate', { expression: nested('x'), values: Object.fromEntries(['x', 'y', 'z', 'u', 'v'].map((name) => [name, nested('w')])) }],
-  ] as const)('holds nobody else up for 50 ms: %s', async (_what, operation, args) => {
-    // Code that has not run yet is slow the first times.
-    for (let n = 0; n < 4; n += 1) await symbolic.evaluate({ operation: 'rank', args: { matrix: [[nested('x'), nested('y')]] }, signal }).catch(() => undefined);
-    const held = await longestHold(() => symbolic.evaluate({ operation, args, signal, timeoutMs: 8_000 }).catch(() => undefined));
-    expect(held).toBeLessThan(50);
-  }, 30_000); // prettier-ignore
+    [
+      'functions within functions',
+      'evaluate',
+      { expression: nested('x'), values: Object.fromEntries(['x', 'y', 'z', 'u', 'v'].map((name) => [name, nested('w')])) },
+    ],
+  ] as const)(
+    'holds nobody else up for 50 ms: %s',
+    async (_what, operation, args) => {
+      // Code that has not run yet is slow the first times.
+      for (let n = 0; n < 4; n += 1)
+        await symbolic.evaluate({ operation: 'rank', args: { matrix: [[nested('x'), nested('y')]] }, signal }).catch(() => undefined);
+      const held = await longestHold(() => symbolic.evaluate({ operation, args, signal, timeoutMs: 8_000 }).catch(() => undefined));
+      expect(held).toBeLessThan(50);
+    },
+    30_000,
+  );
 });
 
 /** The longest processor time between two turns of the event loop, milliseconds: what other programs take of the machine does not count. */

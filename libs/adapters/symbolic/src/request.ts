@@ -10,15 +10,44 @@ export type Rows = readonly (readonly Tree[])[];
 export type Job = { readonly precision: number } & (
   | { readonly operation: 'evaluate'; readonly expression: Tree; readonly values: readonly (readonly [name: string, value: Tree])[] }
   | { readonly operation: 'simplify' | 'expand' | 'factor'; readonly expression: Tree }
-  | { readonly operation: 'solve'; readonly relations: readonly Related[]; readonly variables: readonly string[]; readonly domain: 'real' | 'complex' }
-  | { readonly operation: 'integrate'; readonly expression: Tree; readonly variable: string; readonly lower: Tree | null; readonly upper: Tree | null }
-  | { readonly operation: 'differentiate'; readonly expression: Tree; readonly variable: string; readonly order: number; readonly point: Tree | null }
-  | { readonly operation: 'limit'; readonly expression: Tree; readonly variable: string; readonly point: Tree; readonly direction: '+' | '-' | 'both' }
-  | { readonly operation: 'sum' | 'product'; readonly expression: Tree; readonly variable: string; readonly lower: Tree; readonly upper: Tree }
+  | {
+      readonly operation: 'solve';
+      readonly relations: readonly Related[];
+      readonly variables: readonly string[];
+      readonly domain: 'real' | 'complex';
+    }
+  | {
+      readonly operation: 'integrate';
+      readonly expression: Tree;
+      readonly variable: string;
+      readonly lower: Tree | null;
+      readonly upper: Tree | null;
+    }
+  | {
+      readonly operation: 'differentiate';
+      readonly expression: Tree;
+      readonly variable: string;
+      readonly order: number;
+      readonly point: Tree | null;
+    }
+  | {
+      readonly operation: 'limit';
+      readonly expression: Tree;
+      readonly variable: string;
+      readonly point: Tree;
+      readonly direction: '+' | '-' | 'both';
+    }
+  | {
+      readonly operation: 'sum' | 'product';
+      readonly expression: Tree;
+      readonly variable: string;
+      readonly lower: Tree;
+      readonly upper: Tree;
+    }
   | { readonly operation: 'series'; readonly expression: Tree; readonly variable: string; readonly point: Tree; readonly order: number }
   | { readonly operation: 'determinant' | 'inverse' | 'rank' | 'eigenvalues' | 'rref'; readonly matrix: Rows }
   | { readonly operation: 'multiply'; readonly matrix: Rows; readonly other: Rows }
-); // prettier-ignore
+);
 
 export interface ReadRequest {
   readonly job: Job;
@@ -65,13 +94,20 @@ class Reader {
         return this.solve();
       case 'integrate': {
         const [lower, upper] = [this.optional('lower'), this.optional('upper')];
-        if ((lower === null) !== (upper === null)) throw unreadable('A definite integral needs both `lower` and `upper`; leave out both for an indefinite one.');
+        if ((lower === null) !== (upper === null))
+          throw unreadable('A definite integral needs both `lower` and `upper`; leave out both for an indefinite one.');
         const expression = this.term();
         return { operation, expression, variable: this.variableOf(expression), lower, upper };
       }
       case 'differentiate': {
         const expression = this.term();
-        return { operation, expression, variable: this.variableOf(expression), order: this.integer('order', 1, 1, 20), point: this.optional('point') };
+        return {
+          operation,
+          expression,
+          variable: this.variableOf(expression),
+          order: this.integer('order', 1, 1, 20),
+          point: this.optional('point'),
+        };
       }
       case 'limit': {
         const expression = this.term();
@@ -98,7 +134,7 @@ class Reader {
         return { operation, matrix };
       }
     }
-  } // prettier-ignore
+  }
 
   private solve(): object {
     const given = this.args['equations'] ?? this.args['expression'];
@@ -177,13 +213,16 @@ class Reader {
     const given = this.args[name];
     if (given === undefined || given === null) throw unreadable(`Give \`${name}\` for ${this.operation}, such as [[1, 2], [3, 4]].`);
     const rows: Rows = Array.isArray(given)
-      ? given.slice(0, bounds.side + 1).map((row) => (Array.isArray(row) ? row : [row]).slice(0, bounds.side + 1).map((entry) => this.tree(entry, name)))
+      ? given
+          .slice(0, bounds.side + 1)
+          .map((row) => (Array.isArray(row) ? row : [row]).slice(0, bounds.side + 1).map((entry) => this.tree(entry, name)))
       : this.kept(parseRows(this.text(given, name), this.declared));
     if (rows.length === 0 || rows[0]!.length === 0 || rows.some((row) => row.length !== rows[0]!.length))
       throw unreadable(`\`${name}\` needs rows of the same length, such as [[1, 2], [3, 4]].`);
-    if (rows.length > bounds.side || rows[0]!.length > bounds.side) throw unreadable(`\`${name}\` has more than ${bounds.side} rows or columns.`);
+    if (rows.length > bounds.side || rows[0]!.length > bounds.side)
+      throw unreadable(`\`${name}\` has more than ${bounds.side} rows or columns.`);
     return rows;
-  } // prettier-ignore
+  }
 
   private nameList(name: string): readonly string[] {
     const value = this.args[name];
@@ -198,12 +237,13 @@ class Reader {
 
   private text(value: unknown, name: string): string {
     if (typeof value === 'number' && !Number.isFinite(value)) throw unreadable(`\`${name}\` is no number.`);
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') throw unreadable(`\`${name}\` is to be a text.`);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
+      throw unreadable(`\`${name}\` is to be a text.`);
     const text = String(value);
     this.characters += text.length;
     if (this.characters > bounds.request) throw unreadable(`All arguments together have more than ${bounds.request} characters.`);
     return text;
-  } // prettier-ignore
+  }
 
   private kept<T>({ value, notes }: Parsed<T>): T {
     for (const tree of treesOf(value)) checkSizes(tree);

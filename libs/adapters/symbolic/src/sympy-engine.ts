@@ -76,7 +76,8 @@ async function started(program: LineProgram): ReturnType<typeof LineProcess.star
   try {
     return await LineProcess.start(program);
   } catch (error) {
-    if (error instanceof ProcessEnded) throw new Failure('MATH_UNAVAILABLE', `${program.file} does not start: ${error.how}.`, { cause: error });
+    if (error instanceof ProcessEnded)
+      throw new Failure('MATH_UNAVAILABLE', `${program.file} does not start: ${error.how}.`, { cause: error });
     throw error;
   }
-} // prettier-ignore
+}

@@ -74,20 +74,29 @@ for attempt in attempts:
     except BaseException as error:
         print(type(error).__name__, error)`;
     const { stdout, stderr } = spawnSync(python, ['-I', '-B', '-c', code], { encoding: 'utf8', env: {}, timeout: 60_000 });
-    const outcomes = Object.fromEntries(stdout.trim().split('\n').map((line, n) => [attempts[n], line.split(' ')[0]]));
+    const outcomes = Object.fromEntries(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line, n) => [attempts[n], line.split(' ')[0]]),
+    );
     expect([stderr, outcomes]).toEqual(['', Object.fromEntries(attempts.map((attempt) => [attempt, 'refused']))]);
-  }); // prettier-ignore
+  });
 
   it('has no environment, no arguments of the user, and limits of the system', async () => {
     const { process } = await worker();
     const [pid] = workers().slice(-1);
-    expect(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter((one) => one !== '' && !one.startsWith('LC_CTYPE='))).toEqual([]);
+    expect(
+      readFileSync(`/proc/${pid}/environ`, 'utf8')
+        .split('\0')
+        .filter((one) => one !== '' && !one.startsWith('LC_CTYPE=')),
+    ).toEqual([]);
     const limits = readFileSync(`/proc/${pid}/limits`, 'utf8');
     expect(limits).toMatch(/Max address space\s+536870912\s+536870912/);
     expect(limits).toMatch(/Max file size\s+0\s+0/);
     expect(limits).toMatch(/Max cpu time\s+\d+ /);
     await process.kill();
-  }); // prettier-ignore
+  });
 
   it('builds only the nodes it knows, whatever it is sent', async () => {
     const { process } = await worker();
@@ -103,10 +112,15 @@ for attempt in attempts:
       'x + 1',
       null,
     ])
-      expect([expression, await process.ask({ seconds: 5, job: { operation: 'evaluate', precision: 15, values: [], expression } }, { withinMs: 20_000 })]).toMatchObject([expression, { ok: false }]);
-    expect(await process.ask({ seconds: 5, job: { operation: 'simplify', precision: 15, expression: x } }, { withinMs: 20_000 })).toMatchObject({ ok: true, result: 'x' });
+      expect([
+        expression,
+        await process.ask({ seconds: 5, job: { operation: 'evaluate', precision: 15, values: [], expression } }, { withinMs: 20_000 }),
+      ]).toMatchObject([expression, { ok: false }]);
+    expect(
+      await process.ask({ seconds: 5, job: { operation: 'simplify', precision: 15, expression: x } }, { withinMs: 20_000 }),
+    ).toMatchObject({ ok: true, result: 'x' });
     await process.kill();
-  }); // prettier-ignore
+  });
 
   it('ends with whoever started it', async () => {
     const before = workers();
@@ -120,12 +134,16 @@ for attempt in attempts:
   it('stops at its memory and at its time, and the next question is served', async () => {
     const symbolic = symbolicWith({ memoryMb: 200, seconds: 2 });
     await evaluate(symbolic, '1+1');
-    const heavy = symbolic.evaluate({ operation: 'expand', args: { expression: '(x + y + z + w + 1)^80 (x - y + 2 z - w + 3)^80' }, signal: never });
+    const heavy = symbolic.evaluate({
+      operation: 'expand',
+      args: { expression: '(x + y + z + w + 1)^80 (x - y + 2 z - w + 3)^80' },
+      signal: never,
+    });
     const from = performance.now();
     await expect(heavy).rejects.toMatchObject({ code: 'MATH_LIMIT' });
     expect(performance.now() - from).toBeLessThan(2_600);
     expect((await evaluate(symbolic, '2+2')).result).toBe('4');
-  }); // prettier-ignore
+  });
 
   it('is replaced when it is killed', async () => {
     const before = workers();
@@ -133,10 +151,16 @@ for attempt in attempts:
     await evaluate(symbolic, '1+1');
     for (const pid of workers().filter((one) => !before.includes(one))) process.kill(pid, 'SIGKILL');
     const results = [];
-    for (let n = 0; n < 3; n += 1) results.push(await evaluate(symbolic, '2+2').then(({ result }) => result, (error: { code: string }) => error.code));
+    for (let n = 0; n < 3; n += 1)
+      results.push(
+        await evaluate(symbolic, '2+2').then(
+          ({ result }) => result,
+          (error: { code: string }) => error.code,
+        ),
+      );
     expect(results.slice(1)).toEqual(['4', '4']);
     expect(['4', 'MATH_LIMIT']).toContain(results[0]);
-  }); // prettier-ignore
+  });
 });
 
 describe('a Python that is named', () => {

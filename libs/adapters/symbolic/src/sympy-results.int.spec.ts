@@ -60,14 +60,17 @@ describe('results of SymPy', () => {
     await fc.assert(
       fc.asyncProperty(fc.tuple(...Array.from({ length: 6 }, () => fc.integer({ min: -9, max: 9 }))), async ([a, b, c, d, e, f]) => {
         fc.pre(a! * d! !== b! * c!);
-        const { solutions } = await ask('solve', { equations: [`${a}*x + (${b})*y = ${e}`, `${c}*x + (${d})*y = ${f}`], variables: ['x', 'y'] });
+        const { solutions } = await ask('solve', {
+          equations: [`${a}*x + (${b})*y = ${e}`, `${c}*x + (${d})*y = ${f}`],
+          variables: ['x', 'y'],
+        });
         const [x, y] = [valueOf(solutions![0]!['x']!), valueOf(solutions![0]!['y']!)];
         close(a! * x + b! * y, e!);
         close(c! * x + d! * y, f!);
       }),
       { numRuns: 15 },
     );
-  }); // prettier-ignore
+  });
 
   it('expand and factor without a change of the value', async () => {
     await fc.assert(
@@ -84,13 +87,33 @@ describe('results of SymPy', () => {
 
   it('are those of the Compute Engine wherever it has one', async () => {
     const questions: readonly (readonly [SymbolicOperation, SymbolicArgs])[] = [
-      ...['sqrt(50) + sqrt(8)', '(1 + 1/3)^5', 'cos(pi/3) + tan(pi/4)', 'ln(e^3)', 'abs(-7/3)', 'gcd(84, 36)', 'mod(-7, 3)', '100!/98!'].map((expression) => ['evaluate', { expression }] as const),
+      ...[
+        'sqrt(50) + sqrt(8)',
+        '(1 + 1/3)^5',
+        'cos(pi/3) + tan(pi/4)',
+        'ln(e^3)',
+        'abs(-7/3)',
+        'gcd(84, 36)',
+        'mod(-7, 3)',
+        '100!/98!',
+      ].map((expression) => ['evaluate', { expression }] as const),
       ...['x^2 e^x', 'ln(x)/x', 'sin(x^2)', '1/(x^2 + 1)', 'sqrt(x) cos x'].map((expression) => ['differentiate', { expression }] as const),
       ...['x^5', '2x/(x^2 + 1)', 'cos(3x)', 'x^2 + 1/x'].map((expression) => ['integrate', { expression, lower: 1, upper: 2 }] as const),
-      ...['(x^2 - 1)/(x - 1)', '(1 + 1/x)^x', 'x^2 + 3'].map((expression, n) => ['limit', { expression, point: [1, 'infinity', 2][n] }] as const),
-      ['determinant', { matrix: [[2, 1, 3], [0, -1, 4], [5, 2, '1/2']] }],
+      ...['(x^2 - 1)/(x - 1)', '(1 + 1/x)^x', 'x^2 + 3'].map(
+        (expression, n) => ['limit', { expression, point: [1, 'infinity', 2][n] }] as const,
+      ),
+      [
+        'determinant',
+        {
+          matrix: [
+            [2, 1, 3],
+            [0, -1, 4],
+            [5, 2, '1/2'],
+          ],
+        },
+      ],
       ['sum', { expression: '1/k', variable: 'k', lower: 1, upper: 12 }],
-    ]; // prettier-ignore
+    ];
     let compared = 0;
     for (const [operation, args] of questions) {
       const exact = await textOf(operation, args);
@@ -109,10 +132,50 @@ describe('results of SymPy', () => {
   });
 
   it.each<[SymbolicOperation, SymbolicArgs, string, string]>([
-    ['rank', { matrix: [[1, 2], [2, 4]] }, '1', ''],
-    ['rref', { matrix: [[1, 2, 3], [2, 4, 7]] }, '[[1, 2, 0], [0, 0, 1]]', ''],
-    ['inverse', { matrix: [[1, 2], [2, 4]] }, 'no inverse', 'determinant is 0'],
-    ['eigenvalues', { matrix: [[0, -1], [1, 0]] }, '[-i, i]', 'multiplicity'],
+    [
+      'rank',
+      {
+        matrix: [
+          [1, 2],
+          [2, 4],
+        ],
+      },
+      '1',
+      '',
+    ],
+    [
+      'rref',
+      {
+        matrix: [
+          [1, 2, 3],
+          [2, 4, 7],
+        ],
+      },
+      '[[1, 2, 0], [0, 0, 1]]',
+      '',
+    ],
+    [
+      'inverse',
+      {
+        matrix: [
+          [1, 2],
+          [2, 4],
+        ],
+      },
+      'no inverse',
+      'determinant is 0',
+    ],
+    [
+      'eigenvalues',
+      {
+        matrix: [
+          [0, -1],
+          [1, 0],
+        ],
+      },
+      '[-i, i]',
+      'multiplicity',
+    ],
     ['factor', { expression: '360' }, '2^3 * 3^2 * 5', 'primes'],
     ['series', { expression: 'sin(x)', order: 6 }, 'x^5/120 - x^3/6 + x', 'left out'],
     ['limit', { expression: '1/x', point: 0 }, 'no limit', 'From the right it is infinity, from the left -infinity'],
@@ -138,10 +201,12 @@ describe('results of SymPy', () => {
     const calculated = await ask(operation, args);
     expect(calculated.result).toBe(result);
     expect([...calculated.notes, calculated.caveat].join(' ')).toContain(words);
-  }); // prettier-ignore
+  });
 
   it('are not made up where there is none', async () => {
     await expect(ask('integrate', { expression: 'sin(x)^x' })).rejects.toMatchObject({ code: 'MATH_UNSUPPORTED' });
-    await expect(ask('sum', { expression: '1/n', variable: 'n', lower: 1, upper: 'infinity' }).then(({ result }) => result)).resolves.toBe('infinity');
-  }); // prettier-ignore
+    await expect(ask('sum', { expression: '1/n', variable: 'n', lower: 1, upper: 'infinity' }).then(({ result }) => result)).resolves.toBe(
+      'infinity',
+    );
+  });
 });

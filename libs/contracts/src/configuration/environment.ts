@@ -20,8 +20,19 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Points at which a process can be told to die, for tests of what the delivery promises. */
 export const crashPoints = [
-  'after-accept', 'after-poll', 'before-call', 'mid-stream', 'after-call', 'before-publish', 'after-publish', 'after-commit', 'engine-decided', 'engine-committed', 'timer-due', 'timer-published',
-] as const; // prettier-ignore
+  'after-accept',
+  'after-poll',
+  'before-call',
+  'mid-stream',
+  'after-call',
+  'before-publish',
+  'after-publish',
+  'after-commit',
+  'engine-decided',
+  'engine-committed',
+  'timer-due',
+  'timer-published',
+] as const;
 export type CrashPointName = (typeof crashPoints)[number];
 const crashPoint = z
   .string()

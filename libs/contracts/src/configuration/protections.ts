@@ -14,20 +14,48 @@ const both = ['embedded', 'distributed'] as const;
  * without the protection proves nothing. Nothing else may use them.
  */
 export const protections = [
-  { name: 'offset-tracker', lost: 'A record counts as done as soon as it is handed over: whoever dies with it in its hands loses it.', engines: both },
-  { name: 'applied-ids', lost: 'A step runs again when its event comes again, and the outputs it gave the first time are gone.', engines: both },
-  { name: 'compare-and-set', lost: 'Of two steps on one run at the same time the later one overwrites the earlier one.', engines: ['distributed'] },
+  {
+    name: 'offset-tracker',
+    lost: 'A record counts as done as soon as it is handed over: whoever dies with it in its hands loses it.',
+    engines: both,
+  },
+  {
+    name: 'applied-ids',
+    lost: 'A step runs again when its event comes again, and the outputs it gave the first time are gone.',
+    engines: both,
+  },
+  {
+    name: 'compare-and-set',
+    lost: 'Of two steps on one run at the same time the later one overwrites the earlier one.',
+    engines: ['distributed'],
+  },
   { name: 'journal', lost: 'Finished model calls are made and paid again whenever their record comes again.', engines: both },
-  { name: 'attempts', lost: 'What an owner thought dead writes late counts, and nobody learns that the text before was superseded.', engines: both },
-  { name: 'timer-events', lost: 'A due timer is gone before the log has it: a death or an outage in between leaves its run waiting for ever.', engines: both },
-  { name: 'dead-letters', lost: 'A record that cannot be handled disappears without a letter and without the events that stand for it.', engines: both },
+  {
+    name: 'attempts',
+    lost: 'What an owner thought dead writes late counts, and nobody learns that the text before was superseded.',
+    engines: both,
+  },
+  {
+    name: 'timer-events',
+    lost: 'A due timer is gone before the log has it: a death or an outage in between leaves its run waiting for ever.',
+    engines: both,
+  },
+  {
+    name: 'dead-letters',
+    lost: 'A record that cannot be handled disappears without a letter and without the events that stand for it.',
+    engines: both,
+  },
   { name: 'stream-resume', lost: 'A reader who comes back misses everything that was written while it was away.', engines: both },
-  { name: 'outage-pause', lost: 'An outage of our own stores counts as failed attempts and makes dead letters of good records.', engines: both },
+  {
+    name: 'outage-pause',
+    lost: 'An outage of our own stores counts as failed attempts and makes dead letters of good records.',
+    engines: both,
+  },
   { name: 'deadline-check', lost: 'Work whose time is over or whose run has ended is done and paid all the same.', engines: both },
   { name: 'store-identity', lost: 'An empty or older state store is worked on as if it were the right one.', engines: ['distributed'] },
   { name: 'process-deaths', lost: 'A record that kills its process kills every process that takes it up, for ever.', engines: both },
   { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing is never begun.', engines: both },
-] as const satisfies readonly ProtectionSpec[]; // prettier-ignore
+] as const satisfies readonly ProtectionSpec[];
 
 export type ProtectionName = (typeof protections)[number]['name'];
 export const protectionNames: readonly ProtectionName[] = protections.map(({ name }) => name);

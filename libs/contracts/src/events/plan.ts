@@ -3,8 +3,19 @@ import { defineEvent, type EventOf } from '../event.js';
 import { Epoch, LocalTaskId, RunId } from '../ids.js';
 import { RunLimits, Template } from '../template.js';
 import {
-  AnswerParameters, Attachment, CachedAnswer, CacheKeys, Complexity, FailureNote, HistoryEntry, Memory, SafetyTopic, TextMessage, Timestamp, Usage,
-} from '../values.js'; // prettier-ignore
+  AnswerParameters,
+  Attachment,
+  CachedAnswer,
+  CacheKeys,
+  Complexity,
+  FailureNote,
+  HistoryEntry,
+  Memory,
+  SafetyTopic,
+  TextMessage,
+  Timestamp,
+  Usage,
+} from '../values.js';
 
 export const Caller = z.object({
   tenant: z.string().describe('tenant every id of this run belongs to'),

@@ -3,9 +3,18 @@ import { FeedbackAccepted, FeedbackRequest } from './feedback.js';
 import { InsightList, InsightView } from './insights.js';
 import type { Route } from './routes.js';
 import {
-  Contradiction, ContradictionDecision, ContradictionList, PromptChange, PromptList, PromptView, RollbackRequest, SkillApproval, SkillChange,
-  SkillList, SkillView,
-} from './settings.js'; // prettier-ignore
+  Contradiction,
+  ContradictionDecision,
+  ContradictionList,
+  PromptChange,
+  PromptList,
+  PromptView,
+  RollbackRequest,
+  SkillApproval,
+  SkillChange,
+  SkillList,
+  SkillView,
+} from './settings.js';
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
 const prompt = of('PromptView', PromptView);

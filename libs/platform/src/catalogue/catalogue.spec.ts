@@ -6,8 +6,16 @@ import { openCatalogue } from './template-catalogue.js';
 
 const expertPrompts = { general: 'You answer.', math: 'You calculate.' };
 const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
-  ref, model: ref.split('@')[0]!, provider: ref.split('@')[1]!, context: null, price: null, local: true, demo: false, kind: 'chat', ...more,
-}); // prettier-ignore
+  ref,
+  model: ref.split('@')[0]!,
+  provider: ref.split('@')[1]!,
+  context: null,
+  price: null,
+  local: true,
+  demo: false,
+  kind: 'chat',
+  ...more,
+});
 const provider = (name: string, more: Partial<ProviderStatus> = {}): ProviderStatus => ({
   name,
   reachable: true,

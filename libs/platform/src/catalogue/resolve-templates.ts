@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto';
 import {
-  availableCapabilities, availableStrategies, defaultLimits, evidenceCapabilities, paidCostCap, Template, TemplateSettings,
-  type CollectionOffer, type Configuration, type ExpertProfile, type RunLimits, type shippedTemplates, type ToolOffer,
-} from '@conclave/contracts'; // prettier-ignore
+  availableCapabilities,
+  availableStrategies,
+  defaultLimits,
+  evidenceCapabilities,
+  paidCostCap,
+  Template,
+  TemplateSettings,
+  type CollectionOffer,
+  type Configuration,
+  type ExpertProfile,
+  type RunLimits,
+  type shippedTemplates,
+  type ToolOffer,
+} from '@conclave/contracts';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { chooseModels, type ModelChoice } from './choose-models.js';
 import { codeCategories, visionCategory } from './spread-models.js';
@@ -209,7 +220,12 @@ function paidSentence(model: ModelInfo): string {
 }
 
 function pick<T>(refs: readonly string[], of: (ref: string) => T | undefined): Record<string, T> {
-  return Object.fromEntries(refs.flatMap((ref) => { const value = of(ref); return value === undefined ? [] : [[ref, value]]; })); // prettier-ignore
+  return Object.fromEntries(
+    refs.flatMap((ref) => {
+      const value = of(ref);
+      return value === undefined ? [] : [[ref, value]];
+    }),
+  );
 }
 
 /** JSON with sorted keys, so that the same content has the same hash in every process. */

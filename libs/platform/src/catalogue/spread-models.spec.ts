@@ -54,7 +54,13 @@ describe('several models of one machine', () => {
 
   it('keep the order of the list where no size is known, and are spread the same every time', () => {
     const roles = spread('alpha', 'beta', 'gamma');
-    expect(roles).toEqual({ judge: 'alpha@ollama', experts: ['beta@ollama', 'gamma@ollama'], secondTier: ['alpha@ollama'], code: ['beta@ollama', 'gamma@ollama'], vision: ['beta@ollama', 'gamma@ollama'] }); // prettier-ignore
+    expect(roles).toEqual({
+      judge: 'alpha@ollama',
+      experts: ['beta@ollama', 'gamma@ollama'],
+      secondTier: ['alpha@ollama'],
+      code: ['beta@ollama', 'gamma@ollama'],
+      vision: ['beta@ollama', 'gamma@ollama'],
+    });
     expect(spread('alpha', 'beta', 'gamma')).toEqual(roles);
   });
 

@@ -133,14 +133,21 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
       const models = await options.models.list();
       return [
         ...current().templates.map(({ id, description }) => ({ id, ownedBy: 'conclave', created: openedAt, description })),
-        ...Object.entries(configuration.aliases).map(([id, target]) => ({ id, ownedBy: 'conclave', created: openedAt, description: `The same as ${target}.` })),
-        ...models.filter(({ kind }) => kind === 'chat').map((model) => ({
-          id: model.ref,
-          ownedBy: model.provider,
+        ...Object.entries(configuration.aliases).map(([id, target]) => ({
+          id,
+          ownedBy: 'conclave',
           created: openedAt,
-          ...(model.demo ? { description: 'Built-in demo model: deterministic, offline, for trying things out.' } : {}),
+          description: `The same as ${target}.`,
         })),
-      ]; // prettier-ignore
+        ...models
+          .filter(({ kind }) => kind === 'chat')
+          .map((model) => ({
+            id: model.ref,
+            ownedBy: model.provider,
+            created: openedAt,
+            ...(model.demo ? { description: 'Built-in demo model: deterministic, offline, for trying things out.' } : {}),
+          })),
+      ];
     },
     found: () => found,
   };

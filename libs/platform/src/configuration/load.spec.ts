@@ -55,14 +55,26 @@ describe('a configuration file', () => {
 
   it.each([
     ['is there without a word about it', '{}', { precision: { builtin: 'precision-tools' } }],
-    ['stays beside other servers', 'mcp: { files: { url: "http://127.0.0.1:9/mcp" } }', { files: { url: 'http://127.0.0.1:9/mcp' }, precision: { builtin: 'precision-tools' } }],
-    ['gets what is said about it', 'mcp: { precision: { env: { CONCLAVE_LAW_URL: LAW_URL } } }', { precision: { builtin: 'precision-tools', env: { CONCLAVE_LAW_URL: 'LAW_URL' } } }],
-    ['may be reached elsewhere', 'mcp: { precision: { url: "http://127.0.0.1:8091/mcp" } }', { precision: { url: 'http://127.0.0.1:8091/mcp' } }],
+    [
+      'stays beside other servers',
+      'mcp: { files: { url: "http://127.0.0.1:9/mcp" } }',
+      { files: { url: 'http://127.0.0.1:9/mcp' }, precision: { builtin: 'precision-tools' } },
+    ],
+    [
+      'gets what is said about it',
+      'mcp: { precision: { env: { CONCLAVE_LAW_URL: LAW_URL } } }',
+      { precision: { builtin: 'precision-tools', env: { CONCLAVE_LAW_URL: 'LAW_URL' } } },
+    ],
+    [
+      'may be reached elsewhere',
+      'mcp: { precision: { url: "http://127.0.0.1:8091/mcp" } }',
+      { precision: { url: 'http://127.0.0.1:8091/mcp' } },
+    ],
     ['can be switched off', 'mcp: { precision: { enabled: false } }', {}],
   ])('the tool server of the product %s', (_how, text, servers) => {
     write(text);
     expect(load().configuration.mcp).toEqual(servers);
-  }); // prettier-ignore
+  });
 
   it('reads everything that the guide shows', () => {
     mkdirSync(join(folder, 'prompts'));
@@ -136,30 +148,138 @@ stores:
 
 describe('mistakes in a configuration', () => {
   const table: readonly (readonly [name: string, yaml: string, line: number, setting: string, words: readonly string[]])[] = [
-    ['an unknown key names the nearest known one', 'templates:\n  mine:\n    strateggy: agentic\n', 3, 'templates.mine.strateggy', ['not a known key', 'Did you mean `strategy`']],
+    [
+      'an unknown key names the nearest known one',
+      'templates:\n  mine:\n    strateggy: agentic\n',
+      3,
+      'templates.mine.strateggy',
+      ['not a known key', 'Did you mean `strategy`'],
+    ],
     ['an unknown top-level key too', 'provider: {}\n', 1, 'provider', ['Did you mean `providers`']],
-    ['a key like no other lists what is known', 'search:\n  zzzzzzzzzzzzzzzz: 1\n', 2, 'search.zzzzzzzzzzzzzzzz', ['Known keys here: searxng, corpus']],
-    ['too many rounds name the range', 'templates:\n  mine:\n    max_agentic_rounds: 5\n', 3, 'templates.mine.max_agentic_rounds', ['5 is not allowed', 'a whole number from 0 to 4']],
-    ['a negative number of rounds', 'templates: { mine: { max_agentic_rounds: -1 } }\n', 1, 'templates.mine.max_agentic_rounds', ['from 0 to 4']],
-    ['a word where a number belongs', 'templates:\n  mine:\n    limits:\n      model_calls: many\n', 4, 'templates.mine.limits.model_calls', ['"many" is not allowed', 'a whole number from 1 to 10000']],
-    ['an unknown strategy', 'templates:\n  mine:\n    strategy: agentik\n', 3, 'templates.mine.strategy', ['Did you mean `agentic`', 'single-pass']],
-    ['a template called like a coding model', 'templates:\n  my-codex:\n    strategy: agentic\n', 2, 'templates.my-codex', ['cannot be a name here', 'without `codex`']],
+    [
+      'a key like no other lists what is known',
+      'search:\n  zzzzzzzzzzzzzzzz: 1\n',
+      2,
+      'search.zzzzzzzzzzzzzzzz',
+      ['Known keys here: searxng, corpus'],
+    ],
+    [
+      'too many rounds name the range',
+      'templates:\n  mine:\n    max_agentic_rounds: 5\n',
+      3,
+      'templates.mine.max_agentic_rounds',
+      ['5 is not allowed', 'a whole number from 0 to 4'],
+    ],
+    [
+      'a negative number of rounds',
+      'templates: { mine: { max_agentic_rounds: -1 } }\n',
+      1,
+      'templates.mine.max_agentic_rounds',
+      ['from 0 to 4'],
+    ],
+    [
+      'a word where a number belongs',
+      'templates:\n  mine:\n    limits:\n      model_calls: many\n',
+      4,
+      'templates.mine.limits.model_calls',
+      ['"many" is not allowed', 'a whole number from 1 to 10000'],
+    ],
+    [
+      'an unknown strategy',
+      'templates:\n  mine:\n    strategy: agentik\n',
+      3,
+      'templates.mine.strategy',
+      ['Did you mean `agentic`', 'single-pass'],
+    ],
+    [
+      'a template called like a coding model',
+      'templates:\n  my-codex:\n    strategy: agentic\n',
+      2,
+      'templates.my-codex',
+      ['cannot be a name here', 'without `codex`'],
+    ],
     ['a template called like a new model', 'templates:\n  gpt-5-mine: {}\n', 2, 'templates.gpt-5-mine', ['cannot be a name here']],
     ['a template called like a reasoning model', 'templates:\n  o3-mine: {}\n', 2, 'templates.o3-mine', ['cannot be a name here']],
-    ['a key in the file', 'providers:\n  cloud:\n    base_url: https://models.example/v1\n    api_key: sk-1\n', 4, 'providers.cloud.api_key', ['keys never stand in this file', 'api_key_env']],
+    [
+      'a key in the file',
+      'providers:\n  cloud:\n    base_url: https://models.example/v1\n    api_key: sk-1\n',
+      4,
+      'providers.cloud.api_key',
+      ['keys never stand in this file', 'api_key_env'],
+    ],
     ['a missing address', 'providers:\n  cloud: {}\n', 2, 'providers.cloud.base_url', ['is missing', 'http or https address']],
-    ['an address without a scheme', 'providers:\n  cloud: { base_url: 127.0.0.1:11434/v1 }\n', 2, 'providers.cloud.base_url', ['http or https address']],
-    ['an unknown provider', 'providers:\n  local: { base_url: "http://127.0.0.1:1/v1" }\ntemplates:\n  mine:\n    planner: { model: qwen@locale }\n', 5, 'templates.mine.planner.model', ['no provider is called `locale`', 'Did you mean `local`']],
-    ['a model without a provider', 'templates:\n  mine:\n    judge: { model: qwen }\n', 3, 'templates.mine.judge.model', ['model@provider']],
-    ['both model and models', 'templates:\n  mine:\n    judge:\n      model: a@ollama\n      models: [b@ollama]\n', 5, 'templates.mine.judge.models', ['Keep one of the two']],
-    ['re-plans of a single pass', 'templates:\n  mine:\n    strategy: single-pass\n    max_agentic_rounds: 2\n', 4, 'templates.mine.max_agentic_rounds', ['makes no re-plans']],
+    [
+      'an address without a scheme',
+      'providers:\n  cloud: { base_url: 127.0.0.1:11434/v1 }\n',
+      2,
+      'providers.cloud.base_url',
+      ['http or https address'],
+    ],
+    [
+      'an unknown provider',
+      'providers:\n  local: { base_url: "http://127.0.0.1:1/v1" }\ntemplates:\n  mine:\n    planner: { model: qwen@locale }\n',
+      5,
+      'templates.mine.planner.model',
+      ['no provider is called `locale`', 'Did you mean `local`'],
+    ],
+    [
+      'a model without a provider',
+      'templates:\n  mine:\n    judge: { model: qwen }\n',
+      3,
+      'templates.mine.judge.model',
+      ['model@provider'],
+    ],
+    [
+      'both model and models',
+      'templates:\n  mine:\n    judge:\n      model: a@ollama\n      models: [b@ollama]\n',
+      5,
+      'templates.mine.judge.models',
+      ['Keep one of the two'],
+    ],
+    [
+      're-plans of a single pass',
+      'templates:\n  mine:\n    strategy: single-pass\n    max_agentic_rounds: 2\n',
+      4,
+      'templates.mine.max_agentic_rounds',
+      ['makes no re-plans'],
+    ],
     ['an alias of nothing', 'aliases:\n  gpt-4o: conclave-fest\n', 2, 'aliases.gpt-4o', ['Did you mean `conclave-fast`']],
     ['Kafka without Redis', 'stores:\n  kafka: { brokers: [127.0.0.1:9092] }\n', 2, 'stores.kafka', ['needs Redis beside it']],
-    ['a broker without a port', 'stores:\n  kafka: { brokers: [127.0.0.1] }\n  redis: { url: redis://127.0.0.1 }\n', 2, 'stores.kafka.brokers[0]', ['host:port']],
-    ['SASL without a password', 'stores:\n  kafka: { brokers: ["a:1"], sasl: { mechanism: plain } }\n  redis: { url: redis://127.0.0.1 }\n', 2, 'stores.kafka.sasl', ['user and a password']],
-    ['a typo inside TLS files', 'stores:\n  kafka: { brokers: ["a:1"], ssl: { ca_fil: x } }\n  redis: { url: redis://127.0.0.1 }\n', 2, 'stores.kafka.ssl.ca_fil', ['Did you mean `ca_file`']],
-    ['a key variable that is not set', 'providers:\n  cloud: { base_url: "https://models.example/v1", api_key_env: NOT_SET_HERE }\n', 2, 'providers.cloud.api_key_env', ['NOT_SET_HERE is not set']],
-    ['a prompt file that is not there', 'templates:\n  mine:\n    experts:\n      general: { prompt: prompts/none.md }\n', 4, 'templates.mine.experts.general.prompt', ['no file prompts/none.md']],
+    [
+      'a broker without a port',
+      'stores:\n  kafka: { brokers: [127.0.0.1] }\n  redis: { url: redis://127.0.0.1 }\n',
+      2,
+      'stores.kafka.brokers[0]',
+      ['host:port'],
+    ],
+    [
+      'SASL without a password',
+      'stores:\n  kafka: { brokers: ["a:1"], sasl: { mechanism: plain } }\n  redis: { url: redis://127.0.0.1 }\n',
+      2,
+      'stores.kafka.sasl',
+      ['user and a password'],
+    ],
+    [
+      'a typo inside TLS files',
+      'stores:\n  kafka: { brokers: ["a:1"], ssl: { ca_fil: x } }\n  redis: { url: redis://127.0.0.1 }\n',
+      2,
+      'stores.kafka.ssl.ca_fil',
+      ['Did you mean `ca_file`'],
+    ],
+    [
+      'a key variable that is not set',
+      'providers:\n  cloud: { base_url: "https://models.example/v1", api_key_env: NOT_SET_HERE }\n',
+      2,
+      'providers.cloud.api_key_env',
+      ['NOT_SET_HERE is not set'],
+    ],
+    [
+      'a prompt file that is not there',
+      'templates:\n  mine:\n    experts:\n      general: { prompt: prompts/none.md }\n',
+      4,
+      'templates.mine.experts.general.prompt',
+      ['no file prompts/none.md'],
+    ],
     ['a corpus folder that is not there', 'search:\n  corpus: ./none\n', 2, 'search.corpus', ['no folder ./none']],
     ['a folder of skills that is not there', 'skills: ./none\n', 1, 'skills', ['no folder ./none']],
     ['a client key without a place', 'keys:\n  ann: { tenant: acme }\n', 2, 'keys.ann', ['nothing says where the key is', 'key_env']],
@@ -167,13 +287,25 @@ describe('mistakes in a configuration', () => {
     ['a client key in the file', 'keys:\n  ann:\n    key: sk-1\n', 3, 'keys.ann.key', ['keys never stand in this file', 'keys: `key_env`']],
     ['a permission nobody has', 'keys:\n  ann: { key_env: HOME, detail: all }\n', 2, 'keys.ann.detail', ['redacted, full']],
     ['two searches', 'search:\n  searxng: http://127.0.0.1:8888\n  corpus: .\n', 3, 'search.corpus', ['both set']],
-    ['a category without a prompt', 'templates:\n  mine:\n    experts:\n      legal_adviser: {}\n', 4, 'templates.mine.experts.legal_adviser', ['Did you mean `legal_advisor`', 'add `prompt:']],
-    ['a judge in another class', 'task_classes:\n  gpu: { capabilities: [judge.gap] }\n', 2, 'task_classes.gpu.capabilities[0]', ['belong to the process of the merger']],
+    [
+      'a category without a prompt',
+      'templates:\n  mine:\n    experts:\n      legal_adviser: {}\n',
+      4,
+      'templates.mine.experts.legal_adviser',
+      ['Did you mean `legal_advisor`', 'add `prompt:'],
+    ],
+    [
+      'a judge in another class',
+      'task_classes:\n  gpu: { capabilities: [judge.gap] }\n',
+      2,
+      'task_classes.gpu.capabilities[0]',
+      ['belong to the process of the merger'],
+    ],
     ['the same key twice', 'search: {}\nsearch: {}\n', 2, '', ['Keep one of the two']],
     ['a tab', 'search:\n\tcorpus: x\n', 2, '', ['spaces']],
     ['a list instead of a section', '- a\n', 1, '', ['a section with keys']],
     ['a section without a value', 'providers:\n  cloud:\n', 2, 'providers.cloud', ['has no value']],
-  ]; // prettier-ignore
+  ];
 
   it.each(table)('%s', (_name, yaml, line, setting, words) => {
     write(yaml);

@@ -1,7 +1,12 @@
 import {
-  demoProvider, discoveredProviders, environmentProvider, nearest, shippedTemplates,
-  type Configuration, type TemplateSettings,
-} from '@conclave/contracts'; // prettier-ignore
+  demoProvider,
+  discoveredProviders,
+  environmentProvider,
+  nearest,
+  shippedTemplates,
+  type Configuration,
+  type TemplateSettings,
+} from '@conclave/contracts';
 
 /** A mistake before it has a line. */
 export interface PathProblem {

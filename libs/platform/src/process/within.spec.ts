@@ -18,7 +18,9 @@ describe('work within a time', () => {
       expect(late).not.toHaveBeenCalled();
       await jest.advanceTimersByTimeAsync(1);
       await expect(waiting).resolves.toBe('late');
-      const failing = within(50, never, () => { throw new Error('too late'); }); // prettier-ignore
+      const failing = within(50, never, () => {
+        throw new Error('too late');
+      });
       const seen = expect(failing).rejects.toThrow('too late');
       await jest.advanceTimersByTimeAsync(50);
       await seen;

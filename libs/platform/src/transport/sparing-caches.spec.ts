@@ -15,7 +15,9 @@ describe('a cache', () => {
   });
 
   it('lets every other failure through', async () => {
-    const caches = sparingCaches(Object.assign(new MemoryStores().caches, { write: () => Promise.reject(new Error('away')) }), { count: () => undefined });
+    const caches = sparingCaches(Object.assign(new MemoryStores().caches, { write: () => Promise.reject(new Error('away')) }), {
+      count: () => undefined,
+    });
     await expect(caches.write(entry('small'))).rejects.toThrow('away');
   });
-}); // prettier-ignore
+});

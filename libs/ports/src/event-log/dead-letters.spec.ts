@@ -66,7 +66,11 @@ describe('dead letters', () => {
 
   it('stay open when the process dies between the re-driven record and the decision', async () => {
     const { broker, log, open } = await withLetters({ name: 'a' });
-    const dying = { read: (topic: string) => log.read(topic), publishRaw: log.publishRaw.bind(log), publish: () => Promise.reject(new Failure('LOG_UNAVAILABLE')) }; // prettier-ignore
+    const dying = {
+      read: (topic: string) => log.read(topic),
+      publishRaw: log.publishRaw.bind(log),
+      publish: () => Promise.reject(new Failure('LOG_UNAVAILABLE')),
+    };
     await expect(open({ log: dying }).redrive('0-0', { actor: 'me' })).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' });
     expect((await open().list({}, page)).total).toBe(1);
     await open().redrive('0-0', { actor: 'me' });
@@ -77,7 +81,11 @@ describe('dead letters', () => {
 
   it('are not settled when the record cannot be published', async () => {
     const { log, open } = await withLetters({ name: 'a' });
-    const full = { read: (topic: string) => log.read(topic), publish: log.publish.bind(log), publishRaw: () => Promise.reject(new Failure('STORE_FULL')) }; // prettier-ignore
+    const full = {
+      read: (topic: string) => log.read(topic),
+      publish: log.publish.bind(log),
+      publishRaw: () => Promise.reject(new Failure('STORE_FULL')),
+    };
     await expect(open({ log: full }).redrive('0-0', { actor: 'me' })).rejects.toMatchObject({ code: 'STORE_FULL' });
     expect((await open().list({}, page)).data).toMatchObject([{ settled: null }]);
   });

@@ -1,7 +1,14 @@
 import {
-  deadTopic, Failure, LetterSettled, makeEvent,
-  type DeadLetterItem, type DeadLetterList, type DeadLetterSettled, type DeadLetterSettlement, type DeadLetterView,
-} from '@conclave/contracts'; // prettier-ignore
+  deadTopic,
+  Failure,
+  LetterSettled,
+  makeEvent,
+  type DeadLetterItem,
+  type DeadLetterList,
+  type DeadLetterSettled,
+  type DeadLetterSettlement,
+  type DeadLetterView,
+} from '@conclave/contracts';
 import type { EventLog, StoredRecord } from './event-log.js';
 import { redrivenRecord } from './record.js';
 

@@ -3,8 +3,25 @@ export const longestName = 200;
 
 /** Words that say nothing about what an entity is; they stand in too many names. */
 const fillers = new Set([
-  'the', 'and', 'for', 'from', 'with', 'der', 'die', 'das', 'des', 'dem', 'den', 'und', 'von', 'vom', 'für', 'mit', 'les', 'del',
-]); // prettier-ignore
+  'the',
+  'and',
+  'for',
+  'from',
+  'with',
+  'der',
+  'die',
+  'das',
+  'des',
+  'dem',
+  'den',
+  'und',
+  'von',
+  'vom',
+  'für',
+  'mit',
+  'les',
+  'del',
+]);
 
 /** Same normal form in every adapter: NFKC, trimmed, inner white space folded, lower case. */
 export const normaliseEntity = (name: string): string => name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();

@@ -149,7 +149,7 @@ function bounded(
       const shown: RetrievedSynthesis = { ...synthesis, hops };
       return { kind: 'synthesis' as const, id: synthesis.id, rank, hops, length: synthesis.text.length, shown };
     }),
-  ].sort((a, b) => b.rank - a.rank || a.hops - b.hops || compare(a.kind, b.kind) || compare(a.id, b.id)); // prettier-ignore
+  ].sort((a, b) => b.rank - a.rank || a.hops - b.hops || compare(a.kind, b.kind) || compare(a.id, b.id));
   const relations: RetrievedRelation[] = [];
   const chosen: RetrievedSynthesis[] = [];
   const entities = new Map(roots.map(({ normal, name, type }) => [normal, { name, type, hops: 0 }]));
@@ -161,8 +161,11 @@ function bounded(
     list.push(item.shown);
     if (item.kind === 'synthesis') continue;
     const { relation: r } = item;
-    for (const [normal, name, type] of [[r.subject, r.subjectName, r.subjectType], [r.object, r.objectName, r.objectType]] as const)
-      if (!entities.has(normal)) entities.set(normal, { name, type, hops: reached.get(normal)?.hops ?? 2 }); // prettier-ignore
+    for (const [normal, name, type] of [
+      [r.subject, r.subjectName, r.subjectType],
+      [r.object, r.objectName, r.objectType],
+    ] as const)
+      if (!entities.has(normal)) entities.set(normal, { name, type, hops: reached.get(normal)?.hops ?? 2 });
   }
   return { entities: [...entities.values()], relations, syntheses: chosen };
 }

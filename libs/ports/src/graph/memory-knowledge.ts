@@ -1,9 +1,27 @@
 import type { LinkedSynthesis, NamedRelation, GraphReading } from './graph-context.js';
 import type {
-  GraphStats, KnowledgeGraph, QuarantinedTriple, SynthesisKey, SynthesisOrigin, SynthesisRecord, SynthesisWrite, TriplesAdded, TripleWrite,
-} from './graph.js'; // prettier-ignore
+  GraphStats,
+  KnowledgeGraph,
+  QuarantinedTriple,
+  SynthesisKey,
+  SynthesisOrigin,
+  SynthesisRecord,
+  SynthesisWrite,
+  TriplesAdded,
+  TripleWrite,
+} from './graph.js';
 import { byTime, originOf } from './synthesis-origin.js';
-import { functionalTypes, namedEntities, planDecision, planTriples, rated, touchedBy, type EntityWrite, type Ratings, type StoredRelation } from './triple-policy.js'; // prettier-ignore
+import {
+  functionalTypes,
+  namedEntities,
+  planDecision,
+  planTriples,
+  rated,
+  touchedBy,
+  type EntityWrite,
+  type Ratings,
+  type StoredRelation,
+} from './triple-policy.js';
 import { isFlagged, synthesisTrust } from './trust.js';
 
 interface KeptSynthesis {

@@ -18,17 +18,32 @@ export function describeProvenance({ open }: GraphUnderTest): void {
     afterEach(() => world.dispose());
     const learn = (runId: string, more: Partial<SynthesisWrite> = {}) =>
       world.graph.addSynthesis({
-        tenant: 'acme', runId, insight: { summary, entities: ['Copper', 'Iron'], insight_type: 'comparison' }, domain: 'materials', confidence: 0.9,
-        at: 1_700_000_000_000, answer: `Copper, said ${runId}.`, sources: [page], ...more,
-      }); // prettier-ignore
+        tenant: 'acme',
+        runId,
+        insight: { summary, entities: ['Copper', 'Iron'], insight_type: 'comparison' },
+        domain: 'materials',
+        confidence: 0.9,
+        at: 1_700_000_000_000,
+        answer: `Copper, said ${runId}.`,
+        sources: [page],
+        ...more,
+      });
     const known = (by: { id: string } | { runId: string }, tenant = 'acme') => world.graph.synthesis({ tenant, by });
 
     it('run, answer, sources and time, by its id and by its run, in every process', async () => {
       await learn('run_00000001');
       const record = {
-        id, text: summary, insightType: 'comparison', domain: 'materials', confidence: 0.9, entities: ['Copper', 'Iron'], runs: ['run_00000001'], trust: 0.9, flagged: false,
+        id,
+        text: summary,
+        insightType: 'comparison',
+        domain: 'materials',
+        confidence: 0.9,
+        entities: ['Copper', 'Iron'],
+        runs: ['run_00000001'],
+        trust: 0.9,
+        flagged: false,
         origins: [{ runId: 'run_00000001', at: 1_700_000_000_000, answer: 'Copper, said run_00000001.', sources: [page] }],
-      }; // prettier-ignore
+      };
       expect(await known({ id })).toEqual(record);
       expect(await (await world.another()).synthesis({ tenant: 'acme', by: { runId: 'run_00000001' } })).toEqual(record);
     });

@@ -14,10 +14,20 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
     afterEach(() => world.dispose());
     const add = (triples: Parameters<typeof writing>[0], more: Parameters<typeof writing>[1] = {}) =>
       world.graph.addTriples(writing(triples, more));
-    const insight = (summary: string, entities: readonly string[], more: { runId?: string; tenant?: string; confidence?: number; domain?: string; at?: number } = {}) =>
+    const insight = (
+      summary: string,
+      entities: readonly string[],
+      more: { runId?: string; tenant?: string; confidence?: number; domain?: string; at?: number } = {},
+    ) =>
       world.graph.addSynthesis({
-        tenant: 'acme', runId: `run ${summary}`, insight: { summary, entities: [...entities], insight_type: 'synthesis' }, domain: 'general', confidence: 0.9, at: 1, ...more,
-      }); // prettier-ignore
+        tenant: 'acme',
+        runId: `run ${summary}`,
+        insight: { summary, entities: [...entities], insight_type: 'synthesis' },
+        domain: 'general',
+        confidence: 0.9,
+        at: 1,
+        ...more,
+      });
     const ask = (terms: readonly string[], more: Partial<GraphQuery> = {}) =>
       world.graph.retrieve({ tenant: 'acme', terms, categories: [], limit: 50, maxCharacters: 100_000, ...more });
     const said = async (terms: readonly string[], more: Partial<GraphQuery> = {}) =>
@@ -70,7 +80,10 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       expect(await said(['health'])).toEqual([]);
       expect(await said(['mercury'])).toEqual(['1 Mercury (planet) is a Planet 0.48']);
       const both = await ask(['planet']);
-      expect(both.entities.slice(0, 2).map(({ name, hops }) => [name, hops])).toEqual([['Planet', 0], ['Mercury (planet)', 0]]); // prettier-ignore
+      expect(both.entities.slice(0, 2).map(({ name, hops }) => [name, hops])).toEqual([
+        ['Planet', 0],
+        ['Mercury (planet)', 0],
+      ]);
     });
 
     it('takes no notice of a word that too many entities share', async () => {
@@ -91,12 +104,19 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       const { syntheses } = await ask(['Aurora Bridge']);
       expect(syntheses).toEqual([
         {
-          id: expect.any(String), text: 'The bridge is the oldest of its kind.', insightType: 'synthesis', domain: 'general', confidence: 0.6,
-          entities: ['Aurora Bridge', 'Steel'], runs: ['run The bridge is the oldest of its kind.'], trust: 0.6, hops: 0,
+          id: expect.any(String),
+          text: 'The bridge is the oldest of its kind.',
+          insightType: 'synthesis',
+          domain: 'general',
+          confidence: 0.6,
+          entities: ['Aurora Bridge', 'Steel'],
+          runs: ['run The bridge is the oldest of its kind.'],
+          trust: 0.6,
+          hops: 0,
         },
         expect.objectContaining({ text: 'Ana Bel built bridges of steel.', hops: 1, runs: ['run_00000007'], trust: 0.9 }),
         expect.objectContaining({ text: 'Corin floods every spring.', hops: 2 }),
-      ]); // prettier-ignore
+      ]);
       expect((await ask(['steel'])).syntheses).toHaveLength(1);
     });
 
@@ -125,10 +145,13 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       await add(['Alpha | USES | Public'], { tenant: '' });
       await insight('Beta is secret.', ['Beta'], { tenant: 'zeta' });
       expect(await ask(['Alpha', 'Secret', 'Public'])).toEqual({
-        entities: [{ name: 'Alpha', type: '', hops: 0 }, { name: 'Beta', type: '', hops: 1 }],
+        entities: [
+          { name: 'Alpha', type: '', hops: 0 },
+          { name: 'Beta', type: '', hops: 1 },
+        ],
         relations: [{ subject: 'Alpha', relation: 'USES', object: 'Beta', trust: 0.48, source: 'answer', hops: 1 }],
         syntheses: [],
-      }); // prettier-ignore
+      });
       expect(await said(['Alpha'], { tenant: 'nobody' })).toEqual([]);
     });
 

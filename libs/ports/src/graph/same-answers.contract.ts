@@ -38,13 +38,14 @@ async function live(graph: KnowledgeGraph): Promise<{ readonly answers: readonly
       objectType: '',
       confidence: 0.5,
     });
-    const triples = Array.from(
-      { length: 6 },
-      (): Triple => ({
-        subject: name(), subjectType: pick(['', 'thing', 'place']), relation: pick(n % 4 ? ['PART_OF', 'TREATS', 'CAUSES', 'HAS_CAPITAL', 'FOUNDED_ON'] : relationTypes),
-        object: name(), objectType: '', confidence: (1 + next(4)) / 4,
-      }),
-    ); // prettier-ignore
+    const triples = Array.from({ length: 6 }, (): Triple => ({
+      subject: name(),
+      subjectType: pick(['', 'thing', 'place']),
+      relation: pick(n % 4 ? ['PART_OF', 'TREATS', 'CAUSES', 'HAS_CAPITAL', 'FOUNDED_ON'] : relationTypes),
+      object: name(),
+      objectType: '',
+      confidence: (1 + next(4)) / 4,
+    }));
     answers.push(
       await graph.addTriples({
         ...run,

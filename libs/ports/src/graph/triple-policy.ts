@@ -140,13 +140,28 @@ export const changed = (relation: StoredRelation, change: Partial<StoredRelation
 export const rated = (relation: StoredRelation, { good, bad }: Ratings): StoredRelation =>
   good + bad === 0 ? relation : changed(relation, { good: relation.good + good, bad: relation.bad + bad });
 
-function newRelation({ triple, id, subject, object }: Read, more: Pick<StoredRelation, 'source' | 'domain' | 'runId' | 'at' | 'accepted'> & Ratings): StoredRelation {
+function newRelation(
+  { triple, id, subject, object }: Read,
+  more: Pick<StoredRelation, 'source' | 'domain' | 'runId' | 'at' | 'accepted'> & Ratings,
+): StoredRelation {
   const { relation, confidence } = triple;
   return told({
-    id, subject: subject.normal, relation, object: object.normal, subjectName: subject.name, objectName: object.name,
-    confidence, doubt: doubtOf(confidence, more.source), superseded: false, version: 1, trust: 0, flagged: false, verified: false, ...more,
+    id,
+    subject: subject.normal,
+    relation,
+    object: object.normal,
+    subjectName: subject.name,
+    objectName: object.name,
+    confidence,
+    doubt: doubtOf(confidence, more.source),
+    superseded: false,
+    version: 1,
+    trust: 0,
+    flagged: false,
+    verified: false,
+    ...more,
   });
-} // prettier-ignore
+}
 
 export const sentenceOf = ({ subjectName, relation, objectName }: StoredRelation): string =>
   relationSentence({ subject: subjectName, relation, object: objectName });
@@ -188,9 +203,20 @@ export function planTriples({ triples, source, runId, domain, at }: Omit<TripleW
     if (entry || against.length > 0) {
       const { subject, object } = one;
       const now: QuarantinedTriple = entry ?? {
-        ...triple, subject: subject.name, object: object.name, id: one.id, source: weight, domain, reason: against[0]!.reason,
-        contradicts: against.map(({ other }) => sentenceOf(other)).sort(), runs: [], at, state: 'open', decidedBy: null, decidedAt: null,
-      }; // prettier-ignore
+        ...triple,
+        subject: subject.name,
+        object: object.name,
+        id: one.id,
+        source: weight,
+        domain,
+        reason: against[0]!.reason,
+        contradicts: against.map(({ other }) => sentenceOf(other)).sort(),
+        runs: [],
+        at,
+        state: 'open',
+        decidedBy: null,
+        decidedAt: null,
+      };
       const kept = now.runs.includes(runId) ? now : { ...now, runs: [...now.runs, runId] };
       waiting.set(one.id, kept);
       quarantined.set(one.id, kept);
@@ -226,7 +252,12 @@ function merged(entities: readonly EntityWrite[]): readonly EntityWrite[] {
 
 /** The same entities for a synthesis, whose names come alone. */
 export const namedEntities = (names: readonly string[]): readonly EntityWrite[] =>
-  merged(names.map(entityName).filter((entity) => entity !== null).map((entity) => entityWrite(entity))); // prettier-ignore
+  merged(
+    names
+      .map(entityName)
+      .filter((entity) => entity !== null)
+      .map((entity) => entityWrite(entity)),
+  );
 
 export interface DecisionPlan extends Omit<TriplePlan, 'result' | 'quarantine'> {
   readonly entry: QuarantinedTriple;

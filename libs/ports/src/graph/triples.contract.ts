@@ -127,9 +127,23 @@ export function describeTriples({ open }: GraphUnderTest): void {
       const added = await add([triple(second, 0.9, ['kind', 'other'])], { runId: 'run_00000002', at: 5, domain: 'd' });
       const { subject, relation, object } = triple(second);
       const entry = {
-        id: expect.stringMatching(/^[0-9a-f]{24}$/), subject, subjectType: 'kind', relation, object, objectType: 'other', confidence: 0.9, source: 'answer',
-        domain: 'd', reason, contradicts: [expect.any(String)], runs: ['run_00000002'], at: 5, state: 'open', decidedBy: null, decidedAt: null,
-      }; // prettier-ignore
+        id: expect.stringMatching(/^[0-9a-f]{24}$/),
+        subject,
+        subjectType: 'kind',
+        relation,
+        object,
+        objectType: 'other',
+        confidence: 0.9,
+        source: 'answer',
+        domain: 'd',
+        reason,
+        contradicts: [expect.any(String)],
+        runs: ['run_00000002'],
+        at: 5,
+        state: 'open',
+        decidedBy: null,
+        decidedAt: null,
+      };
       expect(added).toEqual({ added: 0, confirmed: 0, refused: 0, quarantined: [entry] });
       expect(await waiting()).toEqual([entry]);
       expect(await about([subject])).toHaveLength(1);
@@ -206,8 +220,13 @@ export function describeTriples({ open }: GraphUnderTest): void {
       await rate(false, 'e2');
       await rate(false, 'e3');
       await world.graph.addSynthesis({
-        tenant: 'acme', runId: 'run_00000001', insight: { summary: 'Zinc is good.', entities: ['Zinc'], insight_type: 'inference' }, domain: 'd', confidence: 0.9, at: 1,
-      }); // prettier-ignore
+        tenant: 'acme',
+        runId: 'run_00000001',
+        insight: { summary: 'Zinc is good.', entities: ['Zinc'], insight_type: 'inference' },
+        domain: 'd',
+        confidence: 0.9,
+        at: 1,
+      });
       expect(await world.graph.synthesesAbout({ tenant: 'acme', entities: ['Zinc'], limit: 5 })).toEqual([]);
     });
 

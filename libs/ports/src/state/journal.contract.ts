@@ -84,13 +84,17 @@ export function describeJournal({ open }: StoreHarness): void {
     it('counts the attempts that follow a death, by what they are for, for every process to see', async () => {
       const { journal } = under.store;
       expect(await journal.repeats()).toEqual({});
-      for (const [attempt, purpose] of [[2, 'plan'], [3, 'plan'], [2, 'expert.general']] as const) {
+      for (const [attempt, purpose] of [
+        [2, 'plan'],
+        [3, 'plan'],
+        [2, 'expert.general'],
+      ] as const) {
         const asked = callStep(taskId(runId, 0, purpose === 'plan' ? 't1' : 't2'), 0);
         await journal.begin({ runId, step: asked, nonce: newName('nonce'), owner: await process() });
         await journal.noteRepeat({ runId, step: asked, attempt, purpose });
       }
       expect(await (await under.another()).store.journal.repeats()).toEqual({ plan: 2, 'expert.general': 1 });
-    }); // prettier-ignore
+    });
 
     it('lets one of several begin at the same time', async () => {
       const other = await under.another();

@@ -18,12 +18,15 @@ export function describeCommit({ open }: StoreHarness): void {
       const { store, stream } = under;
       const event = nthInput(runId, 1);
       const cancelledTask = `${runId}/0/slow`;
-      const done = await store.runs.commit<Tally>(event, counting(event, ({ now }) => ({
-        outputs: [namedOutput(runId, 'a'), namedOutput(runId, 'b')],
-        entries: [planning(0)],
-        arm: [{ ...timer('wall', now - 1, 3), task: { id: cancelledTask, taskClass: 'expert' } }],
-        cancels: [cancelledTask],
-      }))); // prettier-ignore
+      const done = await store.runs.commit<Tally>(
+        event,
+        counting(event, ({ now }) => ({
+          outputs: [namedOutput(runId, 'a'), namedOutput(runId, 'b')],
+          entries: [planning(0)],
+          arm: [{ ...timer('wall', now - 1, 3), task: { id: cancelledTask, taskClass: 'expert' } }],
+          cancels: [cancelledTask],
+        })),
+      );
       expect(done).toEqual({
         outputs: [namedOutput(runId, 'a'), namedOutput(runId, 'b')],
         repeated: false,
@@ -59,10 +62,16 @@ export function describeCommit({ open }: StoreHarness): void {
       circular.self = circular;
       const broken = { ...namedOutput(runId, 'broken'), data: circular };
       await expect(
-        store.runs.commit<Tally>(event, counting(event, ({ now }) => ({
-          outputs: [namedOutput(runId, 'fine'), broken], entries: [planning(0)], arm: [timer('wall', now - 1)], cancels: [`${runId}/0/a`],
-        }))),
-      ).rejects.toThrow(); // prettier-ignore
+        store.runs.commit<Tally>(
+          event,
+          counting(event, ({ now }) => ({
+            outputs: [namedOutput(runId, 'fine'), broken],
+            entries: [planning(0)],
+            arm: [timer('wall', now - 1)],
+            cancels: [`${runId}/0/a`],
+          })),
+        ),
+      ).rejects.toThrow();
       expect(await store.runs.read(runId)).toBeNull();
       expect((await stream.read(runId, 0, 10)).last).toBe(0);
       expect(await store.timers.due(10)).toEqual([]);
@@ -122,10 +131,13 @@ export function describeCommit({ open }: StoreHarness): void {
         numbers.map((n) => {
           const event = nthInput(runId, n);
           const { runs } = (n % 2 ? under : other).store;
-          return runs.commit<Tally>(event, counting(event, ({ now }) => {
-            times.set(event.id, (times.get(event.id) ?? new Set()).add(now));
-            return { entries: [planning(n)], outputs: [namedOutput(runId, `o${n}`)] };
-          })); // prettier-ignore
+          return runs.commit<Tally>(
+            event,
+            counting(event, ({ now }) => {
+              times.set(event.id, (times.get(event.id) ?? new Set()).add(now));
+              return { entries: [planning(n)], outputs: [namedOutput(runId, `o${n}`)] };
+            }),
+          );
         }),
       );
       const stored = await under.store.runs.read<Tally>(runId);

@@ -87,7 +87,10 @@ export function describeTimers({ open }: StoreHarness): void {
       await step(a, { arm: [timer('wall', now - 3), timer('planning', now - 2)] });
       await step(b, { arm: [timer('wall', now - 1)] });
       await step(a, { disarm: ['wall', 'unheard of'] });
-      expect((await under.store.timers.due(10)).map(({ runId, name }) => [runId, name])).toEqual([[a, 'planning'], [b, 'wall']]); // prettier-ignore
+      expect((await under.store.timers.due(10)).map(({ runId, name }) => [runId, name])).toEqual([
+        [a, 'planning'],
+        [b, 'wall'],
+      ]);
     });
 
     it('are armed by a step that disarms the same name', async () => {

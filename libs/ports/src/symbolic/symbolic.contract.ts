@@ -111,12 +111,17 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
       ['bind powers to the right', '2^3^2', '512', '512'],
       ['bind a sign weaker than a power', '-2^2', '-4', '-4'],
       ['read print', '3·2² − 4÷2 + √16', '14', '14'],
-      ['keep every digit', '2^200', '1606938044258990275541962092341162602522202993782792835301376', '1606938044258990275541962092341162602522202993782792835301376'],
+      [
+        'keep every digit',
+        '2^200',
+        '1606938044258990275541962092341162602522202993782792835301376',
+        '1606938044258990275541962092341162602522202993782792835301376',
+      ],
       ['keep every digit of a factorial', '30!', '265252859812191058636308480000000', '265252859812191058636308480000000'],
       ['be exact where floating point is not', '0.1 + 0.2', '3/10', '0.3'],
     ])('can %s: %s', async (_what, expression, result, decimal) => {
       expect(await ask('evaluate', { expression })).toMatchObject({ result, decimal });
-    }); // prettier-ignore
+    });
 
     it('gives as many digits as it is asked for', async () => {
       const { result, decimal } = await ask('evaluate', { expression: 'sqrt(2)', precision: 40 });
@@ -203,19 +208,25 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
     });
 
     it('knows matrices', async () => {
-      const matrix = [[1, 2], [3, '4']]; // prettier-ignore
+      const matrix = [
+        [1, 2],
+        [3, '4'],
+      ];
       expect(await textOf('determinant', { matrix })).toBe('-2');
       expect(await textOf('inverse', { matrix: '[[1, 2], [3, 4]]' })).toBe('[[-2, 1], [3/2, -1/2]]');
       expect(await textOf('multiply', { matrix, other: '[1, 2; 3, 4]' })).toBe('[[7, 10], [15, 22]]');
       expect((await textOf('eigenvalues', { matrix: '[[2, 1], [1, 2]]' })).match(/\d+/g)!.sort()).toEqual(['1', '3']);
     });
 
-    it.each(hostileTexts.map((text) => [JSON.stringify(text.slice(0, 40)), text]))('refuses %s with a sentence, at once', async (_shown, text) => {
-      const from = performance.now();
-      const failure = await failureOf('evaluate', { expression: text });
-      expect(performance.now() - from).toBeLessThan(1_000);
-      expect(failure).toMatchObject({ code: 'MATH_INPUT_INVALID', detail: expect.stringMatching(/^.{10,}\.$/s) });
-    }); // prettier-ignore
+    it.each(hostileTexts.map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
+      'refuses %s with a sentence, at once',
+      async (_shown, text) => {
+        const from = performance.now();
+        const failure = await failureOf('evaluate', { expression: text });
+        expect(performance.now() - from).toBeLessThan(1_000);
+        expect(failure).toMatchObject({ code: 'MATH_INPUT_INVALID', detail: expect.stringMatching(/^.{10,}\.$/s) });
+      },
+    );
 
     it.each(giantTexts)('does not begin %s, and serves the next question', async (text) => {
       const from = performance.now();
@@ -239,12 +250,15 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
         ['multiply', { matrix: [[1, 2]], other: [[1, 2]] }],
         ['rank', { matrix: Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => 1)) }],
       ];
-      for (const [operation, args] of wrong) expect([operation, await failureOf(operation, args)]).toMatchObject([operation, { code: 'MATH_INPUT_INVALID' }]);
-    }); // prettier-ignore
+      for (const [operation, args] of wrong)
+        expect([operation, await failureOf(operation, args)]).toMatchObject([operation, { code: 'MATH_INPUT_INVALID' }]);
+    });
 
     it('ends a calculation at its time, when it is told to, and serves the next question', async () => {
       const long = { expression: '(x + y + z + w + 1)^60 (x - y + 2 z - w + 3)^40' };
-      await expect(symbolic.evaluate({ operation: 'expand', args: long, signal: never, timeoutMs: 250 })).rejects.toMatchObject({ code: 'MATH_LIMIT' });
+      await expect(symbolic.evaluate({ operation: 'expand', args: long, signal: never, timeoutMs: 250 })).rejects.toMatchObject({
+        code: 'MATH_LIMIT',
+      });
       expect(await textOf('evaluate', { expression: '2+2' })).toBe('4');
       const cancelling = new AbortController();
       const cancelled = failureOf('expand', long, cancelling.signal);
@@ -252,7 +266,7 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
       expect(await cancelled).toMatchObject({ code: 'CALL_CANCELLED' });
       expect(await failureOf('evaluate', { expression: '1' }, AbortSignal.abort())).toMatchObject({ code: 'CALL_CANCELLED' });
       expect(await textOf('evaluate', { expression: '2+3' })).toBe('5');
-    }, 30_000); // prettier-ignore
+    }, 30_000);
 
     it('answers everyone who asks at the same time', async () => {
       const results = await Promise.all(Array.from({ length: 12 }, (_, n) => textOf('evaluate', { expression: `${n} * ${n}` })));
@@ -264,8 +278,10 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
       expect((await other.evaluate({ operation: 'evaluate', args: { expression: '1' }, signal: never })).result).toBe('1');
       await other.close();
       await other.close();
-      await expect(other.evaluate({ operation: 'evaluate', args: { expression: '1' }, signal: never })).rejects.toMatchObject({ code: 'MATH_UNAVAILABLE' });
+      await expect(other.evaluate({ operation: 'evaluate', args: { expression: '1' }, signal: never })).rejects.toMatchObject({
+        code: 'MATH_UNAVAILABLE',
+      });
       expect(await other.health()).toContain('closed');
-    }, 60_000); // prettier-ignore
+    }, 60_000);
   });
 }

@@ -72,7 +72,9 @@ export function describeToolServers(name: string, { open }: ToolsUnderTest): voi
 
     it('offer the tools of every server that answers, each in one bounded line', async () => {
       const offers = await world.tools.offers();
-      expect(offers.map((offer) => offer.name)).toEqual(['cancelled', 'echo', 'long', 'measure', 'refuse', 'wait'].map((tool) => `sample.${tool}`)); // prettier-ignore
+      expect(offers.map((offer) => offer.name)).toEqual(
+        ['cancelled', 'echo', 'long', 'measure', 'refuse', 'wait'].map((tool) => `sample.${tool}`),
+      );
       const echo = offers.find((offer) => offer.name === 'sample.echo')!;
       expect(echo.signature).toBe('text: string, times?: integer');
       expect(echo.description).toMatch(/^Says a text again\. Very useful\. .*…$/);

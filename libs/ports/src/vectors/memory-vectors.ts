@@ -1,8 +1,20 @@
 import { Failure } from '@conclave/contracts';
 import {
-  byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, collectionMissing,
-  cosineDistance, hitLimit, metadataText, otherDimension,
-} from './records.js'; // prettier-ignore
+  byDistance,
+  checkChoice,
+  checkDimension,
+  checkedRecords,
+  checkIds,
+  checkMetadata,
+  checkScope,
+  checkTenant,
+  checkVector,
+  collectionMissing,
+  cosineDistance,
+  hitLimit,
+  metadataText,
+  otherDimension,
+} from './records.js';
 import { indexedText, TextIndex } from './text-index.js';
 import type {
   TextAnswer,

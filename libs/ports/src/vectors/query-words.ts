@@ -16,7 +16,12 @@ const longestTerm = 64;
 
 /** Words of a query by which full text is searched: each once, lower case, without those that say nothing where others are left. */
 export function queryWords(query: string): readonly string[] {
-  const words = query.slice(0, 10_000).normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? []; // prettier-ignore
+  const words =
+    query
+      .slice(0, 10_000)
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const distinct = [...new Set(words.filter((word) => word.length <= longestTerm))];
   const telling = distinct.filter((word) => !stopWords.has(word));
   return (telling.length > 0 ? telling : distinct).slice(0, mostTerms);

@@ -94,7 +94,13 @@ export class TextIndex {
 }
 
 const termsOf = (text: string): readonly string[] =>
-  (text.normalize('NFD').replace(/\p{M}+/gu, '').toLowerCase().match(/[\p{L}\p{N}]{1,64}/gu) ?? []).map(stemOf); // prettier-ignore
+  (
+    text
+      .normalize('NFD')
+      .replace(/\p{M}+/gu, '')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{1,64}/gu) ?? []
+  ).map(stemOf);
 
 const hasVowel = /[aeiouy]/;
 

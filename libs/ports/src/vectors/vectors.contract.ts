@@ -151,7 +151,12 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await matched('BRIDGE crossing', { limit: 1 })).toEqual(['bridge']);
       expect(await matched('zirconium valve')).toEqual(['valves']);
       expect(await matched('cafe muritz')).toEqual(['café']);
-      expect((await match('river bridge'))[0]).toEqual({ id: 'bridge', text: 'The bridge crosses a river near the town.', metadata: { title: 'Gull Bridge' }, score: expect.any(Number) }); // prettier-ignore
+      expect((await match('river bridge'))[0]).toEqual({
+        id: 'bridge',
+        text: 'The bridge crosses a river near the town.',
+        metadata: { title: 'Gull Bridge' },
+        score: expect.any(Number),
+      });
       expect((await match('river bridge')).every(({ score }) => score > 0)).toBe(true);
       expect(await matched('nothing of this stands anywhere')).toEqual([]);
     });
@@ -175,11 +180,28 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
 
     it('takes every hostile query as words', async () => {
       await filled(text('a', 'plain words \u0000 about nothing', { title: 'x"y' }));
-      for (const words of ['', '   ', '"', 'plain"', 'plain AND', 'NOT plain', 'NEAR(plain words, 2)', 'plain*', 'title:plain', '-plain', "plain'); DROP TABLE x; --", '\u0000plain', '\ud800 plain', '(?i)plain', 'plain '.repeat(2_000), 'x'.repeat(10_240)])
+      for (const words of [
+        '',
+        '   ',
+        '"',
+        'plain"',
+        'plain AND',
+        'NOT plain',
+        'NEAR(plain words, 2)',
+        'plain*',
+        'title:plain',
+        '-plain',
+        "plain'); DROP TABLE x; --",
+        '\u0000plain',
+        '\ud800 plain',
+        '(?i)plain',
+        'plain '.repeat(2_000),
+        'x'.repeat(10_240),
+      ])
         expect([words.slice(0, 40), await matched(words)]).toEqual([words.slice(0, 40), /plain/.test(words.slice(0, 100)) ? ['a'] : []]);
       expect(await matched('nothing')).toEqual(['a']);
       expect(await matched('plain', { limit: 0 })).toEqual([]);
-    }); // prettier-ignore
+    });
 
     it('gets records by id in the order asked for, with their vectors', async () => {
       const [a, b] = [record('a', [0.5, -0.25, 2]), record('b', [1, 2, 3], { metadata: { k: 'v' } })];
@@ -351,7 +373,10 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await vectors.count(scope)).toBe(many);
       const at = Float32Array.from({ length: 8 }, next);
       const nearest = (some: readonly VectorRecord[]) =>
-        [...some].sort((one, other) => cosineDistance(at, one.vector) - cosineDistance(at, other.vector)).slice(0, 5).map(({ id }) => id); // prettier-ignore
+        [...some]
+          .sort((one, other) => cosineDistance(at, one.vector) - cosineDistance(at, other.vector))
+          .slice(0, 5)
+          .map(({ id }) => id);
       const asked = async (where: VectorMetadata) => (await vectors.query(scope, { vector: at, limit: 5, where })).hits.map(({ id }) => id);
       expect(await asked({})).toEqual(nearest(all));
       expect(await asked({ shelf: 17 })).toEqual(nearest(all.filter(({ metadata }) => metadata['shelf'] === 17)));

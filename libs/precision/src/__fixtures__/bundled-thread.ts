@@ -12,6 +12,20 @@ const banner = `import { createRequire as $createRequire } from 'node:module'; c
 export function bundledThread(): { file: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-precision-'));
   const file = join(folder, 'thread.mjs');
-  execFileSync(esbuild, [entry, '--bundle', '--platform=node', '--format=esm', '--target=node20.19', '--conditions=@conclave/source', `--banner:js=${banner}`, `--outfile=${file}`, '--log-level=error'], { timeout: 60_000 }); // prettier-ignore
+  execFileSync(
+    esbuild,
+    [
+      entry,
+      '--bundle',
+      '--platform=node',
+      '--format=esm',
+      '--target=node20.19',
+      '--conditions=@conclave/source',
+      `--banner:js=${banner}`,
+      `--outfile=${file}`,
+      '--log-level=error',
+    ],
+    { timeout: 60_000 },
+  );
   return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -63,9 +63,24 @@ export const questions: readonly Question[] = [
   ['Easter 2024', 'calendar_facts', { year: 2024 }, { easter_sunday: '2024-03-31', leap_year: true, iso_weeks_in_year: 52 }],
   ['Easter 2038, the latest', 'calendar_facts', { year: 2038 }, { easter_sunday: '2038-04-25', leap_year: false }],
   ['a year of 53 weeks', 'calendar_facts', { year: 2020 }, { iso_weeks_in_year: 53, first_weekday: 'Wednesday' }],
-  ['a meeting overseas', 'timezone_convert', { datetime: '2024-07-04T09:00', from_timezone: 'America/New_York', to_timezone: 'Europe/Berlin' }, { to: '2024-07-04T15:00:00+02:00' }], // prettier-ignore
-  ['between the changes of clocks', 'timezone_convert', { datetime: '2024-03-20T09:00', from_timezone: 'America/New_York', to_timezone: 'Europe/Berlin' }, { to: '2024-03-20T14:00:00+01:00', difference: '+05:00' }], // prettier-ignore
-  ['over the date line', 'timezone_convert', { datetime: '2024-01-15T20:00', from_timezone: 'America/Los_Angeles', to_timezone: 'Asia/Tokyo' }, { to: '2024-01-16T13:00:00+09:00', day_change: 1 }], // prettier-ignore
+  [
+    'a meeting overseas',
+    'timezone_convert',
+    { datetime: '2024-07-04T09:00', from_timezone: 'America/New_York', to_timezone: 'Europe/Berlin' },
+    { to: '2024-07-04T15:00:00+02:00' },
+  ],
+  [
+    'between the changes of clocks',
+    'timezone_convert',
+    { datetime: '2024-03-20T09:00', from_timezone: 'America/New_York', to_timezone: 'Europe/Berlin' },
+    { to: '2024-03-20T14:00:00+01:00', difference: '+05:00' },
+  ],
+  [
+    'over the date line',
+    'timezone_convert',
+    { datetime: '2024-01-15T20:00', from_timezone: 'America/Los_Angeles', to_timezone: 'Asia/Tokyo' },
+    { to: '2024-01-16T13:00:00+09:00', day_change: 1 },
+  ],
 
   converted(26.21875, 'mi', 'km', '42.194988'),
   converted('98.6', '°F', '°C', '37'),
@@ -86,26 +101,76 @@ export const questions: readonly Question[] = [
   converted(90, 'min', 'h', '1.5'),
   converted(180, 'deg', 'rad', '3.14159265358979323846264338328'),
 
-  ['a /20', 'subnet_calc', { cidr: '172.20.37.200/20' }, { network: '172.20.32.0', broadcast: '172.20.47.255', usable_hosts: '4094', netmask: '255.255.240.0', wildcard: '0.0.15.255' }], // prettier-ignore
+  [
+    'a /20',
+    'subnet_calc',
+    { cidr: '172.20.37.200/20' },
+    { network: '172.20.32.0', broadcast: '172.20.47.255', usable_hosts: '4094', netmask: '255.255.240.0', wildcard: '0.0.15.255' },
+  ],
   ['a /27', 'subnet_calc', { cidr: '10.11.12.13/27' }, { cidr: '10.11.12.0/27', first_host: '10.11.12.1', last_host: '10.11.12.30' }],
-  ['a /25 by its mask', 'subnet_calc', { cidr: '192.168.100.130/255.255.255.128' }, { network: '192.168.100.128', broadcast: '192.168.100.255', usable_hosts: '126' }], // prettier-ignore
+  [
+    'a /25 by its mask',
+    'subnet_calc',
+    { cidr: '192.168.100.130/255.255.255.128' },
+    { network: '192.168.100.128', broadcast: '192.168.100.255', usable_hosts: '126' },
+  ],
   ['a /8', 'subnet_calc', { cidr: '10.0.0.0/8' }, { addresses: '16777216', usable_hosts: '16777214' }],
   ['a /31', 'subnet_calc', { cidr: '192.0.2.0/31' }, { usable_hosts: '2', first_host: '192.0.2.0' }],
-  ['an IPv6 /60', 'subnet_calc', { cidr: '2001:db8:abcd:12::/60' }, { cidr: '2001:db8:abcd:10::/60', last_address: '2001:db8:abcd:1f:ffff:ffff:ffff:ffff', addresses: '295147905179352825856' }], // prettier-ignore
+  [
+    'an IPv6 /60',
+    'subnet_calc',
+    { cidr: '2001:db8:abcd:12::/60' },
+    { cidr: '2001:db8:abcd:10::/60', last_address: '2001:db8:abcd:1f:ffff:ffff:ffff:ffff', addresses: '295147905179352825856' },
+  ],
   ['an IPv6 /64', 'subnet_calc', { cidr: 'fe80::1/64' }, { addresses: '18446744073709551616', kind: 'link-local' }],
   ['an address within', 'subnet_calc', { cidr: '10.1.0.0/16', contains: '10.1.255.254' }, { contains: true }],
   ['an address beside', 'subnet_calc', { cidr: '10.1.0.0/16', contains: '10.2.0.0' }, { contains: false }],
 
-  ['compound interest by month', 'decimal_finance', { operation: 'compound_interest', amount: 10_000, rate_percent: '4.5', periods: 120, periods_per_year: 12 }, { result: '15669.93' }], // prettier-ignore
-  ['a loan of 25 years', 'decimal_finance', { operation: 'annuity_payment', amount: 250_000, rate_percent: 3.75, periods: 300, periods_per_year: 12 }, { result: '1285.33' }], // prettier-ignore
+  [
+    'compound interest by month',
+    'decimal_finance',
+    { operation: 'compound_interest', amount: 10_000, rate_percent: '4.5', periods: 120, periods_per_year: 12 },
+    { result: '15669.93' },
+  ],
+  [
+    'a loan of 25 years',
+    'decimal_finance',
+    { operation: 'annuity_payment', amount: 250_000, rate_percent: 3.75, periods: 300, periods_per_year: 12 },
+    { result: '1285.33' },
+  ],
   ['a present value', 'decimal_finance', { operation: 'present_value', amount: 1500, rate_percent: 7, periods: 5 }, { result: '1069.48' }],
-  ['a net present value', 'decimal_finance', { operation: 'net_present_value', cash_flows: [-1000, 300, 400, 500], rate_percent: 10 }, { result: '-21.04' }], // prettier-ignore
-  ['a discount', 'decimal_finance', { operation: 'discount', amount: 2499, rate_percent: 15 }, { result: '2124.15', parts: { saved: '374.85' } }], // prettier-ignore
-  ['net of a gross price', 'decimal_finance', { operation: 'remove_tax', amount: '49.99', rate_percent: 19 }, { result: '42.01', parts: { tax: '7.98' } }], // prettier-ignore
+  [
+    'a net present value',
+    'decimal_finance',
+    { operation: 'net_present_value', cash_flows: [-1000, 300, 400, 500], rate_percent: 10 },
+    { result: '-21.04' },
+  ],
+  [
+    'a discount',
+    'decimal_finance',
+    { operation: 'discount', amount: 2499, rate_percent: 15 },
+    { result: '2124.15', parts: { saved: '374.85' } },
+  ],
+  [
+    'net of a gross price',
+    'decimal_finance',
+    { operation: 'remove_tax', amount: '49.99', rate_percent: 19 },
+    { result: '42.01', parts: { tax: '7.98' } },
+  ],
   ['bankers’ rounding', 'decimal_finance', { operation: 'round', amount: '2.665', rounding: 'half_even' }, { result: '2.66' }],
 
-  ['a binomial tail', 'probability', { operation: 'binomial', n: 20, k: 5, p: '0.3', comparison: 'at_most' }, { decimal: '0.41637082944748138372' }], // prettier-ignore
-  ['two aces of five cards', 'probability', { operation: 'hypergeometric', population: 52, successes: 4, draws: 5, k: 2 }, { result: '2162/54145' }], // prettier-ignore
+  [
+    'a binomial tail',
+    'probability',
+    { operation: 'binomial', n: 20, k: 5, p: '0.3', comparison: 'at_most' },
+    { decimal: '0.41637082944748138372' },
+  ],
+  [
+    'two aces of five cards',
+    'probability',
+    { operation: 'hypergeometric', population: 52, successes: 4, draws: 5, k: 2 },
+    { result: '2162/54145' },
+  ],
   ['a six in four throws', 'probability', { operation: 'at_least_one', n: 4, p: '1/6' }, { result: '671/1296' }],
   ['seven with two dice', 'probability', { operation: 'dice_sum', dice: 2, sides: 6, k: 7 }, { result: '1/6' }],
   ['a positive test', 'probability', { operation: 'bayes', prior: '1%', p: '99%', p_if_not: '5%' }, { result: '1/6' }],
@@ -118,4 +183,4 @@ export const questions: readonly Question[] = [
   ['the largest numeral', 'roman_numeral', { value: 'MMMCMXCIX' }, { number: 3999 }],
   ['a linear equation', 'solve_equation', { equation: '3*x + 5 = 20' }, { solutions: [{ value: '5' }] }],
   ['sentences in German quotation marks', 'text_analyze', { text: 'Er sagte: „Ja.“ Dann ging er… Und kam.' }, { sentences: 2 }],
-]; // prettier-ignore
+];

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { ask, refusalOf } from '../__fixtures__/ask.js';
 import { cpuMsSince } from '../__fixtures__/cpu-time.js';
 
-const calculate = (expression: string) => ask('calculate', { expression }) as { result: string; decimal: string; exact: boolean; interpreted: string }; // prettier-ignore
+const calculate = (expression: string) =>
+  ask('calculate', { expression }) as { result: string; decimal: string; exact: boolean; interpreted: string };
 const refused = (expression: string): string => refusalOf('calculate', { expression });
 
 /** A sum of our own: numerator and denominator are never reduced. */

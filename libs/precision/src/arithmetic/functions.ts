@@ -2,7 +2,21 @@ import * as about from '../numbers/approximate.js';
 import { exactRoot, gcdOf, Rational } from '../numbers/rational.js';
 import { roundTo } from '../numbers/rounding.js';
 import { invalid, tooLarge } from '../refusal.js';
-import { add, approximated, divide, exponential, factorial, fromDegrees, logarithm, modulo, multiply, negate, power, wholeNumber, type Real } from './real.js'; // prettier-ignore
+import {
+  add,
+  approximated,
+  divide,
+  exponential,
+  factorial,
+  fromDegrees,
+  logarithm,
+  modulo,
+  multiply,
+  negate,
+  power,
+  wholeNumber,
+  type Real,
+} from './real.js';
 
 interface RealFunction {
   /** Least and most arguments. */
@@ -192,9 +206,22 @@ function logarithmTo(x: Real, base: Real): Real {
 }
 
 const spellings: Record<string, string> = {
-  avg: 'mean', average: 'mean', comb: 'ncr', binomial: 'ncr', perm: 'npr', ceiling: 'ceil', floor: 'floor', radians: 'rad', degrees: 'deg',
-  arcsin: 'asin', arccos: 'acos', arctan: 'atan', lg: 'log10', ld: 'log2', lb: 'log2',
-}; // prettier-ignore
+  avg: 'mean',
+  average: 'mean',
+  comb: 'ncr',
+  binomial: 'ncr',
+  perm: 'npr',
+  ceiling: 'ceil',
+  floor: 'floor',
+  radians: 'rad',
+  degrees: 'deg',
+  arcsin: 'asin',
+  arccos: 'acos',
+  arctan: 'atan',
+  lg: 'log10',
+  ld: 'log2',
+  lb: 'log2',
+};
 
 /** The functions by name in lower case. A map, so that no name reaches a prototype. */
 export const realFunctions: ReadonlyMap<string, RealFunction> = new Map([

@@ -17,7 +17,11 @@ describe('probability', () => {
         const all = throws(dice, sides);
         const share = (fits: (sum: number) => boolean): string => lowest(all.filter(fits).length, all.length);
         const found = (comparison: string) => ask('probability', { operation: 'dice_sum', dice, sides, k, comparison }).result;
-        expect([found('exactly'), found('at_least'), found('at_most')]).toEqual([share((x) => x === k), share((x) => x >= k), share((x) => x <= k)]); // prettier-ignore
+        expect([found('exactly'), found('at_least'), found('at_most')]).toEqual([
+          share((x) => x === k),
+          share((x) => x >= k),
+          share((x) => x <= k),
+        ]);
       }),
       { numRuns: 40 },
     );
@@ -28,14 +32,19 @@ describe('probability', () => {
       fc.property(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 4 }), (n, k, yes) => {
         // Each trial has four equal outcomes, `yes` of which succeed.
         let counts = [1];
-        for (let i = 0; i < n; i += 1) counts = Array.from({ length: i + 2 }, (_, s) => (counts[s] ?? 0) * (4 - yes) + (counts[s - 1] ?? 0) * yes); // prettier-ignore
+        for (let i = 0; i < n; i += 1)
+          counts = Array.from({ length: i + 2 }, (_, s) => (counts[s] ?? 0) * (4 - yes) + (counts[s - 1] ?? 0) * yes);
         const share = (fits: (s: number) => boolean): string =>
           lowest(
             counts.filter((_, s) => fits(s)).reduce((a, b) => a + b, 0),
             4 ** n,
           );
         const found = (comparison: string) => ask('probability', { operation: 'binomial', n, k, p: `${yes}/4`, comparison }).result;
-        expect([found('exactly'), found('at_least'), found('at_most')]).toEqual([share((s) => s === k), share((s) => s >= k), share((s) => s <= k)]); // prettier-ignore
+        expect([found('exactly'), found('at_least'), found('at_most')]).toEqual([
+          share((s) => s === k),
+          share((s) => s >= k),
+          share((s) => s <= k),
+        ]);
       }),
       { numRuns: 60 },
     );
@@ -53,7 +62,9 @@ describe('probability', () => {
 
 describe('statistics_calc', () => {
   const results = (data: unknown, operations?: string): Record<string, string> => {
-    const { results: list } = ask('statistics_calc', { data, ...(operations && { operations }) }) as { results: { operation: string; result: string }[] }; // prettier-ignore
+    const { results: list } = ask('statistics_calc', { data, ...(operations && { operations }) }) as {
+      results: { operation: string; result: string }[];
+    };
     return Object.fromEntries(list.map(({ operation, result }) => [operation, result]));
   };
 
@@ -64,7 +75,11 @@ describe('statistics_calc', () => {
         const n = data.length;
         const sum = data.reduce((a, b) => a + b, 0);
         const squares = data.reduce((a, b) => a + b * b, 0);
-        const value = (text: string): number => text.split('/').map(Number).reduce((a, b) => a / b); // prettier-ignore
+        const value = (text: string): number =>
+          text
+            .split('/')
+            .map(Number)
+            .reduce((a, b) => a / b);
         const sorted = [...data].sort((a, b) => a - b);
         expect(found.sum).toBe(`${sum}`);
         expect(value(found.mean!) * n).toBeCloseTo(sum, 8);
@@ -103,7 +118,8 @@ describe('statistics_calc', () => {
 });
 
 describe('decimal_finance', () => {
-  const finance = (args: Record<string, unknown>) => ask('decimal_finance', args) as { result: string; unrounded: string; parts: Record<string, string> }; // prettier-ignore
+  const finance = (args: Record<string, unknown>) =>
+    ask('decimal_finance', args) as { result: string; unrounded: string; parts: Record<string, string> };
 
   it('compounds as repeated multiplication of scaled integers does', () => {
     fc.assert(

@@ -84,7 +84,10 @@ export const calendarFacts = defineTool({
       iso_weeks_in_year: first.with({ month: 12, day: 28 }).weekOfYear!,
       first_weekday: weekdayOf(first),
       days_in_months: months.map(({ daysInMonth }) => daysInMonth),
-      fridays_the_13th: months.map((month) => month.with({ day: 13 })).filter(({ dayOfWeek }) => dayOfWeek === 5).map(String), // prettier-ignore
+      fridays_the_13th: months
+        .map((month) => month.with({ day: 13 }))
+        .filter(({ dayOfWeek }) => dayOfWeek === 5)
+        .map(String),
       ...(year >= 1583 && { easter_sunday: easterSunday(year).toString() }),
       ...(year >= 1950 && { german_holidays: germanHolidays(year) }),
       ...(date && {

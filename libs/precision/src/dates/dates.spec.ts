@@ -21,7 +21,8 @@ interface Civil {
 const dates = fc
   .record({ year: fc.integer({ min: 1, max: 9999 }), month: fc.integer({ min: 1, max: 12 }), day: fc.integer({ min: 1, max: 31 }) })
   .filter(({ year, month, day }) => day <= lengthOf(year, month));
-const iso = ({ year, month, day }: Civil): string => `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`; // prettier-ignore
+const iso = ({ year, month, day }: Civil): string =>
+  `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
 const number = ({ year, month, day }: Civil): number => dayNumber(year, month, day);
 const read = (text: string): Civil => {
   const [year, month, day] = text.split('-').map(Number) as [number, number, number];
@@ -56,7 +57,10 @@ describe('the date tools, against counted days', () => {
     fc.assert(
       fc.property(dates, dates, (one, other) => {
         const [a, b] = number(one) <= number(other) ? [one, other] : [other, one];
-        const { total_months, years, months, days_after_months } = ask('date_diff', { date1: iso(a), date2: iso(b) }) as Record<string, number>; // prettier-ignore
+        const { total_months, years, months, days_after_months } = ask('date_diff', { date1: iso(a), date2: iso(b) }) as Record<
+          string,
+          number
+        >;
         expect(years! * 12 + months!).toBe(total_months);
         expect(number(monthsOn(a, total_months!)) + days_after_months!).toBe(number(b));
         expect(days_after_months).toBeLessThan(31);
@@ -105,7 +109,9 @@ describe('the date tools, against counted days', () => {
         const free = new Set(offsets);
         let walked = 0;
         for (let i = 0; i < length; i += 1) if (weekday(number(start) + i) < 5 && !free.has(i)) walked += 1;
-        expect(ask('date_diff', { date1: iso(start), date2: dayAt(length), business_days: true, holidays })).toMatchObject({ business_days: walked }); // prettier-ignore
+        expect(ask('date_diff', { date1: iso(start), date2: dayAt(length), business_days: true, holidays })).toMatchObject({
+          business_days: walked,
+        });
       }),
       { numRuns: 20 },
     );
@@ -125,9 +131,18 @@ describe('the date tools, against counted days', () => {
   });
 
   it.each([
-    [1583, '1583-04-10'], [1818, '1818-03-22'], [1943, '1943-04-25'], [1999, '1999-04-04'], [2000, '2000-04-23'], [2008, '2008-03-23'],
-    [2011, '2011-04-24'], [2024, '2024-03-31'], [2025, '2025-04-20'], [2026, '2026-04-05'], [2285, '2285-03-22'],
-  ])('Easter of %i is %s', (year, easter) => expect(ask('calendar_facts', { year })).toMatchObject({ easter_sunday: easter })); // prettier-ignore
+    [1583, '1583-04-10'],
+    [1818, '1818-03-22'],
+    [1943, '1943-04-25'],
+    [1999, '1999-04-04'],
+    [2000, '2000-04-23'],
+    [2008, '2008-03-23'],
+    [2011, '2011-04-24'],
+    [2024, '2024-03-31'],
+    [2025, '2025-04-20'],
+    [2026, '2026-04-05'],
+    [2285, '2285-03-22'],
+  ])('Easter of %i is %s', (year, easter) => expect(ask('calendar_facts', { year })).toMatchObject({ easter_sunday: easter }));
 
   it('calendar_facts knows the length of every year and its moveable holidays', () => {
     fc.assert(
@@ -165,15 +180,29 @@ describe('the date tools, against counted days', () => {
   });
 
   it('takes a month that ends earlier for whole, and says so', () => {
-    expect(ask('date_diff', { date1: '2024-01-31', date2: '2024-03-01' })).toMatchObject({ months: 1, days_after_months: 1, note: expect.stringContaining('Day 31') }); // prettier-ignore
+    expect(ask('date_diff', { date1: '2024-01-31', date2: '2024-03-01' })).toMatchObject({
+      months: 1,
+      days_after_months: 1,
+      note: expect.stringContaining('Day 31'),
+    });
   });
 });
 
 describe('timezone_convert', () => {
-  const convert = (datetime: string, from_timezone: string, to_timezone: string) => ask('timezone_convert', { datetime, from_timezone, to_timezone }); // prettier-ignore
+  const convert = (datetime: string, from_timezone: string, to_timezone: string) =>
+    ask('timezone_convert', { datetime, from_timezone, to_timezone });
   /** The same instant as the platform formats it. */
   const formatted = (instant: number, timeZone: string): string => {
-    const parts = new Intl.DateTimeFormat('en-CA', { timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' }).formatToParts(instant); // prettier-ignore
+    const parts = new Intl.DateTimeFormat('en-CA', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    }).formatToParts(instant);
     const part = (type: string): string => parts.find((one) => one.type === type)!.value;
     return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}`;
   };

@@ -14,7 +14,9 @@ function zoneOf(text: string, name: string): string {
     return zone;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw invalid(`${name}: ${quoted(text)} is no time zone. Use an IANA name such as Europe/Berlin, UTC, or an offset such as +02:00; abbreviations such as CST have several meanings.`); // prettier-ignore
+    throw invalid(
+      `${name}: ${quoted(text)} is no time zone. Use an IANA name such as Europe/Berlin, UTC, or an offset such as +02:00; abbreviations such as CST have several meanings.`,
+    );
   }
 }
 

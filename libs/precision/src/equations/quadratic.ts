@@ -32,7 +32,11 @@ export function quadraticRoots(p: Polynomial, multiplicity: number): Root[] {
   const common = gcdOf(gcdOf(b, outside), twice);
   const [middle, factor, below] = [(-b * sign) / common, outside / common, twice / common];
 
-  const surd = [...(factor === 1n && (inside !== 1n || !real) ? [] : [`${factor}`]), ...(inside === 1n ? [] : [`sqrt(${inside})`]), ...(real ? [] : ['i'])].join('*'); // prettier-ignore
+  const surd = [
+    ...(factor === 1n && (inside !== 1n || !real) ? [] : [`${factor}`]),
+    ...(inside === 1n ? [] : [`sqrt(${inside})`]),
+    ...(real ? [] : ['i']),
+  ].join('*');
   const centre = Rational.of(middle, below);
   const spread = about.multiply(
     about.fromRational(Rational.of(factor, below)),

@@ -30,7 +30,9 @@ describe('solve_equation', () => {
           [1n],
         );
         const text = coefficients.map((c, i) => `(${c})*x^${i}`).join(' + ');
-        const found = solve(`${text} = 0`).solutions.flatMap(({ decimal, multiplicity }) => Array.from({ length: multiplicity }, () => Number(decimal))); // prettier-ignore
+        const found = solve(`${text} = 0`).solutions.flatMap(({ decimal, multiplicity }) =>
+          Array.from({ length: multiplicity }, () => Number(decimal)),
+        );
         const wanted = roots.map(([n, d]) => n / d).sort((a, b) => a - b);
         expect(found).toHaveLength(wanted.length);
         found.forEach((value, i) => expect(value).toBeCloseTo(wanted[i]!, 12));

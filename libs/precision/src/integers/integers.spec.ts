@@ -85,7 +85,11 @@ describe('roman_numeral', () => {
 
   it('agrees with the table of thousands, hundreds, tens and ones, both ways', () => {
     for (let n = 1; n < 4_000; n += 17) {
-      const roman = String(n).padStart(4, '0').split('').map((digit, place) => places[place]![Number(digit)]!).join(''); // prettier-ignore
+      const roman = String(n)
+        .padStart(4, '0')
+        .split('')
+        .map((digit, place) => places[place]![Number(digit)]!)
+        .join('');
       expect(ask('roman_numeral', { value: n })).toEqual({ number: n, roman });
       expect(ask('roman_numeral', { value: roman.toLowerCase() })).toEqual({ number: n, roman });
     }

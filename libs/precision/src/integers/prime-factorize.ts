@@ -29,7 +29,10 @@ export const primeFactorize = defineTool({
     if (unsplit.length > 0) {
       const known = factors.map(({ prime, exponent }) => (exponent > 1 ? `${prime}^${exponent}` : `${prime}`));
       const rest = unsplit.join(' and ');
-      throw new Refusal('LIMIT_EXCEEDED', `Not factored within the limit: ${known.length > 0 ? `${known.join(' * ')} divides n, and ` : ''}${rest} is composite but has no small factor. n is not prime.`); // prettier-ignore
+      throw new Refusal(
+        'LIMIT_EXCEEDED',
+        `Not factored within the limit: ${known.length > 0 ? `${known.join(' * ')} divides n, and ` : ''}${rest} is composite but has no small factor. n is not prime.`,
+      );
     }
     return {
       n: n.toString(),

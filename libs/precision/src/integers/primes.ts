@@ -4,7 +4,35 @@ import { gcdOf, integerRoot } from '../numbers/rational.js';
 const provenBelow = 3_317_044_064_679_887_385_961_981n;
 const firstPrimes = [2n, 3n, 5n, 7n, 11n, 13n, 17n, 19n, 23n, 29n, 31n, 37n, 41n];
 /** Beyond that bound, more bases: a composite passes each with a chance of at most 1/4. */
-const furtherPrimes = [43n, 47n, 53n, 59n, 61n, 67n, 71n, 73n, 79n, 83n, 89n, 97n, 101n, 103n, 107n, 109n, 113n, 127n, 131n, 137n, 139n, 149n, 151n, 157n, 163n, 167n, 173n]; // prettier-ignore
+const furtherPrimes = [
+  43n,
+  47n,
+  53n,
+  59n,
+  61n,
+  67n,
+  71n,
+  73n,
+  79n,
+  83n,
+  89n,
+  97n,
+  101n,
+  103n,
+  107n,
+  109n,
+  113n,
+  127n,
+  131n,
+  137n,
+  139n,
+  149n,
+  151n,
+  157n,
+  163n,
+  167n,
+  173n,
+];
 
 export function powerModulo(base: bigint, exponent: bigint, modulus: bigint): bigint {
   let [result, square, left] = [1n, base % modulus, exponent];

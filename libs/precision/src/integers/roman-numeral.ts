@@ -4,8 +4,20 @@ import { invalid, quoted } from '../refusal.js';
 import { defineTool } from '../tool.js';
 
 const signs = [
-  ['M', 1000], ['CM', 900], ['D', 500], ['CD', 400], ['C', 100], ['XC', 90], ['L', 50], ['XL', 40], ['X', 10], ['IX', 9], ['V', 5], ['IV', 4], ['I', 1],
-] as const; // prettier-ignore
+  ['M', 1000],
+  ['CM', 900],
+  ['D', 500],
+  ['CD', 400],
+  ['C', 100],
+  ['XC', 90],
+  ['L', 50],
+  ['XL', 40],
+  ['X', 10],
+  ['IX', 9],
+  ['V', 5],
+  ['IV', 4],
+  ['I', 1],
+] as const;
 
 const romanOf = (value: number): string => {
   let [rest, text] = [value, ''];

@@ -19,12 +19,28 @@ interface Cached<Value> {
 
 /** Lower case, without spaces, points and dashes: "SGB V", "sgb_5" and "SGB-V" meet as far as they can. */
 export const folded = (text: string): string =>
-  text.normalize('NFC').toLowerCase().replaceAll('ß', 'ss').replaceAll(/[\s._\-–()/]+/g, ''); // prettier-ignore
+  text
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll(/[\s._\-–()/]+/g, '');
 
 /** Roman numbers of the books of the Sozialgesetzbuch, which addresses write in digits. */
 const books: Readonly<Record<string, string>> = {
-  i: '1', ii: '2', iii: '3', iv: '4', v: '5', vi: '6', vii: '7', viii: '8', ix: '9', x: '10', xi: '11', xii: '12', xiv: '14',
-}; // prettier-ignore
+  i: '1',
+  ii: '2',
+  iii: '3',
+  iv: '4',
+  v: '5',
+  vi: '6',
+  vii: '7',
+  viii: '8',
+  ix: '9',
+  x: '10',
+  xi: '11',
+  xii: '12',
+  xiv: '14',
+};
 
 /** Laws of one server: the table of contents and the last laws asked for are kept. */
 export class LawLibrary {
@@ -75,9 +91,21 @@ function entryOf(entries: readonly LawEntry[], name: string): LawEntry {
   const byTitle = entries.filter(({ title }) => folded(title) === wanted);
   if (byTitle.length === 1) return byTitle[0]!;
   const close = [...byStem, ...byTitle];
-  if (close.length > 1) throw invalid(`${quoted(name)} could be ${close.slice(0, 8).map(({ slug, title }) => `${slug} (${title})`).join(', ')}: give one of these names.`); // prettier-ignore
+  if (close.length > 1)
+    throw invalid(
+      `${quoted(name)} could be ${close
+        .slice(0, 8)
+        .map(({ slug, title }) => `${slug} (${title})`)
+        .join(', ')}: give one of these names.`,
+    );
   const near =
     wanted.length < 2 ? [] : entries.filter(({ slug, title }) => folded(slug).includes(wanted) || folded(title).includes(wanted));
-  const hint = near.length > 0 ? ` Close are ${near.slice(0, 8).map(({ slug, title }) => `${slug} (${title})`).join(', ')}.` : ' Look it up with legal_search_laws.'; // prettier-ignore
+  const hint =
+    near.length > 0
+      ? ` Close are ${near
+          .slice(0, 8)
+          .map(({ slug, title }) => `${slug} (${title})`)
+          .join(', ')}.`
+      : ' Look it up with legal_search_laws.';
   throw new Refusal('NOT_FOUND', `There is no law ${quoted(name)}.${hint}`);
 }

@@ -119,7 +119,14 @@ const paragraph = defineLawTool({
     const { norm, subsection } = found;
     const part = subsection === undefined ? norm.text : subsectionOf(norm.text, subsection);
     if (part === null) throw new Refusal('NOT_FOUND', `${norm.name} ${law.abbreviation} has no subsection (${subsection}).`);
-    return { source: sourceOf(entry, law), name: norm.name, title: norm.title, section: norm.section.join(' > '), ...(subsection !== undefined && { subsection }), ...cut(part) }; // prettier-ignore
+    return {
+      source: sourceOf(entry, law),
+      name: norm.name,
+      title: norm.title,
+      section: norm.section.join(' > '),
+      ...(subsection !== undefined && { subsection }),
+      ...cut(part),
+    };
   },
 });
 
@@ -143,7 +150,13 @@ const fulltextSearch = defineLawTool({
     return {
       source: sourceOf(entry, law),
       total,
-      hits: hits.map(({ norm, matched, snippet }) => ({ name: norm.name, title: norm.title, matched_terms: matched, snippet, section: norm.section.join(' > ') })), // prettier-ignore
+      hits: hits.map(({ norm, matched, snippet }) => ({
+        name: norm.name,
+        title: norm.title,
+        matched_terms: matched,
+        snippet,
+        section: norm.section.join(' > '),
+      })),
     };
   },
 });

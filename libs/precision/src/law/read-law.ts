@@ -86,7 +86,13 @@ export function readLaw(bytes: Uint8Array): Law {
     const { key, name, title } = heading;
     // A key is a code of three digits for each level: what is not above the new one is closed by it.
     while (headings.length > 0 && !(key.length > headings.at(-1)!.key.length && key.startsWith(headings.at(-1)!.key))) headings.pop();
-    headings.push({ key, text: [name, title].map((part) => part.trim()).filter(Boolean).join(' ') }); // prettier-ignore
+    headings.push({
+      key,
+      text: [name, title]
+        .map((part) => part.trim())
+        .filter(Boolean)
+        .join(' '),
+    });
   };
   readXml(xmlText(isZip(bytes) ? fileInZip(bytes, '.xml', largestLaw) : bytes), {
     open(name, attributes) {
@@ -106,7 +112,13 @@ export function readLaw(bytes: Uint8Array): Law {
       if (content > 0 && blocks.has(name)) norm.text += '\n';
       if (content > 0 && (name === 'DT' || name === 'entry')) norm.text += name === 'DT' ? ' ' : ' | ';
       if (name === 'gliederungseinheit') endHeading();
-      if (name === 'norm' && norm.name.trim() !== '') norms.push({ name: tidy(norm.name), title: tidy(norm.title), section: headings.map(({ text }) => text), text: tidyText(norm.text) }); // prettier-ignore
+      if (name === 'norm' && norm.name.trim() !== '')
+        norms.push({
+          name: tidy(norm.name),
+          title: tidy(norm.title),
+          section: headings.map(({ text }) => text),
+          text: tidyText(norm.text),
+        });
     },
     text(data) {
       if (muted > 0) return;
@@ -132,4 +144,8 @@ export function readLaw(bytes: Uint8Array): Law {
 
 const tidy = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const tidyText = (text: string): string =>
-  text.split('\n').map((line) => line.replace(/[\s|]+$/, '').trim()).filter(Boolean).join('\n'); // prettier-ignore
+  text
+    .split('\n')
+    .map((line) => line.replace(/[\s|]+$/, '').trim())
+    .filter(Boolean)
+    .join('\n');

@@ -7,9 +7,18 @@ import { invalid } from '../refusal.js';
 import { defineTool } from '../tool.js';
 
 const operations = [
-  'round', 'percent_of', 'percent_change', 'add_tax', 'remove_tax', 'discount', 'simple_interest', 'compound_interest', 'present_value',
-  'annuity_payment', 'net_present_value',
-] as const; // prettier-ignore
+  'round',
+  'percent_of',
+  'percent_change',
+  'add_tax',
+  'remove_tax',
+  'discount',
+  'simple_interest',
+  'compound_interest',
+  'present_value',
+  'annuity_payment',
+  'net_present_value',
+] as const;
 type Operation = (typeof operations)[number];
 
 const mostPeriods = 1_200;
@@ -77,7 +86,11 @@ const compute: Record<Operation, (given: Given) => Answer> = {
             .multiply(rate)
             .divide(Rational.one.subtract(Rational.one.divide(grown(rate, periods))));
     const total = value.multiply(Rational.of(periods));
-    return { value, formula: 'amount * i / (1 - (1 + i)^-periods) with i = rate / periods_per_year, paid at the end of each period', parts: { total_paid: total, total_interest: total.subtract(given.amount()) } }; // prettier-ignore
+    return {
+      value,
+      formula: 'amount * i / (1 - (1 + i)^-periods) with i = rate / periods_per_year, paid at the end of each period',
+      parts: { total_paid: total, total_interest: total.subtract(given.amount()) },
+    };
   },
   net_present_value(given) {
     const growth = Rational.one.add(given.rate().divide(given.perYear()));

@@ -61,7 +61,10 @@ describe('subnet_calc', () => {
   });
 
   it('divides a network, and counts what it does not list', () => {
-    expect(subnet('10.0.0.0/22', { split_prefix: 24 }).split).toEqual({ count: '4', first: ['10.0.0.0/24', '10.0.1.0/24', '10.0.2.0/24', '10.0.3.0/24'] }); // prettier-ignore
+    expect(subnet('10.0.0.0/22', { split_prefix: 24 }).split).toEqual({
+      count: '4',
+      first: ['10.0.0.0/24', '10.0.1.0/24', '10.0.2.0/24', '10.0.3.0/24'],
+    });
     const { split } = subnet('::/0', { split_prefix: 128 }) as { split: { count: string; first: string[] } };
     expect(split.count).toBe((2n ** 128n).toString());
     expect(split.first).toHaveLength(256);

@@ -46,7 +46,9 @@ export const subnetCalc = defineTool({
     const [firstHost, lastHost] = hasBroadcast ? [first + 1n, last - 1n] : [first, last];
     const usable = lastHost - firstHost + 1n;
     if (list_hosts && usable > mostListed)
-      throw tooLarge(`This network has ${usable.toLocaleString('en')} hosts; at most ${mostListed} are listed. Ask without list_hosts: the counts and the first and last host are given for any size.`); // prettier-ignore
+      throw tooLarge(
+        `This network has ${usable.toLocaleString('en')} hosts; at most ${mostListed} are listed. Ask without list_hosts: the counts and the first and last host are given for any size.`,
+      );
     const mask = ((1n << BigInt(bits)) - 1n) ^ (last - first);
     return {
       version,

@@ -36,7 +36,12 @@ export function checkedArguments({ name, input, limits }: ToolDeclaration, args:
   const { success, data, error } = input.safeParse(args ?? {}, { reportInput: true });
   if (success) return data;
   const known = Object.keys(input.shape);
-  throw invalid(`${error.issues.slice(0, 5).map((issue) => sentenceOf(issue, known)).join(' ')} See the schema of ${name}.`); // prettier-ignore
+  throw invalid(
+    `${error.issues
+      .slice(0, 5)
+      .map((issue) => sentenceOf(issue, known))
+      .join(' ')} See the schema of ${name}.`,
+  );
 }
 
 export const unknownTool = (name: string, known: readonly string[]): Refusal =>

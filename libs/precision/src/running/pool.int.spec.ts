@@ -11,13 +11,22 @@ afterEach(async () => {
   for (const pool of pools.splice(0)) await pool.close();
 });
 const open = (options: Partial<PoolOptions> = {}): WorkerPool => {
-  const pool = new WorkerPool({ workerFile: thread.file, threads: 2, heapMb: 64, waiting: { jobs: 50, ms: 20_000 }, startMs: 20_000, log: () => {}, ...options }); // prettier-ignore
+  const pool = new WorkerPool({
+    workerFile: thread.file,
+    threads: 2,
+    heapMb: 64,
+    waiting: { jobs: 50, ms: 20_000 },
+    startMs: 20_000,
+    log: () => {},
+    ...options,
+  });
   pools.push(pool);
   return pool;
 };
 const sum = (pool: WorkerPool): Promise<unknown> => pool.run('calculate', { expression: '6 * 7' }, 10_000);
 /** Backtracks for ever. */
-const stuck = (pool: WorkerPool, ms = 100): Promise<unknown> => pool.run('regex_extract', { pattern: '(a+)+$', text: `${'a'.repeat(40)}b`, flags: '' }, ms); // prettier-ignore
+const stuck = (pool: WorkerPool, ms = 100): Promise<unknown> =>
+  pool.run('regex_extract', { pattern: '(a+)+$', text: `${'a'.repeat(40)}b`, flags: '' }, ms);
 
 describe('a pool of threads', () => {
   it('answers again after every thread was held by a job without end', async () => {

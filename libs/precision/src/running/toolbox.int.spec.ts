@@ -84,7 +84,11 @@ describe('the toolbox', () => {
 
   it('says what to set when there is no source of laws, and refuses an address that is none', async () => {
     const bare = openToolbox({ workerFile: thread.file });
-    expect(await bare.call('legal_get_paragraph', { law: 'BGB', paragraph: '1' })).toMatchObject({ ok: false, code: 'NOT_CONFIGURED', message: expect.stringContaining('CONCLAVE_LAW_URL') }); // prettier-ignore
+    expect(await bare.call('legal_get_paragraph', { law: 'BGB', paragraph: '1' })).toMatchObject({
+      ok: false,
+      code: 'NOT_CONFIGURED',
+      message: expect.stringContaining('CONCLAVE_LAW_URL'),
+    });
     await bare.close();
     for (const lawUrl of ['nonsense', 'file:///etc/passwd', 'http://user:secret@host/']) {
       expect(() => openToolbox({ workerFile: thread.file, lawUrl })).toThrow('is not usable');
@@ -101,14 +105,22 @@ describe('the toolbox', () => {
 
 describe('the law tools', () => {
   it('find laws by title and by name, ranked', async () => {
-    expect(await output('legal_search_laws', { query: 'werkzeugen prüfen' })).toEqual({ total: 1, laws: [{ name: 'pr_fg', title: 'Gesetz über das Prüfen von Werkzeugen' }] }); // prettier-ignore
+    expect(await output('legal_search_laws', { query: 'werkzeugen prüfen' })).toEqual({
+      total: 1,
+      laws: [{ name: 'pr_fg', title: 'Gesetz über das Prüfen von Werkzeugen' }],
+    });
     expect(await output('legal_search_laws', { query: 'StOW' })).toMatchObject({ laws: [{ name: 'stow_1977' }] });
     expect(await output('legal_search_laws', { query: 'nichts davon' })).toEqual({ total: 0, laws: [] });
   });
 
   it('list what a law holds, under its headings', async () => {
     expect(await output('legal_get_law_overview', { law: 'pr_fg', max_entries: 3 })).toMatchObject({
-      source: { law: 'PrüfG', title: 'Gesetz über das Prüfen von Werkzeugen', enacted: '2001-02-03', status: ['Zuletzt geändert durch Art. 3 G v. 1.1.2020'] }, // prettier-ignore
+      source: {
+        law: 'PrüfG',
+        title: 'Gesetz über das Prüfen von Werkzeugen',
+        enacted: '2001-02-03',
+        status: ['Zuletzt geändert durch Art. 3 G v. 1.1.2020'],
+      },
       entries_in_all: 4,
       truncated: true,
       entries: [
@@ -117,7 +129,10 @@ describe('the law tools', () => {
         { name: '§§ 3 bis 5' },
       ],
     });
-    expect(await output('legal_get_law_overview', { law: 'pr_fg', first_entry: 4 })).toMatchObject({ entries: [{ name: 'Anlage 1', section: 'Teil 2 Schluss' }], truncated: false }); // prettier-ignore
+    expect(await output('legal_get_law_overview', { law: 'pr_fg', first_entry: 4 })).toMatchObject({
+      entries: [{ name: 'Anlage 1', section: 'Teil 2 Schluss' }],
+      truncated: false,
+    });
   });
 
   it.each([
@@ -152,12 +167,23 @@ describe('the law tools', () => {
     ['etc', 'NOT_FOUND', 'no law'],
     ['werk', 'NOT_FOUND', 'pr_fg'],
   ])('refuse the law "%s" as %s', async (law, code, words) => {
-    expect(await call('legal_get_paragraph', { law, paragraph: '1' })).toMatchObject({ ok: false, code, message: expect.stringContaining(words) }); // prettier-ignore
+    expect(await call('legal_get_paragraph', { law, paragraph: '1' })).toMatchObject({
+      ok: false,
+      code,
+      message: expect.stringContaining(words),
+    });
   });
 
   it('say which paragraphs there are when one is missing', async () => {
-    expect(await call('legal_get_paragraph', { law: 'pr_fg', paragraph: '99' })).toMatchObject({ ok: false, code: 'NOT_FOUND', message: expect.stringContaining('Anlage 1') }); // prettier-ignore
-    expect(await call('legal_get_paragraph', { law: 'pr_fg', paragraph: '1 Abs. 9' })).toMatchObject({ ok: false, message: expect.stringContaining('no subsection (9)') }); // prettier-ignore
+    expect(await call('legal_get_paragraph', { law: 'pr_fg', paragraph: '99' })).toMatchObject({
+      ok: false,
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('Anlage 1'),
+    });
+    expect(await call('legal_get_paragraph', { law: 'pr_fg', paragraph: '1 Abs. 9' })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('no subsection (9)'),
+    });
   });
 
   it('leave the other tools free while the server is silent', async () => {

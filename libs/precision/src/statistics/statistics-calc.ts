@@ -81,9 +81,20 @@ const measures: Readonly<Record<string, Measure>> = {
 const everything = Object.keys(measures).filter((name) => name !== 'harmonic_mean' && name !== 'geometric_mean');
 
 const spellings: Readonly<Record<string, string>> = {
-  average: 'mean', avg: 'mean', std: 'stdev', stddev: 'stdev', sample_stdev: 'stdev', pstdev: 'population_stdev', var: 'variance',
-  sample_variance: 'variance', pvariance: 'population_variance', n: 'count', total: 'sum', minimum: 'min', maximum: 'max',
-}; // prettier-ignore
+  average: 'mean',
+  avg: 'mean',
+  std: 'stdev',
+  stddev: 'stdev',
+  sample_stdev: 'stdev',
+  pstdev: 'population_stdev',
+  var: 'variance',
+  sample_variance: 'variance',
+  pvariance: 'population_variance',
+  n: 'count',
+  total: 'sum',
+  minimum: 'min',
+  maximum: 'max',
+};
 
 function measureOf(name: string): { name: string; measure: Measure } {
   const key = name
@@ -147,7 +158,10 @@ export const statisticsCalc = defineTool({
   run({ data, operations }) {
     const sorted = readData(data).sort((a, b) => a.compare(b));
     const asked = typeof operations === 'string' ? operations.split(/[,;\s]+/).filter(Boolean) : operations;
-    const names = asked && asked.length > 0 && asked.join() !== 'all' ? asked : everything.filter((name) => sorted.length > 1 || !/^(variance|stdev)$/.test(name)); // prettier-ignore
+    const names =
+      asked && asked.length > 0 && asked.join() !== 'all'
+        ? asked
+        : everything.filter((name) => sorted.length > 1 || !/^(variance|stdev)$/.test(name));
     if (names.length > 50) throw invalid('At most 50 operations.');
     const results = names.map(measureOf).map(({ name, measure }) => {
       const value = measure(sorted);

@@ -22,7 +22,11 @@ function compiled(pattern: string, flags: string): RegExp {
     return new RegExp(pattern, `g${chosen}`);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const hint = pattern.includes('(?P<') ? ' Named groups are written (?<name>…).' : /^\(\?[a-z]+\)/.test(pattern) ? ' Give flags in the argument "flags".' : ''; // prettier-ignore
+    const hint = pattern.includes('(?P<')
+      ? ' Named groups are written (?<name>…).'
+      : /^\(\?[a-z]+\)/.test(pattern)
+        ? ' Give flags in the argument "flags".'
+        : '';
     throw invalid(`${error.message.replace(/^Invalid regular expression: /, 'The pattern cannot be read: ').slice(0, 300)}.${hint}`);
   }
 }

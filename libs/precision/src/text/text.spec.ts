@@ -8,15 +8,28 @@ describe('hash_text', () => {
   it.each([
     ['md5', 'd41d8cd98f00b204e9800998ecf8427e', '900150983cd24fb0d6963f7d28e17f72'],
     ['sha1', 'da39a3ee5e6b4b0d3255bfef95601890afd80709', 'a9993e364706816aba3e25717850c26c9cd0d89d'],
-    ['sha256', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'], // prettier-ignore
-    ['SHA-512', 'cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e', 'ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f'], // prettier-ignore
-    ['sha3-256', 'a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a', '3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532'], // prettier-ignore
+    [
+      'sha256',
+      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    ],
+    [
+      'SHA-512',
+      'cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e',
+      'ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f',
+    ],
+    [
+      'sha3-256',
+      'a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a',
+      '3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532',
+    ],
   ])('%s gives the published values', (algorithm, empty, abc) => {
     expect(ask('hash_text', { text: '', algorithm }).hex).toBe(empty);
     expect(ask('hash_text', { text: 'abc', algorithm }).hex).toBe(abc);
   });
 
-  it('refuses an unknown algorithm and names the known ones', () => expect(refusalOf('hash_text', { text: '', algorithm: 'crc' })).toContain('sha256')); // prettier-ignore
+  it('refuses an unknown algorithm and names the known ones', () =>
+    expect(refusalOf('hash_text', { text: '', algorithm: 'crc' })).toContain('sha256'));
 });
 
 describe('base64_codec', () => {
@@ -99,7 +112,13 @@ describe('text_analyze', () => {
   });
 
   it('counts what readers see, and lines of every kind', () => {
-    expect(ask('text_analyze', { text: '👨‍👩‍👧 é!\r\n\r\nTwo. Three?', find: 'e' })).toMatchObject({ graphemes: 17, lines: 3, paragraphs: 2, sentences: 3, occurrences: 2 }); // prettier-ignore
+    expect(ask('text_analyze', { text: '👨‍👩‍👧 é!\r\n\r\nTwo. Three?', find: 'e' })).toMatchObject({
+      graphemes: 17,
+      lines: 3,
+      paragraphs: 2,
+      sentences: 3,
+      occurrences: 2,
+    });
     expect(ask('text_analyze', { text: '' })).toMatchObject({ characters: 0, words: 0, lines: 0, sentences: 0, paragraphs: 0 });
   });
 
@@ -117,7 +136,13 @@ describe('text_analyze', () => {
 });
 
 describe('json_query', () => {
-  const json_str = JSON.stringify({ items: [{ name: 'a', price: 5 }, { name: 'b', price: 15 }], constructor: null }); // prettier-ignore
+  const json_str = JSON.stringify({
+    items: [
+      { name: 'a', price: 5 },
+      { name: 'b', price: 15 },
+    ],
+    constructor: null,
+  });
   it.each([
     ['items[0].name', 'a'],
     ['items[?price > `10`].name', ['b']],
@@ -134,7 +159,10 @@ describe('json_query', () => {
 
   it('says which numbers a double cannot keep', () => {
     const numbers = '[12345678901234567890, 0.1, 1e21, 9007199254740992, 0.1000000000000000055511151231257827]';
-    expect(ask('json_query', { json_str: numbers, path: '[0]' }).inexact_numbers).toEqual(['12345678901234567890', '0.1000000000000000055511151231257827']); // prettier-ignore
+    expect(ask('json_query', { json_str: numbers, path: '[0]' }).inexact_numbers).toEqual([
+      '12345678901234567890',
+      '0.1000000000000000055511151231257827',
+    ]);
   });
 
   it.each([

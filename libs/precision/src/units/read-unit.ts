@@ -115,7 +115,12 @@ function lookUp(name: string): Named {
 
 /** Reads km, km/h, m^2, kg*m/s^2, "square feet", "cubic meters". */
 export function readUnit(text: string): Unit {
-  const words = text.trim().replace(/²/g, '^2').replace(/³/g, '^3').replace(/\s+per\s+/gi, '/').replace(/[·⋅]/g, '*'); // prettier-ignore
+  const words = text
+    .trim()
+    .replace(/²/g, '^2')
+    .replace(/³/g, '^3')
+    .replace(/\s+per\s+/gi, '/')
+    .replace(/[·⋅]/g, '*');
   if (words === '' || words.length > 100) throw invalid(`${quoted(text)} is no unit.`);
   const [above = '', ...below] = words.split('/');
   if (below.length > 1)
@@ -123,7 +128,10 @@ export function readUnit(text: string): Unit {
   const result = { factor: Rational.one, pi: 0, dimension: new Map<string, number>(), notes: [] as string[] };
   const take = (part: string, sign: 1 | -1): void => {
     for (const piece of part.replace(/^\(|\)$/g, '').split('*')) {
-      const worded = piece.trim().replace(/^(?:square|sq)[\s_.]+(.+)$/i, '$1^2').replace(/^(?:cubic|cu)[\s_.]+(.+)$/i, '$1^3'); // prettier-ignore
+      const worded = piece
+        .trim()
+        .replace(/^(?:square|sq)[\s_.]+(.+)$/i, '$1^2')
+        .replace(/^(?:cubic|cu)[\s_.]+(.+)$/i, '$1^3');
       const [, name = '', power, digit] = /^(.+?)(?:\^(-?\d)|([23]))?$/.exec(worded) ?? [];
       const exponent = sign * Number(power ?? digit ?? 1);
       const { spec, scale, note } = lookUp(name.trim());

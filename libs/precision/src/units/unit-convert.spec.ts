@@ -2,18 +2,60 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ask, refusalOf } from '../__fixtures__/ask.js';
 
-const convert = (value: number | string, from_unit: string, to_unit: string) => ask('unit_convert', { value, from_unit, to_unit }) as { result: string; exact: boolean; notes: string[] }; // prettier-ignore
+const convert = (value: number | string, from_unit: string, to_unit: string) =>
+  ask('unit_convert', { value, from_unit, to_unit }) as { result: string; exact: boolean; notes: string[] };
 
 /** Published factors, each to its base unit, as numerator and denominator. */
 const families: Readonly<Record<string, Readonly<Record<string, readonly [bigint, bigint]>>>> = {
-  length: { m: [1n, 1n], km: [1000n, 1n], cm: [1n, 100n], in: [254n, 10_000n], ft: [3048n, 10_000n], yd: [9144n, 10_000n], mi: [1_609_344n, 1000n], nmi: [1852n, 1n], µm: [1n, 1_000_000n] },
-  mass: { kg: [1n, 1n], g: [1n, 1000n], mg: [1n, 1_000_000n], t: [1000n, 1n], lb: [45_359_237n, 100_000_000n], oz: [45_359_237n, 1_600_000_000n], st: [635_029_318n, 100_000_000n] },
-  data: { bit: [1n, 1n], B: [8n, 1n], kB: [8_000n, 1n], MB: [8_000_000n, 1n], KiB: [8_192n, 1n], MiB: [8n * 1024n ** 2n, 1n], TiB: [8n * 1024n ** 4n, 1n], Gbit: [10n ** 9n, 1n], YB: [8n * 10n ** 24n, 1n] },
+  length: {
+    m: [1n, 1n],
+    km: [1000n, 1n],
+    cm: [1n, 100n],
+    in: [254n, 10_000n],
+    ft: [3048n, 10_000n],
+    yd: [9144n, 10_000n],
+    mi: [1_609_344n, 1000n],
+    nmi: [1852n, 1n],
+    µm: [1n, 1_000_000n],
+  },
+  mass: {
+    kg: [1n, 1n],
+    g: [1n, 1000n],
+    mg: [1n, 1_000_000n],
+    t: [1000n, 1n],
+    lb: [45_359_237n, 100_000_000n],
+    oz: [45_359_237n, 1_600_000_000n],
+    st: [635_029_318n, 100_000_000n],
+  },
+  data: {
+    bit: [1n, 1n],
+    B: [8n, 1n],
+    kB: [8_000n, 1n],
+    MB: [8_000_000n, 1n],
+    KiB: [8_192n, 1n],
+    MiB: [8n * 1024n ** 2n, 1n],
+    TiB: [8n * 1024n ** 4n, 1n],
+    Gbit: [10n ** 9n, 1n],
+    YB: [8n * 10n ** 24n, 1n],
+  },
   time: { s: [1n, 1n], ms: [1n, 1000n], min: [60n, 1n], h: [3600n, 1n], d: [86_400n, 1n], week: [604_800n, 1n] },
   speed: { 'm/s': [1n, 1n], 'km/h': [1000n, 3600n], mph: [1_609_344n, 3_600_000n], kn: [1852n, 3600n], 'ft/min': [3048n, 600_000n] },
-  area: { 'm^2': [1n, 1n], ha: [10_000n, 1n], 'km^2': [1_000_000n, 1n], 'square feet': [3048n ** 2n, 10n ** 8n], acre: [40_468_564_224n, 10_000_000n] },
-  volume: { L: [1n, 1000n], mL: [1n, 1_000_000n], 'm^3': [1n, 1n], us_gal: [3_785_411_784n, 10n ** 12n], imp_gal: [454_609n, 10n ** 8n], 'cubic inches': [254n ** 3n, 10n ** 12n] },
-}; // prettier-ignore
+  area: {
+    'm^2': [1n, 1n],
+    ha: [10_000n, 1n],
+    'km^2': [1_000_000n, 1n],
+    'square feet': [3048n ** 2n, 10n ** 8n],
+    acre: [40_468_564_224n, 10_000_000n],
+  },
+  volume: {
+    L: [1n, 1000n],
+    mL: [1n, 1_000_000n],
+    'm^3': [1n, 1n],
+    us_gal: [3_785_411_784n, 10n ** 12n],
+    imp_gal: [454_609n, 10n ** 8n],
+    'cubic inches': [254n ** 3n, 10n ** 12n],
+  },
+};
 
 const pairOf = (text: string): readonly [bigint, bigint] => {
   if (text.includes('/')) return text.split('/').map(BigInt) as [bigint, bigint];

@@ -28,14 +28,26 @@ const temperatureOf = (unit: string) => temperatures.find(({ names }) => names.t
 
 /** Fuel use turns over between distance per volume and volume per distance. */
 const fuel: Readonly<Record<string, { metersPerCubicMeter: Rational; inverse: boolean; note?: string }>> = {
-  mpg: { metersPerCubicMeter: readDecimal('1609.344').divide(readDecimal('0.003785411784')), inverse: false, note: '"mpg" was taken as miles per US gallon; the imperial one is mpg_imp.' },
+  mpg: {
+    metersPerCubicMeter: readDecimal('1609.344').divide(readDecimal('0.003785411784')),
+    inverse: false,
+    note: '"mpg" was taken as miles per US gallon; the imperial one is mpg_imp.',
+  },
   mpg_us: { metersPerCubicMeter: readDecimal('1609.344').divide(readDecimal('0.003785411784')), inverse: false },
   mpg_imp: { metersPerCubicMeter: readDecimal('1609.344').divide(readDecimal('0.00454609')), inverse: false },
   'km/l': { metersPerCubicMeter: Rational.of(1_000_000), inverse: false },
   'l/100km': { metersPerCubicMeter: Rational.of(100_000_000), inverse: true },
-}; // prettier-ignore
+};
 const fuelOf = (unit: string) => {
-  const key = unit.trim().toLowerCase().replaceAll(' ', '').replace('liters', 'l').replace('kilometers', 'km').replace('mpg(us)', 'mpg_us').replace('mpg(uk)', 'mpg_imp').replace('mpg_uk', 'mpg_imp'); // prettier-ignore
+  const key = unit
+    .trim()
+    .toLowerCase()
+    .replaceAll(' ', '')
+    .replace('liters', 'l')
+    .replace('kilometers', 'km')
+    .replace('mpg(us)', 'mpg_us')
+    .replace('mpg(uk)', 'mpg_imp')
+    .replace('mpg_uk', 'mpg_imp');
   return Object.hasOwn(fuel, key) ? fuel[key] : undefined;
 };
 
@@ -60,10 +72,15 @@ function converted(value: Rational, from: string, to: string): Converted {
     const metersPerCubicMeter = fromFuel.inverse
       ? fromFuel.metersPerCubicMeter.divide(value)
       : fromFuel.metersPerCubicMeter.multiply(value);
-    const result = toFuel.inverse ? toFuel.metersPerCubicMeter.divide(metersPerCubicMeter) : metersPerCubicMeter.divide(toFuel.metersPerCubicMeter); // prettier-ignore
+    const result = toFuel.inverse
+      ? toFuel.metersPerCubicMeter.divide(metersPerCubicMeter)
+      : metersPerCubicMeter.divide(toFuel.metersPerCubicMeter);
     return { value: result, pi: 0, notes: [fromFuel.note, toFuel.note].filter((note) => note !== undefined) };
   }
-  const [source, target] = [readUnit(fromTemperature && !toTemperature ? plainTemperature(from) : from), readUnit(toTemperature && !fromTemperature ? plainTemperature(to) : to)]; // prettier-ignore
+  const [source, target] = [
+    readUnit(fromTemperature && !toTemperature ? plainTemperature(from) : from),
+    readUnit(toTemperature && !fromTemperature ? plainTemperature(to) : to),
+  ];
   if (!sameDimension(source, target)) {
     const hint = from.trim() === 'oz' || to.trim() === 'oz' ? ' For a volume write fl_oz.' : '';
     throw invalid(`${from} (${dimensionText(source)}) and ${to} (${dimensionText(target)}) measure different things.${hint}`);

@@ -16,14 +16,49 @@ export interface UnitSpec {
   note?: string;
 }
 
-const length = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 'm', names, ...more }); // prettier-ignore
+const length = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 'm',
+  names,
+  ...more,
+});
 const area = (factor: string, names: readonly string[] = []): UnitSpec => ({ factor, dimension: 'm2', names });
-const volume = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 'm3', names, ...more }); // prettier-ignore
-const mass = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 'kg', names, ...more }); // prettier-ignore
-const time = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 's', names, ...more }); // prettier-ignore
-const energy = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 'kg m2 s-2', names, ...more }); // prettier-ignore
-const pressure = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 'kg m-1 s-2', names, ...more }); // prettier-ignore
-const power = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({ factor, dimension: 'kg m2 s-3', names, ...more }); // prettier-ignore
+const volume = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 'm3',
+  names,
+  ...more,
+});
+const mass = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 'kg',
+  names,
+  ...more,
+});
+const time = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 's',
+  names,
+  ...more,
+});
+const energy = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 'kg m2 s-2',
+  names,
+  ...more,
+});
+const pressure = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 'kg m-1 s-2',
+  names,
+  ...more,
+});
+const power = (factor: string, names: readonly string[] = [], more: Partial<UnitSpec> = {}): UnitSpec => ({
+  factor,
+  dimension: 'kg m2 s-3',
+  names,
+  ...more,
+});
 const si = { prefixes: 'si' } as const;
 
 const usGallon = '0.003785411784';
@@ -144,19 +179,43 @@ export const unitTable: Readonly<Record<string, UnitSpec>> = {
 
 /** Powers of ten by symbol and by name. */
 export const siPrefixes: Readonly<Record<string, { name: string; exponent: number }>> = {
-  Q: { name: 'quetta', exponent: 30 }, R: { name: 'ronna', exponent: 27 }, Y: { name: 'yotta', exponent: 24 }, Z: { name: 'zetta', exponent: 21 },
-  E: { name: 'exa', exponent: 18 }, P: { name: 'peta', exponent: 15 }, T: { name: 'tera', exponent: 12 }, G: { name: 'giga', exponent: 9 },
-  M: { name: 'mega', exponent: 6 }, k: { name: 'kilo', exponent: 3 }, h: { name: 'hecto', exponent: 2 }, da: { name: 'deca', exponent: 1 },
-  d: { name: 'deci', exponent: -1 }, c: { name: 'centi', exponent: -2 }, m: { name: 'milli', exponent: -3 }, µ: { name: 'micro', exponent: -6 },
-  μ: { name: 'micro', exponent: -6 }, u: { name: 'micro', exponent: -6 }, n: { name: 'nano', exponent: -9 }, p: { name: 'pico', exponent: -12 },
-  f: { name: 'femto', exponent: -15 }, a: { name: 'atto', exponent: -18 }, z: { name: 'zepto', exponent: -21 }, y: { name: 'yocto', exponent: -24 },
-}; // prettier-ignore
+  Q: { name: 'quetta', exponent: 30 },
+  R: { name: 'ronna', exponent: 27 },
+  Y: { name: 'yotta', exponent: 24 },
+  Z: { name: 'zetta', exponent: 21 },
+  E: { name: 'exa', exponent: 18 },
+  P: { name: 'peta', exponent: 15 },
+  T: { name: 'tera', exponent: 12 },
+  G: { name: 'giga', exponent: 9 },
+  M: { name: 'mega', exponent: 6 },
+  k: { name: 'kilo', exponent: 3 },
+  h: { name: 'hecto', exponent: 2 },
+  da: { name: 'deca', exponent: 1 },
+  d: { name: 'deci', exponent: -1 },
+  c: { name: 'centi', exponent: -2 },
+  m: { name: 'milli', exponent: -3 },
+  µ: { name: 'micro', exponent: -6 },
+  μ: { name: 'micro', exponent: -6 },
+  u: { name: 'micro', exponent: -6 },
+  n: { name: 'nano', exponent: -9 },
+  p: { name: 'pico', exponent: -12 },
+  f: { name: 'femto', exponent: -15 },
+  a: { name: 'atto', exponent: -18 },
+  z: { name: 'zepto', exponent: -21 },
+  y: { name: 'yocto', exponent: -24 },
+};
 
 /** Powers of 1024 (IEC 80000-13). */
 export const binaryPrefixes: Readonly<Record<string, { name: string; exponent: number }>> = {
-  Ki: { name: 'kibi', exponent: 1 }, Mi: { name: 'mebi', exponent: 2 }, Gi: { name: 'gibi', exponent: 3 }, Ti: { name: 'tebi', exponent: 4 },
-  Pi: { name: 'pebi', exponent: 5 }, Ei: { name: 'exbi', exponent: 6 }, Zi: { name: 'zebi', exponent: 7 }, Yi: { name: 'yobi', exponent: 8 },
-}; // prettier-ignore
+  Ki: { name: 'kibi', exponent: 1 },
+  Mi: { name: 'mebi', exponent: 2 },
+  Gi: { name: 'gibi', exponent: 3 },
+  Ti: { name: 'tebi', exponent: 4 },
+  Pi: { name: 'pebi', exponent: 5 },
+  Ei: { name: 'exbi', exponent: 6 },
+  Zi: { name: 'zebi', exponent: 7 },
+  Yi: { name: 'yobi', exponent: 8 },
+};
 
 /** Words that no unit stands for alone, each with what to write instead. */
 export const ambiguousUnits: Readonly<Record<string, string>> = {

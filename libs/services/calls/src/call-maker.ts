@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
-import { leaseRenewMs, leaseTtlMs, type CallMessage, type CallOutcome, type ModelCall, type ModelReply, type Models, type RunStream, type StateStore } from '@conclave/ports'; // prettier-ignore
+import {
+  leaseRenewMs,
+  leaseTtlMs,
+  type CallMessage,
+  type CallOutcome,
+  type ModelCall,
+  type ModelReply,
+  type Models,
+  type RunStream,
+  type StateStore,
+} from '@conclave/ports';
 import { recordEvent, recordOf, type StoredCall } from './call-record.js';
 import type { AskedMessage, Calls, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';

@@ -74,15 +74,29 @@ describe('what messages refer to', () => {
       },
     } as unknown as Models;
     const maker = new CallMaker({
-      state, stream, models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }),
-      processId: 'one', service: 'experts', storePrompts: 'full',
-    }); // prettier-ignore
+      state,
+      stream,
+      models,
+      crashPoints: noCrashPoints,
+      history: noHistory,
+      logger: silentLogger,
+      metrics: openMetrics({ runtime: false }),
+      processId: 'one',
+      service: 'experts',
+      storePrompts: 'full',
+    });
     const ask = () =>
       maker.model({
-        runId: 'run_1', owner: 'run_1/0/a', index: 0, purpose: 'expert.vision', prices: {},
+        runId: 'run_1',
+        owner: 'run_1/0/a',
+        index: 0,
+        purpose: 'expert.vision',
+        prices: {},
         request: { model: 'eyes@fake', messages: [{ role: 'user', content: 'What?', attached: [image] }] },
-        fillIn: contentFrom(blobs), deadline: Date.now() + 60_000, signal: new AbortController().signal,
-      }); // prettier-ignore
+        fillIn: contentFrom(blobs),
+        deadline: Date.now() + 60_000,
+        signal: new AbortController().signal,
+      });
     const end = await ask();
     expect(sent[0]!.messages[0]!.parts).toContainEqual({ type: 'image_url', image_url: { url: data } });
     expect(end.kind === 'reply' && end.record.data).toMatchObject({

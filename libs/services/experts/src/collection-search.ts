@@ -58,7 +58,13 @@ export async function searchCollections(
   said.sort((a, b) => b.score - a.score);
   const byText = said.map(({ score: _score, ...found }) => found);
   const weight = textWeight[embedder.reads ?? 'sentences'];
-  const fused = fusedByRank([{ hits: byText, weight }, { hits: near, weight: 1 }], ({ collection, id }) => `${collection} ${id}`); // prettier-ignore
+  const fused = fusedByRank(
+    [
+      { hits: byText, weight },
+      { hits: near, weight: 1 },
+    ],
+    ({ collection, id }) => `${collection} ${id}`,
+  );
   const chunks = spreadOver(fused, ({ collection, document }) => `${collection} ${document}`);
   return {
     chunks: chunks.slice(0, limit * Math.max(1, there.length)),

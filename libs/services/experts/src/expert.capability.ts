@@ -1,7 +1,16 @@
 import type { TaskInput } from '@conclave/contracts';
 import {
-  answerTask, emptyAnswer, insteadOf, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type FillIn, type ShownIn,
-} from '@conclave/service-calls'; // prettier-ignore
+  answerTask,
+  emptyAnswer,
+  insteadOf,
+  LiveText,
+  promptDetail,
+  thinkAloud,
+  type Calls,
+  type Capability,
+  type FillIn,
+  type ShownIn,
+} from '@conclave/service-calls';
 import { sureFrom } from '@conclave/loop';
 import { expertPrompt, QuoteFilter, readExpert, unsupported, unsupportedNote, wantsJson, withoutMarks } from '@conclave/strategies';
 

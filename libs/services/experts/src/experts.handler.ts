@@ -3,10 +3,28 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
-  BLOBS, EMBEDDER, GRAPH, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS,
-  type Blobs, type DeadReason, type Embedder, type HandlerOutcome, type KnowledgeGraph, type PageReader, type Search, type StateStore, type Symbolic,
-  type ToolServers, type Vectors,
-} from '@conclave/ports'; // prettier-ignore
+  BLOBS,
+  EMBEDDER,
+  GRAPH,
+  PAGES,
+  RUN_STREAM,
+  SEARCH,
+  STATE,
+  SYMBOLIC,
+  TOOLS,
+  VECTORS,
+  type Blobs,
+  type DeadReason,
+  type Embedder,
+  type HandlerOutcome,
+  type KnowledgeGraph,
+  type PageReader,
+  type Search,
+  type StateStore,
+  type Symbolic,
+  type ToolServers,
+  type Vectors,
+} from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
 import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';

@@ -30,7 +30,13 @@ export const factLookup =
     ]);
     const found = isFiltered
       ? hits.filter(({ distance }) => distance <= farthest)
-      : fusedByRank<Pick<VectorHit, 'id' | 'text' | 'metadata'>>([{ hits: said.hits, weight: 2 }, { hits, weight: 1 }], ({ id }) => id).filter(({ text }) => isAbout(question, text)); // prettier-ignore
+      : fusedByRank<Pick<VectorHit, 'id' | 'text' | 'metadata'>>(
+          [
+            { hits: said.hits, weight: 2 },
+            { hits, weight: 1 },
+          ],
+          ({ id }) => id,
+        ).filter(({ text }) => isAbout(question, text));
     const facts = found.slice(0, mostFacts).map(({ text, metadata }): Fact => ({
       text,
       source: { kind: 'memory', title: `[Domain-Filtered Memory] ${String(metadata['source'] ?? '')}`.trim(), url: null },

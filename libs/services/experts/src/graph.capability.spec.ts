@@ -32,10 +32,22 @@ const dispatched = (asked: Asked): TaskDispatched => {
     TaskDispatched,
     { id: asked.taskId ?? taskId, runId, source: 'merger', time: 1, key: taskId, taskClass: 'evidence' },
     {
-      taskId: asked.taskId ?? taskId, epoch: 0, capability: 'graph', input: { kind: 'graph', question, categories: [...categories], filters: { ...filters }, maxCharacters },
-      models: [], prices: {}, contexts: {}, strategy: 'agentic', tenant, startBy: Date.now() + 10_000, timeoutS: 10, allowance: { calls: 1, tokens: 1, cost: null }, stream: 'held', detail,
+      taskId: asked.taskId ?? taskId,
+      epoch: 0,
+      capability: 'graph',
+      input: { kind: 'graph', question, categories: [...categories], filters: { ...filters }, maxCharacters },
+      models: [],
+      prices: {},
+      contexts: {},
+      strategy: 'agentic',
+      tenant,
+      startBy: Date.now() + 10_000,
+      timeoutS: 10,
+      allowance: { calls: 1, tokens: 1, cost: null },
+      stream: 'held',
+      detail,
     },
-  ); // prettier-ignore
+  );
 };
 
 interface World {
@@ -53,8 +65,17 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
     append: (id, entries) => (shown.push(...(entries as readonly WorkerEntry[])), stream.append(id, entries)),
   };
   const maker = new CallMaker({
-    state, stream, models: {} as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics: openMetrics({ runtime: false }), processId: 'one', service: 'experts', storePrompts: 'full',
-  }); // prettier-ignore
+    state,
+    stream,
+    models: {} as Models,
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    logger: silentLogger,
+    metrics: openMetrics({ runtime: false }),
+    processId: 'one',
+    service: 'experts',
+    storePrompts: 'full',
+  });
   const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, withinMs);
   const ask = async (asked: Asked = {}) => {
     const signal = new AbortController().signal;
@@ -120,11 +141,25 @@ describe('the graph capability', () => {
     expect(data).toMatchObject({ status: 'ok', taskId, failure: null });
     expect(facts).toEqual([
       {
-        text: 'Steel bridges in Corin rust early.', source: { kind: 'graph', title: 'Earlier insight: Steel bridges in Corin rust early.', url: null, insight: { id: expect.stringMatching(/^[0-9a-f]{16}$/), runs: ['run Steel bridges in Corin rust early.'] } },
-        taskId, epoch: 0, confidence: 0.9,
+        text: 'Steel bridges in Corin rust early.',
+        source: {
+          kind: 'graph',
+          title: 'Earlier insight: Steel bridges in Corin rust early.',
+          url: null,
+          insight: { id: expect.stringMatching(/^[0-9a-f]{16}$/), runs: ['run Steel bridges in Corin rust early.'] },
+        },
+        taskId,
+        epoch: 0,
+        confidence: 0.9,
       },
-      { text: 'Aurora Bridge uses Steel.', source: { kind: 'graph', title: 'Aurora Bridge USES Steel', url: null }, taskId, epoch: 0, confidence: 0.54 },
-    ]); // prettier-ignore
+      {
+        text: 'Aurora Bridge uses Steel.',
+        source: { kind: 'graph', title: 'Aurora Bridge USES Steel', url: null },
+        taskId,
+        epoch: 0,
+        confidence: 0.54,
+      },
+    ]);
     expect(data.sources).toEqual(facts.map(({ source }) => source));
     expect(notes).toEqual([]);
     expect(records).toMatchObject([{ type: 'CallRecorded', data: { model: 'graph.retrieve', purpose: 'graph', status: 'ok' } }]);

@@ -9,8 +9,16 @@ import { mathCapability } from './math.capability.js';
 const runId = 'run_12345678';
 const taskId = `${runId}/0/t1`;
 const answer: SymbolicResult = {
-  ...{ result: 'x = 5', decimal: 'x = 5', latex: null, solutions: [{ x: '5' }], caveat: null, engine: 'sympy 1.11.1', notes: ['Solved over the real numbers.'] },
-}; // prettier-ignore
+  ...{
+    result: 'x = 5',
+    decimal: 'x = 5',
+    latex: null,
+    solutions: [{ x: '5' }],
+    caveat: null,
+    engine: 'sympy 1.11.1',
+    notes: ['Solved over the real numbers.'],
+  },
+};
 
 let stores: MemoryStores;
 let maker: CallMaker;
@@ -67,7 +75,13 @@ describe('the capability math', () => {
         output: {
           kind: 'evidence',
           facts: [
-            { text: 'solve 3*x + 5 = 20: x = 5', source: { kind: 'tool', title: 'SymPy 1.11.1', url: null }, taskId, epoch: 2, confidence: 1 },
+            {
+              text: 'solve 3*x + 5 = 20: x = 5',
+              source: { kind: 'tool', title: 'SymPy 1.11.1', url: null },
+              taskId,
+              epoch: 2,
+              confidence: 1,
+            },
           ],
           notes: ['Calculated by SymPy 1.11.1.', 'Solved over the real numbers.'],
         },
@@ -76,32 +90,52 @@ describe('the capability math', () => {
       records: [{ type: 'CallRecorded' }],
     });
     expect(asked).toMatchObject([{ operation: 'solve', args: { equations: ['3*x + 5 = 20'] } }]);
-  }); // prettier-ignore
+  });
 
   it('tells what a result leaves open in the fact itself, which is all that the composer sees', async () => {
-    calculate = async () => ({ ...answer, result: 'x = 0', decimal: 'x = 0', caveat: 'These solutions were checked; there may be others.' });
+    calculate = async () => ({
+      ...answer,
+      result: 'x = 0',
+      decimal: 'x = 0',
+      caveat: 'These solutions were checked; there may be others.',
+    });
     const given = await perform({ operation: 'solve', args: { equations: ['sin(x) = 0'] } });
-    expect(given).toMatchObject({ result: { output: { facts: [{ text: 'solve sin(x) = 0: x = 0 (These solutions were checked; there may be others.)' }] } } });
-  }); // prettier-ignore
+    expect(given).toMatchObject({
+      result: { output: { facts: [{ text: 'solve sin(x) = 0: x = 0 (These solutions were checked; there may be others.)' }] } },
+    });
+  });
 
   it.each<[string, Partial<TaskInputDraft>, string, object]>([
-    ['the words where no operation is named', { task: 'Löse 3x + 5 = 20 nach x auf' }, 'solve', { equations: ['3x + 5 = 20'], variables: ['x'] }],
-    ['the words where there is nothing to calculate with', { task: 'integrate x^2 from 0 to 3', operation: 'integrate', args: { expression: null } }, 'integrate', { expression: 'x^2', lower: '0', upper: '3' }],
+    [
+      'the words where no operation is named',
+      { task: 'Löse 3x + 5 = 20 nach x auf' },
+      'solve',
+      { equations: ['3x + 5 = 20'], variables: ['x'] },
+    ],
+    [
+      'the words where there is nothing to calculate with',
+      { task: 'integrate x^2 from 0 to 3', operation: 'integrate', args: { expression: null } },
+      'integrate',
+      { expression: 'x^2', lower: '0', upper: '3' },
+    ],
     ['a bare formula with the operation', { task: 'x^2', operation: 'derivative' }, 'differentiate', { expression: 'x^2' }],
     ['other names of operations', { operation: 'matrix.det', args: { matrix: [[1]] } }, 'determinant', { matrix: [[1]] }],
   ])('takes %s', async (_what, input, operation, args) => {
     await perform(input);
     expect(asked).toMatchObject([{ operation, args }]);
-  }); // prettier-ignore
+  });
 
   it('says what to write where a task is no mathematics, without a call', async () => {
     for (const input of [{ task: 'Tell me a story' }, { operation: '__import__', task: 'x' }, { operation: 'solve', task: 'the crisis' }])
       expect(await perform(input)).toMatchObject({
-        result: { status: 'error', failure: { code: 'MATH_INPUT_INVALID', retriable: false, message: expect.stringMatching(/Write|Operations:/) } },
+        result: {
+          status: 'error',
+          failure: { code: 'MATH_INPUT_INVALID', retriable: false, message: expect.stringMatching(/Write|Operations:/) },
+        },
         records: [],
       });
     expect(asked).toEqual([]);
-  }); // prettier-ignore
+  });
 
   it('calculates once: asked again it gives what the journal kept', async () => {
     const first = await perform({ task: '2+2' });

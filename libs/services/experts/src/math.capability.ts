@@ -68,9 +68,12 @@ function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }
     if (meant) return { operation: meant, args: { ...read.args, ...given } };
   }
   if (operation !== null && !named)
-    return new Failure('MATH_INPUT_INVALID', `There is no operation ${JSON.stringify(operation.slice(0, 40))}. Operations: ${symbolicOperations.join(', ')}.`);
+    return new Failure(
+      'MATH_INPUT_INVALID',
+      `There is no operation ${JSON.stringify(operation.slice(0, 40))}. Operations: ${symbolicOperations.join(', ')}.`,
+    );
   return new Failure('MATH_INPUT_INVALID', read.kind === 'unread' ? read.sentence : undefined);
-} // prettier-ignore
+}
 
 const titles: Readonly<Record<string, string>> = { sympy: 'SymPy', 'compute-engine': 'Compute Engine' };
 

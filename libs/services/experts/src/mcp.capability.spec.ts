@@ -42,7 +42,11 @@ async function worker(tools: Record<string, MemoryTool>, { stores = new MemorySt
     }: { detail?: 'redacted' | 'full'; signal?: AbortSignal; timeoutS?: number } = {},
   ): Promise<Extract<Performed, { result: unknown }>> => {
     const data = { taskId, epoch: 2, capability: 'mcp', input: { kind: 'mcp', task: 'Reckon.', args: {}, ...input }, timeoutS, detail };
-    const performed = await mcpCapability(maker, stream, servers)({ task: { runId, data } as unknown as TaskDispatched, signal, deadline: stores.clock.now() + timeoutS * 1_000 }); // prettier-ignore
+    const performed = await mcpCapability(
+      maker,
+      stream,
+      servers,
+    )({ task: { runId, data } as unknown as TaskDispatched, signal, deadline: stores.clock.now() + timeoutS * 1_000 });
     if ('deferMs' in performed) throw new Error('It was busy.');
     return performed;
   };

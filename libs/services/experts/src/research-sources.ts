@@ -72,7 +72,16 @@ export class ResearchSources {
   /** Throws SEARCH_UNAVAILABLE, CALL_CANCELLED. */
   async find(task: TaskDispatched, query: string, limit: number, signal: AbortSignal): Promise<FoundHits> {
     const { tenant } = task.data;
-    const key = cacheKey('search', tenant, 'research', this.search.kind, this.search.description, this.options.corpusVersion ?? '', normalisedQuery(query), limit); // prettier-ignore
+    const key = cacheKey(
+      'search',
+      tenant,
+      'research',
+      this.search.kind,
+      this.search.description,
+      this.options.corpusVersion ?? '',
+      normalisedQuery(query),
+      limit,
+    );
     const found = await this.kept(task, { what: 'search', key }, signal, KeptHits, {
       ttlMs: ({ hits }) => (hits.length === 0 ? freshness.current.ttlMs : freshnessOf(query).ttlMs),
       make: async () => ({ at: this.now(), hits: clean(await this.search.query({ query, limit, signal })) }),

@@ -119,7 +119,10 @@ describe('research that reads pages', () => {
     expect(done.facts).toHaveLength(6);
     expect(done.sources).toHaveLength(5);
     expect(world.shown.at(-1)!.text).toContain('5 results (1 page read)');
-    expect(world.tools.made.map(({ name, index }) => [name, index])).toEqual([['search.web', 0], ['page.read', 1]]); // prettier-ignore
+    expect(world.tools.made.map(({ name, index }) => [name, index])).toEqual([
+      ['search.web', 0],
+      ['page.read', 1],
+    ]);
   });
 
   it('takes about 1,500 characters of a page, and says nothing twice', async () => {

@@ -3,8 +3,15 @@ import { describe, expect, it } from '@jest/globals';
 import { collectionsSetting, documentSetting, Failure, KnowledgeProposed, makeEvent, type StoredDocument } from '@conclave/contracts';
 import { openMetrics, type Logger } from '@conclave/platform';
 import {
-  documentsCollection, MemoryBlobs, MemoryDocuments, MemoryStores, MemoryVectorStore, type DocumentReader, type Embedder, type Vectors,
-} from '@conclave/ports'; // prettier-ignore
+  documentsCollection,
+  MemoryBlobs,
+  MemoryDocuments,
+  MemoryStores,
+  MemoryVectorStore,
+  type DocumentReader,
+  type Embedder,
+  type Vectors,
+} from '@conclave/ports';
 import { documentsTag } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 
@@ -41,9 +48,25 @@ async function world(text = long, over: Partial<StoredDocument> = {}) {
   const sha256 = createHash('sha256').update(body).digest('hex');
   await blobs.put(body);
   const record: StoredDocument = {
-    id, collection: 'manuals', name: 'ice.md', mime: 'text/markdown', bytes: body.byteLength, sha256, metadata: { year: '2025' }, status: 'queued', take: 1,
-    title: null, done: 0, total: null, problem: null, notices: [], embedder: null, createdAt: 1, updatedAt: 1, ...over,
-  }; // prettier-ignore
+    id,
+    collection: 'manuals',
+    name: 'ice.md',
+    mime: 'text/markdown',
+    bytes: body.byteLength,
+    sha256,
+    metadata: { year: '2025' },
+    status: 'queued',
+    take: 1,
+    title: null,
+    done: 0,
+    total: null,
+    problem: null,
+    notices: [],
+    embedder: null,
+    createdAt: 1,
+    updatedAt: 1,
+    ...over,
+  };
   const name = documentSetting(tenant, 'manuals', id);
   await state.settings.write(collectionsSetting(tenant), 0, { collections: [{ name: 'manuals', description: 'x', createdAt: 1 }] });
   await state.settings.write(name, 0, record);
@@ -79,9 +102,14 @@ async function world(text = long, over: Partial<StoredDocument> = {}) {
       KnowledgeProposed,
       { id: `${id}/${take}`, runId: id, source: 'gateway', time: 1 },
       {
-        kind: 'document', tenant, actor: 'me', text: '', about: id, proposedAt: 1,
+        kind: 'document',
+        tenant,
+        actor: 'me',
+        text: '',
+        about: id,
+        proposedAt: 1,
         document: { collection: 'manuals', id, name: 'ice.md', mime: 'text/markdown', blob: sha256, metadata: { year: '2025' } },
-      }, // prettier-ignore
+      },
     );
   return { state, blobs, vectors, worker, event, read, change, record, errors, metrics };
 }

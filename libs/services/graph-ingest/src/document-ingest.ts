@@ -10,9 +10,21 @@ import {
 } from '@conclave/contracts';
 import { LOGGER, METRICS, type Logger, type Metrics } from '@conclave/platform';
 import {
-  BLOBS, defer, DOCUMENTS, documentsCollection, EMBEDDER, STATE, VECTORS,
-  type Blobs, type DocumentReader, type Embedder, type HandlerOutcome, type StateStore, type Vectors, type VectorScope,
-} from '@conclave/ports'; // prettier-ignore
+  BLOBS,
+  defer,
+  DOCUMENTS,
+  documentsCollection,
+  EMBEDDER,
+  STATE,
+  VECTORS,
+  type Blobs,
+  type DocumentReader,
+  type Embedder,
+  type HandlerOutcome,
+  type StateStore,
+  type Vectors,
+  type VectorScope,
+} from '@conclave/ports';
 import { chunksOf, documentsTag, textWithHeadings, type Chunk } from '@conclave/strategies';
 
 /** Chunks that are embedded and stored at once; progress is kept after each such batch. */
@@ -117,7 +129,10 @@ export class DocumentIngest {
       const part = chunks.slice(from, from + batch);
       const found = await embedder.embed(part.map(textWithHeadings), { signal });
       if (from === known) await vectors.create(work.scope, found[0]!.length);
-      await vectors.upsert(work.scope, part.map((chunk, at) => recordOf(work, chunk, from + at, found[at]!, title))); // prettier-ignore
+      await vectors.upsert(
+        work.scope,
+        part.map((chunk, at) => recordOf(work, chunk, from + at, found[at]!, title)),
+      );
       await this.update(work, { done: from + part.length });
     }
     // Before it is called ready: whoever sees that asks anew.

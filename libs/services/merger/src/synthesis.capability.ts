@@ -10,8 +10,17 @@ import {
   type ShownIn,
 } from '@conclave/service-calls';
 import {
-  answerLabel, citedSources, InsightFilter, QuoteFilter, readInsight, sourceList, synthesisPrompt, unsupported, unsupportedNote, wantsJson,
-} from '@conclave/strategies'; // prettier-ignore
+  answerLabel,
+  citedSources,
+  InsightFilter,
+  QuoteFilter,
+  readInsight,
+  sourceList,
+  synthesisPrompt,
+  unsupported,
+  unsupportedNote,
+  wantsJson,
+} from '@conclave/strategies';
 
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 

@@ -32,7 +32,10 @@ function world(count: number, failing = 0) {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),
       remove: (one: DueTimer) => {
         order.push(`remove ${one.name}`);
-        due.splice(due.findIndex((other) => other.name === one.name), 1); // prettier-ignore
+        due.splice(
+          due.findIndex((other) => other.name === one.name),
+          1,
+        );
         if (due.length === 0) settled();
         return Promise.resolve();
       },

@@ -23,7 +23,10 @@ describe('a question with an image', () => {
   it('has somebody look where the plan forgot it, also in the plan that is taken when none can be read', async () => {
     const world = planning([plan, 'nonsense', 'nonsense', 'nonsense']);
     const asked = { template: sees, goal: 'What is this?', attachments: [image] };
-    const looked = [['expert.vision', 0], ['expert.general', 1]]; // prettier-ignore
+    const looked = [
+      ['expert.vision', 0],
+      ['expert.general', 1],
+    ];
     expect(told((await world.plan('run_1', asked)).tasks)).toEqual(looked);
     const fallback = await world.plan('run_2', asked);
     expect([fallback.fallback, told(fallback.tasks)]).toEqual([true, looked]);

@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
 import {
-  collectionOf, documentsCollection, factsPurpose, MemoryGraphStore, MemoryVectorStore, type Embedder, type Search, type VectorRecord,
-} from '@conclave/ports'; // prettier-ignore
+  collectionOf,
+  documentsCollection,
+  factsPurpose,
+  MemoryGraphStore,
+  MemoryVectorStore,
+  type Embedder,
+  type Search,
+  type VectorRecord,
+} from '@conclave/ports';
 import { planning, question, template } from './__fixtures__/planning.js';
 import { withLearned, type LookupParts } from './lookup.js';
 
@@ -62,11 +69,12 @@ describe('a trivial question', () => {
     const queries: string[] = [];
     const search = corpus('x', 'y', { query: ({ query }) => (queries.push(query), Promise.resolve([])) });
     const world = planning([], undefined, { search });
-    for (const goal of ['Hello!', 'Write a haiku about rain.', 'What should I call you?']) await world.plan(`run_${queries.length}${goal.length}`, asked(goal));
+    for (const goal of ['Hello!', 'Write a haiku about rain.', 'What should I call you?'])
+      await world.plan(`run_${queries.length}${goal.length}`, asked(goal));
     expect(queries).toEqual([]);
     await world.plan('run_last', asked('What is a sextant?'));
     expect([queries, world.prompts]).toEqual([['What is a sextant?'], []]);
-  }); // prettier-ignore
+  });
 
   it('is in doubt, so moderate, where a store is away or slow, and that is known within half a second', async () => {
     const away = corpus('', '', { query: () => Promise.reject(new Failure('SEARCH_UNAVAILABLE')) });
@@ -86,16 +94,27 @@ describe('a trivial question', () => {
 
   it('is decided once: a repeat sees what was seen first', async () => {
     let answers = 0;
-    const search = corpus('', '', { query: () => Promise.resolve(answers++ === 0 ? [{ title: 'Gull Bridge', url: null, snippet: 'built' }] : []) });
+    const search = corpus('', '', {
+      query: () => Promise.resolve(answers++ === 0 ? [{ title: 'Gull Bridge', url: null, snippet: 'built' }] : []),
+    });
     const world = planning([plan, plan], undefined, { search });
     const header = await world.request('run_1', asked(builder));
-    expect([(await world.handle(header)).complexity, (await world.handle(header)).complexity, answers]).toEqual(['moderate', 'moderate', 1]);
-  }); // prettier-ignore
+    expect([(await world.handle(header)).complexity, (await world.handle(header)).complexity, answers]).toEqual([
+      'moderate',
+      'moderate',
+      1,
+    ]);
+  });
 });
 
 describe('a question to the demo model alone', () => {
   const demo = ['conclave-demo@demo'];
-  const parts = { planner: { models: demo, prompt: null }, judge: { models: demo }, experts: { general: { t1: demo, prompt: 'Answer.' }, medical_consult: { t1: demo, prompt: 'Answer.' } }, complexity: 'moderate' as const }; // prettier-ignore
+  const parts = {
+    planner: { models: demo, prompt: null },
+    judge: { models: demo },
+    experts: { general: { t1: demo, prompt: 'Answer.' }, medical_consult: { t1: demo, prompt: 'Answer.' } },
+    complexity: 'moderate' as const,
+  };
   const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931 and kept a garden.');
 
   it.each([
@@ -120,9 +139,12 @@ describe('a question to the demo model alone', () => {
     expect(await levelOf({ search }, hops, parts)).toEqual(['moderate', 'forced:template']);
     for (const sum of ['What is 17*23?', '15 - 4', '12% of 300', 'seven plus four'])
       expect(await levelOf({ search }, sum, parts)).toEqual(['moderate', 'forced:template']);
-    const forced = await planning([plan], undefined, { search }).plan('run_1', { ...asked('How do I cook risotto?', parts), complexity: 'moderate' });
+    const forced = await planning([plan], undefined, { search }).plan('run_1', {
+      ...asked('How do I cook risotto?', parts),
+      complexity: 'moderate',
+    });
     expect(forced.complexity).toBe('moderate');
-  }); // prettier-ignore
+  });
 
   it('is planned where a search is late or reaches the web, and with any other model', async () => {
     const risotto = 'How do I cook risotto?';
@@ -134,10 +156,16 @@ describe('a question to the demo model alone', () => {
   });
 
   it('in a chat may lean on the turns before it, unless it orders words', async () => {
-    const chat = { conversation: [{ role: 'user' as const, content: 'Who built the Gull Bridge?' }, { role: 'assistant' as const, content: 'Ilse Brandvold.' }] };
-    const told = async (goal: string) => (await planning([plan], undefined, { search }).plan('run_1', { ...asked(goal, parts), ...chat })).complexity;
+    const chat = {
+      conversation: [
+        { role: 'user' as const, content: 'Who built the Gull Bridge?' },
+        { role: 'assistant' as const, content: 'Ilse Brandvold.' },
+      ],
+    };
+    const told = async (goal: string) =>
+      (await planning([plan], undefined, { search }).plan('run_1', { ...asked(goal, parts), ...chat })).complexity;
     expect([await told('In what year was her mother born?'), await told('Write me a poem about spring.')]).toEqual(['moderate', 'trivial']);
-  }); // prettier-ignore
+  });
 });
 
 describe('what was learned', () => {
@@ -152,7 +180,10 @@ describe('what was learned', () => {
     const world = planning([plan, plan], undefined, { graph: await graphOf('Aurora bridge') });
     const told = ({ tasks }: Awaited<ReturnType<typeof world.plan>>) =>
       tasks.map(({ id, capability, needs }) => [id, capability, ...needs]);
-    const offered = [['learned', 'graph'], ['x1', 'expert.general', 'learned']]; // prettier-ignore
+    const offered = [
+      ['learned', 'graph'],
+      ['x1', 'expert.general', 'learned'],
+    ];
     expect(told(await world.plan('run_1'))).toEqual(offered);
     // A plan of the cache gets it too, and keeps none.
     expect(told(await world.plan('run_2'))).toEqual(offered);
@@ -162,16 +193,26 @@ describe('what was learned', () => {
   it('adds nothing where nothing was learned, or nothing about the question', async () => {
     const other = await planning([plan], undefined, { graph: await graphOf('Heron Mill') }).plan('run_1');
     const none = await planning([plan], undefined, { graph: new MemoryGraphStore().connect() }).plan('run_1');
-    const unable = await planning([plan], undefined, { graph: await graphOf('Aurora bridge') }).plan('run_1', asked(question, { capabilities: ['research'] }));
+    const unable = await planning([plan], undefined, { graph: await graphOf('Aurora bridge') }).plan(
+      'run_1',
+      asked(question, { capabilities: ['research'] }),
+    );
     for (const { tasks } of [other, none, unable]) expect(tasks.map(({ id }) => id)).toEqual(['x1']);
-  }); // prettier-ignore
+  });
 
   it('goes to experts that say nothing of what they need or need evidence, not to one that wants none', () => {
-    const expert = (id: string, needs: string[]) => ({ id, capability: 'expert.general', task: id, query: null, needs, metadata_filters: null });
+    const expert = (id: string, needs: string[]) => ({
+      id,
+      capability: 'expert.general',
+      task: id,
+      query: null,
+      needs,
+      metadata_filters: null,
+    });
     const research = { id: 'r1', capability: 'research', task: 'r', query: 'r', needs: [], metadata_filters: null };
     const planned = withLearned([research, expert('x1', ['r1']), expert('x2', [])], null);
     expect(planned.map(({ id, needs }) => [id, ...needs])).toEqual([['learned'], ['r1'], ['x1', 'learned', 'r1'], ['x2']]);
     const asks = [{ ...research, id: 'g', capability: 'graph' }, expert('x1', ['g'])];
     expect(withLearned(asks, null)).toEqual(asks);
-  }); // prettier-ignore
+  });
 });

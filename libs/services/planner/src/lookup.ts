@@ -2,8 +2,15 @@ import type { PlannedTask, PlanRequested } from '@conclave/contracts';
 import { isExpert } from '@conclave/loop';
 import { within } from '@conclave/platform';
 import {
-  collectionOf, documentsCollection, factsPurpose, type Embedder, type KnowledgeGraph, type Search, type Vectors, type VectorScope,
-} from '@conclave/ports'; // prettier-ignore
+  collectionOf,
+  documentsCollection,
+  factsPurpose,
+  type Embedder,
+  type KnowledgeGraph,
+  type Search,
+  type Vectors,
+  type VectorScope,
+} from '@conclave/ports';
 import type { Calls } from '@conclave/service-calls';
 import { bothEnds, isAbout, mayBearOn, questionTerms } from '@conclave/strategies';
 import { z } from 'zod';
@@ -56,12 +63,7 @@ export class Lookup {
    * Null where there is nothing to look in. `anywhere` also counts a document that only names what the question names. The journal keeps
    * what was seen, so that a repeat decides the same.
    */
-  async look(
-    look: Look,
-    request: Request,
-    whole: string,
-    where: 'everywhere' | 'anywhere' | 'learned',
-  ): Promise<Journalled<Seen> | null> {
+  async look(look: Look, request: Request, whole: string, where: 'everywhere' | 'anywhere' | 'learned'): Promise<Journalled<Seen> | null> {
     // It is compared with every hit: of a long text the ends say what is asked.
     const question = bothEnds(whole);
     const documents = where === 'learned' ? [] : this.documents(request, question, where === 'anywhere' ? mayBearOn : isAbout);

@@ -14,12 +14,33 @@ import {
 import { fallbackTasks } from '@conclave/loop';
 import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
 import {
-  defer, EMBEDDER, GRAPH, RUN_STREAM, SEARCH, STATE, VECTORS,
-  type DeadReason, type Embedder, type HandlerOutcome, type KnowledgeGraph, type Search, type StateStore, type Vectors,
-} from '@conclave/ports'; // prettier-ignore
+  defer,
+  EMBEDDER,
+  GRAPH,
+  RUN_STREAM,
+  SEARCH,
+  STATE,
+  VECTORS,
+  type DeadReason,
+  type Embedder,
+  type HandlerOutcome,
+  type KnowledgeGraph,
+  type Search,
+  type StateStore,
+  type Vectors,
+} from '@conclave/ports';
 import {
-  abortRun, askModels, CALL_MAKER, insteadOf, promptDetail, thinkAloud, type Calls, type ShownIn, type ThoughtLine, type WorkState,
-} from '@conclave/service-calls'; // prettier-ignore
+  abortRun,
+  askModels,
+  CALL_MAKER,
+  insteadOf,
+  promptDetail,
+  thinkAloud,
+  type Calls,
+  type ShownIn,
+  type ThoughtLine,
+  type WorkState,
+} from '@conclave/service-calls';
 import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply, type Random } from '@conclave/strategies';
 import type { z } from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';

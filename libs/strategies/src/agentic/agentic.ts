@@ -1,7 +1,16 @@
 import type { Strategy } from '@conclave/loop';
 import {
-  criticInput, findings, gapInput, hintsInput, ledgerAnswer, planSummary, scoreInput, synthesisInput, taskInput, thinkingInput,
-} from '../committee/context.js'; // prettier-ignore
+  criticInput,
+  findings,
+  gapInput,
+  hintsInput,
+  ledgerAnswer,
+  planSummary,
+  scoreInput,
+  synthesisInput,
+  taskInput,
+  thinkingInput,
+} from '../committee/context.js';
 
 /** Planner, experts, merger, then gap detection and up to `max_agentic_rounds` re-plans. */
 export const agentic: Strategy = {

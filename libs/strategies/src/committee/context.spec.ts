@@ -181,7 +181,10 @@ describe('what the composer gets', () => {
   });
 
   it('is told where experts that are heard contradict each other', () => {
-    const answered = (id: string, text: string, changes: Partial<TaskState> = {}) => ({ ...settled(spec(id, `expert.${id}`, 'When?'), 0, { text, confidence: 0.9 }), ...changes }); // prettier-ignore
+    const answered = (id: string, text: string, changes: Partial<TaskState> = {}) => ({
+      ...settled(spec(id, `expert.${id}`, 'When?'), 0, { text, confidence: 0.9 }),
+      ...changes,
+    });
     const finding = (id: string, text: string) => fact(text, { kind: 'expert', taskId: id, confidence: 0.9 });
     const facts = [finding('a', 'It opened in 1931.'), finding('b', 'It opened in 1932.'), finding('c', 'It opened in 1933.')];
     const tasks = { a: answered('law', 'A'), b: answered('science', 'B'), c: answered('general', 'C', { superseded: true }) };

@@ -64,7 +64,13 @@ export function taskInput(run: BornRun, task: TaskState): TaskInputDraft {
       return {
         kind: 'graph',
         question: spec.query ?? run.memory.searchQuestion ?? run.goal,
-        categories: [...new Set(tasksOf(run, run.epoch).filter(([, other]) => isExpert(other.spec.capability)).map(([, other]) => categoryOf(other)))], // prettier-ignore
+        categories: [
+          ...new Set(
+            tasksOf(run, run.epoch)
+              .filter(([, other]) => isExpert(other.spec.capability))
+              .map(([, other]) => categoryOf(other)),
+          ),
+        ],
         filters,
         maxCharacters: graphCharacters(run),
       };

@@ -40,7 +40,9 @@ describe('two experts', () => {
   });
 
   it('never contradict themselves, and the order does not matter', () => {
-    const text = fc.array(fc.constantFrom('the', 'tower', 'is', 'not', '300', '310', 'm', 'high', 'May', 'yes', 'no', '.'), { maxLength: 8 }).map((words) => words.join(' ')); // prettier-ignore
+    const text = fc
+      .array(fc.constantFrom('the', 'tower', 'is', 'not', '300', '310', 'm', 'high', 'May', 'yes', 'no', '.'), { maxLength: 8 })
+      .map((words) => words.join(' '));
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(found(a, a)).toBe(0);

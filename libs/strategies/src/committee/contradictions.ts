@@ -26,7 +26,10 @@ const filler = listed(
 const negations = listed(
   "not no never none cannot can't isn't aren't wasn't weren't don't doesn't didn't won't nicht kein keine keinen keiner nie niemals",
 );
-const months = 'january february march april may june july august september october november december januar februar märz mai juni juli oktober dezember'.split(' '); // prettier-ignore
+const months =
+  'january february march april may june july august september october november december januar februar märz mai juni juli oktober dezember'.split(
+    ' ',
+  );
 
 const pronouns = listed('it he she they this that these those there es er sie das dies diese dieser dort');
 
@@ -47,7 +50,9 @@ const amount = (text: string): string => {
 /** A statement as the words it is about, the numbers and months it gives, and whether it denies. */
 function read(text: string): Reading {
   // Without the capital "may" and "march" are verbs.
-  const plain = plainCharacters(text).replace(/\b(?:may|march)\b/g, ' ').toLowerCase(); // prettier-ignore
+  const plain = plainCharacters(text)
+    .replace(/\b(?:may|march)\b/g, ' ')
+    .toLowerCase();
   const tokens = plain.match(/\p{L}[\p{L}\p{M}'-]*|[-+]?\d+(?:[.,]\d+)*|[%€$£°]/gu) ?? [];
   const isValue = (token: string): boolean => /\d/.test(token) || months.includes(token);
   const first = tokens[0] ?? '';

@@ -3,16 +3,37 @@ import { asksNothing } from './courtesy.js';
 
 describe('a message that asks nothing', () => {
   it.each([
-    'hello', 'Hi there!', 'Good morning', 'Thanks a lot!', 'thank you very much.', 'Hello, how are you today?', 'Who are you?', 'Hi! What can you do?', 'bye',
-    'Hallo', 'Guten Tag!', 'Vielen Dank!', 'Hallo, wer bist du?', 'Was kannst du?', 'Tschüss',
+    'hello',
+    'Hi there!',
+    'Good morning',
+    'Thanks a lot!',
+    'thank you very much.',
+    'Hello, how are you today?',
+    'Who are you?',
+    'Hi! What can you do?',
+    'bye',
+    'Hallo',
+    'Guten Tag!',
+    'Vielen Dank!',
+    'Hallo, wer bist du?',
+    'Was kannst du?',
+    'Tschüss',
   ])('is a greeting, thanks or a question about who answers: %s', (text) => {
     expect(asksNothing(text)).toBe(true);
-  }); // prettier-ignore
+  });
 
   it.each([
-    'Hello, where was Ada Lovelace born?', 'Who is Mira Dolt?', 'What can you do about a leaking roof?', 'Thanks, and when?', 'hello world in Python', 'Help with my taxes',
-    'Danke, und wann?', 'Wer war Ada Lovelace?', 'Was kannst du mir über Kupfer sagen?', 'What is 2+2?',
+    'Hello, where was Ada Lovelace born?',
+    'Who is Mira Dolt?',
+    'What can you do about a leaking roof?',
+    'Thanks, and when?',
+    'hello world in Python',
+    'Help with my taxes',
+    'Danke, und wann?',
+    'Wer war Ada Lovelace?',
+    'Was kannst du mir über Kupfer sagen?',
+    'What is 2+2?',
   ])('is none of these: %s', (text) => {
     expect(asksNothing(text)).toBe(false);
-  }); // prettier-ignore
+  });
 });

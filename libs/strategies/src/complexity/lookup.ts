@@ -12,11 +12,61 @@ const asks = new RegExp(`\\?|^["'(\\s]*(?:${opener})(?![\\p{L}\\p{N}])`, 'iu');
 /** An order for words: what it needs stands in it, or comes out of whoever writes. */
 const ordersWords = new RegExp(
   `^["'(\\s]*(?:(?:can|could|would|will) (?:you|u)|(?:kannst|könntest|würdest) du|können sie|please|bitte|just|now|mal)?\\s*(?:${[
-    'write', 'rewrite', 'rephrase', 'reword', 'paraphrase', 'translate', 'correct', 'proofread', 'fix', 'spell', 'shorten', 'summari[sz]e', 'simplify', 'format', 'convert', 'sort', 'repeat', 'complete', 'continue', 'invent', 'imagine', 'pretend', 'suggest', 'compose', 'draft', 'create', 'make', 'tell me (?:a|an|another|some)', 'give me (?:a|an|another|some|\\w+) (?:synonyms?|antonyms?|rhymes?|names?|examples?|ideas?|words?|jokes?|sentences?|titles?|greetings?)', 'say', 'cheer', 'wish', 'sing',
-    'schreibe?', 'formuliere?', 'übersetze?', 'korrigiere?', 'verbessere?', 'buchstabiere?', 'kürze', 'vereinfache?', 'sortiere?', 'wiederhole?', 'erfinde', 'schlage?', 'erzähle?', 'dichte', 'reime?', 'sage?', 'mach', 'erstelle?', 'gib mir (?:ein|eine|einen|noch ein|drei|zwei|fünf) (?:synonyme?|gegenteile?|reime?|namen?|beispiele?|ideen?|wörter|witze?|sätze?|titel)',
+    'write',
+    'rewrite',
+    'rephrase',
+    'reword',
+    'paraphrase',
+    'translate',
+    'correct',
+    'proofread',
+    'fix',
+    'spell',
+    'shorten',
+    'summari[sz]e',
+    'simplify',
+    'format',
+    'convert',
+    'sort',
+    'repeat',
+    'complete',
+    'continue',
+    'invent',
+    'imagine',
+    'pretend',
+    'suggest',
+    'compose',
+    'draft',
+    'create',
+    'make',
+    'tell me (?:a|an|another|some)',
+    'give me (?:a|an|another|some|\\w+) (?:synonyms?|antonyms?|rhymes?|names?|examples?|ideas?|words?|jokes?|sentences?|titles?|greetings?)',
+    'say',
+    'cheer',
+    'wish',
+    'sing',
+    'schreibe?',
+    'formuliere?',
+    'übersetze?',
+    'korrigiere?',
+    'verbessere?',
+    'buchstabiere?',
+    'kürze',
+    'vereinfache?',
+    'sortiere?',
+    'wiederhole?',
+    'erfinde',
+    'schlage?',
+    'erzähle?',
+    'dichte',
+    'reime?',
+    'sage?',
+    'mach',
+    'erstelle?',
+    'gib mir (?:ein|eine|einen|noch ein|drei|zwei|fünf) (?:synonyme?|gegenteile?|reime?|namen?|beispiele?|ideen?|wörter|witze?|sätze?|titel)',
   ].join('|')})(?![\\p{L}\\p{N}])`,
   'iu',
-); // prettier-ignore
+);
 
 /** Whoever is spoken to is the one who answers: nothing about the world is asked. */
 const speaksToAnswerer = phrases('you', 'your', 'yours', 'yourself', 'u', 'du', 'dich', 'dir', 'dein(?:e[rnsm]?)?', 'ihnen');
@@ -33,7 +83,27 @@ export function asksForFacts(text: string): boolean {
   return (asked !== text || asks.test(asked)) && !speaksToAnswerer.test(asked);
 }
 
-const interrogative = phrases('who', 'whom', 'whose', 'where', 'when', 'which', 'how (?:many|much|old|tall|high|long|big|large|far|often)', 'in what', 'what year', 'wer', 'wen', 'wem', 'wessen', 'wo', 'woher', 'wohin', 'wann', 'welche[rnsm]?', 'wie (?:viele?|alt|hoch|groß|lang|weit|oft|heißt|hieß)'); // prettier-ignore
+const interrogative = phrases(
+  'who',
+  'whom',
+  'whose',
+  'where',
+  'when',
+  'which',
+  'how (?:many|much|old|tall|high|long|big|large|far|often)',
+  'in what',
+  'what year',
+  'wer',
+  'wen',
+  'wem',
+  'wessen',
+  'wo',
+  'woher',
+  'wohin',
+  'wann',
+  'welche[rnsm]?',
+  'wie (?:viele?|alt|hoch|groß|lang|weit|oft|heißt|hieß)',
+);
 
 /** Whether it asks for who, where, when, which or how many, or names somebody, something or a year: no definition and no advice. */
 export const asksAboutTheWorld = (text: string): boolean => {
@@ -72,7 +142,7 @@ export const tellingWords = (text: string): readonly string[] => [
           .replace(/['’]s$/u, '')
           .replace(/[.'’-]+$/u, '')
           .toLowerCase(),
-      ) // prettier-ignore
+      )
       .filter((word) => word !== 'i' && !fillers.has(word)),
   ),
 ];
@@ -96,13 +166,32 @@ export function isCompound(text: string): boolean {
   const related = relations.reduce((sum, pattern) => sum + countOf(asked, pattern), 0);
   if (related >= 2) return true;
   if (described.test(asked) && (related >= 1 || attribute.test(asked))) return true;
-  return related >= 1 && /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu.test(asked); // prettier-ignore
+  return (
+    related >= 1 &&
+    /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu.test(
+      asked,
+    )
+  );
 }
 
 /** Many telling words in one question: several things are named that have to be brought together. */
 export const isDense = (text: string): boolean => tellingWords(text).length >= compoundFrom;
 
-const comparative = phrases('\\p{L}{3,}er', 'more', 'fewer', 'less', 'first', 'better', 'worse', 'earlier', 'later', 'mehr', 'weniger', 'zuerst', 'eher'); // prettier-ignore
+const comparative = phrases(
+  '\\p{L}{3,}er',
+  'more',
+  'fewer',
+  'less',
+  'first',
+  'better',
+  'worse',
+  'earlier',
+  'later',
+  'mehr',
+  'weniger',
+  'zuerst',
+  'eher',
+);
 const alternatives = /(?<!\p{L})(?:or|oder|than|als)(?!\p{L})/iu;
 /** Of two things it is asked what they have in common. */
 const together = /(?<!\p{L})(?:both|same|in common|beide[rnsm]?|gleiche[rnsm]?|derselben?|dieselben?|dasselbe|gemeinsam)(?!\p{L})/iu;
@@ -114,9 +203,54 @@ export const comparesTwo = (text: string): boolean =>
 
 /** What changes with time is not in a model. */
 export const asksForNow = phrases(
-  'today(?:\'s)?', 'tonight', 'tomorrow', 'yesterday', 'right now', 'currently', 'current', 'at the moment', 'at present', 'nowadays', 'latest', 'newest', 'most recent', 'recently', 'this (?:week|month|year|season|weekend)', 'last (?:week|month|night)', 'next (?:week|month)', 'news', 'weather', 'forecast for', 'exchange rate', 'stock price', 'share price', 'opening hours', 'up-to-date',
-  'heute', 'heutige[nrs]?', 'gestern', 'jetzt gerade', 'zurzeit', 'zur zeit', 'derzeit*', 'momentan*', 'aktuell*', 'gegenwärtig*', '(?:ist|hat|sind|läuft|gibt es) (?:eigentlich )?gerade', 'neuest*', 'letzte[nr]? (?:woche|nacht)', 'nächste[nr]? (?:woche)', 'diese[nrs]? (?:woche|monat|jahr|saison|wochenende)', 'nachrichten', 'wetter', 'wechselkurs', 'aktienkurs', 'öffnungszeiten', 'wird es morgen', 'ist morgen',
-); // prettier-ignore
+  "today(?:'s)?",
+  'tonight',
+  'tomorrow',
+  'yesterday',
+  'right now',
+  'currently',
+  'current',
+  'at the moment',
+  'at present',
+  'nowadays',
+  'latest',
+  'newest',
+  'most recent',
+  'recently',
+  'this (?:week|month|year|season|weekend)',
+  'last (?:week|month|night)',
+  'next (?:week|month)',
+  'news',
+  'weather',
+  'forecast for',
+  'exchange rate',
+  'stock price',
+  'share price',
+  'opening hours',
+  'up-to-date',
+  'heute',
+  'heutige[nrs]?',
+  'gestern',
+  'jetzt gerade',
+  'zurzeit',
+  'zur zeit',
+  'derzeit*',
+  'momentan*',
+  'aktuell*',
+  'gegenwärtig*',
+  '(?:ist|hat|sind|läuft|gibt es) (?:eigentlich )?gerade',
+  'neuest*',
+  'letzte[nr]? (?:woche|nacht)',
+  'nächste[nr]? (?:woche)',
+  'diese[nrs]? (?:woche|monat|jahr|saison|wochenende)',
+  'nachrichten',
+  'wetter',
+  'wechselkurs',
+  'aktienkurs',
+  'öffnungszeiten',
+  'wird es morgen',
+  'ist morgen',
+);
 
 /** A page or a document the asker points at. */
 export const pointsAtSource = new RegExp(

@@ -24,7 +24,10 @@ export const countOf = (text: string, expression: RegExp): number => {
 export function countWords(text: string, limit: number): number {
   let words = 0;
   for (const [run] of text.matchAll(/\S+/gu)) {
-    const dense = run.length > 2 ? (run.slice(0, limit * 2).match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0) : 0; // prettier-ignore
+    const dense =
+      run.length > 2
+        ? (run.slice(0, limit * 2).match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu)?.length ?? 0)
+        : 0;
     if (dense > 0) words += Math.ceil(dense / 2);
     else if (/[\p{L}\p{N}]/u.test(run)) words += 1;
     if (words >= limit) return limit;

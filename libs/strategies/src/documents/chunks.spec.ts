@@ -57,7 +57,11 @@ describe('a chunk', () => {
   });
 
   it('repeats nothing where no overlap is wanted, nor across headings', () => {
-    expect(chunksOf('d', prose(60), { overlap: 0 }).map(({ text }) => text).join(' ')).toBe(prose(60)); // prettier-ignore
+    expect(
+      chunksOf('d', prose(60), { overlap: 0 })
+        .map(({ text }) => text)
+        .join(' '),
+    ).toBe(prose(60));
     const [first, second] = chunksOf('d', `# A\n${sentence(1)}\n# B\n${sentence(2)}`);
     expect(second!.offset).toBeGreaterThan(first!.offset + first!.text.length);
   });
@@ -98,8 +102,25 @@ describe('any text', () => {
   const bit = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.lorem({ maxCount: 12, mode: 'sentences' }),
-    fc.constantFrom('\n', '\n\n', '\r\n', '# H\n', '## Two\n', '#\n', '```\n', '~~~\n', '===\n', '---\n', '. ', '\u2028', '\ufeff', '😀', '\ud800', 'x'.repeat(90)),
-  ); // prettier-ignore
+    fc.constantFrom(
+      '\n',
+      '\n\n',
+      '\r\n',
+      '# H\n',
+      '## Two\n',
+      '#\n',
+      '```\n',
+      '~~~\n',
+      '===\n',
+      '---\n',
+      '. ',
+      '\u2028',
+      '\ufeff',
+      '😀',
+      '\ud800',
+      'x'.repeat(90),
+    ),
+  );
   const text = fc.array(bit, { maxLength: 60 }).map((bits) => bits.join(''));
   const options = fc.record({ size: fc.integer({ min: 40, max: 400 }), overlap: fc.integer({ min: 0, max: 100 }) });
 

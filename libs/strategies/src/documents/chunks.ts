@@ -52,11 +52,14 @@ const wordEnd = /\s+/g;
 /** Spans of at most `limit` characters that cover the whole one. */
 function piecesOf(text: string, whole: Span, limit: number): readonly Span[] {
   if (whole.end - whole.start <= limit) return [whole];
-  return divided(text, whole, sentenceEnd).flatMap(
-    (sentence) =>
+  return divided(text, whole, sentenceEnd).flatMap((sentence) =>
     sentence.end - sentence.start <= limit
       ? [sentence]
-      : packed(divided(text, sentence, wordEnd).flatMap((word) => slicesOf(text, word, limit)), limit, 0), // prettier-ignore
+      : packed(
+          divided(text, sentence, wordEnd).flatMap((word) => slicesOf(text, word, limit)),
+          limit,
+          0,
+        ),
   );
 }
 

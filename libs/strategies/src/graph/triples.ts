@@ -133,7 +133,11 @@ const typeOf = (value: unknown): string => (typeof value === 'string' ? oneLine(
 
 /** `treats`, `is-a` and `PART OF` are the types they look like. */
 export function relationOf(said: string): RelationType {
-  const type = said.trim().toUpperCase().replace(/[\s-]+/g, '_').slice(0, 40); // prettier-ignore
+  const type = said
+    .trim()
+    .toUpperCase()
+    .replace(/[\s-]+/g, '_')
+    .slice(0, 40);
   if (isRelationType(type)) return type;
   const lower = oneLine(said).toLowerCase();
   return relationTypes.find((one) => relations[one].says === lower) ?? 'RELATED_TO';

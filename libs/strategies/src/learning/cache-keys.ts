@@ -32,8 +32,12 @@ export const isWithoutHistory = ({ conversation, system }: Pick<Asked, 'conversa
 
 /** Template and parameters: what a question is answered by and in which form. The version of a template covers its models. */
 const madeBy = ({ template, answer, complexity }: Asked): unknown => [
-  template.id, template.version, template.max_agentic_rounds, answer, complexity ?? null,
-]; // prettier-ignore
+  template.id,
+  template.version,
+  template.max_agentic_rounds,
+  answer,
+  complexity ?? null,
+];
 
 /**
  * Text that the key of the exact answer cache is the hash of (moe.md, Caches): tenant, template with its version, question, history, and
@@ -55,6 +59,13 @@ export function planText(asked: Asked): string {
     (template.collections ?? []).map(({ name, description }) => [name, description]),
   ];
   return textOf([
-    'plan', asked.tenant, template.id, template.version, catalogue, asked.complexity ?? null, normaliseQuestion(asked.goal), historyOf(asked),
-  ]); // prettier-ignore
+    'plan',
+    asked.tenant,
+    template.id,
+    template.version,
+    catalogue,
+    asked.complexity ?? null,
+    normaliseQuestion(asked.goal),
+    historyOf(asked),
+  ]);
 }

@@ -12,7 +12,10 @@ const value = '([^=<>]{1,160}?)';
 
 const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> = {
   variable: [
-    [new RegExp(`\\s+(?:with respect to|wrt|w\\.r\\.t\\.|in terms of|nach(?: der variablen)?)\\s+${name}$`, 'iu'), ([, variable]) => ({ variable })],
+    [
+      new RegExp(`\\s+(?:with respect to|wrt|w\\.r\\.t\\.|in terms of|nach(?: der variablen)?)\\s+${name}$`, 'iu'),
+      ([, variable]) => ({ variable }),
+    ],
     [new RegExp(`\\s*(?<![a-z])d${name}$`, 'iu'), ([, variable]) => ({ variable })],
   ],
   range: [
@@ -24,14 +27,8 @@ const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> 
       new RegExp(`\\s+(?:from|von)\\s+${name}\\s*=\\s*${value}\\s+(?:to|bis)\\s+(?:${name}\\s*=\\s*)?${value}$`, 'iu'),
       ([, variable, lower, , upper]) => ({ variable, lower, upper }),
     ],
-    [
-      new RegExp(`\\s+(?:from|von)\\s+${value}\\s+(?:to|bis)\\s+${value}$`, 'iu'),
-      ([, lower, upper]) => ({ lower, upper }),
-    ],
-    [
-      new RegExp(`\\s+(?:between|zwischen)\\s+${value}\\s+(?:and|und)\\s+${value}$`, 'iu'),
-      ([, lower, upper]) => ({ lower, upper }),
-    ],
+    [new RegExp(`\\s+(?:from|von)\\s+${value}\\s+(?:to|bis)\\s+${value}$`, 'iu'), ([, lower, upper]) => ({ lower, upper })],
+    [new RegExp(`\\s+(?:between|zwischen)\\s+${value}\\s+(?:and|und)\\s+${value}$`, 'iu'), ([, lower, upper]) => ({ lower, upper })],
   ],
   approach: [
     [
@@ -44,7 +41,10 @@ const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> 
     [/\s+(?:from the (?:left|negative side)|from below|von (?:links|unten))$/iu, () => ({ direction: '-' })],
   ],
   at: [
-    [new RegExp(`\\s+(?:at|an der stelle|bei|in)\\s+(?:the point\\s+)?${name}\\s*=\\s*${value}$`, 'iu'), ([, variable, point]) => ({ variable, point })],
+    [
+      new RegExp(`\\s+(?:at|an der stelle|bei|in)\\s+(?:the point\\s+)?${name}\\s*=\\s*${value}$`, 'iu'),
+      ([, variable, point]) => ({ variable, point }),
+    ],
   ],
   around: [
     [
@@ -53,22 +53,36 @@ const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> 
     ],
   ],
   order: [
-    [/\s+(?:up )?(?:to|of|bis)\s+(?:the\s+)?(?:zur\s+)?(?:order|degree|ordnung|grad)\s+(\d+)$/iu, ([, order]) => ({ order: Number(order) + 1 })],
+    [
+      /\s+(?:up )?(?:to|of|bis)\s+(?:the\s+)?(?:zur\s+)?(?:order|degree|ordnung|grad)\s+(\d+)$/iu,
+      ([, order]) => ({ order: Number(order) + 1 }),
+    ],
     [/\s+(?:up )?to\s+(?:the\s+)?(\d+)(?:st|nd|rd|th)\s+(?:order|degree)$/iu, ([, order]) => ({ order: Number(order) + 1 })],
   ],
   values: [
     [
-      new RegExp(`\\s*,?\\s+(?:for|at|where|with|if|when|für|mit|wenn|bei)\\s+((?:${name}\\s*=\\s*[^=,]+?)(?:\\s*(?:,|and|und)\\s*${name}\\s*=\\s*[^=,]+?)*)$`, 'iu'),
-      ([, list]) => ({ values: Object.fromEntries(list!.split(/,|\sand\s|\sund\s/iu).map((one) => one.split('=').map((part) => part.trim()))) }),
+      new RegExp(
+        `\\s*,?\\s+(?:for|at|where|with|if|when|für|mit|wenn|bei)\\s+((?:${name}\\s*=\\s*[^=,]+?)(?:\\s*(?:,|and|und)\\s*${name}\\s*=\\s*[^=,]+?)*)$`,
+        'iu',
+      ),
+      ([, list]) => ({
+        values: Object.fromEntries(list!.split(/,|\sand\s|\sund\s/iu).map((one) => one.split('=').map((part) => part.trim()))),
+      }),
     ],
   ],
   digits: [
-    [/\s*,?\s+(?:with|to|correct to|auf|mit)\s+(\d{1,4})\s+(?:significant\s+|signifikante\w*\s+)?(?:digits?|figures|stellen|ziffern)(?: genau)?$/iu, ([, n]) => ({ precision: Number(n) })],
+    [
+      /\s*,?\s+(?:with|to|correct to|auf|mit)\s+(\d{1,4})\s+(?:significant\s+|signifikante\w*\s+)?(?:digits?|figures|stellen|ziffern)(?: genau)?$/iu,
+      ([, n]) => ({ precision: Number(n) }),
+    ],
   ],
   unknowns: [
-    [new RegExp(`\\s+(?:for|nach)\\s+${name}((?:\\s*(?:,|and|und)\\s*${name})*)(?:\\s+auf)?$`, 'iu'), ([, first, more]) => ({ variables: [first, ...(more!.match(/\b[a-z](?:_?\d{1,3})?\b/giu) ?? [])] })],
+    [
+      new RegExp(`\\s+(?:for|nach)\\s+${name}((?:\\s*(?:,|and|und)\\s*${name})*)(?:\\s+auf)?$`, 'iu'),
+      ([, first, more]) => ({ variables: [first, ...(more!.match(/\b[a-z](?:_?\d{1,3})?\b/giu) ?? [])] }),
+    ],
   ],
-}; // prettier-ignore
+};
 
 export type Clause = 'variable' | 'range' | 'approach' | 'side' | 'at' | 'around' | 'order' | 'values' | 'digits' | 'unknowns';
 

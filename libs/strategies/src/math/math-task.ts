@@ -19,8 +19,15 @@ interface Form {
 }
 
 const ordinal: Readonly<Record<string, number>> = {
-  first: 1, second: 2, third: 3, fourth: 4, erste: 1, zweite: 2, dritte: 3, vierte: 4,
-}; // prettier-ignore
+  first: 1,
+  second: 2,
+  third: 3,
+  fourth: 4,
+  erste: 1,
+  zweite: 2,
+  dritte: 3,
+  vierte: 4,
+};
 const orderOf = (word: string | undefined) =>
   word && Object.hasOwn(ordinal, word.toLowerCase()) ? { order: ordinal[word.toLowerCase()] } : {};
 const limitAt = ([, variable, point]: RegExpExecArray) => ({ variable, point: point!.trim() });
@@ -32,41 +39,126 @@ const starting = (text: string): RegExp => new RegExp(`^${verb}${the}${text}`, '
 
 /** In the order they are tried. */
 const forms: readonly Form[] = [
-  { operation: 'solve', start: /^solve\s+(?:for\s+([a-z])\s*(?::|in|,)?\s*)/iu, takes: 'equations', more: ([, variable]) => ({ variables: [variable] }) },
-  { operation: 'solve', start: /^(?:solve|find (?:all |the )?(?:solutions?|roots?|zeros?) (?:of|to|for)|find [a-z] (?:if|when|such that|where|in))\s+(?:the\s+)?(?:following\s+)?(?:equations?|system(?: of (?:linear )?equations)?|inequality)?\s*:?\s*/iu, takes: 'equations', clauses: ['unknowns'] },
-  { operation: 'solve', start: /^(?:l(?:ö|oe)se|bestimme die (?:l(?:ö|oe)sung(?:en)?|nullstellen?) (?:von|der gleichung)|l(?:ö|oe)sung(?:en)? von|nullstellen? von)\s+(?:die\s+|das\s+|der\s+)?(?:(?:un)?gleichung(?:en|ssystem)?|lineare gleichungssystem)?\s*:?\s*/iu, takes: 'equations', clauses: ['unknowns'], german: true },
-  { operation: 'integrate', start: starting('(?:(?:in)?definite\\s+)?(?:integrate|integral of|antiderivative of|integral)\\s+'), clauses: ['range', 'variable'] },
-  { operation: 'integrate', start: starting('(?:(?:un)?bestimmte\\s+)?(?:integriere|integral (?:von|über|der funktion)|stammfunktion von|∫)\\s*'), clauses: ['range', 'variable'], german: true },
-  { operation: 'differentiate', start: starting('(?:(first|second|third|fourth)\\s+)?(?:differentiate|derivative of|derive)\\s+'), clauses: ['variable', 'at'], more: ([, word]) => orderOf(word) },
+  {
+    operation: 'solve',
+    start: /^solve\s+(?:for\s+([a-z])\s*(?::|in|,)?\s*)/iu,
+    takes: 'equations',
+    more: ([, variable]) => ({ variables: [variable] }),
+  },
+  {
+    operation: 'solve',
+    start:
+      /^(?:solve|find (?:all |the )?(?:solutions?|roots?|zeros?) (?:of|to|for)|find [a-z] (?:if|when|such that|where|in))\s+(?:the\s+)?(?:following\s+)?(?:equations?|system(?: of (?:linear )?equations)?|inequality)?\s*:?\s*/iu,
+    takes: 'equations',
+    clauses: ['unknowns'],
+  },
+  {
+    operation: 'solve',
+    start:
+      /^(?:l(?:ö|oe)se|bestimme die (?:l(?:ö|oe)sung(?:en)?|nullstellen?) (?:von|der gleichung)|l(?:ö|oe)sung(?:en)? von|nullstellen? von)\s+(?:die\s+|das\s+|der\s+)?(?:(?:un)?gleichung(?:en|ssystem)?|lineare gleichungssystem)?\s*:?\s*/iu,
+    takes: 'equations',
+    clauses: ['unknowns'],
+    german: true,
+  },
+  {
+    operation: 'integrate',
+    start: starting('(?:(?:in)?definite\\s+)?(?:integrate|integral of|antiderivative of|integral)\\s+'),
+    clauses: ['range', 'variable'],
+  },
+  {
+    operation: 'integrate',
+    start: starting('(?:(?:un)?bestimmte\\s+)?(?:integriere|integral (?:von|über|der funktion)|stammfunktion von|∫)\\s*'),
+    clauses: ['range', 'variable'],
+    german: true,
+  },
+  {
+    operation: 'differentiate',
+    start: starting('(?:(first|second|third|fourth)\\s+)?(?:differentiate|derivative of|derive)\\s+'),
+    clauses: ['variable', 'at'],
+    more: ([, word]) => orderOf(word),
+  },
   { operation: 'differentiate', start: /^d\s*\/\s*d([a-z])\s*/iu, clauses: ['at'], more: ([, variable]) => ({ variable }) },
-  { operation: 'differentiate', start: starting('(?:(erste|zweite|dritte|vierte)\\s+)?(?:ableitung (?:von|der funktion)|differenziere)\\s+'), clauses: ['variable', 'at'], more: ([, word]) => orderOf(word), german: true },
+  {
+    operation: 'differentiate',
+    start: starting('(?:(erste|zweite|dritte|vierte)\\s+)?(?:ableitung (?:von|der funktion)|differenziere)\\s+'),
+    clauses: ['variable', 'at'],
+    more: ([, word]) => orderOf(word),
+    german: true,
+  },
   { operation: 'differentiate', start: /^leite\s+/iu, end: /\s+ab$/iu, clauses: ['variable', 'at'], german: true },
-  { operation: 'limit', start: /^(?:(?:find|compute|calculate|evaluate)\s+)?lim(?:it)?\s*_?\s*[({]?\s*([a-z])\s*(?:->|→|\\to)\s*([^\s(){}]+)\s*[)}]?\s*(?:of\s+)?/iu, clauses: ['side'], more: limitAt },
+  {
+    operation: 'limit',
+    start:
+      /^(?:(?:find|compute|calculate|evaluate)\s+)?lim(?:it)?\s*_?\s*[({]?\s*([a-z])\s*(?:->|→|\\to)\s*([^\s(){}]+)\s*[)}]?\s*(?:of\s+)?/iu,
+    clauses: ['side'],
+    more: limitAt,
+  },
   { operation: 'limit', start: starting('(?:limit (?:of)?)\\s+'), clauses: ['side', 'approach'] },
   { operation: 'limit', start: starting('(?:grenzwert|limes) (?:von|der funktion)\\s+'), clauses: ['side', 'approach'], german: true },
-  { operation: 'series', start: starting('(?:taylor|maclaurin|power)?\\s*(?:series|expansion|polynomial) (?:of|for)\\s+'), clauses: ['order', 'around'] },
-  { operation: 'series', start: starting('(?:taylor-?|potenz-?)(?:reihe|entwicklung|polynom) (?:von|für)\\s+'), clauses: ['order', 'around'], german: true },
+  {
+    operation: 'series',
+    start: starting('(?:taylor|maclaurin|power)?\\s*(?:series|expansion|polynomial) (?:of|for)\\s+'),
+    clauses: ['order', 'around'],
+  },
+  {
+    operation: 'series',
+    start: starting('(?:taylor-?|potenz-?)(?:reihe|entwicklung|polynom) (?:von|für)\\s+'),
+    clauses: ['order', 'around'],
+    german: true,
+  },
   { operation: 'sum', start: starting('sum(?:mation)?(?: of)?\\s+'), clauses: ['range'] },
   { operation: 'sum', start: starting('summe (?:von|über)\\s+'), clauses: ['range'], german: true },
   { operation: 'product', start: starting('product(?: of)?\\s+'), clauses: ['range'] },
   { operation: 'product', start: starting('produkt (?:von|über)\\s+'), clauses: ['range'], german: true },
   { operation: 'determinant', start: starting('determinant (?:of|for)\\s+(?:the matrix\\s+)?'), takes: 'matrix' },
   { operation: 'determinant', start: starting('determinante (?:von|der matrix)\\s+'), takes: 'matrix', german: true },
-  { operation: 'inverse', start: starting('inverse (?:of|matrix of)\\s+(?:the matrix\\s+)?|^invert\\s+(?:the matrix\\s+)?'), takes: 'matrix' },
-  { operation: 'inverse', start: starting('inverse (?:matrix )?(?:von|der matrix)\\s+|^invertiere\\s+(?:die matrix\\s+)?'), takes: 'matrix', german: true },
-  { operation: 'eigenvalues', start: starting('(?:eigenvalues? of|eigenwerte? (?:von|der matrix))\\s+(?:the matrix\\s+)?'), takes: 'matrix' },
+  {
+    operation: 'inverse',
+    start: starting('inverse (?:of|matrix of)\\s+(?:the matrix\\s+)?|^invert\\s+(?:the matrix\\s+)?'),
+    takes: 'matrix',
+  },
+  {
+    operation: 'inverse',
+    start: starting('inverse (?:matrix )?(?:von|der matrix)\\s+|^invertiere\\s+(?:die matrix\\s+)?'),
+    takes: 'matrix',
+    german: true,
+  },
+  {
+    operation: 'eigenvalues',
+    start: starting('(?:eigenvalues? of|eigenwerte? (?:von|der matrix))\\s+(?:the matrix\\s+)?'),
+    takes: 'matrix',
+  },
   { operation: 'rank', start: starting('(?:rank of|rang (?:von|der matrix))\\s+(?:the matrix\\s+)?'), takes: 'matrix' },
   { operation: 'rref', start: starting('(?:rref|reduced row echelon form|row reduce)\\s+(?:of\\s+)?(?:the matrix\\s+)?'), takes: 'matrix' },
-  { operation: 'multiply', start: /^(?:multiply|multipliziere)\s+(?:the matrices\s+|die matrizen\s+)?(?=[[{(]\s*[[{(])/iu, takes: 'matrices' },
+  {
+    operation: 'multiply',
+    start: /^(?:multiply|multipliziere)\s+(?:the matrices\s+|die matrizen\s+)?(?=[[{(]\s*[[{(])/iu,
+    takes: 'matrices',
+  },
   { operation: 'simplify', start: /^(?:simplify|reduce)\s+/iu },
   { operation: 'simplify', start: /^(?:vereinfache|kürze)\s+/iu, german: true },
   { operation: 'expand', start: /^(?:expand|multiply out)\s+/iu },
   { operation: 'expand', start: /^(?:multipliziere)\s+/iu, end: /\s+aus$/iu, german: true },
   { operation: 'factor', start: starting('(?:factor(?:i[sz]e)?|prime fact(?:ors|ori[sz]ation) of|factors of)\\s+') },
-  { operation: 'factor', start: starting('(?:faktorisiere|primfaktor(?:en|zerlegung) von|zerlege)\\s+'), end: /\s+in (?:prim)?faktoren$/iu, german: true },
-  { operation: 'evaluate', start: /^(?:calculate|compute|evaluate|work out|what is|what's|how much is|the value of|value of)\s+(?:the\s+)?(?:value of\s+)?/iu, clauses: ['values', 'digits'] },
-  { operation: 'evaluate', start: /^(?:berechne|rechne|was ist|was ergibt|wie ?viel (?:ist|sind|ergibt)|ermittle)\s+(?:den wert von\s+)?/iu, end: /\s+aus$/iu, clauses: ['values', 'digits'], german: true },
-]; // prettier-ignore
+  {
+    operation: 'factor',
+    start: starting('(?:faktorisiere|primfaktor(?:en|zerlegung) von|zerlege)\\s+'),
+    end: /\s+in (?:prim)?faktoren$/iu,
+    german: true,
+  },
+  {
+    operation: 'evaluate',
+    start: /^(?:calculate|compute|evaluate|work out|what is|what's|how much is|the value of|value of)\s+(?:the\s+)?(?:value of\s+)?/iu,
+    clauses: ['values', 'digits'],
+  },
+  {
+    operation: 'evaluate',
+    start: /^(?:berechne|rechne|was ist|was ergibt|wie ?viel (?:ist|sind|ergibt)|ermittle)\s+(?:den wert von\s+)?/iu,
+    end: /\s+aus$/iu,
+    clauses: ['values', 'digits'],
+    german: true,
+  },
+];
 
 const advice =
   'Write the operation and the formula, such as `solve 3*x + 5 = 20`, `integrate x^2 from 0 to 3`, `simplify sin(x)^2 + cos(x)^2` or `17.5% of 2340`.';
@@ -129,7 +221,14 @@ function inForm(form: Form, found: RegExpExecArray, plain: string): MathTask | n
 }
 
 const formulas = (task: { operation: string; args: Record<string, unknown> }, ...texts: readonly string[]): MathTask | null =>
-  texts.every((text) => text.replace(/\s(?:and|und)\s/giu, ' ').split(/[;\n]/).every(isFormula)) ? { kind: 'read', ...task } : null; // prettier-ignore
+  texts.every((text) =>
+    text
+      .replace(/\s(?:and|und)\s/giu, ' ')
+      .split(/[;\n]/)
+      .every(isFormula),
+  )
+    ? { kind: 'read', ...task }
+    : null;
 
 /** Equations of one text, parted by words or by signs between relations. */
 function separated(text: string): readonly string[] {

@@ -32,8 +32,10 @@ export const withSigns = (text: string): string =>
 export function isFormula(text: string): boolean {
   if (!/[\p{L}\p{N}]/u.test(text)) return false;
   const found = text.replace(/\d[eE][+-]?\d+/g, '1').match(/\p{L}[\p{L}\d]*/gu) ?? [];
-  return found.every((word) => word.length === 1 || words.has(word.toLowerCase()) || /^\p{L}\d{1,3}$/u.test(word) || /^[abckmnpqrstuvwxyz]{2,3}$/.test(word));
-} // prettier-ignore
+  return found.every(
+    (word) => word.length === 1 || words.has(word.toLowerCase()) || /^\p{L}\d{1,3}$/u.test(word) || /^[abckmnpqrstuvwxyz]{2,3}$/.test(word),
+  );
+}
 
 /** Numbers of a German text with points: `2.340,5` is 2340.5. Null where `2.340` could be either. */
 export function germanNumbers(text: string): string | null {

@@ -27,11 +27,17 @@ describe('a gap that is named', () => {
     ['JSON that was cut off', `{"COMPLETION_STATUS": "NEEDS_MORE_INFO", "GAP": "${gap}", "NEXT_FOCUS": "${focus}"`],
     ['YAML', `completion_status: NEEDS_MORE_INFO\ngap: >\n  ${gap}\nnext_focus: |\n  ${focus}\n`],
     ['YAML with a list', `---\ncompletion_status: needs-more-info\ngap:\n  - ${gap}\nnext_focus: "${focus}"\n`],
-    ['a table of rows', `| Field | Value |\n|---|---|\n| COMPLETION_STATUS | NEEDS_MORE_INFO |\n| GAP | ${gap} |\n| NEXT_FOCUS | ${focus} |`],
+    [
+      'a table of rows',
+      `| Field | Value |\n|---|---|\n| COMPLETION_STATUS | NEEDS_MORE_INFO |\n| GAP | ${gap} |\n| NEXT_FOCUS | ${focus} |`,
+    ],
     ['a table of columns', `| COMPLETION_STATUS | GAP | NEXT_FOCUS |\n|:---|:---:|---|\n| NEEDS_MORE_INFO | ${gap} | ${focus} |`],
     ['comma separated values', `completion_status,gap,next_focus\nNEEDS_MORE_INFO,"${gap}","${focus}"`],
     ['tags', `<COMPLETION_STATUS>NEEDS_MORE_INFO</COMPLETION_STATUS><GAP>${gap}</GAP><NEXT_FOCUS>${focus}</NEXT_FOCUS>`],
-    ['tags on lines', `<assessment>\n  <completion_status>INCOMPLETE</completion_status>\n  <gap>${gap}</gap>\n  <next_focus>${focus}</next_focus>\n</assessment>`],
+    [
+      'tags on lines',
+      `<assessment>\n  <completion_status>INCOMPLETE</completion_status>\n  <gap>${gap}</gap>\n  <next_focus>${focus}</next_focus>\n</assessment>`,
+    ],
     ['attributes', `<assessment completion_status="NEEDS_MORE_INFO" gap="${gap}" next_focus="${focus}"/>`],
     ['headings', `## Completion Status\nNEEDS_MORE_INFO\n\n## Gap\n${gap}\n\n## Next Focus\n${focus}`],
     ['bold names and bullets', `- **Completion_Status**: Needs_More_Info\n- **Gap**: ${gap}\n- **Next_Focus**: ${focus}`],
@@ -43,7 +49,10 @@ describe('a gap that is named', () => {
     ['escaped underscores', `COMPLETION\\_STATUS: NEEDS\\_MORE\\_INFO\nGAP: ${gap}\nNEXT\\_FOCUS: ${focus}`],
     ['thinking first', `<think>It is COMPLETE, I guess.\nCOMPLETION_STATUS: COMPLETE\nGAP: none</think>\n${plain}`],
     ['thinking whose beginning was cut off', `COMPLETION_STATUS: COMPLETE\nGAP: none\n</think>\n\n${plain}`],
-    ['the format repeated first', `COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">\nNEXT_FOCUS: <one concrete question/action for the next iteration>\n\n${plain}`],
+    [
+      'the format repeated first',
+      `COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">\nNEXT_FOCUS: <one concrete question/action for the next iteration>\n\n${plain}`,
+    ],
     ['sentences', `The completion status is NEEDS_MORE_INFO. The gap is: ${gap}\nThe next focus is: ${focus}`],
     ['emoji', `❌ COMPLETION_STATUS: NEEDS_MORE_INFO\n🔎 GAP: ${gap}\n➡️ NEXT_FOCUS: ${focus}`],
     ['special tokens', `${plain}<|im_end|>`],
@@ -54,26 +63,60 @@ describe('a gap that is named', () => {
     ['blanks alone', `COMPLETION_STATUS NEEDS_MORE_INFO\nGAP ${gap}\nNEXT_FOCUS ${focus}`],
     ['letters', `a) COMPLETION_STATUS: NEEDS_MORE_INFO\nb) GAP: ${gap}\nc) NEXT_FOCUS: ${focus}`],
     ['Roman numbers', `i. COMPLETION_STATUS: NEEDS_MORE_INFO\nii. GAP: ${gap}\niii. NEXT_FOCUS: ${focus}`],
-    ['a call of a tool', JSON.stringify({ name: 'assess', arguments: JSON.stringify({ completion_status: 'NEEDS_MORE_INFO', gap, next_focus: focus }) })],
+    [
+      'a call of a tool',
+      JSON.stringify({ name: 'assess', arguments: JSON.stringify({ completion_status: 'NEEDS_MORE_INFO', gap, next_focus: focus }) }),
+    ],
     ['members with members', JSON.stringify({ COMPLETION_STATUS: 'NEEDS_MORE_INFO', GAP: { fact: gap }, NEXT_FOCUS: { question: focus } })],
     ['pairs of keys and values', JSON.stringify(Object.entries(fields).map(([key, value]) => ({ key, value })))],
-    ['a drawn table', `+---+---+\n| COMPLETION_STATUS | NEEDS_MORE_INFO |\n+---+---+\n| GAP | ${gap} |\n+---+---+\n| NEXT_FOCUS | ${focus} |\n+---+---+`],
+    [
+      'a drawn table',
+      `+---+---+\n| COMPLETION_STATUS | NEEDS_MORE_INFO |\n+---+---+\n| GAP | ${gap} |\n+---+---+\n| NEXT_FOCUS | ${focus} |\n+---+---+`,
+    ],
     ['a sentence in place of the status', `The answer is INCOMPLETE.\nGAP: ${gap}\nNEXT_FOCUS: ${focus}`],
     ['no status at all', `GAP: ${gap}\nNEXT_FOCUS: ${focus}`],
     ['the gap behind the status', `COMPLETION_STATUS: NEEDS_MORE_INFO: ${gap}\nNEXT_FOCUS: ${focus}`],
-    ['an HTML table', `<table><tr><td>COMPLETION_STATUS</td><td>NEEDS_MORE_INFO</td></tr><tr><td>GAP</td><td>${gap}</td></tr><tr><td>NEXT_FOCUS</td><td>${focus}</td></tr></table>`],
+    [
+      'an HTML table',
+      `<table><tr><td>COMPLETION_STATUS</td><td>NEEDS_MORE_INFO</td></tr><tr><td>GAP</td><td>${gap}</td></tr><tr><td>NEXT_FOCUS</td><td>${focus}</td></tr></table>`,
+    ],
   ])('is read from %s', (_form, reply) => {
     expect(readGap(reply)).toEqual(open);
-  }); // prettier-ignore
+  });
 
   it.each([
-    'NEEDS_MORE_INFO', 'needs_more_info', 'needs-more-info', 'NEEDS MORE INFO', 'Needs more information', 'INCOMPLETE', 'Incomplete.',
-    'NOT COMPLETE', 'not yet complete', '"NEEDS_MORE_INFO"', '[NEEDS_MORE_INFO]', '`NEEDS_MORE_INFO`', '**NEEDS_MORE_INFO**', '<NEEDS_MORE_INFO>',
-    'NEED_MORE_INFO', 'NeedsMoreInfo', 'partially complete', 'insufficient', 'UNVOLLSTÄNDIG', 'false', 'no',
-    'NEEDS_MORE_INFO (not COMPLETE)', 'NEEDS_MORE_INFO - to complete the answer a date is needed', 'INCOMPLETE, although nearly done', '[ ] COMPLETE [x] NEEDS_MORE_INFO', '☐ COMPLETE ☑ NEEDS_MORE_INFO', '~~COMPLETE~~ NEEDS_MORE_INFO', 'It needs more info', 'still incomplete',
+    'NEEDS_MORE_INFO',
+    'needs_more_info',
+    'needs-more-info',
+    'NEEDS MORE INFO',
+    'Needs more information',
+    'INCOMPLETE',
+    'Incomplete.',
+    'NOT COMPLETE',
+    'not yet complete',
+    '"NEEDS_MORE_INFO"',
+    '[NEEDS_MORE_INFO]',
+    '`NEEDS_MORE_INFO`',
+    '**NEEDS_MORE_INFO**',
+    '<NEEDS_MORE_INFO>',
+    'NEED_MORE_INFO',
+    'NeedsMoreInfo',
+    'partially complete',
+    'insufficient',
+    'UNVOLLSTÄNDIG',
+    'false',
+    'no',
+    'NEEDS_MORE_INFO (not COMPLETE)',
+    'NEEDS_MORE_INFO - to complete the answer a date is needed',
+    'INCOMPLETE, although nearly done',
+    '[ ] COMPLETE [x] NEEDS_MORE_INFO',
+    '☐ COMPLETE ☑ NEEDS_MORE_INFO',
+    '~~COMPLETE~~ NEEDS_MORE_INFO',
+    'It needs more info',
+    'still incomplete',
   ])('is read with the status %s', (status) => {
     expect(readGap(`COMPLETION_STATUS: ${status}\nGAP: ${gap}\nNEXT_FOCUS: ${focus}`)).toEqual(open);
-  }); // prettier-ignore
+  });
 
   it.each([
     ['None of the sources names the year', 'None of the sources names the year'],
@@ -104,17 +147,39 @@ describe('a gap that is named', () => {
   });
 
   it('is the same in every combination of order, separator, decoration and case', () => {
-    const decorate = fc.constantFrom((name: string) => name, (name: string) => `**${name}**`, (name: string) => `"${name}"`, (name: string) => `- ${name}`, (name: string) => `> ${name}`, (name: string) => `\`${name}\``); // prettier-ignore
-    const cased = fc.constantFrom((name: string) => name, (name: string) => name.toLowerCase(), (name: string) => name.replaceAll('_', ' '), (name: string) => name.replaceAll('_', '-')); // prettier-ignore
-    const wrapped = fc.constantFrom((text: string) => text, (text: string) => `"${text}"`, (text: string) => `**${text}**`, (text: string) => ` ${text}  `); // prettier-ignore
+    const decorate = fc.constantFrom(
+      (name: string) => name,
+      (name: string) => `**${name}**`,
+      (name: string) => `"${name}"`,
+      (name: string) => `- ${name}`,
+      (name: string) => `> ${name}`,
+      (name: string) => `\`${name}\``,
+    );
+    const cased = fc.constantFrom(
+      (name: string) => name,
+      (name: string) => name.toLowerCase(),
+      (name: string) => name.replaceAll('_', ' '),
+      (name: string) => name.replaceAll('_', '-'),
+    );
+    const wrapped = fc.constantFrom(
+      (text: string) => text,
+      (text: string) => `"${text}"`,
+      (text: string) => `**${text}**`,
+      (text: string) => ` ${text}  `,
+    );
     fc.assert(
       fc.property(
-        fc.shuffledSubarray(Object.entries(fields), { minLength: 3 }), decorate, cased, wrapped, fc.constantFrom(':', ' :', '=', ' = ', ': ', '：'), fc.constantFrom('\n', '\n\n', '\r\n'),
+        fc.shuffledSubarray(Object.entries(fields), { minLength: 3 }),
+        decorate,
+        cased,
+        wrapped,
+        fc.constantFrom(':', ' :', '=', ' = ', ': ', '：'),
+        fc.constantFrom('\n', '\n\n', '\r\n'),
         (order, decorated, inCase, wrap, sign, lines) => {
           expect(readGap(order.map(([name, value]) => `${decorated(inCase(name))}${sign}${wrap(value)}`).join(lines))).toEqual(open);
         },
       ),
-    ); // prettier-ignore
+    );
   });
 });
 
@@ -147,7 +212,10 @@ describe('a verdict that nothing is missing', () => {
 describe('a reply without a verdict', () => {
   it.each([
     ['the repeated format', 'COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: x\nNEXT_FOCUS: y'],
-    ['the repeated format with its placeholders', 'COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">\nNEXT_FOCUS: <one concrete question/action for the next iteration>'],
+    [
+      'the repeated format with its placeholders',
+      'COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">\nNEXT_FOCUS: <one concrete question/action for the next iteration>',
+    ],
     ['the repeated format with a slash', 'COMPLETION_STATUS: COMPLETE/NEEDS_MORE_INFO'],
     ['the repeated format in words', 'COMPLETION_STATUS: COMPLETE or NEEDS_MORE_INFO'],
     ['the repeated format as JSON', '{"COMPLETION_STATUS":"COMPLETE | NEEDS_MORE_INFO","GAP":"none"}'],
@@ -159,10 +227,13 @@ describe('a reply without a verdict', () => {
     ['a status of its own', 'COMPLETION_STATUS: MAYBE\nGAP: none'],
     ['COMPLETE beside a gap', `COMPLETION_STATUS: COMPLETE\nGAP: ${gap}\nNEXT_FOCUS: ${focus}`],
     ['more being needed of nothing', 'COMPLETION_STATUS: NEEDS_MORE_INFO'],
-    ['more being needed, with the placeholder as the gap', 'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">'],
+    [
+      'more being needed, with the placeholder as the gap',
+      'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: <what specific fact/calculation/document is still missing, or "none">',
+    ],
   ])('is no assessment: %s', (_what, reply) => {
     expect(readGap(reply)).toEqual({ verdict: 'complete', gap: '', nextFocus: '', parsed: false });
-  }); // prettier-ignore
+  });
 
   it('is read in no time, however long it is', () => {
     const from = performance.now();

@@ -7,10 +7,24 @@ const labels: readonly Label[] = [
   ...['completion status', 'completionstatus'].map((words) => ({ field: 'status', words, anywhere: true })),
   ...['status', 'verdict', 'completion', 'completeness', 'complete', 'is complete'].map((words) => ({ field: 'status', words })),
   ...['gap', 'gaps'].map((words) => ({ field: 'gap', words, anywhere: true })),
-  ...['missing', 'missing info', 'missing information', 'whats missing', 'information gap', 'knowledge gap', 'remaining gap', 'open gap', 'lücke', 'lücken'].map((words) => ({ field: 'gap', words })),
+  ...[
+    'missing',
+    'missing info',
+    'missing information',
+    'whats missing',
+    'information gap',
+    'knowledge gap',
+    'remaining gap',
+    'open gap',
+    'lücke',
+    'lücken',
+  ].map((words) => ({ field: 'gap', words })),
   ...['next focus', 'nextfocus'].map((words) => ({ field: 'focus', words, anywhere: true })),
-  ...['focus', 'next', 'next step', 'next steps', 'next question', 'next action', 'next query', 'nächster fokus'].map((words) => ({ field: 'focus', words })),
-]; // prettier-ignore
+  ...['focus', 'next', 'next step', 'next steps', 'next question', 'next action', 'next query', 'nächster fokus'].map((words) => ({
+    field: 'focus',
+    words,
+  })),
+];
 
 /** Longest gap and focus that are kept, characters. */
 const longest = 1_000;
@@ -20,12 +34,18 @@ type Said = 'complete' | 'needs_more_info';
 /** Verdicts as words, the turned ones first: what one of them has taken is not read again. */
 const verdictWords: readonly (readonly [RegExp, Said])[] = [
   [/\b(?:NO|NOT|NO LONGER|DOES NOT|DOESN T) (?:NEEDS? |REQUIRES? )?(?:ANY )?MORE (?:INFO|INFORMATION)\b/g, 'complete'],
-  [/\b(?:NOT|ISN T|NOT YET|IN|UN|NON|PARTIALLY|PARTLY|MOSTLY|ALMOST|NICHT) ?(?:FULLY |YET |QUITE |ENTIRELY )?(?:COMPLETED?|FINISHED|SUFFICIENT|VOLLSTÄNDIG)\b/g, 'needs_more_info'],
-  [/\bNEEDS? (?:SOME |ANY )?(?:MORE|FURTHER|ADDITIONAL)(?: INFO| INFORMATION| DATA| FACTS| RESEARCH)?\b|\bNEEDS? INFO(?:RMATION)?\b|\bMORE INFO(?:RMATION)?(?: IS)?(?: NEEDED| REQUIRED)?\b|\b(?:PARTIAL|MISSING)\b/g, 'needs_more_info'],
+  [
+    /\b(?:NOT|ISN T|NOT YET|IN|UN|NON|PARTIALLY|PARTLY|MOSTLY|ALMOST|NICHT) ?(?:FULLY |YET |QUITE |ENTIRELY )?(?:COMPLETED?|FINISHED|SUFFICIENT|VOLLSTÄNDIG)\b/g,
+    'needs_more_info',
+  ],
+  [
+    /\bNEEDS? (?:SOME |ANY )?(?:MORE|FURTHER|ADDITIONAL)(?: INFO| INFORMATION| DATA| FACTS| RESEARCH)?\b|\bNEEDS? INFO(?:RMATION)?\b|\bMORE INFO(?:RMATION)?(?: IS)?(?: NEEDED| REQUIRED)?\b|\b(?:PARTIAL|MISSING)\b/g,
+    'needs_more_info',
+  ],
   [/\b(?:COMPLETED?|COMPLETION|FINISHED|SUFFICIENT|DONE|VOLLSTÄNDIG)\b/g, 'complete'],
   [/^(?:TRUE|YES|JA)\b/g, 'complete'],
   [/^(?:FALSE|NO|NEIN)\b/g, 'needs_more_info'],
-]; // prettier-ignore
+];
 
 /** Of boxes the ticked one counts. */
 function counting(status: string): string {
@@ -38,7 +58,12 @@ function counting(status: string): string {
  * unless the other one is offered beside it: then the format was repeated and not filled in.
  */
 function verdictOf(status: string): Said | null {
-  let rest = counting(status).replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').toUpperCase().replace(/[^\p{L}\p{N}|/]+/gu, ' ').replace(/\s*([|/])\s*/g, ' $1 ').trim(); // prettier-ignore
+  let rest = counting(status)
+    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+    .toUpperCase()
+    .replace(/[^\p{L}\p{N}|/]+/gu, ' ')
+    .replace(/\s*([|/])\s*/g, ' $1 ')
+    .trim();
   const found: { at: number; length: number; said: Said }[] = [];
   for (const [words, said] of verdictWords)
     rest = rest.replace(words, (match: string, at: number) => {
@@ -118,7 +143,11 @@ function gapBehind(status: string): string | null {
 /** A verdict without a name, in capitals at the beginning of a line: `NEEDS_MORE_INFO: the year`. */
 function bareVerdict(reply: string, fields: readonly LabelledValue[]): Reading | null {
   if (fields.some(({ field, value }) => field === 'status' && value !== '')) return null;
-  const lines = reply.slice(-4_000).split('\n').map((line) => line.trim()).filter(Boolean); // prettier-ignore
+  const lines = reply
+    .slice(-4_000)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
   for (const [at, line] of lines.entries()) {
     const found = verdictAndMore.exec(line);
     const verdict = found && found[1] === found[1]!.toUpperCase() ? verdictOf(line) : null;

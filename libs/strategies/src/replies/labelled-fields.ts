@@ -18,10 +18,44 @@ const longestReply = 12_000;
 
 /** Signs of other scripts and keyboards as the plain ones, one for one. */
 const plainSigns: Readonly<Record<string, string>> = {
-  '：': ':', '﹕': ':', '︰': ':', '＝': '=', '｜': '|', '│': '|', '┃': '|', '，': ',', '、': ',', '；': ';', '。': '.', '＿': '_',
-  '－': '-', '‐': '-', '‑': '-', '（': '(', '）': ')', '【': '[', '】': ']', '［': '[', '］': ']', '「': '"', '」': '"', '『': '"', '』': '"',
-  '“': '"', '”': '"', '„': '"', '«': '"', '»': '"', '‘': "'", '’': "'", '\u00a0': ' ', '\u3000': ' ', '⇒': '→', '＞': '>', '＜': '<',
-}; // prettier-ignore
+  '：': ':',
+  '﹕': ':',
+  '︰': ':',
+  '＝': '=',
+  '｜': '|',
+  '│': '|',
+  '┃': '|',
+  '，': ',',
+  '、': ',',
+  '；': ';',
+  '。': '.',
+  '＿': '_',
+  '－': '-',
+  '‐': '-',
+  '‑': '-',
+  '（': '(',
+  '）': ')',
+  '【': '[',
+  '】': ']',
+  '［': '[',
+  '］': ']',
+  '「': '"',
+  '」': '"',
+  '『': '"',
+  '』': '"',
+  '“': '"',
+  '”': '"',
+  '„': '"',
+  '«': '"',
+  '»': '"',
+  '‘': "'",
+  '’': "'",
+  '\u00a0': ' ',
+  '\u3000': ' ',
+  '⇒': '→',
+  '＞': '>',
+  '＜': '<',
+};
 
 /** Reply without what a model thought before it or struck out, special tokens, and tags that only lay out. */
 function bare(reply: string): string {
@@ -66,7 +100,10 @@ export function labelledValues(reply: string, labels: readonly Label[]): readonl
 }
 
 function* namesIn(text: string, labels: readonly Label[]): Generator<{ field: string; start: number; end: number }> {
-  const pattern = labels.map(({ words }) => words.replaceAll(' ', '[ _-]?')).sort((a, b) => b.length - a.length).join('|'); // prettier-ignore
+  const pattern = labels
+    .map(({ words }) => words.replaceAll(' ', '[ _-]?'))
+    .sort((a, b) => b.length - a.length)
+    .join('|');
   const byLetters = new Map(labels.map((label) => [letters(label.words), label]));
   for (const match of text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern})(?![\\p{L}\\p{N}])`, 'giu'))) {
     const label = byLetters.get(letters(match[0]));
@@ -115,7 +152,10 @@ function cleaned(raw: string): string {
 /** A table whose first row holds names, with bars, commas, semicolons or tabs between its cells. */
 function tableValues(text: string, labels: readonly Label[]): readonly LabelledValue[] {
   const byLetters = new Map(labels.map((label) => [letters(label.words), label.field]));
-  const rows = text.split('\n').map((line) => line.trim()).filter((line) => /\p{L}/u.test(line)); // prettier-ignore
+  const rows = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => /\p{L}/u.test(line));
   for (const [at, row] of rows.entries())
     for (const sign of ['|', '\t', ';', ',']) {
       const names = cells(row, sign).map((cell) => byLetters.get(letters(cell)));
@@ -138,7 +178,10 @@ export function labelledMembers(value: unknown, labels: readonly Label[], depth 
   const members = Object.entries(value) as [string, unknown][];
   // { "key": "GAP", "value": "…" }
   const [name, other, ...more] = members.map(([, member]) => member);
-  const named = typeof name === 'string' && typeof other === 'string' && more.length === 0 && !Array.isArray(value) ? byLetters.get(letters(name)) : undefined; // prettier-ignore
+  const named =
+    typeof name === 'string' && typeof other === 'string' && more.length === 0 && !Array.isArray(value)
+      ? byLetters.get(letters(name))
+      : undefined;
   if (named !== undefined && !members.some(([key]) => byLetters.has(letters(key)))) return [{ field: named, value: textOf(other) }];
   return members.flatMap(([key, member]) => {
     const field = Array.isArray(value) ? undefined : byLetters.get(letters(key));

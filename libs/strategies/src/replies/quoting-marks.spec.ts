@@ -28,7 +28,10 @@ describe('the marks of quoted data', () => {
   });
 
   it('never show, wherever the stream is cut, and the same text is left', () => {
-    const piece = fc.oneof(fc.constantFrom(open, close, `${label} `, '\n', '<', '<<', 'DATA', '>>', ' ', 'general', 'blue', '🌊'), fc.string({ maxLength: 5 })); // prettier-ignore
+    const piece = fc.oneof(
+      fc.constantFrom(open, close, `${label} `, '\n', '<', '<<', 'DATA', '>>', ' ', 'general', 'blue', '🌊'),
+      fc.string({ maxLength: 5 }),
+    );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), fc.array(fc.nat(200), { maxLength: 15 }), (pieces, cuts) => {
         const whole = pieces.join('');

@@ -13,9 +13,31 @@ const template = { experts: { general: {} }, capabilities: ['research'] } as unk
 const pieces = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(
-    ...Object.values(marks.expertMarkers), ...Object.values(marks.gapCheck), marks.insight.open, marks.insight.close,
-    '```json', '```', '{', '}', '[', ']', '"', ':', ',', '\n', '**', '- ', '<think>', '</think>', '{"tasks":', '"id":"x1"', '0.5', 'none', '__proto__', '\\',
-  ), // prettier-ignore
+    ...Object.values(marks.expertMarkers),
+    ...Object.values(marks.gapCheck),
+    marks.insight.open,
+    marks.insight.close,
+    '```json',
+    '```',
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    ':',
+    ',',
+    '\n',
+    '**',
+    '- ',
+    '<think>',
+    '</think>',
+    '{"tasks":',
+    '"id":"x1"',
+    '0.5',
+    'none',
+    '__proto__',
+    '\\',
+  ),
 );
 const reply = fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join(''));
 

@@ -20,7 +20,16 @@ describe('the passages of a page', () => {
   });
 
   it('stand in the order of the page, with the heading they stand under, each fact once', () => {
-    const text = ['# Metals', filler(1), '## Copper', 'Copper melts at 1085 degrees Celsius, far below iron.', filler(2), '## Iron', 'Iron melts at 1538 degrees Celsius, far above copper.', filler(3)].join('\n\n'); // prettier-ignore
+    const text = [
+      '# Metals',
+      filler(1),
+      '## Copper',
+      'Copper melts at 1085 degrees Celsius, far below iron.',
+      filler(2),
+      '## Iron',
+      'Iron melts at 1538 degrees Celsius, far above copper.',
+      filler(3),
+    ].join('\n\n');
     expect(bestPassages('melting point: iron melts, copper melts', text).slice(0, 2)).toEqual([
       'Copper: Copper melts at 1085 degrees Celsius, far below iron.',
       'Iron: Iron melts at 1538 degrees Celsius, far above copper.',

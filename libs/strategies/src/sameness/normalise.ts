@@ -5,7 +5,8 @@ export const literalPattern =
   /```[\s\S]*?```|`[^`\n]+`|"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|»[^«\n]{1,2000}«/gu;
 
 /** Questions about letters themselves, where another case is another question. */
-const aboutLetters = /(?<!\p{L})(?:hash|md5|sha|crc|base64|(?:en|de)code|(?:en|de)crypt|(?:en|de)kodier|verschlüssel|entschlüssel|regex|regular expression|regulär|password|passwort|upper-?case|lower-?case|capital letter|großbuchstab|kleinbuchstab|case[- ]sensitiv|groß-? ?und kleinschreib|anagram)/iu; // prettier-ignore
+const aboutLetters =
+  /(?<!\p{L})(?:hash|md5|sha|crc|base64|(?:en|de)code|(?:en|de)crypt|(?:en|de)kodier|verschlüssel|entschlüssel|regex|regular expression|regulär|password|passwort|upper-?case|lower-?case|capital letter|großbuchstab|kleinbuchstab|case[- ]sensitiv|groß-? ?und kleinschreib|anagram)/iu;
 
 /** Words whose capitals may be part of their meaning: mixed case inside (getUser), letters with digits, units behind a number (5 MW). */
 const keepsCase = (word: string): boolean => /^[^\p{Ll}]*\p{Ll}[^\p{Lu}]*\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/u.test(word));

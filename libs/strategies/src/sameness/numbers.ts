@@ -1,5 +1,7 @@
-const english = 'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'; // prettier-ignore
-const german = 'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn'; // prettier-ignore
+const english =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
+const german =
+  'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn';
 const englishTens = 'twenty thirty forty fifty sixty seventy eighty ninety';
 const germanTens = 'zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig';
 const englishOrdinals = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth';
@@ -20,9 +22,23 @@ germanTens
 
 const scales: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    hundred: 1e2, hundert: 1e2, thousand: 1e3, tausend: 1e3, k: 1e3, million: 1e6, millions: 1e6, millionen: 1e6, mio: 1e6, billion: 1e9, milliarde: 1e9, milliarden: 1e9, mrd: 1e9, trillion: 1e12, billionen: 1e12,
+    hundred: 1e2,
+    hundert: 1e2,
+    thousand: 1e3,
+    tausend: 1e3,
+    k: 1e3,
+    million: 1e6,
+    millions: 1e6,
+    millionen: 1e6,
+    mio: 1e6,
+    billion: 1e9,
+    milliarde: 1e9,
+    milliarden: 1e9,
+    mrd: 1e9,
+    trillion: 1e12,
+    billionen: 1e12,
   }),
-); // prettier-ignore
+);
 
 /** A number word of either language; undefined for every other word. "billion" is the English one. */
 export const valueOfWord = (word: string): number | undefined => values.get(word);
@@ -47,20 +63,93 @@ const strip = (digits: string): string => digits.replace(/^(-?)0+(?=\d)/u, '$1')
 /** Spelling of a unit -> its one name. Two units are two questions even where one converts to the other. */
 export const unitOf: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    '%': '% percent prozent percentage per-cent', '‰': '‰ permille promille', $: '$ dollar dollars usd bucks', '€': '€ euro euros eur', '£': '£ gbp', pound: 'pound pounds pfund lb lbs', '¥': '¥ yen jpy', chf: 'chf franken francs', yuan: 'yuan renminbi cny', rupee: 'rupee rupees rupien inr', bitcoin: 'bitcoin bitcoins btc',
-    km: 'km kilometer kilometers kilometre kilometres kilometern', m: 'm meter meters metre metres metern', cm: 'cm centimeter centimeters centimetre centimetres zentimeter zentimetern', mm: 'mm millimeter millimeters millimetre millimetres millimetern', mile: 'mi mile miles meile meilen', foot: 'ft foot feet fuß', inch: 'inch inches zoll', yard: 'yard yards', 'light-year': 'light-year light-years lichtjahr lichtjahre lichtjahren',
-    kg: 'kg kilo kilos kilogram kilograms kilogramm', g: 'g gram grams gramm', mg: 'mg milligram milligrams milligramm', ounce: 'oz ounce ounces unze unzen', stone: 'stone stones', ton: 'ton tons tonne tonnes tonnen',
-    l: 'l liter liters litre litres litern', ml: 'ml milliliter millilitre milliliters millilitres', gallon: 'gallon gallons gallone gallonen', pint: 'pint pints', cup: 'cup cups tasse tassen', tablespoon: 'tbsp tablespoon tablespoons esslöffel el', teaspoon: 'tsp teaspoon teaspoons teelöffel tl',
-    '°c': '°c celsius', '°f': '°f fahrenheit', k: 'kelvin', mph: 'mph', 'km/h': 'km/h kmh kph', knot: 'knot knots knoten', 'm/s': 'm/s',
-    j: 'joule joules', kwh: 'kwh kilowattstunde kilowattstunden', cal: 'calorie calories kcal kalorie kalorien', w: 'watt watts', kw: 'kw kilowatt kilowatts', hp: 'hp horsepower ps', volt: 'volt volts', ampere: 'amp amps ampere amperes',
-    bit: 'bit bits', byte: 'byte bytes', kb: 'kilobyte kilobytes', mb: 'megabyte megabytes', gb: 'gigabyte gigabytes', tb: 'terabyte terabytes', kib: 'kib', mib: 'mib', gib: 'gib', acre: 'acre acres', hectare: 'hectare hectares hektar ha', bar: 'bar', psi: 'psi', pascal: 'pascal',
-    second: 'seconds sekunde sekunden', minute: 'minute minutes minuten', hour: 'hour hours stunde stunden', day: 'day days tag tage tagen', week: 'week weeks woche wochen', month: 'month months monat monate monaten', year: 'year years jahr jahre jahren', decade: 'decade decades jahrzehnt jahrzehnte',
+    '%': '% percent prozent percentage per-cent',
+    '‰': '‰ permille promille',
+    $: '$ dollar dollars usd bucks',
+    '€': '€ euro euros eur',
+    '£': '£ gbp',
+    pound: 'pound pounds pfund lb lbs',
+    '¥': '¥ yen jpy',
+    chf: 'chf franken francs',
+    yuan: 'yuan renminbi cny',
+    rupee: 'rupee rupees rupien inr',
+    bitcoin: 'bitcoin bitcoins btc',
+    km: 'km kilometer kilometers kilometre kilometres kilometern',
+    m: 'm meter meters metre metres metern',
+    cm: 'cm centimeter centimeters centimetre centimetres zentimeter zentimetern',
+    mm: 'mm millimeter millimeters millimetre millimetres millimetern',
+    mile: 'mi mile miles meile meilen',
+    foot: 'ft foot feet fuß',
+    inch: 'inch inches zoll',
+    yard: 'yard yards',
+    'light-year': 'light-year light-years lichtjahr lichtjahre lichtjahren',
+    kg: 'kg kilo kilos kilogram kilograms kilogramm',
+    g: 'g gram grams gramm',
+    mg: 'mg milligram milligrams milligramm',
+    ounce: 'oz ounce ounces unze unzen',
+    stone: 'stone stones',
+    ton: 'ton tons tonne tonnes tonnen',
+    l: 'l liter liters litre litres litern',
+    ml: 'ml milliliter millilitre milliliters millilitres',
+    gallon: 'gallon gallons gallone gallonen',
+    pint: 'pint pints',
+    cup: 'cup cups tasse tassen',
+    tablespoon: 'tbsp tablespoon tablespoons esslöffel el',
+    teaspoon: 'tsp teaspoon teaspoons teelöffel tl',
+    '°c': '°c celsius',
+    '°f': '°f fahrenheit',
+    k: 'kelvin',
+    mph: 'mph',
+    'km/h': 'km/h kmh kph',
+    knot: 'knot knots knoten',
+    'm/s': 'm/s',
+    j: 'joule joules',
+    kwh: 'kwh kilowattstunde kilowattstunden',
+    cal: 'calorie calories kcal kalorie kalorien',
+    w: 'watt watts',
+    kw: 'kw kilowatt kilowatts',
+    hp: 'hp horsepower ps',
+    volt: 'volt volts',
+    ampere: 'amp amps ampere amperes',
+    bit: 'bit bits',
+    byte: 'byte bytes',
+    kb: 'kilobyte kilobytes',
+    mb: 'megabyte megabytes',
+    gb: 'gigabyte gigabytes',
+    tb: 'terabyte terabytes',
+    kib: 'kib',
+    mib: 'mib',
+    gib: 'gib',
+    acre: 'acre acres',
+    hectare: 'hectare hectares hektar ha',
+    bar: 'bar',
+    psi: 'psi',
+    pascal: 'pascal',
+    second: 'seconds sekunde sekunden',
+    minute: 'minute minutes minuten',
+    hour: 'hour hours stunde stunden',
+    day: 'day days tag tage tagen',
+    week: 'week weeks woche wochen',
+    month: 'month months monat monate monaten',
+    year: 'year years jahr jahre jahren',
+    decade: 'decade decades jahrzehnt jahrzehnte',
   }).flatMap(([name, spellings]) => spellings.split(' ').map((spelling) => [spelling, name] as const)),
-); // prettier-ignore
+);
 
 const monthNames = [
-  'january januar jan jänner', 'february februar feb', 'march märz mar', 'april apr', 'may mai', 'june juni jun', 'july juli jul', 'august aug', 'september sep sept', 'october oktober oct okt', 'november nov', 'december dezember dec dez',
-]; // prettier-ignore
+  'january januar jan jänner',
+  'february februar feb',
+  'march märz mar',
+  'april apr',
+  'may mai',
+  'june juni jun',
+  'july juli jul',
+  'august aug',
+  'september sep sept',
+  'october oktober oct okt',
+  'november nov',
+  'december dezember dec dez',
+];
 /** 1 to 12 by name, in both languages. */
 export const monthOf: ReadonlyMap<string, number> = new Map(
   monthNames.flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),

@@ -34,9 +34,13 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
       if (!oneIsPassive && exchangeRoles(left, right, a, b)) return true;
       const weight = weightOf(left, a, b) + weightOf(right, a, b);
       if (weight === 2 && !oneIsPassive) return true;
-      const between = inOrder.some(({ first, second }) => first > left.first && first < right.first && second > right.second && second < left.second); // prettier-ignore
+      const between = inOrder.some(
+        ({ first, second }) => first > left.first && first < right.first && second > right.second && second < left.second,
+      );
       const areNeighbours = right.first - left.first === 1 && left.second - right.second === 1;
-      const isBound = [left, right].some(({ first, second }) => prepositions.has(a.tokens[first]!.role) || prepositions.has(b.tokens[second]!.role)); // prettier-ignore
+      const isBound = [left, right].some(
+        ({ first, second }) => prepositions.has(a.tokens[first]!.role) || prepositions.has(b.tokens[second]!.role),
+      );
       // A German verb stands before or behind its nouns for the sake of the clause.
       const isGerman = a.language === 'de' || b.language === 'de';
       if (!isReworded && !isGerman && !oneIsPassive && !isBound && (between || areNeighbours)) return true;
@@ -60,11 +64,20 @@ const exchangeRoles = (left: Match, right: Match, a: Reading, b: Reading): boole
     rightRole === b.tokens[left.second]!.role
   );
 };
-const prepositions = new Set([...sources, ...targets, ...'at on for with during since until before after about under over between within against against gegen für mit bei im am um seit bis vor während über unter zwischen innerhalb of'.split(' ')]); // prettier-ignore
+const prepositions = new Set([
+  ...sources,
+  ...targets,
+  ...'at on for with during since until before after about under over between within against against gegen für mit bei im am um seit bis vor während über unter zwischen innerhalb of'.split(
+    ' ',
+  ),
+]);
 
 const isList = ({ tokens }: Reading, from: number, to: number): boolean => {
   const between = tokens.slice(from + 1, to);
-  return between.some(({ value }) => coordinators.has(value)) && between.every(({ value, kind }) => coordinators.has(value) || fillers.has(value) || kind === 'operator'); // prettier-ignore
+  return (
+    between.some(({ value }) => coordinators.has(value)) &&
+    between.every(({ value, kind }) => coordinators.has(value) || fillers.has(value) || kind === 'operator')
+  );
 };
 
 /** 1 for names and other words whose place says who does what to whom. */

@@ -58,7 +58,9 @@ const withOneName = (text: string): string =>
     .replace(/(?<!\p{L})(?:(?:the )?united kingdom|great britain|UK|U\.K\.)(?!\p{L})/giu, 'UK')
     .replace(/(?<!\p{L})(?:(?:the )?european union|(?:die )?europäischen? union|EU)(?!\p{L})/giu, 'EU');
 
-const articles = new Set('a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' ')); // prettier-ignore
+const articles = new Set(
+  'a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' '),
+);
 
 export function readQuestion(text: string): Reading {
   const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
@@ -101,11 +103,23 @@ export function readQuestion(text: string): Reading {
   function pushWord(written: string): void {
     const contracted = /^(.*?)(n't|'(?:s|re|ve|ll|d|m))$/iu.exec(written);
     const [stem, ending] = contracted ? [contracted[1]!, contracted[2]!.toLowerCase()] : [written, ''];
-    const word = stem.toLowerCase() === 'ca' && ending === "n't" ? 'can' : stem.toLowerCase() === 'wo' && ending === "n't" ? 'will' : stem.toLowerCase(); // prettier-ignore
+    const word =
+      stem.toLowerCase() === 'ca' && ending === "n't"
+        ? 'can'
+        : stem.toLowerCase() === 'wo' && ending === "n't"
+          ? 'will'
+          : stem.toLowerCase();
     const numeral = romanNumerals.indexOf(written);
     if (numeral > 1) return push('number', written, String(numeral));
     // "A beats B": a letter that stands for something, not an article.
-    if (/^\p{Lu}$/u.test(written) && written !== 'I' && (written !== 'A' || !startsSentence || /^\s+(?:is|are|was|has|beats|and|or|to|vs|than)\s|^\s*[^\s\p{L}]/u.test(plain.slice(end, end + 20)))) return push('identifier', written, written.toLowerCase(), true); // prettier-ignore
+    if (
+      /^\p{Lu}$/u.test(written) &&
+      written !== 'I' &&
+      (written !== 'A' ||
+        !startsSentence ||
+        /^\s+(?:is|are|was|has|beats|and|or|to|vs|than)\s|^\s*[^\s\p{L}]/u.test(plain.slice(end, end + 20)))
+    )
+      return push('identifier', written, written.toLowerCase(), true);
     const isCapital = !startsSentence && !isShouted && /^\p{Lu}/u.test(written) && word !== 'i';
     push('word', written, word, isCapital);
     if ((isGrammar(word, language) || governs.has(word)) && !articles.has(word)) role = word;
@@ -140,10 +154,12 @@ function withQuantities(tokens: readonly Token[]): readonly Token[] {
     const number = before?.kind === 'number' && !before.value.includes(':') ? Number(before.value) : Number.NaN;
     if (scale !== undefined && Number.isFinite(number)) result[result.length - 1] = { ...before!, value: String(number * scale) };
     else if (scale !== undefined && scale > 1_000 && token.value !== 'k') result.push({ ...token, kind: 'number', value: String(scale) });
-    else if (value !== undefined && isTens(before) && value < 10 && value > 0) result[result.length - 1] = { ...before!, value: String(number + value) };
-    else if (value !== undefined && !(token.value === 'second' && before?.value === 'per')) result.push({ ...token, kind: 'number', value: String(value), isCapital: false });
+    else if (value !== undefined && isTens(before) && value < 10 && value > 0)
+      result[result.length - 1] = { ...before!, value: String(number + value) };
+    else if (value !== undefined && !(token.value === 'second' && before?.value === 'per'))
+      result.push({ ...token, kind: 'number', value: String(value), isCapital: false });
     else result.push(token);
-  } // prettier-ignore
+  }
   return result.map((token, index) => {
     const before = result[index - 1];
     // Short ones are words too ("gib", "bar"): a number or a preposition has to stand before them.
@@ -152,12 +168,21 @@ function withQuantities(tokens: readonly Token[]): readonly Token[] {
     const unit = degrees ?? (token.kind === 'number' || token.kind === 'date' || isShort ? undefined : unitOf.get(token.value));
     if (before?.kind === 'number' && /^[kmgt]b$/iu.test(token.text))
       return { ...token, value: /^[A-Z]b$/u.test(token.text) ? `unit:${token.text}` : `unit:${token.value}`, isCapital: false };
-    if (before?.kind === 'number' && /^\d/u.test(before.text) && unit === undefined && /^\p{L}{1,2}$/u.test(token.text) && token.kind === 'word' && /\p{Lu}/u.test(token.text)) return { ...token, value: `unit:${token.text}`, isCapital: false }; // prettier-ignore
+    if (
+      before?.kind === 'number' &&
+      /^\d/u.test(before.text) &&
+      unit === undefined &&
+      /^\p{L}{1,2}$/u.test(token.text) &&
+      token.kind === 'word' &&
+      /\p{Lu}/u.test(token.text)
+    )
+      return { ...token, value: `unit:${token.text}`, isCapital: false };
     return unit === undefined ? token : { ...token, value: `unit:${unit}`, isCapital: false };
   });
 }
 const besideUnit = new Set('in to into per pro nach zu many viele viel much und and or oder'.split(' '));
-const isTens = (token: Token | undefined): boolean => token?.kind === 'number' && /^[2-9]0$/u.test(token.value) && /^\p{L}/u.test(token.text); // prettier-ignore
+const isTens = (token: Token | undefined): boolean =>
+  token?.kind === 'number' && /^[2-9]0$/u.test(token.value) && /^\p{L}/u.test(token.text);
 
 /** "9 November 1989", "November 9th, 1989", "im März": dates; the year only where it stands beside the month. */
 function withDates(tokens: readonly Token[], language: Language | null): readonly Token[] {
@@ -168,7 +193,13 @@ function withDates(tokens: readonly Token[], language: Language | null): readonl
     const token = tokens[index]!;
     const month = token.kind === 'word' ? monthOf.get(token.value) : undefined;
     const before = result.at(-1);
-    const isMonth = month !== undefined && (token.isCapital || isDay(before) || isDay(tokens[index + 1]) || (language === 'de' && token.value.length > 3) || ['in', 'im', 'of', 'since', 'until', 'by'].includes(token.role)); // prettier-ignore
+    const isMonth =
+      month !== undefined &&
+      (token.isCapital ||
+        isDay(before) ||
+        isDay(tokens[index + 1]) ||
+        (language === 'de' && token.value.length > 3) ||
+        ['in', 'im', 'of', 'since', 'until', 'by'].includes(token.role));
     if (!isMonth) {
       result.push(token);
       continue;

@@ -89,7 +89,12 @@ describe('two questions', () => {
   });
 
   it('are compared in either order with the same outcome, and each is the same as itself', () => {
-    const text = fc.oneof(fc.string({ maxLength: 60 }), fc.array(fc.constantFrom('what', 'is', 'not', '5', 'km', 'Rome', 'to', 'from', '"x"', 'der', 'Hund', '?', 'May'), { maxLength: 12 }).map((words) => words.join(' '))); // prettier-ignore
+    const text = fc.oneof(
+      fc.string({ maxLength: 60 }),
+      fc
+        .array(fc.constantFrom('what', 'is', 'not', '5', 'km', 'Rome', 'to', 'from', '"x"', 'der', 'Hund', '?', 'May'), { maxLength: 12 })
+        .map((words) => words.join(' ')),
+    );
     fc.assert(
       fc.property(text, text, (a, b) => {
         expect(sameQuestion(a, a)).toEqual({ same: true, differences: [] });
@@ -100,11 +105,16 @@ describe('two questions', () => {
 
   it('with another number anywhere are never the same', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 2, max: 9_999 }), fc.integer({ min: 2, max: 9_999 }), fc.constantFrom('What is # % of 50?', 'Nenne # Seen.', 'Who ruled in #?', 'Summarise chapter #'), (a, b, text) => {
-        fc.pre(a !== b);
-        expect(sameQuestion(text.replace('#', String(a)), text.replace('#', String(b))).same).toBe(false);
-      }),
-    ); // prettier-ignore
+      fc.property(
+        fc.integer({ min: 2, max: 9_999 }),
+        fc.integer({ min: 2, max: 9_999 }),
+        fc.constantFrom('What is # % of 50?', 'Nenne # Seen.', 'Who ruled in #?', 'Summarise chapter #'),
+        (a, b, text) => {
+          fc.pre(a !== b);
+          expect(sameQuestion(text.replace('#', String(a)), text.replace('#', String(b))).same).toBe(false);
+        },
+      ),
+    );
   });
 
   it('that are long or odd are compared at once', () => {
@@ -159,8 +169,10 @@ describe('the key of a question', () => {
   ])('differs for "%s" and "%s"', (a, b) => expect(normaliseQuestion(a)).not.toBe(normaliseQuestion(b)));
 
   it('is a key of itself', () => {
-    fc.assert(fc.property(fc.string({ maxLength: 80 }), (text) => {
-      expect(normaliseQuestion(text)).toBe(normaliseQuestion(`  ${text}  `));
-    })); // prettier-ignore
+    fc.assert(
+      fc.property(fc.string({ maxLength: 80 }), (text) => {
+        expect(normaliseQuestion(text)).toBe(normaliseQuestion(`  ${text}  `));
+      }),
+    );
   });
 });

@@ -41,7 +41,8 @@ export function sameQuestion(a: string, b: string): Sameness {
 
 function compareParts(a: string, b: string, first: Reading, second: Reading): readonly string[] {
   const differences: string[] = [];
-  if (first.language !== null && second.language !== null && first.language !== second.language) differences.push(pair('language', [first.language], [second.language])); // prettier-ignore
+  if (first.language !== null && second.language !== null && first.language !== second.language)
+    differences.push(pair('language', [first.language], [second.language]));
   if (!sameLiterals(a, b, first, second)) differences.push('quote');
 
   for (const kind of ['number', 'date'] as const) {
@@ -65,7 +66,11 @@ function sameLiterals(a: string, b: string, first: Reading, second: Reading): bo
   const left = [...first.literals].sort();
   const right = [...second.literals].sort();
   if (left.length === right.length) return left.every((literal, index) => literal === right[index]);
-  const flat = (text: string): string => text.replace(literalPattern, (literal) => literal.slice(1, -1)).replace(/\s+/gu, ' ').toLowerCase(); // prettier-ignore
+  const flat = (text: string): string =>
+    text
+      .replace(literalPattern, (literal) => literal.slice(1, -1))
+      .replace(/\s+/gu, ' ')
+      .toLowerCase();
   const holds = (text: string, literals: readonly string[]): boolean => literals.every((literal) => flat(text).includes(flat(literal)));
   return holds(b, left) && holds(a, right);
 }
@@ -75,7 +80,11 @@ function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly stri
   const found: string[] = [];
   tokens.forEach((token, index) => {
     if (token.kind !== kind) return;
-    const unit = [tokens[index + 1], tokens[index - 1], tokens[index + 2]].find((near) => near?.value.startsWith('unit:') && (near === tokens[index + 1] || /^[$€£¥]$/u.test(near.text) || /^(?:°|degrees?|grad)$/u.test(tokens[index + 1]?.value ?? ''))); // prettier-ignore
+    const unit = [tokens[index + 1], tokens[index - 1], tokens[index + 2]].find(
+      (near) =>
+        near?.value.startsWith('unit:') &&
+        (near === tokens[index + 1] || /^[$€£¥]$/u.test(near.text) || /^(?:°|degrees?|grad)$/u.test(tokens[index + 1]?.value ?? '')),
+    );
     found.push(kind === 'number' && unit ? `${token.value} ${unit.value.slice(5)}` : token.value);
   });
   return kind === 'date' ? found.sort() : found;
@@ -90,25 +99,51 @@ const unitsAmong = ({ tokens }: Reading, isWanted: (index: number) => boolean): 
   ...new Set(tokens.flatMap(({ value }, index) => (value.startsWith('unit:') && isWanted(index) ? [value.slice(5)] : []))),
 ];
 const unitsOf = (reading: Reading): readonly string[] => unitsAmong(reading, (index) => !isAskedTime(reading.tokens, index));
-const askedTimeUnits = (reading: Reading): string => [...unitsAmong(reading, (index) => isAskedTime(reading.tokens, index))].sort().join(' '); // prettier-ignore
+const askedTimeUnits = (reading: Reading): string =>
+  [...unitsAmong(reading, (index) => isAskedTime(reading.tokens, index))].sort().join(' ');
 
 /** Signs of arithmetic, also where they are spoken. */
-const spokenOperators: Readonly<Record<string, string>> = { plus: '+', minus: '-', times: '*', multiplied: '*', mal: '*', divided: '/', geteilt: '/', hoch: '^', squared: '^', cubed: '^' }; // prettier-ignore
+const spokenOperators: Readonly<Record<string, string>> = {
+  plus: '+',
+  minus: '-',
+  times: '*',
+  multiplied: '*',
+  mal: '*',
+  divided: '/',
+  geteilt: '/',
+  hoch: '^',
+  squared: '^',
+  cubed: '^',
+};
 function operatorsOf({ tokens }: Reading): string {
   return tokens
     .map((token, index) => {
       const isBeside = tokens[index - 1]?.kind === 'number' || tokens[index + 1]?.kind === 'number';
       const isSign = token.kind === 'operator' && /[-+*/^=<>!&|~§]/u.test(token.value);
-      return isSign ? token.value : isBeside && token.kind === 'word' && !(token.value === 'hoch' && tokens[index + 1]?.kind !== 'number') ? (spokenOperators[token.value] ?? '') : ''; // prettier-ignore
+      return isSign
+        ? token.value
+        : isBeside && token.kind === 'word' && !(token.value === 'hoch' && tokens[index + 1]?.kind !== 'number')
+          ? (spokenOperators[token.value] ?? '')
+          : '';
     })
     .join('');
 }
 
-const negations = new Set("not n't no never without neither nor none nobody nothing nowhere cannot lacking nicht kein keine keinen keinem keiner keines nie niemals ohne weder niemand nichts nirgends".split(' ')); // prettier-ignore
+const negations = new Set(
+  "not n't no never without neither nor none nobody nothing nowhere cannot lacking nicht kein keine keinen keinem keiner keines nie niemals ohne weder niemand nichts nirgends".split(
+    ' ',
+  ),
+);
 const exceptions = new Set('except excluding besides unless außer ausgenommen ausschließlich bis'.split(' ').slice(0, -1));
 /** How many negations and how many exceptions. "not only" is none. */
 function negationsOf({ tokens }: Reading): string {
-  const counted = tokens.filter(({ value }, index) => negations.has(value) && !['only', 'nur'].includes(tokens[index + 1]?.value ?? '') && tokens[index - 1]?.value !== 'why' && !isTag(tokens, index)); // prettier-ignore
+  const counted = tokens.filter(
+    ({ value }, index) =>
+      negations.has(value) &&
+      !['only', 'nur'].includes(tokens[index + 1]?.value ?? '') &&
+      tokens[index - 1]?.value !== 'why' &&
+      !isTag(tokens, index),
+  );
   const excepted = tokens.filter(({ value }) => exceptions.has(value)).length;
   return `${counted.length > 0 ? '¬'.repeat(counted.length) : ''}${'∖'.repeat(excepted)}`;
 }
@@ -156,35 +191,53 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
   const isAboutAmount = [...first.tokens, ...second.tokens].some(({ value }) => amountNouns.test(value));
   const isAboutDoing = asksForDoing(first) || asksForDoing(second);
-  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean => (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) || (leftType === rightType && isDress(leftType, value)) || (isAboutDoing && activities.has(value)) || (isAboutAmount && amounts.has(value)); // prettier-ignore
-  const bare = (reading: Reading, rest: readonly number[]): Token[] => rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading)); // prettier-ignore
+  const isOptional = ({ value, isCapital }: Token, reading: Reading): boolean =>
+    (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) ||
+    (leftType === rightType && isDress(leftType, value)) ||
+    (isAboutDoing && activities.has(value)) ||
+    (isAboutAmount && amounts.has(value));
+  const bare = (reading: Reading, rest: readonly number[]): Token[] =>
+    rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading));
   const leftRest = bare(first, left);
   const rightRest = bare(second, right);
   const differences: string[] = [];
-  const isReworded = leftRest.length > 0 || rightRest.length > 0 || matched.some(({ first: at, second: other }) => first.tokens[at]!.value !== second.tokens[other]!.value); // prettier-ignore
+  const isReworded =
+    leftRest.length > 0 ||
+    rightRest.length > 0 ||
+    matched.some(({ first: at, second: other }) => first.tokens[at]!.value !== second.tokens[other]!.value);
 
   differences.push(
     ...oppositesBetween(first, second, new Set(matched.map(({ first: at }) => at)), new Set(matched.map(({ second: at }) => at))),
   );
-  const changedForms = matched.flatMap(({ first: at, second: other }) => (first.tokens[at]!.value === second.tokens[other]!.value ? [] : [first.tokens[at]!.value, second.tokens[other]!.value])); // prettier-ignore
+  const changedForms = matched.flatMap(({ first: at, second: other }) =>
+    first.tokens[at]!.value === second.tokens[other]!.value ? [] : [first.tokens[at]!.value, second.tokens[other]!.value],
+  );
   const loose = new Set([
     ...left.map((index) => first.tokens[index]!.value),
     ...right.map((index) => second.tokens[index]!.value),
     ...changedForms,
   ]);
   if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
-  const names = (rest: readonly Token[], reading: Reading): string[] => rest.filter((token) => token.kind === 'identifier' || (token.isCapital && (reading.language !== 'de' || isNameInGerman(token)))).map(({ value }) => value); // prettier-ignore
+  const names = (rest: readonly Token[], reading: Reading): string[] =>
+    rest
+      .filter((token) => token.kind === 'identifier' || (token.isCapital && (reading.language !== 'de' || isNameInGerman(token))))
+      .map(({ value }) => value);
   const [leftNames, rightNames] = [names(leftRest, first), names(rightRest, second)];
   if (leftNames.length > 0 || rightNames.length > 0) differences.push(pair('name', leftNames, rightNames));
 
-  if (leftRest.some((a) => rightRest.some((b) => negates(a.value, b.value, language) || negates(b.value, a.value, language)))) differences.push('negation'); // prettier-ignore
+  if (leftRest.some((a) => rightRest.some((b) => negates(a.value, b.value, language) || negates(b.value, a.value, language))))
+    differences.push('negation');
 
   const values = (rest: readonly Token[]): string[] => rest.map(({ value }) => value);
   const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
   const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
   const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
   // Two texts of words that only frame, and no number between them: nothing says that they are about one thing.
-  const isAllFrame = matched.length === 0 && left.length > 0 && right.length > 0 && ![...first.tokens, ...second.tokens].some(({ kind }) => kind === 'number'); // prettier-ignore
+  const isAllFrame =
+    matched.length === 0 &&
+    left.length > 0 &&
+    right.length > 0 &&
+    ![...first.tokens, ...second.tokens].some(({ kind }) => kind === 'number');
   if (isAllFrame || (leftRest.length > 0 && rightRest.length > 0 && (isFar || isOneForOne)))
     differences.push(pair('word', values(leftRest), values(rightRest)));
   for (const run of runsOf(left)) {
@@ -224,7 +277,13 @@ const activities = new Set(
 );
 
 /** "setze … zurück" and "zurücksetzen": the verb of one text in the two parts of the other. */
-function withoutSeparated(whole: readonly number[], of: Reading, other: Reading, rest: readonly number[], keep: (rest: number[]) => void): number[] {
+function withoutSeparated(
+  whole: readonly number[],
+  of: Reading,
+  other: Reading,
+  rest: readonly number[],
+  keep: (rest: number[]) => void,
+): number[] {
   return whole.filter((index) => {
     const parts = separated(of.tokens[index]!.value);
     if (parts === null || !other.tokens.some(({ value }) => value === parts[0])) return true;
@@ -233,22 +292,36 @@ function withoutSeparated(whole: readonly number[], of: Reading, other: Reading,
     keep(rest.filter((at) => at !== verb && other.tokens[at]!.value !== parts[0]));
     return false;
   });
-} // prettier-ignore
+}
 
 function oppositesBetween(first: Reading, second: Reading, inFirst: ReadonlySet<number>, inSecond: ReadonlySet<number>): readonly string[] {
   const found: string[] = [];
-  const loose = ({ tokens }: Reading, taken: ReadonlySet<number>): readonly string[] => tokens.filter((token, index) => !taken.has(index) && token.kind !== 'operator').map(({ value, text }) => value.startsWith('unit:') || /^\d/u.test(value) ? text.toLowerCase() : value); // prettier-ignore
+  const loose = ({ tokens }: Reading, taken: ReadonlySet<number>): readonly string[] =>
+    tokens
+      .filter((token, index) => !taken.has(index) && token.kind !== 'operator')
+      .map(({ value, text }) => (value.startsWith('unit:') || /^\d/u.test(value) ? text.toLowerCase() : value));
   const [left, right] = [loose(first, inFirst), loose(second, inSecond)];
   for (const family of oppositeFamiliesOf(left)) {
     const members = (words: readonly string[]): Set<number> => new Set(words.flatMap((word) => family.get(word) ?? []));
     const [a, b] = [members(left), members(right)];
     const only = (of: Set<number>, not: Set<number>): boolean => [...of].some((member) => !not.has(member));
-    if (only(a, b) && only(b, a)) found.push(pair('opposite', left.filter((word) => family.has(word)), right.filter((word) => family.has(word)))); // prettier-ignore
+    if (only(a, b) && only(b, a))
+      found.push(
+        pair(
+          'opposite',
+          left.filter((word) => family.has(word)),
+          right.filter((word) => family.has(word)),
+        ),
+      );
   }
   return found;
 }
 
-const determiners = new Set('der die das den dem des ein eine einen einem einer eines mein meine meinen dein deine sein seine unser unsere kein keine keinen viele einige alle welche welcher welches welchen im am zum zur beim vom'.split(' ')); // prettier-ignore
+const determiners = new Set(
+  'der die das den dem des ein eine einen einem einer eines mein meine meinen dein deine sein seine unser unsere kein keine keinen viele einige alle welche welcher welches welchen im am zum zur beim vom'.split(
+    ' ',
+  ),
+);
 /** Every noun is capitalised in German; a name has no determiner, so its role is a bare preposition or nothing. */
 const isNameInGerman = ({ role, hasDeterminer }: Token): boolean => !hasDeterminer && !determiners.has(role);
 

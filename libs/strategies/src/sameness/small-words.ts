@@ -2,7 +2,8 @@ import type { Match } from './order.js';
 import type { Reading, Token } from './reading.js';
 
 /** A difference as `kind: first / second`. */
-export const pair = (kind: string, left: readonly string[], right: readonly string[]): string => `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`; // prettier-ignore
+export const pair = (kind: string, left: readonly string[], right: readonly string[]): string =>
+  `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`;
 
 /** Must, may and should ask three things: how often one has to, how often one may. */
 const modals: readonly ReadonlySet<string>[] = [
@@ -16,19 +17,25 @@ const isHavingTo = (tokens: readonly Token[], index: number): boolean =>
 const telling = new Set('tell explain show give say describe sagen erklären zeigen verraten nennen geben'.split(' '));
 /** "Could you tell me …": the modal asks for the answer, not about its matter. */
 const isPolite = (tokens: readonly Token[], index: number): boolean =>
-  index < 3 && /^(?:you|du|ihr|sie)$/u.test(tokens[index + 1]?.value ?? '') && tokens.slice(index + 2, index + 5).some(({ value }) => telling.has(value)); // prettier-ignore
+  index < 3 &&
+  /^(?:you|du|ihr|sie)$/u.test(tokens[index + 1]?.value ?? '') &&
+  tokens.slice(index + 2, index + 5).some(({ value }) => telling.has(value));
 const modalsOf = ({ tokens }: Reading): string =>
   modals
     .map((modal, at) =>
       tokens.some(({ value }, index) => (modal.has(value) && !isPolite(tokens, index)) || (at === 0 && isHavingTo(tokens, index)))
         ? 'x'
         : '-',
-    ) // prettier-ignore
+    )
     .join('');
 
 /** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
 const rolesOfAsked = ({ prose }: Reading): string =>
-  /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose) ? 'object' : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose) ? 'subject' : ''; // prettier-ignore
+  /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose)
+    ? 'object'
+    : /^(?:who (?!is|are|was|were|will|has|have|had|can|should)|wer\s)/u.test(prose)
+      ? 'subject'
+      : '';
 
 const presents = new Set("is are am 's ist sind".split(' '));
 const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
@@ -41,16 +48,35 @@ function tenseOf({ language, tokens }: Reading): string {
   return values.some((value) => presents.has(value)) ? 'present' : '';
 }
 
-const possessors: readonly ReadonlySet<string>[] = ['my mein meine meinen meinem meiner', 'your dein deine deinen deinem deiner', 'his', 'her', 'their', 'our unser unsere unseren'].map((words) => new Set(words.split(' '))); // prettier-ignore
+const possessors: readonly ReadonlySet<string>[] = [
+  'my mein meine meinen meinem meiner',
+  'your dein deine deinen deinem deiner',
+  'his',
+  'her',
+  'their',
+  'our unser unsere unseren',
+].map((words) => new Set(words.split(' ')));
 const possessorsOf = ({ tokens }: Reading): string =>
   possessors.map((words) => (tokens.some(({ value }) => words.has(value)) ? 'x' : '-')).join('');
 
 /** Small words that turn a question even where all others are the same: "wrote" and "wrote about". */
-const turning = new Set('about against during over under per like only even through among behind beyond über gegen während pro nur sogar durch hinter jenseits'.split(' ')); // prettier-ignore
-const turningOf = ({ tokens }: Reading): string => tokens.map(({ value }) => value).filter((value) => turning.has(value)).sort().join(' '); // prettier-ignore
+const turning = new Set(
+  'about against during over under per like only even through among behind beyond über gegen während pro nur sogar durch hinter jenseits'.split(
+    ' ',
+  ),
+);
+const turningOf = ({ tokens }: Reading): string =>
+  tokens
+    .map(({ value }) => value)
+    .filter((value) => turning.has(value))
+    .sort()
+    .join(' ');
 
 /** "viel" and "much" alone only frame a question. */
-const excessOf = ({ prose }: Reading): string => [...prose.matchAll(/(?<!\p{L})(?:too|zu) (much|many|little|few|viele?|wenige?)(?!\p{L})/gu)].map(([, amount]) => (/^[lfw]/u.test(amount!) ? '<' : '>')).join(''); // prettier-ignore
+const excessOf = ({ prose }: Reading): string =>
+  [...prose.matchAll(/(?<!\p{L})(?:too|zu) (much|many|little|few|viele?|wenige?)(?!\p{L})/gu)]
+    .map(([, amount]) => (/^[lfw]/u.test(amount!) ? '<' : '>'))
+    .join('');
 
 const auxiliaries = new Set(
   "is are am was were be been do does did has have had will would can could should may might must 's 're 've 'd 'll".split(' '),

@@ -2,7 +2,8 @@ import { areSynonyms, isFraming, isGrammar } from './lexicon.js';
 import type { Language } from './reading.js';
 import { stemOf } from './stem.js';
 
-const prefixes = 'zurück|zusammen|heraus|hinaus|herunter|hinunter|weiter|wieder|nach|über|unter|ein|aus|auf|an|ab|um|vor|zu|mit|weg|los|fest|frei|hoch|bei|dar|her|hin'; // prettier-ignore
+const prefixes =
+  'zurück|zusammen|heraus|hinaus|herunter|hinunter|weiter|wieder|nach|über|unter|ein|aus|auf|an|ab|um|vor|zu|mit|weg|los|fest|frei|hoch|bei|dar|her|hin';
 const separable = new RegExp(`^(${prefixes})(?:zu|ge)?(\\p{L}{3,})$`, 'u');
 /** "zurücksetzen" -> ["zurück", "setzen"]; null for every other word. */
 export const separated = (word: string): readonly [string, string] | null => {
@@ -37,7 +38,11 @@ export function matches(a: string, b: string, language: Language | null): boolea
 /** A German compound of which one part matches `part` and the other only frames: "Hauptstadt" no, "Städtename" and "Städte" yes. */
 export function isCompoundOf(compound: string, part: string, language: Language | null): boolean {
   if (language !== 'de' || part.length < 3 || compound.length < part.length + 3) return false;
-  const rest = compound.startsWith(part) ? compound.slice(part.length).replace(/^s(?=\p{L}{3})/u, '') : compound.endsWith(part) ? compound.slice(0, -part.length) : ''; // prettier-ignore
+  const rest = compound.startsWith(part)
+    ? compound.slice(part.length).replace(/^s(?=\p{L}{3})/u, '')
+    : compound.endsWith(part)
+      ? compound.slice(0, -part.length)
+      : '';
   return (
     rest !== '' &&
     (isFraming(rest, language) || isGrammar(rest, language) || ['verbindung', 'name', 'namen', 'wert', 'zahl', 'anzahl'].includes(rest))

@@ -161,7 +161,10 @@ function resolved(declared: unknown, root: Schema): Schema | null {
     if (!isObject(schema)) return null;
     if (typeof schema.$ref !== 'string') return schema;
     if (!schema.$ref.startsWith('#/') || schema.$ref.length > 500) return null;
-    const parts = schema.$ref.slice(2).split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')); // prettier-ignore
+    const parts = schema.$ref
+      .slice(2)
+      .split('/')
+      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
     schema = parts.reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), root);
   }
   return null;

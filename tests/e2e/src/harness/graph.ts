@@ -60,7 +60,11 @@ async function fromNeo4j(stack: NonNullable<Engine['stack']>, summary: string): 
 function fromFile(file: string, summary: string): readonly SynthesisRow[] {
   const database = new Database(file, { readonly: true });
   try {
-    const rows = database.prepare('SELECT id, text, insight_type FROM graph_synthesis WHERE text = ?').all(summary) as { id: string; text: string; insight_type: string }[]; // prettier-ignore
+    const rows = database.prepare('SELECT id, text, insight_type FROM graph_synthesis WHERE text = ?').all(summary) as {
+      id: string;
+      text: string;
+      insight_type: string;
+    }[];
     const related = database.prepare(
       'SELECT e.name AS name FROM graph_related AS r JOIN graph_entity AS e ON e.tenant = r.tenant AND e.normal = r.entity WHERE r.synthesis_id = ? ORDER BY e.name',
     );

@@ -19,8 +19,11 @@ const image = `data:image/png;base64,${Buffer.concat([Buffer.from(dot, 'base64')
 const imagePart = { type: 'image_url', image_url: { url: image } };
 const filePart = (text: string) => ({
   type: 'file',
-  file: { filename: 'note.html', file_data: `data:text/html;base64,${Buffer.from(`<html><body><script>alert(1)</script><h1>Note</h1><p>${text}</p></body></html>`).toString('base64')}` },
-}); // prettier-ignore
+  file: {
+    filename: 'note.html',
+    file_data: `data:text/html;base64,${Buffer.from(`<html><body><script>alert(1)</script><h1>Note</h1><p>${text}</p></body></html>`).toString('base64')}`,
+  },
+});
 
 /** What comes along with a question, from the request to the model that looks at it. */
 export function attachmentScenarios(engine: () => Engine): void {

@@ -34,10 +34,14 @@ export class KeyedCaller {
     const started = await this.send('POST', '/runs', { model, input, conclave });
     if (started.status !== 202) throw new Error(`${started.status}: ${JSON.stringify(started.body)}`);
     const { id } = started.body as { id: string };
-    return until(`the end of ${id}`, async () => {
-      const run = (await this.send('GET', `/runs/${id}`)).body as RunView;
-      return run.terminal && run;
-    }, { timeoutMs: 40_000, everyMs: 50 }); // prettier-ignore
+    return until(
+      `the end of ${id}`,
+      async () => {
+        const run = (await this.send('GET', `/runs/${id}`)).body as RunView;
+        return run.terminal && run;
+      },
+      { timeoutMs: 40_000, everyMs: 50 },
+    );
   }
 
   async events(runId: string): Promise<readonly StreamEntry[]> {
@@ -51,6 +55,10 @@ export class KeyedCaller {
 
   /** Waits until the knowledge graph has what the run taught. */
   async taught(runId: string): Promise<InsightView> {
-    return until(`what ${runId} taught`, async () => ((await this.send('GET', `/knowledge/insights?run=${runId}`)).body as InsightList).data[0], { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+    return until(
+      `what ${runId} taught`,
+      async () => ((await this.send('GET', `/knowledge/insights?run=${runId}`)).body as InsightList).data[0],
+      { timeoutMs: 20_000, everyMs: 100 },
+    );
   }
 }

@@ -24,7 +24,13 @@ export const hostilePages: Readonly<Record<string, string>> = {
     </article></body></html>`,
 };
 
-const mcp = (id: string, tool: string, args: Readonly<Record<string, unknown>>): Task => ({ id, task: `Run ${tool}`, capability: 'mcp', mcp_tool: tool, mcp_args: args }); // prettier-ignore
+const mcp = (id: string, tool: string, args: Readonly<Record<string, unknown>>): Task => ({
+  id,
+  task: `Run ${tool}`,
+  capability: 'mcp',
+  mcp_tool: tool,
+  mcp_args: args,
+});
 const textOf = (messages: readonly { readonly content: unknown }[]): string => messages.map(({ content }) => String(content)).join('\n');
 
 /** What tools find out for an answer, and what an answer is worth when they are away. */
@@ -38,7 +44,9 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     tasks: readonly Task[],
     { whileAsked = () => Promise.resolve(), cites = '' }: { whileAsked?: () => Promise<unknown>; cites?: string } = {},
   ) {
-    s.plan([...tasks, expert('x1', 'Say what is known.')]).expert('It is as the evidence says.').answer([`As far as is known${cites}.`]); // prettier-ignore
+    s.plan([...tasks, expert('x1', 'Say what is known.')])
+      .expert('It is as the evidence says.')
+      .answer([`As far as is known${cites}.`]);
     const [{ status, body }] = await Promise.all([
       ask(world().engine.url(), { model: 'lacking', messages: user(s.question) }),
       whileAsked(),
@@ -50,11 +58,17 @@ export function capabilityScenarios(world: () => WeakWorld): void {
 
   // Servers are asked for their tools beside the start, and gateways follow what they say.
   beforeAll(async () => {
-    const s = script('Which tools are there?').plan([expert('x1', 'Say it.')], { times: Infinity }).expertReply({ text: 'These.\nCONFIDENCE: 0.9' }, undefined, Infinity); // prettier-ignore
-    await until('the tools in the prompt', async () => {
-      await ask(world().engine.url(), { model: 'lacking', messages: user(s.question) });
-      return ['precision.calculate(', 'weak.weigh('].every((name) => prompt(s, 'planner').includes(name));
-    }, { timeoutMs: 30_000, everyMs: 200 }); // prettier-ignore
+    const s = script('Which tools are there?')
+      .plan([expert('x1', 'Say it.')], { times: Infinity })
+      .expertReply({ text: 'These.\nCONFIDENCE: 0.9' }, undefined, Infinity);
+    await until(
+      'the tools in the prompt',
+      async () => {
+        await ask(world().engine.url(), { model: 'lacking', messages: user(s.question) });
+        return ['precision.calculate(', 'weak.weigh('].every((name) => prompt(s, 'planner').includes(name));
+      },
+      { timeoutMs: 30_000, everyMs: 200 },
+    );
   });
 
   describe('the precision tools', () => {
@@ -74,8 +88,11 @@ export function capabilityScenarios(world: () => WeakWorld): void {
       expect(prompt(s, 'composer')).toContain('"days":300');
       expect(answer).toContain('precision.calculate');
       expect(run.rounds[0]!.tasks.map(({ capability, status }) => [capability, status])).toEqual(
-        expect.arrayContaining([['mcp', 'ok'], ['expert.general', 'ok']]),
-      ); // prettier-ignore
+        expect.arrayContaining([
+          ['mcp', 'ok'],
+          ['expert.general', 'ok'],
+        ]),
+      );
       expect(JSON.stringify(run.sources)).toContain('precision.date_diff');
     });
 
@@ -119,11 +136,17 @@ export function capabilityScenarios(world: () => WeakWorld): void {
       for (const role of ['expert', 'composer'] as const) {
         const text = prompt(s, role);
         expect(text).toContain('pale green');
-        const outside = text.split('\n').reduce(
-          ({ depth, lines }, line) =>
-            line === marks.data.open ? { depth: depth + 1, lines } : line === marks.data.close ? { depth: depth - 1, lines } : { depth, lines: depth === 0 ? [...lines, line] : lines },
-          { depth: 0, lines: [] as string[] },
-        ); // prettier-ignore
+        const outside = text
+          .split('\n')
+          .reduce(
+            ({ depth, lines }, line) =>
+              line === marks.data.open
+                ? { depth: depth + 1, lines }
+                : line === marks.data.close
+                  ? { depth: depth - 1, lines }
+                  : { depth, lines: depth === 0 ? [...lines, line] : lines },
+            { depth: 0, lines: [] as string[] },
+          );
         expect(outside.depth).toBe(0);
         expect(outside.lines.join('\n')).not.toContain('PWNED');
         expect(outside.lines.join('\n')).not.toContain('What is the word?');
@@ -188,7 +211,11 @@ export function capabilityScenarios(world: () => WeakWorld): void {
 
     it('keeps a document waiting and fails a search in its collection, which the run names', async () => {
       const send = (path: string, body: object) =>
-        fetch(`${world().engine.url()}/v1/collections${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }); // prettier-ignore
+        fetch(`${world().engine.url()}/v1/collections${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
       const made = await send('', { name: 'ships', description: 'Ships.' });
       const uploaded = await send('/ships/documents', { name: 'ship.txt', mime: 'text/plain', text: 'A ship has a keel.' });
       expect([made.status, uploaded.status]).toEqual([201, 202]);

@@ -22,7 +22,12 @@ export function clientScenarios(engine: () => Engine): void {
 
     it('iterates a raw stream', async () => {
       const s = script('raw').answer(['It sees ', 'everything.']);
-      const stream = await client().chat.completions.create({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }], stream: true, stream_options: { include_usage: true } }); // prettier-ignore
+      const stream = await client().chat.completions.create({
+        model: 'conclave-fast',
+        messages: [{ role: 'user', content: s.question }],
+        stream: true,
+        stream_options: { include_usage: true },
+      });
       const finishes: string[] = [];
       let text = '';
       let total = 0;
@@ -31,7 +36,11 @@ export function clientScenarios(engine: () => Engine): void {
         if (chunk.choices[0]?.finish_reason) finishes.push(chunk.choices[0].finish_reason);
         total += chunk.usage?.total_tokens ?? 0;
       }
-      expect([text, finishes, total]).toEqual(['It sees everything.', ['stop'], CommitteeScript.tokens(['planner', 'expert', 'composer']).total_tokens]); // prettier-ignore
+      expect([text, finishes, total]).toEqual([
+        'It sees everything.',
+        ['stop'],
+        CommitteeScript.tokens(['planner', 'expert', 'composer']).total_tokens,
+      ]);
     });
 
     it('puts a stream together with .stream()', async () => {
@@ -46,7 +55,17 @@ export function clientScenarios(engine: () => Engine): void {
 
     it('lists and retrieves templates, aliases and models, also with slashes and @ in the id', async () => {
       const ids = (await client().models.list()).data.map((model) => model.id);
-      expect(ids).toEqual(expect.arrayContaining(['conclave', 'conclave-fast', 'conclave-research', 'checks-answers', 'gpt-4o', 'scripted@fake', 'other@fake'])); // prettier-ignore
+      expect(ids).toEqual(
+        expect.arrayContaining([
+          'conclave',
+          'conclave-fast',
+          'conclave-research',
+          'checks-answers',
+          'gpt-4o',
+          'scripted@fake',
+          'other@fake',
+        ]),
+      );
       expect(await client().models.retrieve('conclave')).toMatchObject({ id: 'conclave', object: 'model', owned_by: 'conclave' });
       expect(await client().models.retrieve('scripted@fake')).toMatchObject({ id: 'scripted@fake', owned_by: 'fake' });
       await expect(client().models.retrieve('nobody/knows')).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
@@ -55,7 +74,12 @@ export function clientScenarios(engine: () => Engine): void {
     it('throws its own error class for an unknown model, with the valid ids', async () => {
       const failed = client().chat.completions.create({ model: 'no-such', messages: [{ role: 'user', content: 'x' }] });
       await expect(failed).rejects.toBeInstanceOf(OpenAI.NotFoundError);
-      await expect(failed).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model', message: expect.stringContaining('conclave-fast') }); // prettier-ignore
+      await expect(failed).rejects.toMatchObject({
+        status: 404,
+        code: 'model_not_found',
+        param: 'model',
+        message: expect.stringContaining('conclave-fast'),
+      });
     });
   });
 
@@ -99,12 +123,25 @@ export function clientScenarios(engine: () => Engine): void {
         ...(type ? { headers: { 'content-type': type }, body: '{}' } : {}),
       });
       expect(response.status).toBe(status);
-      expect(((await response.json()) as ErrorBody).error).toMatchObject({ message: expect.any(String), type: expect.any(String), code: expect.any(String) }); // prettier-ignore
+      expect(((await response.json()) as ErrorBody).error).toMatchObject({
+        message: expect.any(String),
+        type: expect.any(String),
+        code: expect.any(String),
+      });
     });
 
     it('is served where optional fields are null or unknown, and addresses and keys in the body are ignored', async () => {
       const s = script('generous').answer(['Fine.']);
-      const { status, body } = await ask(engine().url(), { model: 'conclave-fast', messages: user(s.question), temperature: null, tools: null, user: null, unheard_of: { a: 1 }, api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-other' }); // prettier-ignore
+      const { status, body } = await ask(engine().url(), {
+        model: 'conclave-fast',
+        messages: user(s.question),
+        temperature: null,
+        tools: null,
+        user: null,
+        unheard_of: { a: 1 },
+        api_base: 'http://127.0.0.1:1/v1',
+        api_key: 'sk-other',
+      });
       expect([status, body.choices[0]!.message.content]).toEqual([200, 'Fine.']);
       expect(s.calls()).toHaveLength(3);
     });

@@ -26,10 +26,17 @@ export function collectionScenarios(engine: () => Engine): void {
       const text = `# Dues\n\nThe harbour dues of ships in ${harbour} are seven crowns a day.\n\n# Pilots\n\nPilots wear blue.\n`;
       const sent = await ann.send('POST', `/collections/${name}/documents`, { name: 'dues.md', mime: 'text/markdown', text });
       const { id } = sent.body as { id: string };
-      await until('the document', async () => ((await bob.send('GET', `/collections/${name}/documents/${id}`)).body as { status: string }).status === 'ready', { timeoutMs: 30_000, everyMs: 100 }); // prettier-ignore
+      await until(
+        'the document',
+        async () => ((await bob.send('GET', `/collections/${name}/documents/${id}`)).body as { status: string }).status === 'ready',
+        { timeoutMs: 30_000, everyMs: 100 },
+      );
 
       const ask = (label: string) =>
-        new CommitteeScript(engine().models, `What do ships pay in ${harbour} (${label})?`).plan([look, expert('x1', 'Say it.')]).expert('Seven.').answer([`Seven crowns a day in ${harbour} [1].`]); // prettier-ignore
+        new CommitteeScript(engine().models, `What do ships pay in ${harbour} (${label})?`)
+          .plan([look, expert('x1', 'Say it.')])
+          .expert('Seven.')
+          .answer([`Seven crowns a day in ${harbour} [1].`]);
       const one = ask('a colleague');
       const cited = await bob.answered('reads', one.question);
       expect(told(one)).toContain(`dues of ships in ${harbour} are seven crowns a day`);

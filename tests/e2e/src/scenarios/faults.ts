@@ -22,7 +22,12 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
 
   describe('a planner that cannot be read', () => {
     it('is asked again twice, with what was wrong', async () => {
-      const s = script('two re-asks').planner(nonsense).planner({ ...nonsense, text: '{"tasks":[{"id":"a","task":"t","capability":"shell.run"}]}' }).plan([expert('x1', 'Try.')]).expert('It goes on.').answer(['It goes on.']); // prettier-ignore
+      const s = script('two re-asks')
+        .planner(nonsense)
+        .planner({ ...nonsense, text: '{"tasks":[{"id":"a","task":"t","capability":"shell.run"}]}' })
+        .plan([expert('x1', 'Try.')])
+        .expert('It goes on.')
+        .answer(['It goes on.']);
       const { body } = await ask(url(), { model: 'conclave-fast', messages: user(s.question) });
       expect(body.choices[0]!.message.content).toBe('It goes on.');
       const [, second, third] = s.calls('planner');
@@ -38,7 +43,10 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
       const chat = await (await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) })).end();
       expect(chat.content).toBe('A general answer.');
       expect(chat.reasoning).toContain('no usable plan');
-      expect((await readRun(url(), chat.runId)).rounds[0]).toMatchObject({ fallback: true, tasks: [{ capability: 'expert.general', status: 'ok' }, expect.anything()] }); // prettier-ignore
+      expect((await readRun(url(), chat.runId)).rounds[0]).toMatchObject({
+        fallback: true,
+        tasks: [{ capability: 'expert.general', status: 'ok' }, expect.anything()],
+      });
       expect(s.calls()).toHaveLength(5);
     });
   });
@@ -55,7 +63,11 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
     expect(composer).toContain('FAILED TASKS:');
     expect(composer).toContain('The part that fails.');
     const round = (await readRun(url(), body.conclave!.run_id)).rounds[0]!;
-    expect(round.tasks.map((task) => [task.capability, task.status])).toEqual([['expert.general', 'ok'], ['expert.math', 'error'], ['judge.synthesis', 'ok']]); // prettier-ignore
+    expect(round.tasks.map((task) => [task.capability, task.status])).toEqual([
+      ['expert.general', 'ok'],
+      ['expert.math', 'error'],
+      ['judge.synthesis', 'ok'],
+    ]);
     expect(s.calls()).toHaveLength(4);
   });
 
@@ -72,7 +84,8 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
   });
 
   describe('a provider that is down', () => {
-    const everythingFails = (label: string): CommitteeScript => script(label).planner(outage, { times: Infinity }).expertReply(outage, undefined, Infinity); // prettier-ignore
+    const everythingFails = (label: string): CommitteeScript =>
+      script(label).planner(outage, { times: Infinity }).expertReply(outage, undefined, Infinity);
 
     it('fails the run: an OpenAI error with a status, and no apology as content', async () => {
       const s = everythingFails('down');
@@ -100,7 +113,11 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
 
   describe('an answer that breaks off', () => {
     it('is written again; a chat that showed text of it ends with an error, and its retry gets the whole new one', async () => {
-      const s = script('cut once').plan([expert('x1', 'Try.')]).expert('It is so.').composer({ truncateAfter: [{ text: 'The first att' }, { text: 'empt', afterMs: 150 }] }).answer(['The second ', 'attempt.']); // prettier-ignore
+      const s = script('cut once')
+        .plan([expert('x1', 'Try.')])
+        .expert('It is so.')
+        .composer({ truncateAfter: [{ text: 'The first att' }, { text: 'empt', afterMs: 150 }] })
+        .answer(['The second ', 'attempt.']);
       const body = { model: 'conclave-fast', messages: user(s.question) };
       const headers = { 'idempotency-key': `cut-${Date.now()}` };
       const chat = await (await ChatStream.open(url(), body, headers)).end();
@@ -117,7 +134,10 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
     });
 
     it('twice leaves the answer to the ledger: outcome unchanged, reason composer_failed', async () => {
-      const s = script('cut twice').plan([expert('x1', 'Try.')]).expert('The finding stays.').composer({ truncateAfter: [{ text: 'Half of' }], cleanly: true }, 2); // prettier-ignore
+      const s = script('cut twice')
+        .plan([expert('x1', 'Try.')])
+        .expert('The finding stays.')
+        .composer({ truncateAfter: [{ text: 'Half of' }], cleanly: true }, 2);
       const { status, body } = await ask(url(), { model: 'conclave-fast', messages: user(s.question) });
       expect(status).toBe(200);
       expect(body.choices[0]!.message.content).toContain('The finding stays.');
@@ -127,7 +147,10 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
     });
 
     it('by its token limit is an answer with finish_reason length', async () => {
-      const s = script('length').plan([expert('x1', 'Try.')]).expert('Long.').composer({ text: 'A long answer that', finish: 'length', usage: price.composer }); // prettier-ignore
+      const s = script('length')
+        .plan([expert('x1', 'Try.')])
+        .expert('Long.')
+        .composer({ text: 'A long answer that', finish: 'length', usage: price.composer });
       const { body } = await ask(url(), { model: 'conclave-fast', messages: user(s.question), max_tokens: 5 });
       expect(body.choices[0]!).toMatchObject({ finish_reason: 'length', message: { content: 'A long answer that' } });
       expect(s.calls('composer')[0]!.body['max_tokens'] ?? s.calls('composer')[0]!.body['max_completion_tokens']).toBe(5);
@@ -136,7 +159,10 @@ export function faultScenarios(engine: () => Engine, hops: TwoHops): void {
   });
 
   it('finishes with what it has when the wall time is nearly over, and says so', async () => {
-    const s = script('out of time').plan([research('r1', `${hops.thing} founded`), expert('x1', 'Wait for ever.')]).expertReply({ hang: true }).answer([`As far as it is known: ${hops.person} [1].`]); // prettier-ignore
+    const s = script('out of time')
+      .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Wait for ever.')])
+      .expertReply({ hang: true })
+      .answer([`As far as it is known: ${hops.person} [1].`]);
     const { status, body } = await ask(url(), { model: 'conclave', messages: user(s.question), conclave: { wall_time_s: 3 } });
     expect(status).toBe(200);
     expect(body.choices[0]!.message.content).toContain(hops.person);

@@ -24,7 +24,14 @@ export function insightScenarios(engine: () => Engine): void {
       expect(chat.content.trim()).toBe(`It is ${one}.`);
       expect(JSON.stringify(await runEvents(engine().url(), chat.runId))).not.toContain('SYNTHESIS_INSIGHT');
       expect((await readRun(engine().url(), chat.runId)).answer!.trim()).toBe(`It is ${one}.`);
-      const rows = await until('the node in the graph', async () => { const found = await synthesesOf(engine(), summary); return found.length > 0 && found; }, { timeoutMs: 10_000, everyMs: 100 }); // prettier-ignore
+      const rows = await until(
+        'the node in the graph',
+        async () => {
+          const found = await synthesesOf(engine(), summary);
+          return found.length > 0 && found;
+        },
+        { timeoutMs: 10_000, everyMs: 100 },
+      );
       await forgetSynthesis(engine(), summary);
       expect(rows).toEqual([{ text: summary, insightType: 'comparison', entities: [one, other] }]);
       expect(s.calls()).toHaveLength(3);

@@ -21,18 +21,24 @@ export function keptAnswerScenarios(engine: () => Engine): void {
 
   /** A question that was answered once and is known by now, and how often the models were asked about it. */
   async function known(question: string) {
-    const s = new CommitteeScript(engine().models, question).plan([expert('x1', 'Say it.')], { times: Infinity }).expertReply({ text: 'It is so.\nCONFIDENCE: 0.9' }, undefined, Infinity); // prettier-ignore
+    const s = new CommitteeScript(engine().models, question)
+      .plan([expert('x1', 'Say it.')], { times: Infinity })
+      .expertReply({ text: 'It is so.\nCONFIDENCE: 0.9' }, undefined, Infinity);
     const body = { model: 'keeps', messages: user(question) };
     const first = await ask(engine().url(), body, as(keys.ann));
     expect([first.status, first.headers.get('x-conclave-cache')]).toEqual([200, null]);
     // Whoever asks before the answer is kept makes it anew, and that one may be kept as well.
     const made = [first.body.conclave!.run_id];
-    await until('the answer in the cache', async () => {
-      const { headers, body: said } = await ask(engine().url(), body, as(keys.ann));
-      if (headers.get('x-conclave-cache') === 'exact') return true;
-      made.push(said.conclave!.run_id);
-      return false;
-    }, { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+    await until(
+      'the answer in the cache',
+      async () => {
+        const { headers, body: said } = await ask(engine().url(), body, as(keys.ann));
+        if (headers.get('x-conclave-cache') === 'exact') return true;
+        made.push(said.conclave!.run_id);
+        return false;
+      },
+      { timeoutMs: 20_000, everyMs: 100 },
+    );
     return { body, first, made, calls: () => s.calls().length };
   }
 
@@ -43,7 +49,10 @@ export function keptAnswerScenarios(engine: () => Engine): void {
       const again = await ask(engine().url(), body, as(keys.ann));
       const record = await run(again.headers.get('x-run-id')!);
       expect(again.body.choices[0]!.message.content).toBe(first.body.choices[0]!.message.content);
-      expect(again.body).toMatchObject({ usage: { total_tokens: 0 }, conclave: { run_id: record.id, outcome: 'completed', reason: record.reason } }); // prettier-ignore
+      expect(again.body).toMatchObject({
+        usage: { total_tokens: 0 },
+        conclave: { run_id: record.id, outcome: 'completed', reason: record.reason },
+      });
       expect(record).toMatchObject({
         ...{ status: 'completed', terminal: true, answer: 'It is so.', usage: { total: { calls: 0 } } },
         cached: { origin: 'exact' },
@@ -70,7 +79,11 @@ export function keptAnswerScenarios(engine: () => Engine): void {
       const again = await ask(engine().url(), body, as(keys.ann));
       expect(again.headers.get('x-conclave-cache')).toBe('exact');
       expect((await ann.send('POST', '/feedback', { response_id: again.body.id, rating: 1 })).status).toBe(202);
-      await until('an answer that is made anew', async () => (await ask(engine().url(), body, as(keys.ann))).headers.get('x-conclave-cache') === null, { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+      await until(
+        'an answer that is made anew',
+        async () => (await ask(engine().url(), body, as(keys.ann))).headers.get('x-conclave-cache') === null,
+        { timeoutMs: 20_000, everyMs: 100 },
+      );
     });
 
     it('is not given to another tenant', async () => {

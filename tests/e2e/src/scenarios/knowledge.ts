@@ -5,7 +5,10 @@ import { byAdmin, CommitteeScript, type Engine, expert, runEnd, startRun } from 
 /** What people add and change while the system runs, through whichever gateway, and what is left of it when processes die. */
 export function knowledgeScenarios(engine: () => Engine): void {
   const script = (question: string): CommitteeScript =>
-    new CommitteeScript(engine().models, question).plan([expert('x1', 'Say it.')]).expert('It is said.').answer(['It is said.']); // prettier-ignore
+    new CommitteeScript(engine().models, question)
+      .plan([expert('x1', 'Say it.')])
+      .expert('It is said.')
+      .answer(['It is said.']);
   const send = async (n: number, method: string, path: string, body?: object) => {
     const response = await fetch(`${engine().url(n)}/v1${path}`, {
       method,
@@ -19,7 +22,11 @@ export function knowledgeScenarios(engine: () => Engine): void {
     expect(await runEnd(engine().url(n), body.id)).toMatchObject({ outcome: 'completed' });
     return body.id;
   };
-  const heard = (s: CommitteeScript): string => s.calls('composer').map(({ messages }) => JSON.stringify(messages)).join('\n'); // prettier-ignore
+  const heard = (s: CommitteeScript): string =>
+    s
+      .calls('composer')
+      .map(({ messages }) => JSON.stringify(messages))
+      .join('\n');
 
   describe('what people tell the system', () => {
     it('rates an answer once, whichever gateway is told', async () => {
@@ -53,7 +60,11 @@ export function knowledgeScenarios(engine: () => Engine): void {
       }
       const text = Array.from({ length: 12_000 }, (_, n) => `Ship ${n} lies in harbour ${n % 97} until the ice melts.`).join('\n');
       const { id } = (await send(1, 'POST', '/collections/ships/documents', { name: 'ships.txt', mime: 'text/plain', text })).body;
-      const look = async () => (await send(1, 'GET', `/collections/ships/documents/${String(id)}`)).body as { status: string; chunks: { done: number; total: number } }; // prettier-ignore
+      const look = async () =>
+        (await send(1, 'GET', `/collections/ships/documents/${String(id)}`)).body as {
+          status: string;
+          chunks: { done: number; total: number };
+        };
       const before = await until('some of it', async () => ((found) => found.chunks.done > 0 && found)(await look()), {
         timeoutMs: 30_000,
       });

@@ -38,7 +38,11 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
           { text: `in the town of ${hops.place} [1]`, when: writing.opened },
           { text: '.', when: ending.opened },
         ]);
-      const chat = await ChatStream.open(engine().url(), { model: 'conclave', messages: user(s.question), stream_options: { include_usage: true } }); // prettier-ignore
+      const chat = await ChatStream.open(engine().url(), {
+        model: 'conclave',
+        messages: user(s.question),
+        stream_options: { include_usage: true },
+      });
       expect(chat.sse.response.status).toBe(200);
       await chat.sse.event('the first event', () => true);
       expect(chat.chunks[0]!.choices[0]!.delta).toEqual({ role: 'assistant', content: '' });
@@ -53,7 +57,17 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       await chat.end();
 
       const reasoning = chat.reasoning;
-      const order = ['📋 Plan: 2 tasks', 'r1 · search', 'x1 · general expert', '🔎 More is needed', gapText, '🔄 Agentic Loop — Iteration 1/3', '📋 Plan: 1 task', '🔎 Complete', '🔀 Writing the answer']; // prettier-ignore
+      const order = [
+        '📋 Plan: 2 tasks',
+        'r1 · search',
+        'x1 · general expert',
+        '🔎 More is needed',
+        gapText,
+        '🔄 Agentic Loop — Iteration 1/3',
+        '📋 Plan: 1 task',
+        '🔎 Complete',
+        '🔀 Writing the answer',
+      ];
       const places = order.map((text) => reasoning.indexOf(text));
       expect(places.filter((at) => at < 0)).toEqual([]);
       expect([...places]).toEqual([...places].sort((a, b) => a - b));
@@ -111,7 +125,11 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .answer([`It was ${hops.place} [1].`]);
       const { status, headers, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
       expect(status).toBe(200);
-      expect(body).toMatchObject({ object: 'chat.completion', model: 'conclave', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', refusal: null } }] }); // prettier-ignore
+      expect(body).toMatchObject({
+        object: 'chat.completion',
+        model: 'conclave',
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', refusal: null } }],
+      });
       expect(body.choices[0]!.message.content).toMatch(new RegExp(`^It was ${hops.place} \\[1\\]\\.\\n\\nSources:\\n\\[1\\] `));
       expect(body.choices[0]!.message.reasoning_content).toBeUndefined();
       expect(body.usage).toMatchObject(CommitteeScript.tokens(['planner', 'assessor', 'planner', 'assessor', 'composer']));
@@ -133,7 +151,8 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
         .answer(['In 1932.']);
       const { status, body } = await ask(engine().url(), { model: 'conclave', messages: user(s.question) });
       expect(status).toBe(200);
-      const text = (call: { readonly messages: readonly { readonly content: unknown }[] }): string => call.messages.map(({ content }) => String(content)).join('\n'); // prettier-ignore
+      const text = (call: { readonly messages: readonly { readonly content: unknown }[] }): string =>
+        call.messages.map(({ content }) => String(content)).join('\n');
       const [first, second] = s.calls('assessor').map(text);
       expect(first).toContain('confidence 0.4; GAPS: the charter; the day');
       expect(text(s.calls('planner')[1]!)).toContain('When was it founded? GAPS: the charter; the day');
@@ -193,10 +212,26 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       .plan(secondRound, { iteration: 1 })
       .answer([`The town of ${hops.place}`, ' it was.'])
       .complete();
-    const chat = await (await ChatStream.open(engine().url(), { model: 'checks-answers', messages: user(s.question), stream_options: { include_usage: true } })).end(); // prettier-ignore
+    const chat = await (
+      await ChatStream.open(engine().url(), {
+        model: 'checks-answers',
+        messages: user(s.question),
+        stream_options: { include_usage: true },
+      })
+    ).end();
     expect(chat.content.trim()).toBe(`The town of ${hops.place} it was.`);
-    expect(chat.chunks.at(-1)!.usage).toMatchObject(CommitteeScript.tokens(['planner', 'expert', 'composer', 'assessor', 'planner', 'composer', 'assessor'])); // prettier-ignore
-    expect(s.calls().map((call) => call.step!.split(' · ')[1])).toEqual(['planner', 'expert', 'composer', 'assessor', 'planner', 'composer', 'assessor']); // prettier-ignore
+    expect(chat.chunks.at(-1)!.usage).toMatchObject(
+      CommitteeScript.tokens(['planner', 'expert', 'composer', 'assessor', 'planner', 'composer', 'assessor']),
+    );
+    expect(s.calls().map((call) => call.step!.split(' · ')[1])).toEqual([
+      'planner',
+      'expert',
+      'composer',
+      'assessor',
+      'planner',
+      'composer',
+      'assessor',
+    ]);
     expect(String(s.calls('assessor')[0]!.messages.at(-1)!.content)).toContain('A first draft that nobody may see.');
   });
 
@@ -222,7 +257,6 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
       'D3',
     ],
   ] as const)('takes %s', async (label, wish, headers, max, roles, outcome, rule) => {
-    // prettier-ignore
     const s = script(label).plan(firstRound).expert(`It was founded by ${hops.person}.`);
     if (roles.includes('assessor' as never)) {
       if (max === 1) s.gap(gapText, 'Where?').plan(secondRound, { iteration: 1 });
@@ -237,7 +271,10 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
   });
 
   it('runs conclave-fast in one pass, also under its alias, and names the model as it was asked for', async () => {
-    const s = script('fast').plan([expert('x1', 'Who founded it?')]).expert(`It was ${hops.person}.`).answer([`By ${hops.person}.`]); // prettier-ignore
+    const s = script('fast')
+      .plan([expert('x1', 'Who founded it?')])
+      .expert(`It was ${hops.person}.`)
+      .answer([`By ${hops.person}.`]);
     const { body } = await ask(engine().url(), { model: 'gpt-4o', messages: user(s.question) });
     expect(body.model).toBe('gpt-4o');
     expect(body.conclave).toMatchObject({ outcome: 'completed', rounds: 1, calls: 3 });
@@ -251,12 +288,24 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
     const direct = (request: ScriptedRequest): boolean => request.messages.length === 1 && request.messages[0]!.content === question;
     engine().models.add(
       { name: 'direct whole', match: direct, reply: { text: 'whole', usage: { prompt_tokens: 7, completion_tokens: 2 } } },
-      { name: 'direct streamed', match: direct, reply: { chunks: [{ text: 'str' }, { text: 'eamed', when: more.opened }], usage: { prompt_tokens: 7, completion_tokens: 3 } } },
-    ); // prettier-ignore
+      {
+        name: 'direct streamed',
+        match: direct,
+        reply: { chunks: [{ text: 'str' }, { text: 'eamed', when: more.opened }], usage: { prompt_tokens: 7, completion_tokens: 3 } },
+      },
+    );
     const before = engine().models.calls.length;
     const { body } = await ask(engine().url(), { model: 'scripted@fake', messages: user(question), temperature: 0.3 });
-    expect(body).toMatchObject({ model: 'scripted@fake', choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }], usage: { total_tokens: 9 } }); // prettier-ignore
-    const chat = await ChatStream.open(engine().url(), { model: 'scripted@fake', messages: user(question), stream_options: { include_usage: true } }); // prettier-ignore
+    expect(body).toMatchObject({
+      model: 'scripted@fake',
+      choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }],
+      usage: { total_tokens: 9 },
+    });
+    const chat = await ChatStream.open(engine().url(), {
+      model: 'scripted@fake',
+      messages: user(question),
+      stream_options: { include_usage: true },
+    });
     await chat.shows('str');
     more.open();
     await chat.end();
@@ -271,8 +320,13 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
     ['none', /^Done\.$/, ''],
     ['status', /^Done\.$/, '📋 Plan: 1 task'],
   ] as const)('shows progress as %s where the request asks for it', async (mode, content, status) => {
-    const s = script(`progress ${mode}`).plan([expert('x1', 'Do it.')]).expert('Done.').answer(['Done.']); // prettier-ignore
-    const chat = await (await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question), conclave: { progress: mode } })).end(); // prettier-ignore
+    const s = script(`progress ${mode}`)
+      .plan([expert('x1', 'Do it.')])
+      .expert('Done.')
+      .answer(['Done.']);
+    const chat = await (
+      await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question), conclave: { progress: mode } })
+    ).end();
     expect(chat.content).toMatch(content);
     expect(chat.reasoning).toBe('');
     expect(chat.chunks.map((chunk) => chunk.event?.data.description ?? '').join('\n')).toContain(status);
@@ -280,7 +334,10 @@ export function loopScenarios(engine: () => Engine, hops: TwoHops): void {
 
   it('keeps a silent stream alive with comment lines', async () => {
     const gate = latch();
-    const s = script('heartbeat').plan([expert('x1', 'Do it.')], { when: gate.opened }).expert('Done.').answer(['Done.']); // prettier-ignore
+    const s = script('heartbeat')
+      .plan([expert('x1', 'Do it.')], { when: gate.opened })
+      .expert('Done.')
+      .answer(['Done.']);
     const chat = await ChatStream.open(engine().url(), { model: 'conclave-fast', messages: user(s.question) });
     await chat.sse.event('a heartbeat', ({ comment }) => comment !== null, 5_000);
     gate.open();

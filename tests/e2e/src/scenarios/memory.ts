@@ -51,7 +51,10 @@ export function memoryScenarios(engine: () => Engine): void {
       ]);
     /** The same question each time it is asked, as the committee answers it then. */
     const later = (says: string) =>
-      new CommitteeScript(engine().models, `What is the ${bridge} made of?`).plan([recall, expert('x1', 'Say what it is made of.')]).expert('Steel, perhaps.').answer([says]); // prettier-ignore
+      new CommitteeScript(engine().models, `What is the ${bridge} made of?`)
+        .plan([recall, expert('x1', 'Say what it is made of.')])
+        .expert('Steel, perhaps.')
+        .answer([says]);
     return { bridge, builder, town, summary, first, teaches, later };
   }
   const toldTo = (s: CommitteeScript): string => JSON.stringify(s.calls('composer').at(-1)!.messages);
@@ -70,12 +73,22 @@ export function memoryScenarios(engine: () => Engine): void {
       expect(two.answer).toContain(`[1] Earlier insight: ${summary}`);
       expect(two.sources).toEqual([expect.objectContaining({ kind: 'graph', n: 1, insight: { id: learned.id, runs: [one.id] } })]);
       expect(await ann.insight(two.sources[0]!.insight!.id)).toMatchObject({
-        text: summary, entities: [builder, town].sort(), flagged: false, confidence: 0.6,
+        text: summary,
+        entities: [builder, town].sort(),
+        flagged: false,
+        confidence: 0.6,
         learned_from: [{ run: one.id, at: one.completedAt, answer: expect.stringContaining(`${builder} of ${town} built`), sources: [] }],
-      }); // prettier-ignore
+      });
 
       expect((await ann.send('POST', '/feedback', { response_id: one.id, rating: 1 })).status).toBe(202);
-      const doubted = await until('the rating in the graph', async () => { const found = await ann.insight(learned.id); return found.flagged && found; }, { timeoutMs: 20_000, everyMs: 100 }); // prettier-ignore
+      const doubted = await until(
+        'the rating in the graph',
+        async () => {
+          const found = await ann.insight(learned.id);
+          return found.flagged && found;
+        },
+        { timeoutMs: 20_000, everyMs: 100 },
+      );
       expect(doubted.trust).toBeLessThan(learned.trust);
       const again = later('Nobody has said [1].');
       const three = await ann.answered('recalls', again.question);
@@ -170,7 +183,9 @@ export function memoryScenarios(engine: () => Engine): void {
       let asked = 0;
       const later = (filters: Readonly<Record<string, string>>) =>
         new CommitteeScript(engine().models, `Can a deep ship enter the ${harbour} at low tide, berth ${++asked}?`)
-          .plan([{ ...recall, metadata_filters: filters }, expert('x1', 'Say whether it can.')]).expert('It can.').answer(['It can [1].']); // prettier-ignore
+          .plan([{ ...recall, metadata_filters: filters }, expert('x1', 'Say whether it can.')])
+          .expert('It can.')
+          .answer(['It can [1].']);
       return { first, later, fact: `[Domain-Filtered Memory] ${first.question}`, depth: 'nine fathoms deep' };
     }
     const read = async (): Promise<number> =>

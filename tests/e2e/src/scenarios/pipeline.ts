@@ -82,7 +82,10 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const sure = script(`Compare two sides of one coin (cut, ${how})`)
         .plan([expert('x1', 'Say it.')])
         .expertReply({ text: 'CONFIDENCE: 0.9\nIt is a small', finish: 'length' });
-      for (const [s, model] of [[trivial, 'sorted'], [sure, 'refines']] as const) {
+      for (const [s, model] of [
+        [trivial, 'sorted'],
+        [sure, 'refines'],
+      ] as const) {
         const body = { model, messages: user(s.question) };
         if (how === 'whole') {
           const { body: completion } = await ask(engine().url(), body);
@@ -94,7 +97,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         }
         expect(s.calls('composer')).toHaveLength(0);
       }
-    }); // prettier-ignore
+    });
   });
 
   describe('a model that repeats its prompt', () => {
@@ -136,22 +139,37 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
         .expertReply({ text: 'Spray it.\nScrub it.\nFINDING: Bathroom: two steps.\nCONFIDENCE: 0.8' }, 'Clean the bathroom')
         .answer(['Both.']);
       await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
-      const prompt = s.calls('composer')[0]!.messages.map(({ content }) => String(content)).join('\n'); // prettier-ignore
+      const prompt = s
+        .calls('composer')[0]!
+        .messages.map(({ content }) => String(content))
+        .join('\n');
       for (const part of ['Empty it.\nMop it.', 'Spray it.\nScrub it.']) expect(prompt).toContain(part);
     });
 
     it('that calculate different things are calculated both', async () => {
-      const sum = (id: string, expression: string) => ({ id, task: 'Calculate it', capability: 'math', mcp_tool: 'evaluate', mcp_args: { expression } });
+      const sum = (id: string, expression: string) => ({
+        id,
+        task: 'Calculate it',
+        capability: 'math',
+        mcp_tool: 'evaluate',
+        mcp_args: { expression },
+      });
       const s = script('What is 1200 with and without 19 % (two sums)?')
         .plan([sum('m1', '1200*1.19'), sum('m2', '1200/1.19'), expert('x1', 'Say both.')])
         .expert('Both.')
         .answer(['1428 [1] and 1008.40 [2].']);
       const { runId } = await answered(engine().url(), { model: 'calculates', messages: user(s.question) });
       const { tasks } = (await readRun(engine().url(), runId)).rounds[0]!;
-      expect(tasks.filter(({ capability }) => capability === 'math').map(({ status, facts }) => [status, facts])).toEqual([['ok', 1], ['ok', 1]]);
-      const prompt = s.calls('expert')[0]!.messages.map(({ content }) => String(content)).join('\n');
+      expect(tasks.filter(({ capability }) => capability === 'math').map(({ status, facts }) => [status, facts])).toEqual([
+        ['ok', 1],
+        ['ok', 1],
+      ]);
+      const prompt = s
+        .calls('expert')[0]!
+        .messages.map(({ content }) => String(content))
+        .join('\n');
       for (const result of ['1428', '1008.4']) expect(prompt).toContain(result);
-    }); // prettier-ignore
+    });
   });
 
   describe('an unsure expert', () => {

@@ -25,7 +25,10 @@ export function runScenarios(engine: () => Engine): void {
   const url = (): string => engine().url();
   const script = (label: string): CommitteeScript => new CommitteeScript(engine().models, `How does a run go? (${label})`);
   const whole = (label: string): CommitteeScript =>
-    script(label).plan([expert('x1', 'Say how.')]).expert('From its plan to its end.').answer(['From plan ', 'to end.']); // prettier-ignore
+    script(label)
+      .plan([expert('x1', 'Say how.')])
+      .expert('From its plan to its end.')
+      .answer(['From plan ', 'to end.']);
 
   describe('a run started through /v1/runs', () => {
     it('is accepted at once, outlives its client, and can be read and listed', async () => {
@@ -36,7 +39,14 @@ export function runScenarios(engine: () => Engine): void {
       expect(accepted.headers.get('location')).toBe(links.self);
       expect(links).toEqual({ self: `/v1/runs/${id}`, events: `/v1/runs/${id}/events`, commands: `/v1/runs/${id}/commands` });
       const run = await runEnd(url(), id);
-      expect(run).toMatchObject({ status: 'completed', outcome: 'completed', rule: 'D6', answer: 'From plan to end.', question: s.question, usage: { total: { calls: 3 } } }); // prettier-ignore
+      expect(run).toMatchObject({
+        status: 'completed',
+        outcome: 'completed',
+        rule: 'D6',
+        answer: 'From plan to end.',
+        question: s.question,
+        usage: { total: { calls: 3 } },
+      });
       expect(run.usage.items.reduce((sum, item) => sum + item.usage.prompt, 0)).toBe(run.usage.total.prompt);
       const list = (await (await fetch(`${url()}/v1/runs?limit=5`)).json()) as RunList;
       expect(list.data.find((item) => item.id === id)).toMatchObject({
@@ -86,7 +96,9 @@ export function runScenarios(engine: () => Engine): void {
     });
 
     it('is ended by the cancel command, its call upstream within a second', async () => {
-      const s = script('cancelled').plan([expert('x1', 'Say how.')]).expertReply({ stallAfter: [{ text: 'I am thinking' }] }); // prettier-ignore
+      const s = script('cancelled')
+        .plan([expert('x1', 'Say how.')])
+        .expertReply({ stallAfter: [{ text: 'I am thinking' }] });
       const { id } = (await startRun(url(), { model: 'conclave-fast', input: s.question })).body;
       await until('the expert to be asked', () => s.calls('expert').length === 1);
       const at = Date.now();
@@ -115,7 +127,10 @@ export function runScenarios(engine: () => Engine): void {
   describe('a repeated request', () => {
     it('attaches to the run of its Idempotency-Key, also after the run has ended', async () => {
       const gate = latch();
-      const s = script('repeated').plan([expert('x1', 'Say how.')], { when: gate.opened }).expert('So.').answer(['So ', 'it goes.']); // prettier-ignore
+      const s = script('repeated')
+        .plan([expert('x1', 'Say how.')], { when: gate.opened })
+        .expert('So.')
+        .answer(['So ', 'it goes.']);
       const body = { model: 'conclave-fast', messages: user(s.question) };
       const headers = { 'idempotency-key': `key-${Date.now()}` };
       const first = await ChatStream.open(url(), body, headers);
@@ -188,7 +203,10 @@ export function runScenarios(engine: () => Engine): void {
 
     it('in the middle of a streamed answer stops the call upstream within a second', async () => {
       const cancelled = sumOf(await allMetrics(engine()), 'conclave_model_calls_total', { status: 'cancelled' });
-      const s = script('left mid-stream').plan([expert('x1', 'Say how.')]).expert('So.').composer({ stallAfter: [{ text: 'Half of the ans' }] }); // prettier-ignore
+      const s = script('left mid-stream')
+        .plan([expert('x1', 'Say how.')])
+        .expert('So.')
+        .composer({ stallAfter: [{ text: 'Half of the ans' }] });
       const chat = await ChatStream.open(url(), { model: 'conclave-fast', messages: user(s.question) });
       await chat.shows('Half');
       const { runId } = chat;

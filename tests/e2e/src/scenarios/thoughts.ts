@@ -82,7 +82,11 @@ export function thoughtScenarios(engine: () => Engine): void {
         const shown = all.some((entry) => entry.code === code && typeof entry.detail === 'string');
         expect([code, shown]).toEqual([code, detail !== null]);
       }
-      const detailOf = (code: string): string => all.filter((entry) => entry.code === code).map((entry) => entry.detail).join('\n'); // prettier-ignore
+      const detailOf = (code: string): string =>
+        all
+          .filter((entry) => entry.code === code)
+          .map((entry) => entry.detail)
+          .join('\n');
       expect(detailOf('planner.prompt')).toContain('You are the planner of a committee of experts.');
       expect(detailOf('expert.response')).toContain('CONFIDENCE:');
       expect(detailOf('skill.resolved')).toContain('like a lighthouse keeper');

@@ -50,7 +50,9 @@ export function wordingScenarios(engine: () => Engine, wordings: readonly Wordin
 
   describe('a calculation in words', () => {
     it('is read and made, however it is written', async () => {
-      const plans = Array.from({ length: Math.ceil(wordings.length / tasksOfAPlan) }, (_, n) => wordings.slice(n * tasksOfAPlan, (n + 1) * tasksOfAPlan)); // prettier-ignore
+      const plans = Array.from({ length: Math.ceil(wordings.length / tasksOfAPlan) }, (_, n) =>
+        wordings.slice(n * tasksOfAPlan, (n + 1) * tasksOfAPlan),
+      );
       await inLanes(plans, async (plan, position) => {
         const s = script(`What comes of these calculations (page ${position + 1} of many)?`)
           .plan(plan.map(([task], n) => ({ id: `m${n + 1}`, task, capability: 'math' })))
@@ -60,7 +62,9 @@ export function wordingScenarios(engine: () => Engine, wordings: readonly Wordin
         const { rounds } = await readRun(engine().url(), id);
         const made = rounds[0]!.tasks.filter(({ capability }) => capability === 'math');
         expect([status, made.map(({ status }) => status)]).toEqual([200, plan.map(() => 'ok')]);
-        const calls = (await runEvents(engine().url(), id)).flatMap((entry) => (entry.kind === 'progress' && entry.code === 'mcp.call' ? [entry.text] : [])); // prettier-ignore
+        const calls = (await runEvents(engine().url(), id)).flatMap((entry) =>
+          entry.kind === 'progress' && entry.code === 'mcp.call' ? [entry.text] : [],
+        );
         expect(calls.sort()).toEqual(plan.map(([, operation]) => `Calculates with math.${operation}`).sort());
       });
     });

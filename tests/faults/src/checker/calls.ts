@@ -48,9 +48,11 @@ export function checkCalls(of: Case): CallCount {
   const allowed = paid.size + explained;
   // Repeats that have a finding of their own are not reported once more in the sum.
   if (!of.evidence.upstreamFaults && seen > allowed + findings.length)
-    findings.push(finding('model.call', `The model server saw ${seen} calls; ${paid.size} steps and ${explained} explained repeats allow ${allowed}.`));
+    findings.push(
+      finding('model.call', `The model server saw ${seen} calls; ${paid.size} steps and ${explained} explained repeats allow ${allowed}.`),
+    );
   return { findings, duplicates };
-} // prettier-ignore
+}
 
 /**
  * A call for a run that had long ended: nobody waits for it, and it costs. `step` begins with the id of its run. What an answer teaches is
@@ -72,13 +74,16 @@ function unexplained(of: Case, lines: readonly HistoryEntry[], earlier: HistoryE
   const between = lines.slice(lines.indexOf(earlier) + 1, lines.indexOf(again));
   const attempt = fieldOf(earlier, 'attempt');
   const before = lines.slice(0, lines.indexOf(again));
-  if (before.some((line) => line.phase === 'ok' && fieldOf(line, 'stored') === 'stored')) return 'It was finished and stored, and made again.';
+  if (before.some((line) => line.phase === 'ok' && fieldOf(line, 'stored') === 'stored'))
+    return 'It was finished and stored, and made again.';
   // A call that was given up before anything was sent, or handed back by a process that ends, cost nothing or is counted with its end.
-  const givenUp = between.find((line) => line.phase === 'abandoned' && line.process === earlier.process && fieldOf(line, 'attempt') === attempt);
+  const givenUp = between.find(
+    (line) => line.phase === 'abandoned' && line.process === earlier.process && fieldOf(line, 'attempt') === attempt,
+  );
   if (givenUp && (fieldOf(givenUp, 'sent') === false || fieldOf(givenUp, 'closing') === true)) return null;
   if (hasEnded(of, earlier, again)) return null;
   return `Attempt ${String(fieldOf(again, 'attempt'))} was begun although ${earlier.process}, which had begun attempt ${String(attempt)}, had not ended.`;
-} // prettier-ignore
+}
 
 /** Whether the process that began the earlier attempt ended, or was frozen, before the later one. */
 function hasEnded({ evidence, bounds }: Case, earlier: HistoryEntry, again: HistoryEntry): boolean {
@@ -86,14 +91,15 @@ function hasEnded({ evidence, bounds }: Case, earlier: HistoryEntry, again: Hist
   const lines = evidence.history.filter((line) => line.process === process && line.at >= earlier.at);
   if (lines.some(({ phase, at }) => phase === 'crash' && at <= again.at)) return true;
   // Whoever is told to end hands its work over first, and says so last.
-  if (lines.some(({ op, phase, at }) => op === 'process' && (phase === 'stop' || phase === 'failed') && at <= again.at + bounds.closeMs)) return true;
+  if (lines.some(({ op, phase, at }) => op === 'process' && (phase === 'stop' || phase === 'failed') && at <= again.at + bounds.closeMs))
+    return true;
   const lastWord = Math.max(...lines.map(({ at }) => at));
   return evidence.deaths.some(({ process: name, at, signal }) => {
     if (serviceOf(name) !== serviceOf(process) || at < earlier.at) return false;
     // Whoever is killed writes nothing any more; whoever is frozen may.
     return signal === 'SIGSTOP' ? at <= again.at : lastWord <= at && at <= again.at + noticedMs;
   });
-} // prettier-ignore
+}
 
 /** Service of a process: its id begins with it, and so does the name a supervisor knows it by. */
 const serviceOf = (process: string): string =>

@@ -14,7 +14,10 @@ export function checkCalm({ evidence, bounds }: Case): readonly Finding[] {
     ...evidence.memory
       .filter(({ beforeMb, afterMb }) => afterMb > beforeMb * bounds.memoryFactor + freeMb)
       .map(({ process, beforeMb, afterMb }) =>
-        finding(process, `It took ${Math.round(beforeMb)} MB before and ${Math.round(afterMb)} MB after, more than ${bounds.memoryFactor} times as much and ${freeMb} MB.`),
+        finding(
+          process,
+          `It took ${Math.round(beforeMb)} MB before and ${Math.round(afterMb)} MB after, more than ${bounds.memoryFactor} times as much and ${freeMb} MB.`,
+        ),
       ),
     ...evidence.closings.flatMap(({ process, exit, ms }) => {
       if (!exit) return [finding(process, 'It did not end when it was told to.')];
@@ -22,4 +25,4 @@ export function checkCalm({ evidence, bounds }: Case): readonly Finding[] {
       return ms > bounds.closeMs ? [finding(process, `It took ${ms} ms to end; the bound is ${bounds.closeMs} ms.`)] : [];
     }),
   ];
-} // prettier-ignore
+}

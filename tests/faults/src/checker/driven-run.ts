@@ -50,7 +50,10 @@ export function driveRun(runId: string, steps: readonly RecordedStep[]): DrivenR
     applied.set(id, [...(applied.get(id) ?? []), version]);
   }
   const end = Math.min(gaps[0]?.[0] ?? Infinity, ...conflicts);
-  const drive = driven(runId, versions.filter((version) => version < end).map((version) => byVersion.get(version)!)); // prettier-ignore
+  const drive = driven(
+    runId,
+    versions.filter((version) => version < end).map((version) => byVersion.get(version)!),
+  );
   return {
     runId,
     conflicts: [...conflicts].sort((a, b) => a - b),

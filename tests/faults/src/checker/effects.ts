@@ -21,7 +21,12 @@ export type Missing = (group: string, service: string, event: Event) => string |
 export function effectsOn(of: Case): Missing {
   const onLog = new Set(of.records.flatMap(({ event }) => (event ? [event.id] : [])));
   const ended = new Set(of.events('RunCompleted').map(({ runId }) => runId));
-  const cancelled = new Set(of.events('CommandIssued').filter(({ data }) => data.command.name === 'cancel').map(({ runId }) => runId)); // prettier-ignore
+  const cancelled = new Set(
+    of
+      .events('CommandIssued')
+      .filter(({ data }) => data.command.name === 'cancel')
+      .map(({ runId }) => runId),
+  );
   const unhandled = (service: string, event: Event): boolean => of.wasHandled(service, event.type, event.id) === false;
 
   function onPlanner(service: string, event: Event): string | null {

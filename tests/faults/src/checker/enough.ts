@@ -15,7 +15,12 @@ export interface Success {
  * outcome of is no success, whatever became of its run. Runs that only the log knows must end (check 1), and count for nothing here.
  */
 export function successOf(of: Case): Success {
-  const ok = new Set(of.lines('ask').filter(({ phase }) => phase === 'ok').map(({ id }) => id)); // prettier-ignore
+  const ok = new Set(
+    of
+      .lines('ask')
+      .filter(({ phase }) => phase === 'ok')
+      .map(({ id }) => id),
+  );
   const accepted = new Set(of.evidence.asked.flatMap(({ runId }) => (runId === null ? [] : [runId])));
   const told = new Set(of.evidence.asked.flatMap(({ id, runId }) => (runId !== null && ok.has(id) ? [runId] : [])));
   const ends = terminalEvents(of);
@@ -29,10 +34,11 @@ export function successOf(of: Case): Success {
 /** The guard: a storm in which nothing was asked or nothing was answered shows nothing. */
 export function checkEnough(of: Case, { accepted, answered }: Success): readonly Finding[] {
   const { bounds, evidence } = of;
-  if (accepted.size < bounds.accepted) return [finding(evidence.scenario, `${accepted.size} runs were accepted; at least ${bounds.accepted} must be.`)];
+  if (accepted.size < bounds.accepted)
+    return [finding(evidence.scenario, `${accepted.size} runs were accepted; at least ${bounds.accepted} must be.`)];
   const counted = [...accepted].filter((runId) => !bounds.mayFail.includes(runId));
   const good = counted.filter((runId) => answered.has(runId)).length;
   if (counted.length === 0 || good / counted.length >= bounds.answered) return [];
   const sentence = `${good} of ${counted.length} accepted runs were answered to a client that saw it; at least ${Math.round(bounds.answered * 100)} % must be.`;
   return [finding(evidence.scenario, sentence)];
-} // prettier-ignore
+}

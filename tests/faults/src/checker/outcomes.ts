@@ -42,12 +42,19 @@ const blamedRecords = (of: Case): readonly Finding[] =>
 function stepFindings(run: DrivenRun): readonly Finding[] {
   const { runId, conflicts, gaps, repeated, refused } = run;
   return [
-    ...conflicts.map((version) => finding(`${runId}/step/${version}`, 'Two different steps made this version of the run: one of them is lost.')),
-    ...gaps.map(([from, to]) => finding(`${runId}/step/${from}`, from === to ? 'The log holds later steps, but not this one.' : `The log holds later steps, but not steps ${from} to ${to}.`)),
+    ...conflicts.map((version) =>
+      finding(`${runId}/step/${version}`, 'Two different steps made this version of the run: one of them is lost.'),
+    ),
+    ...gaps.map(([from, to]) =>
+      finding(
+        `${runId}/step/${from}`,
+        from === to ? 'The log holds later steps, but not this one.' : `The log holds later steps, but not steps ${from} to ${to}.`,
+      ),
+    ),
     ...repeated.map(({ id, versions }) => finding(id, `It was applied more than once, in the steps ${versions.join(', ')}.`)),
     ...(refused ? [finding(`${runId}/step/${refused.version}`, `It cannot have happened: ${refused.sentence}.`)] : []),
   ];
-} // prettier-ignore
+}
 
 /** Ids of the stream entries in which each task was settled. */
 function settledInStreams(of: Case): ReadonlyMap<string, ReadonlySet<number>> {

@@ -10,10 +10,12 @@ export function checkReplay({ evidence }: Case): readonly Finding[] {
   const silent = code !== 0 && differing.length === 0;
   return [
     ...differing,
-    ...(silent ? [finding('replay', `It ended with ${code === null ? 'no code' : `code ${code}`}: ${text.trim().split('\n').at(-1) ?? ''}`)] : []),
+    ...(silent
+      ? [finding('replay', `It ended with ${code === null ? 'no code' : `code ${code}`}: ${text.trim().split('\n').at(-1) ?? ''}`)]
+      : []),
     ...(modelCalls > 0 ? [finding('replay', `It made ${modelCalls} model calls.`)] : []),
   ];
-} // prettier-ignore
+}
 
 /** A verdict begins with its run; further lines of it are indented. */
 function differingRuns(text: string): readonly Finding[] {

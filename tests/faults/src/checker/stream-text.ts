@@ -28,16 +28,20 @@ function follow(shown: Map<string, Shown>, entry: StreamEntry): string | null {
   if (entry.kind === 'superseded') {
     shown.set(taskId, { attempt, text: '' });
     if (attempt <= before.attempt) return `Attempt ${attempt} of ${taskId} supersedes attempt ${before.attempt}.`;
-    return entry.discarded === before.text.length ? null : `It takes back ${entry.discarded} characters of ${taskId}; ${before.text.length} were shown.`;
+    return entry.discarded === before.text.length
+      ? null
+      : `It takes back ${entry.discarded} characters of ${taskId}; ${before.text.length} were shown.`;
   }
   if (attempt < before.attempt) return `It is of attempt ${attempt} of ${taskId}, after attempt ${before.attempt} took over.`;
   const isNew = attempt > before.attempt;
   const kept = isNew ? '' : before.text;
   shown.set(taskId, { attempt, text: entry.kind === 'chunk' ? kept + entry.text : kept });
-  if (isNew && before.text !== '') return `Attempt ${attempt} of ${taskId} goes on where attempt ${before.attempt} had shown text, and nothing marks it as superseded.`;
-  if (entry.kind === 'chunk' && entry.offset !== kept.length) return `Its text begins at character ${entry.offset} of attempt ${attempt} of ${taskId}; ${kept.length} were shown.`;
+  if (isNew && before.text !== '')
+    return `Attempt ${attempt} of ${taskId} goes on where attempt ${before.attempt} had shown text, and nothing marks it as superseded.`;
+  if (entry.kind === 'chunk' && entry.offset !== kept.length)
+    return `Its text begins at character ${entry.offset} of attempt ${attempt} of ${taskId}; ${kept.length} were shown.`;
   return null;
-} // prettier-ignore
+}
 
 /**
  * The terminal entry says what the terminal event says. Where the answer is the text of a composer that streamed live, the last
@@ -48,13 +52,23 @@ function endFindings(of: Case, runId: string, entries: readonly StreamEntry[], s
   const end = terminalEvents(of).get(runId)?.data;
   if (last?.kind !== 'run.completed' || !end) return [];
   const place = `${runId}#${last.id}`;
-  if (last.outcome !== end.outcome || last.answer !== end.answer) return [finding(place, 'The terminal entry does not say what the terminal event says.')];
+  if (last.outcome !== end.outcome || last.answer !== end.answer)
+    return [finding(place, 'The terminal entry does not say what the terminal event says.')];
   const composing = entries.findLast((entry) => entry.kind === 'composing');
   if (composing?.kind !== 'composing' || composing.stream !== 'live' || end.answer === null) return [];
   const { taskId } = composing;
-  const isItsText = of.events('ResultReady').some(({ data }) => data.taskId === taskId && data.output?.kind === 'synthesis' && data.output.text === end.answer);
+  const isItsText = of
+    .events('ResultReady')
+    .some(({ data }) => data.taskId === taskId && data.output?.kind === 'synthesis' && data.output.text === end.answer);
   const text = shown.get(taskId)?.text ?? '';
   if (!isItsText || text === end.answer) return [];
   const same = end.answer.startsWith(text);
-  return [finding(place, same ? `The stream shows ${text.length} of ${end.answer.length} characters of the answer.` : 'The text in the stream is not the answer.')];
-} // prettier-ignore
+  return [
+    finding(
+      place,
+      same
+        ? `The stream shows ${text.length} of ${end.answer.length} characters of the answer.`
+        : 'The text in the stream is not the answer.',
+    ),
+  ];
+}

@@ -72,14 +72,15 @@ function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Fi
     const isAnew = entry.id > next && (entry.id - 1) % anewAbove === 0;
     const isNext = entry.id === next || isAnew || (snapshot !== null && entry.id >= snapshot.first && entry.id <= snapshot.last + 1);
     if (ended !== null) findings.push(finding(place(runId, entry.id), `It follows the terminal entry ${ended} on ${where}.`));
-    else if (!isNext && entry.id > next) findings.push(finding(place(runId, next), `Entries ${next} to ${entry.id - 1} are missing on ${where}.`));
+    else if (!isNext && entry.id > next)
+      findings.push(finding(place(runId, next), `Entries ${next} to ${entry.id - 1} are missing on ${where}.`));
     else if (!isNext) findings.push(finding(place(runId, entry.id), `It came where ${next} was due on ${where}.`));
     snapshot = null;
     next = entry.id + 1;
     if (isTerminal(entry)) ended = entry.id;
   }
   return findings;
-} // prettier-ignore
+}
 
 /** Every id of a run has one body, whoever sees it and however often. */
 function disagreements(viewing: Viewing, runs: Map<string, Map<number, StreamEntry>>): readonly Finding[] {

@@ -87,5 +87,10 @@ function unexplainedEnd(of: Case, runId: string, { data }: LoggedEvent<RunComple
 function wasCancelled(of: Case, runId: string): boolean {
   const commanded = of.events('CommandIssued').some((event) => event.runId === runId && event.data.command.name === 'cancel');
   // A gateway sets the flag before its command is on the log; the engine may see the flag first.
-  return commanded || of.evidence.history.some(({ op, phase, id }) => id === runId && ((op === 'client' && phase === 'left') || (op === 'run' && phase === 'cancelled')));
-} // prettier-ignore
+  return (
+    commanded ||
+    of.evidence.history.some(
+      ({ op, phase, id }) => id === runId && ((op === 'client' && phase === 'left') || (op === 'run' && phase === 'cancelled')),
+    )
+  );
+}

@@ -82,11 +82,18 @@ describe('the page of guarantees', () => {
         [ran({ engine: 'distributed', short: false, red: true, findings: [finding], error: 'It was not over.' }), '2026-11-22'],
         [ran({ without: 'dead-letters', findings: [{ ...finding, check: 'commit-after-effect' }] }), '2026-11-21'],
         [ran({ engine: 'distributed', without: 'dead-letters', red: true }), '2026-11-21'],
-        [ran({ scenario: 'kill-matrix', rows: [cell('planner:after-poll'), cell('planner:after-commit', 'a run has not ended')] }), '2026-11-22'],
+        [
+          ran({ scenario: 'kill-matrix', rows: [cell('planner:after-poll'), cell('planner:after-commit', 'a run has not ended')] }),
+          '2026-11-22',
+        ],
       ),
     );
-    expect(page).toContain('distributed: **RED** (2026-11-22): one-terminal-event 1, the scenario broke off; embedded: held (2026-11-21, short form)');
+    expect(page).toContain(
+      'distributed: **RED** (2026-11-22): one-terminal-event 1, the scenario broke off; embedded: held (2026-11-21, short form)',
+    );
     expect(page).toContain('distributed: **proves nothing** (2026-11-21); embedded: red as it must be, 1 ids (2026-11-21)');
-    expect(page).toMatch(/\| planner \| embedded survived, distributed not run \|.*\| embedded a run has not ended, distributed not run ° \|\n/);
+    expect(page).toMatch(
+      /\| planner \| embedded survived, distributed not run \|.*\| embedded a run has not ended, distributed not run ° \|\n/,
+    );
   });
-}); // prettier-ignore
+});

@@ -34,7 +34,10 @@ export const neo4jStopped: Scenario = {
     await load;
     const runs = runsOf(world, 'graphless');
     const answeredMs = recoveryAfter(world, at);
-    const learned = () => world.engine.history().filter(({ actor, op, phase }) => actor === 'graph-ingest' && op === 'RunCompleted' && phase === 'after-publish').length; // prettier-ignore
+    const learned = () =>
+      world.engine
+        .history()
+        .filter(({ actor, op, phase }) => actor === 'graph-ingest' && op === 'RunCompleted' && phase === 'after-publish').length;
     const before = learned();
     const red = await notReady(world);
     if ([...red.keys()].some((name) => name !== 'graph-ingest'))

@@ -60,7 +60,8 @@ async function full(world: World, disk: SmallDisk): Promise<void> {
 
 const diskFullBy = (mounted: boolean): Scenario => ({
   name: mounted ? 'disk-full' : 'disk-full-limit',
-  promise: 'On a full disk every append is refused with a clear error, nothing is acknowledged that is not kept, and work goes on when there is room.',
+  promise:
+    'On a full disk every append is refused with a clear error, nothing is acknowledged that is not kept, and work goes on when there is room.',
   fault: mounted
     ? 'the file system of the data folder is filled to the last byte under load (where mounting is not allowed: no file may grow)'
     : 'no file of the process may grow any more (RLIMIT_FSIZE), under load',
@@ -86,7 +87,7 @@ const diskFullBy = (mounted: boolean): Scenario => ({
       }
     }
   },
-}); // prettier-ignore
+});
 
 export const diskFull = diskFullBy(true);
 /** The way of those who may not mount, by its name. */

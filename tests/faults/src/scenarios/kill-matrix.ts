@@ -144,8 +144,12 @@ const halves: readonly Scenario[] = (
   controls: [],
   limitS: 400,
   ci: [],
-  run: (world) => matrix(world, cells.filter(({ service }) => of.some((one) => one === service))),
-})); // prettier-ignore
+  run: (world) =>
+    matrix(
+      world,
+      cells.filter(({ service }) => of.some((one) => one === service)),
+    ),
+}));
 
 /** The whole matrix, and each cell alone by its name. */
 export const killMatrix: Scenario = {

@@ -22,7 +22,9 @@ export const runsOf = (world: World, name: string): readonly string[] =>
 
 /** Calls of a role that are under way at the model server. */
 export const underWay = (world: World, role: 'planner' | 'expert' | 'assessor' | 'composer'): number =>
-  world.engine.models.calls.filter(({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null).length; // prettier-ignore
+  world.engine.models.calls.filter(
+    ({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null,
+  ).length;
 
 /** Model calls that this process has begun and not ended, as its own history says. */
 export function openCalls({ engine }: World, { pid }: Supervised): number {

@@ -41,7 +41,11 @@ export const duplicates: Scenario = {
     world.behave({ delayMs: { planner: 200, expert: 1_500, composer: 300 } });
     const load = world.load.run({ runs: 4, atOnce: 4, name: 'twice', twoRounds: (n) => n % 2 === 0, patienceMs: 60_000 });
     // Results of experts come in while the copies do.
-    await until('calls in flight', () => world.engine.models.calls.filter(({ step, finishedAt }) => step === 'load expert' && finishedAt === null).length >= 3, { timeoutMs: 30_000 }); // prettier-ignore
+    await until(
+      'calls in flight',
+      () => world.engine.models.calls.filter(({ step, finishedAt }) => step === 'load expert' && finishedAt === null).length >= 3,
+      { timeoutMs: 30_000 },
+    );
     world.fault('everything once more');
     const first = await repeatAll(world, shuffled);
     await load;
@@ -54,14 +58,34 @@ export const duplicates: Scenario = {
 
 /** What nobody can handle, with the reason it must be put aside for. */
 const poisons = (runId: string): readonly RawInjection[] => [
-  { topic: 'plan.requested', key: runId, headers: headersOf('PlanRequested', `${runId}-json`, runId, 'gateway'), value: Buffer.from('{"goal": "brok') },
-  { topic: 'results.ready', key: runId, headers: headersOf('ResultReady', `${runId}-shape`, runId, 'experts'), value: Buffer.from('{"taskId": 7}') },
+  {
+    topic: 'plan.requested',
+    key: runId,
+    headers: headersOf('PlanRequested', `${runId}-json`, runId, 'gateway'),
+    value: Buffer.from('{"goal": "brok'),
+  },
+  {
+    topic: 'results.ready',
+    key: runId,
+    headers: headersOf('ResultReady', `${runId}-shape`, runId, 'experts'),
+    value: Buffer.from('{"taskId": 7}'),
+  },
   { topic: 'plan.created', key: runId, headers: headersOf('PlanMadeUp', `${runId}-type`, runId, 'planner'), value: Buffer.from('{}') },
-  { topic: 'tasks.dispatched.expert', key: runId, headers: { ...headersOf('TaskDispatched', `${runId}-spec`, runId, 'merger'), ce_specversion: '9.0' }, value: Buffer.from('{}') },
+  {
+    topic: 'tasks.dispatched.expert',
+    key: runId,
+    headers: { ...headersOf('TaskDispatched', `${runId}-spec`, runId, 'merger'), ce_specversion: '9.0' },
+    value: Buffer.from('{}'),
+  },
   { topic: 'run.commands', key: runId, headers: {}, value: Buffer.from([0xff, 0xfe, 0x00, 0x01]) },
   { topic: 'gap.detected', key: null, headers: {}, value: null },
-  { topic: 'run.completed', key: runId, headers: headersOf('RunCompleted', `${runId}-large`, runId, 'merger'), value: Buffer.alloc(900_000, 'x') },
-]; // prettier-ignore
+  {
+    topic: 'run.completed',
+    key: runId,
+    headers: headersOf('RunCompleted', `${runId}-large`, runId, 'merger'),
+    value: Buffer.alloc(900_000, 'x'),
+  },
+];
 
 export const poison: Scenario = {
   name: 'poison',

@@ -138,7 +138,8 @@ export const rebalanceStorm: Scenario = {
 export const twoEngines: Scenario = {
   name: 'two-engines',
   promise: 'Any number of engines may take steps of one run at the same time: every step is applied once, and none is lost.',
-  fault: 'one of three merger processes stopped between reading and writing a run that another one changes (up to nine tries, until they meet); one killed under load',
+  fault:
+    'one of three merger processes stopped between reading and writing a run that another one changes (up to nine tries, until they meet); one killed under load',
   engines: ['distributed'],
   controls: [{ without: 'compare-and-set', check: 'one-effective-outcome' }],
   limitS: 240,
@@ -159,7 +160,12 @@ export const twoEngines: Scenario = {
       }
     }
     if (met === 0) throw new Error('No run was changed while an engine slept over it: nothing was shown.');
-    world.row({ name: 'asleep in a step', outcome: `${met} of ${tried} met a step of another engine`, recoveryMs: null, runs: everyRun(world) });
+    world.row({
+      name: 'asleep in a step',
+      outcome: `${met} of ${tried} met a step of another engine`,
+      recoveryMs: null,
+      runs: everyRun(world),
+    });
     const load = world.load.run({ runs: world.short ? 12 : 80, atOnce: 10, name: 'engines', twoRounds: (n) => n % 2 === 0 });
     await pause(1_000);
     const at = world.fault('SIGKILL of merger-3');
@@ -167,7 +173,7 @@ export const twoEngines: Scenario = {
     await load;
     world.row({ name: 'three engines', outcome: 'survived', recoveryMs: recoveryAfter(world, at), runs: runsOf(world, 'engines') });
   },
-}; // prettier-ignore
+};
 
 /** 1 where another engine took the cancel of the run that this one sleeps over, 0 where that was left to the sleeper itself. */
 async function sleepInStep(world: World, name: string, nth: number): Promise<number> {
@@ -197,14 +203,17 @@ async function sleepInStep(world: World, name: string, nth: number): Promise<num
   // Less than the session of a consumer: the sleeper still owns its partitions when it wakes up.
   const taken = await until(
     'another engine to take the cancel',
-    () => engine.history().some(({ op, phase, id, at }) => op === 'CommandIssued' && phase === 'after-publish' && id.includes(runId) && at >= began),
+    () =>
+      engine
+        .history()
+        .some(({ op, phase, id, at }) => op === 'CommandIssued' && phase === 'after-publish' && id.includes(runId) && at >= began),
     { timeoutMs: 3_000, everyMs: 20 },
   ).catch(() => false);
   process.signal('SIGCONT');
   await asking;
   world.behave({});
   return taken ? 1 : 0;
-} // prettier-ignore
+}
 
 /** Every service is replaced in turn, as a deployment does it. */
 export const rollingRestart: Scenario = {
@@ -222,7 +231,14 @@ export const rollingRestart: Scenario = {
     await world.warmUp();
     world.behave({ delayMs: { expert: 500 }, wordMs: 60 });
     // While a viewer is away words go on being written: whoever resumes badly misses some.
-    const load = world.load.run({ runs: world.short ? 16 : 48, atOnce: 4, everyMs: world.short ? 1_200 : 800, name: 'rolling', patienceMs: world.controlled ? 20_000 : 90_000, awayMs: 1_000 });
+    const load = world.load.run({
+      runs: world.short ? 16 : 48,
+      atOnce: 4,
+      everyMs: world.short ? 1_200 : 800,
+      name: 'rolling',
+      patienceMs: world.controlled ? 20_000 : 90_000,
+      awayMs: 1_000,
+    });
     await until('an answer that is being written', () => underWay(world, 'composer') > 0, { timeoutMs: 30_000, everyMs: 10 });
     const began = world.fault('rolling restart');
     const gatewaysFirst = [...world.engine.all()].sort(([a], [b]) => Number(b.startsWith('gateway')) - Number(a.startsWith('gateway')));
@@ -234,9 +250,14 @@ export const rollingRestart: Scenario = {
     await load;
     const cut = world.load.viewings.filter(({ connection }) => connection > 1).length;
     if (cut === 0) throw new Error('No stream was cut: nobody had to resume.');
-    world.row({ name: 'all services', outcome: `restarted; ${cut} streams resumed`, recoveryMs: recoveryAfter(world, began), runs: everyRun(world) });
+    world.row({
+      name: 'all services',
+      outcome: `restarted; ${cut} streams resumed`,
+      recoveryMs: recoveryAfter(world, began),
+      runs: everyRun(world),
+    });
   },
-}; // prettier-ignore
+};
 
 /** From the third death to the end of the run whose record it is. */
 const killerEndsWithinMs = 45_000;

@@ -72,7 +72,11 @@ export const slowReader: Scenario = {
   },
 };
 
-const error = (status: number, headers: Readonly<Record<string, string>> = {}): ScriptedReply => ({ status, headers, body: { error: { message: 'a fault of the model server', type: 'server_error' } } }); // prettier-ignore
+const error = (status: number, headers: Readonly<Record<string, string>> = {}): ScriptedReply => ({
+  status,
+  headers,
+  body: { error: { message: 'a fault of the model server', type: 'server_error' } },
+});
 
 /** Faults of a model server; each hits the first call of one role of one question, the next call is answered as usual. */
 const faults: readonly { readonly name: string; readonly role: Exclude<Role, 'direct'>; readonly reply: ScriptedReply }[] = [

@@ -69,13 +69,15 @@ async function prefixes(remains: Remains, from: number): Promise<ReadonlyMap<num
   for (const end of remains.log.commits.slice(from)) {
     await breathe();
     const content = contentOf(tornCopy(remains, remains.log.bytes.subarray(0, end)));
-    if (before && !startsWith(content.records, before.records)) throw new Error(`The records up to byte ${end} do not continue those before.`);
-    if (content.missingOutputs.length > 0) throw new Error(`Up to byte ${end} the log lacks outputs of applied steps: ${content.missingOutputs.join(', ')}`);
+    if (before && !startsWith(content.records, before.records))
+      throw new Error(`The records up to byte ${end} do not continue those before.`);
+    if (content.missingOutputs.length > 0)
+      throw new Error(`Up to byte ${end} the log lacks outputs of applied steps: ${content.missingOutputs.join(', ')}`);
     found.set(end, content);
     before = content;
   }
   return found;
-} // prettier-ignore
+}
 
 const startsWith = (long: readonly string[], short: readonly string[]): boolean => short.every((record, n) => long[n] === record);
 
@@ -86,7 +88,8 @@ function checkAcknowledged({ history }: Remains, whole: FolderContent): number {
     .flatMap(({ data }) => (data as { events: readonly { id: string; topic: string }[] }).events.map(({ id }) => id));
   const readable = new Set(whole.eventIds);
   const lost = ids.filter((id) => !readable.has(id));
-  if (ids.length === 0 || lost.length > 0) throw new Error(`${lost.length} of ${ids.length} acknowledged appends are gone after the kill: ${lost.slice(0, 5).join(', ')}`); // prettier-ignore
+  if (ids.length === 0 || lost.length > 0)
+    throw new Error(`${lost.length} of ${ids.length} acknowledged appends are gone after the kill: ${lost.slice(0, 5).join(', ')}`);
   return ids.length;
 }
 
@@ -115,8 +118,10 @@ function* damages({ bytes, commits, frames, frameBytes }: WriteAheadLog, from: n
 
 export const tornTail: Scenario = {
   name: 'torn-tail',
-  promise: 'The embedded file opens to exactly the whole transactions in front of wherever it was torn; a kill alone loses nothing acknowledged.',
-  fault: 'kill -9 under load; of what it left copies with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
+  promise:
+    'The embedded file opens to exactly the whole transactions in front of wherever it was torn; a kill alone loses nothing acknowledged.',
+  fault:
+    'kill -9 under load; of what it left copies with the write-ahead log cut at every frame of its tail, at every byte of the last frame (every 128th in the short form), and with single bits flipped',
   engines: ['embedded'],
   controls: [],
   bounds: { terminalMs: 90_000 },
@@ -145,17 +150,29 @@ export const tornTail: Scenario = {
       const content = await opened(tornCopy(remains, wal));
       const { records, rest } = expected.get(end)!;
       if (content.records.join() !== records.join() || content.rest !== rest)
-        throw new Error(`${what}: it opens to ${content.records.length} records (state ${content.rest}) instead of the ${records.length} (state ${rest}) of the whole transactions before.`);
+        throw new Error(
+          `${what}: it opens to ${content.records.length} records (state ${content.rest}) instead of the ${records.length} (state ${rest}) of the whole transactions before.`,
+        );
       judged += 1;
     }
-    world.row({ name: `${acknowledged} acknowledged appends`, outcome: `all readable; ${judged} torn files, each its prefix`, recoveryMs: null, runs: [] });
+    world.row({
+      name: `${acknowledged} acknowledged appends`,
+      outcome: `all readable; ${judged} torn files, each its prefix`,
+      recoveryMs: null,
+      runs: [],
+    });
 
     const ends = [...expected.keys()];
     for (const end of world.short ? [ends[Math.floor(ends.length / 2)]!] : [ends[0]!, ends[Math.floor(ends.length / 2)]!, ends.at(-2)!]) {
       // Half a page of the next transaction stands behind its whole ones.
       const home = tornCopy(remains, log.bytes.subarray(0, end + pageBytes / 2));
       const { runs, calls, readyMs } = await secondLife(world, home, expected.get(end)!);
-      world.row({ name: `started on a file torn at ${end}`, outcome: `ready after ${(readyMs / 1000).toFixed(1)} s, ${runs} open runs ended with ${calls} calls`, recoveryMs: null, runs: [] });
+      world.row({
+        name: `started on a file torn at ${end}`,
+        outcome: `ready after ${(readyMs / 1000).toFixed(1)} s, ${runs} open runs ended with ${calls} calls`,
+        recoveryMs: null,
+        runs: [],
+      });
     }
   },
-}; // prettier-ignore
+};

@@ -14,7 +14,11 @@ export interface RawInjection {
 }
 
 const kafkaOf = ({ engine, servers }: World) =>
-  new Kafka({ brokers: (servers.direct.KAFKA_BROKERS ?? engine.stack!.KAFKA_BROKERS).split(','), clientId: 'injector', logLevel: logLevel.NOTHING }); // prettier-ignore
+  new Kafka({
+    brokers: (servers.direct.KAFKA_BROKERS ?? engine.stack!.KAFKA_BROKERS).split(','),
+    clientId: 'injector',
+    logLevel: logLevel.NOTHING,
+  });
 
 /** Appends records past the product: to the broker while all goes on, or into the data folder of the stopped process, which is started again. */
 export async function inject(world: World, records: readonly RawInjection[]): Promise<void> {

@@ -33,13 +33,21 @@ export async function secondLife(
     name: 'standalone on a torn file',
     args: [join(workspaceRoot, 'apps/standalone/bundle/main.js')],
     cwd: world.engine.folder,
-    env: { ...cleared, ...world.engine.environment(), CONCLAVE_HOME: home, CONCLAVE_CONFIG: configuration, HISTORY_FILE: file, PORT: String(port) },
+    env: {
+      ...cleared,
+      ...world.engine.environment(),
+      CONCLAVE_HOME: home,
+      CONCLAVE_CONFIG: configuration,
+      HISTORY_FILE: file,
+      PORT: String(port),
+    },
     ready: `${url}/health/ready`,
     readyTimeoutMs: 40_000,
-  }); // prettier-ignore
+  });
   const readyMs = Math.round(performance.now() - began);
   try {
-    for (const runId of before.open) await until(`the end of ${runId}`, async () => (await readRun(url, runId)).terminal, { timeoutMs: 40_000, everyMs: 100 }); // prettier-ignore
+    for (const runId of before.open)
+      await until(`the end of ${runId}`, async () => (await readRun(url, runId)).terminal, { timeoutMs: 40_000, everyMs: 100 });
   } finally {
     await process.stop(10_000);
     await models.close();

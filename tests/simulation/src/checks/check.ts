@@ -5,8 +5,18 @@ import type { World } from '../world/world.js';
 
 /** Numbers are those of the promises (docs/guarantees.md); the last three are promises of the architecture beside them. */
 export const checkNames = [
-  '1 terminal', '2 appends', '3 outcomes', '4 durable', '5 stream', '6 calls', '7 replay', '8 nothing left', 'dead letters', 'retries', 'cancel',
-] as const; // prettier-ignore
+  '1 terminal',
+  '2 appends',
+  '3 outcomes',
+  '4 durable',
+  '5 stream',
+  '6 calls',
+  '7 replay',
+  '8 nothing left',
+  'dead letters',
+  'retries',
+  'cancel',
+] as const;
 export type CheckName = (typeof checkNames)[number];
 
 /** What a check found, each as an id and a sentence about it. */
@@ -25,7 +35,18 @@ export interface Evidence {
 }
 
 export async function evidenceOf(world: World): Promise<Evidence> {
-  const topics = ['plan.requested', 'plan.created', 'tasks.dispatched.expert', 'tasks.dispatched.evidence', 'tasks.dispatched.judge', 'results.ready', 'run.completed', 'run.timers', 'audit', 'dead']; // prettier-ignore
+  const topics = [
+    'plan.requested',
+    'plan.created',
+    'tasks.dispatched.expert',
+    'tasks.dispatched.evidence',
+    'tasks.dispatched.judge',
+    'results.ready',
+    'run.completed',
+    'run.timers',
+    'audit',
+    'dead',
+  ];
   const events = new Map<string, Event[]>();
   for (const topic of topics) {
     const read: Event[] = [];

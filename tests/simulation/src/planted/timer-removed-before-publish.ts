@@ -51,7 +51,14 @@ class HastyTimerPump {
     await new Promise((resolve) => setTimeout(resolve, 5_000));
   }
 }
-Reflect.defineMetadata?.('self:paramtypes', [{ index: 0, param: STATE }, { index: 1, param: EVENT_LOG }], HastyTimerPump); // prettier-ignore
+Reflect.defineMetadata?.(
+  'self:paramtypes',
+  [
+    { index: 0, param: STATE },
+    { index: 1, param: EVENT_LOG },
+  ],
+  HastyTimerPump,
+);
 
 const timerPump = (MergerModule.register({ storePrompts: 'hash' }).providers ?? []).find(
   (provider) => typeof provider === 'function' && provider.name === 'TimerPump',

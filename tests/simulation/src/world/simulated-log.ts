@@ -1,9 +1,22 @@
 import { Failure, type Event } from '@conclave/contracts';
 import {
-  DeliveryPool, encodeEvent, recordName, storedRecord,
-  type Blobs, type Consumption, type DeliveryHooks, type DeliveryLedger, type EncodedRecord, type EventLog, type Lag, type MemoryBroker,
-  type RawRecord, type StoredRecord, type StoreMark, type Subscription,
-} from '@conclave/ports'; // prettier-ignore
+  DeliveryPool,
+  encodeEvent,
+  recordName,
+  storedRecord,
+  type Blobs,
+  type Consumption,
+  type DeliveryHooks,
+  type DeliveryLedger,
+  type EncodedRecord,
+  type EventLog,
+  type Lag,
+  type MemoryBroker,
+  type RawRecord,
+  type StoredRecord,
+  type StoreMark,
+  type Subscription,
+} from '@conclave/ports';
 import { through } from './port-view.js';
 import type { SimulatedProcess } from './simulated-process.js';
 

@@ -1,11 +1,41 @@
 import type { Service } from '@conclave/contracts';
 import {
-  CRASH_POINTS, claimStores, deliveryHooks, HISTORY, holdProcessLease, LOGGER, LogTransport, METRICS, PROCESS, READINESS, openReadiness, silentLogger,
-  type CrashPoints, type History, type ProcessLease,
-} from '@conclave/platform'; // prettier-ignore
+  CRASH_POINTS,
+  claimStores,
+  deliveryHooks,
+  HISTORY,
+  holdProcessLease,
+  LOGGER,
+  LogTransport,
+  METRICS,
+  PROCESS,
+  READINESS,
+  openReadiness,
+  silentLogger,
+  type CrashPoints,
+  type History,
+  type ProcessLease,
+} from '@conclave/platform';
 import {
-  BLOBS, DOCUMENTS, EMBEDDER, EVENT_LOG, GRAPH, MODELS, PAGES, RUN_STREAM, SEARCH, STATE, SYMBOLIC, TOOLS, VECTORS, type Blobs, type EventLog, type KnowledgeGraph, type RunStream, type StateStore,
-} from '@conclave/ports'; // prettier-ignore
+  BLOBS,
+  DOCUMENTS,
+  EMBEDDER,
+  EVENT_LOG,
+  GRAPH,
+  MODELS,
+  PAGES,
+  RUN_STREAM,
+  SEARCH,
+  STATE,
+  SYMBOLIC,
+  TOOLS,
+  VECTORS,
+  type Blobs,
+  type EventLog,
+  type KnowledgeGraph,
+  type RunStream,
+  type StateStore,
+} from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
 import { Acceptance, Commands, GatewayModule, StreamHub } from '@conclave/service-gateway';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';

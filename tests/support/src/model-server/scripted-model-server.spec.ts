@@ -40,9 +40,14 @@ describe('the scripted model server', () => {
       script: [{ match: 'x', reply: { text: 'one two three', words: true, usage: { prompt_tokens: 3, completion_tokens: 4 } } }],
     });
     const body = await (await ask('x', { stream: true, stream_options: { include_usage: true } })).text();
-    const lines = body.trim().split('\n\n').map((line) => line.slice('data: '.length)); // prettier-ignore
+    const lines = body
+      .trim()
+      .split('\n\n')
+      .map((line) => line.slice('data: '.length));
     expect(lines.at(-1)).toBe('[DONE]');
-    const chunks = lines.slice(0, -1).map((line) => JSON.parse(line) as { choices: { delta: { content?: string }; finish_reason: string | null }[]; usage?: object }); // prettier-ignore
+    const chunks = lines
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as { choices: { delta: { content?: string }; finish_reason: string | null }[]; usage?: object });
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '')).toEqual(['', 'one', ' two', ' three', '', '']);
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 });

@@ -9,8 +9,13 @@ const textOf = (messages: Messages): string => messages.map((message) => content
 
 /** Which call of the committee a request is, by the fixed lines of its prompt. */
 export function roleOf({ messages }: { readonly messages: Messages }): Role {
-  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => contentText(content)).join('\n'); // prettier-ignore
-  const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) => system.includes(marks.roles[role])); // prettier-ignore
+  const system = messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => contentText(content))
+    .join('\n');
+  const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) =>
+    system.includes(marks.roles[role]),
+  );
   if (named) return named;
   if (system.includes('You are an expert of the committee: ')) return 'expert';
   return 'direct';

@@ -46,11 +46,17 @@ export class SseStream {
       what,
       () => {
         const found = this.events.find(fits);
-        if (!found && this.ended) throw new Error(`The stream ended before it: ${this.events.slice(-3).map((event) => event.data).join(' | ')}`);
+        if (!found && this.ended)
+          throw new Error(
+            `The stream ended before it: ${this.events
+              .slice(-3)
+              .map((event) => event.data)
+              .join(' | ')}`,
+          );
         return found;
       },
       { timeoutMs },
-    ); // prettier-ignore
+    );
   }
 
   private async read(): Promise<void> {
@@ -76,8 +82,14 @@ function eventOf(block: string): SseEvent {
     return lines.length === 0 ? null : lines.map((line) => line.slice(name.length + 1).replace(/^ /, '')).join('\n');
   };
   const id = field('id');
-  return { id: id === null ? null : Number(id), name: field('event'), data: field('data'), comment: block.startsWith(':') ? block : null, at: performance.now() };
-} // prettier-ignore
+  return {
+    id: id === null ? null : Number(id),
+    name: field('event'),
+    data: field('data'),
+    comment: block.startsWith(':') ? block : null,
+    at: performance.now(),
+  };
+}
 
 const json = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
   method: 'POST',
@@ -147,10 +159,14 @@ export class ChatStream {
   }
 }
 
-export async function startRun(base: string, body: object, headers?: Record<string, string>): Promise<{ status: number; headers: Headers; body: RunAccepted & Partial<ErrorBody> }> {
+export async function startRun(
+  base: string,
+  body: object,
+  headers?: Record<string, string>,
+): Promise<{ status: number; headers: Headers; body: RunAccepted & Partial<ErrorBody> }> {
   const response = await fetch(`${base}/v1/runs`, json(body, headers));
   return { status: response.status, headers: response.headers, body: (await response.json()) as RunAccepted & Partial<ErrorBody> };
-} // prettier-ignore
+}
 
 export async function readRun(base: string, id: string): Promise<RunView> {
   const response = await fetch(`${base}/v1/runs/${id}`);
@@ -160,7 +176,14 @@ export async function readRun(base: string, id: string): Promise<RunView> {
 
 /** Waits for the terminal event of a run and gives its view. */
 export const runEnd = (base: string, id: string, timeoutMs = 30_000): Promise<RunView> =>
-  until(`the end of ${id}`, async () => { const run = await readRun(base, id); return run.terminal && run; }, { timeoutMs, everyMs: 50 }); // prettier-ignore
+  until(
+    `the end of ${id}`,
+    async () => {
+      const run = await readRun(base, id);
+      return run.terminal && run;
+    },
+    { timeoutMs, everyMs: 50 },
+  );
 
 /** The whole stream of a run, from the beginning to its end. */
 export async function runEvents(base: string, id: string, after = 0): Promise<readonly StreamEntry[]> {
@@ -187,5 +210,8 @@ export function composedText(entries: readonly StreamEntry[]): string {
   const composer = entries.findLast((entry) => entry.kind === 'composing')?.taskId;
   const chunks = entries.flatMap((entry) => (entry.kind === 'chunk' && entry.taskId === composer ? [entry] : []));
   const last = Math.max(...chunks.map((chunk) => chunk.attempt));
-  return chunks.filter((chunk) => chunk.attempt === last).map((chunk) => chunk.text).join(''); // prettier-ignore
+  return chunks
+    .filter((chunk) => chunk.attempt === last)
+    .map((chunk) => chunk.text)
+    .join('');
 }

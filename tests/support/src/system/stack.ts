@@ -34,10 +34,28 @@ export const cleared: Readonly<Record<string, undefined>> = Object.fromEntries(
   [
     ...names,
     'CHROMA_URL',
-    'KAFKA_TOPIC_PREFIX', 'SEARXNG_URL', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'PORT', 'HOST', 'ADMIN_PORT', 'ADMIN_HOST', 'CONCLAVE_CONFIG', 'CONCLAVE_HOME', 'CONCLAVE_URL', 'CONCLAVE_API_KEY', 'CONCLAVE_ADMIN_KEY_FILE',
-    'WORKER_CLASSES', 'CRASH_AT', 'HISTORY_FILE', 'LOG_LEVEL', 'NODE_OPTIONS', 'ENGINE', 'TEST_LEVEL',
+    'KAFKA_TOPIC_PREFIX',
+    'SEARXNG_URL',
+    'OPENAI_BASE_URL',
+    'OPENAI_API_KEY',
+    'PORT',
+    'HOST',
+    'ADMIN_PORT',
+    'ADMIN_HOST',
+    'CONCLAVE_CONFIG',
+    'CONCLAVE_HOME',
+    'CONCLAVE_URL',
+    'CONCLAVE_API_KEY',
+    'CONCLAVE_ADMIN_KEY_FILE',
+    'WORKER_CLASSES',
+    'CRASH_AT',
+    'HISTORY_FILE',
+    'LOG_LEVEL',
+    'NODE_OPTIONS',
+    'ENGINE',
+    'TEST_LEVEL',
   ].map((name) => [name, undefined]),
-); // prettier-ignore
+);
 
 /** Takes away the topics, keys and vectors that one system has left on the shared servers. */
 export async function removeTraces(stack: Stack, topicPrefix: string, keyPrefix: string): Promise<void> {

@@ -6,7 +6,14 @@ const text = 'The cat sat on the mat. The dog sat on the cat. A bird saw the dog
 
 describe('the word model', () => {
   it('writes only word pairs it has read inside a sentence', () => {
-    const pairs = new Set(text.match(/[^.]+\.?/g)!.flatMap((one) => one.trim().split(' ').map((word, at, all) => `${word} ${all[at + 1]}`))); // prettier-ignore
+    const pairs = new Set(
+      text.match(/[^.]+\.?/g)!.flatMap((one) =>
+        one
+          .trim()
+          .split(' ')
+          .map((word, at, all) => `${word} ${all[at + 1]}`),
+      ),
+    );
     for (let seed = 0; seed < 50; seed += 1) {
       const words = new WordModel(text).continue('', 20, seed);
       expect(words.length).toBeGreaterThan(0);

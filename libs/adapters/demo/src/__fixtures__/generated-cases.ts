@@ -34,18 +34,24 @@ const founderBirthplace: Pattern = (make) => {
     ]),
     answer: city,
     bridge: founder,
-    first: document(firm, make.pick([
-      `The ${firm} was founded in ${make.year()} by ${founder}. It stands in ${make.place()}.`,
-      `${founder} founded the ${firm} in ${make.place()} in ${make.year()}. It employs forty people.`,
-      `The ${firm} makes clocks. It was established by ${founder} in ${make.year()}.`,
-      `The founder of the ${firm} was ${founder}. Its workshops lie near ${make.place()}.`,
-    ])), // prettier-ignore
-    second: document(founder, make.pick([
-      `${founder} was born in ${city} in ${make.year()}. She later moved to ${make.place()}.`,
-      `${founder} was an engineer. She was born in ${make.year()} in ${city} and died in ${make.place()}.`,
-      `${founder}, a cousin of ${make.person()}, was born in ${city}.`,
-      `The birthplace of ${founder} is ${city}. She studied in ${make.place()}.`,
-    ])), // prettier-ignore
+    first: document(
+      firm,
+      make.pick([
+        `The ${firm} was founded in ${make.year()} by ${founder}. It stands in ${make.place()}.`,
+        `${founder} founded the ${firm} in ${make.place()} in ${make.year()}. It employs forty people.`,
+        `The ${firm} makes clocks. It was established by ${founder} in ${make.year()}.`,
+        `The founder of the ${firm} was ${founder}. Its workshops lie near ${make.place()}.`,
+      ]),
+    ),
+    second: document(
+      founder,
+      make.pick([
+        `${founder} was born in ${city} in ${make.year()}. She later moved to ${make.place()}.`,
+        `${founder} was an engineer. She was born in ${make.year()} in ${city} and died in ${make.place()}.`,
+        `${founder}, a cousin of ${make.person()}, was born in ${city}.`,
+        `The birthplace of ${founder} is ${city}. She studied in ${make.place()}.`,
+      ]),
+    ),
     distractors: [
       document(otherFirm, `The ${otherFirm} was founded in ${make.year()} by ${otherFounder}.`),
       document(otherFounder, `${otherFounder} was born in ${otherCity} in ${make.year()}.`),
@@ -66,16 +72,22 @@ const authorBirthYear: Pattern = (make) => {
     ]),
     answer: year,
     bridge: author,
-    first: document(book, make.pick([
-      `${book} is a novel by ${author}. It was published in ${make.year()}.`,
-      `${book} was written by ${author} in ${make.year()}.`,
-      `${author} wrote ${book} in a single winter. It sold well.`,
-    ])), // prettier-ignore
-    second: document(author, make.pick([
-      `${author} was born in ${make.place()} in ${year} and died in ${make.year()}.`,
-      `${author} kept bees. She was born in ${year}.`,
-      `Born in ${year}, ${author} grew up in ${make.place()}.`,
-    ])), // prettier-ignore
+    first: document(
+      book,
+      make.pick([
+        `${book} is a novel by ${author}. It was published in ${make.year()}.`,
+        `${book} was written by ${author} in ${make.year()}.`,
+        `${author} wrote ${book} in a single winter. It sold well.`,
+      ]),
+    ),
+    second: document(
+      author,
+      make.pick([
+        `${author} was born in ${make.place()} in ${year} and died in ${make.year()}.`,
+        `${author} kept bees. She was born in ${year}.`,
+        `Born in ${year}, ${author} grew up in ${make.place()}.`,
+      ]),
+    ),
     distractors: [
       document(otherBook, `${otherBook} is a novel by ${otherAuthor}.`),
       document(otherAuthor, `${otherAuthor} was born in ${make.year()}.`),
@@ -91,15 +103,21 @@ const capitalRiver: Pattern = (make) => {
     question: make.pick([`Which river flows through the capital of ${country}?`, `What river runs through the capital of ${country}?`]),
     answer: river,
     bridge: capital,
-    first: document(country, make.pick([
-      `The capital of ${country} is ${capital}. Its coast is long.`,
-      `${country} is a small country. ${capital} is the capital of ${country}.`,
-    ])), // prettier-ignore
-    second: document(capital, make.pick([
-      `The river ${river} flows through ${capital}. A bridge was built there in ${make.year()}.`,
-      `${capital} lies on the river ${river}. It has three markets.`,
-      `${capital} is known for its bells. The ${river} River runs through ${capital}.`,
-    ])), // prettier-ignore
+    first: document(
+      country,
+      make.pick([
+        `The capital of ${country} is ${capital}. Its coast is long.`,
+        `${country} is a small country. ${capital} is the capital of ${country}.`,
+      ]),
+    ),
+    second: document(
+      capital,
+      make.pick([
+        `The river ${river} flows through ${capital}. A bridge was built there in ${make.year()}.`,
+        `${capital} lies on the river ${river}. It has three markets.`,
+        `${capital} is known for its bells. The ${river} River runs through ${capital}.`,
+      ]),
+    ),
     distractors: [
       document(otherCountry, `The capital of ${otherCountry} is ${otherCapital}.`),
       document(otherCapital, `The river ${otherRiver} flows through ${otherCapital}.`),
@@ -118,15 +136,21 @@ const architectUniversity: Pattern = (make) => {
     ]),
     answer: school,
     bridge: architect,
-    first: document(tower, make.pick([
-      `The ${tower} was designed by ${architect} and opened in ${make.year()}.`,
-      `${architect} was the architect of the ${tower}. It is forty metres high.`,
-      `The ${tower} overlooks ${make.place()}. Its architect was ${architect}.`,
-    ])), // prettier-ignore
-    second: document(architect, make.pick([
-      `${architect} studied at the ${school}.`,
-      `${architect} grew up by the sea. He was educated at the ${school} until ${make.year()}.`,
-    ])), // prettier-ignore
+    first: document(
+      tower,
+      make.pick([
+        `The ${tower} was designed by ${architect} and opened in ${make.year()}.`,
+        `${architect} was the architect of the ${tower}. It is forty metres high.`,
+        `The ${tower} overlooks ${make.place()}. Its architect was ${architect}.`,
+      ]),
+    ),
+    second: document(
+      architect,
+      make.pick([
+        `${architect} studied at the ${school}.`,
+        `${architect} grew up by the sea. He was educated at the ${school} until ${make.year()}.`,
+      ]),
+    ),
     distractors: [
       document(otherTower, `The ${otherTower} was designed by ${otherArchitect}.`),
       document(otherArchitect, `${otherArchitect} studied at the University of ${make.word()}.`),
@@ -141,15 +165,21 @@ const inventorSpouse: Pattern = (make) => {
     question: make.pick([`Who was the wife of the inventor of the ${machine}?`, `Who was married to the inventor of the ${machine}?`]),
     answer: spouse,
     bridge: inventor,
-    first: document(machine, make.pick([
-      `The ${machine} was invented by ${inventor} in ${make.year()}.`,
-      `${inventor} invented the ${machine} in a barn near ${make.place()}.`,
-    ])), // prettier-ignore
-    second: document(inventor, make.pick([
-      `${inventor} married ${spouse} in ${make.year()}.`,
-      `${inventor} lived quietly. In ${make.year()} he married ${spouse} in ${make.place()}.`,
-      `The wife of ${inventor} was ${spouse}.`,
-    ])), // prettier-ignore
+    first: document(
+      machine,
+      make.pick([
+        `The ${machine} was invented by ${inventor} in ${make.year()}.`,
+        `${inventor} invented the ${machine} in a barn near ${make.place()}.`,
+      ]),
+    ),
+    second: document(
+      inventor,
+      make.pick([
+        `${inventor} married ${spouse} in ${make.year()}.`,
+        `${inventor} lived quietly. In ${make.year()} he married ${spouse} in ${make.place()}.`,
+        `The wife of ${inventor} was ${spouse}.`,
+      ]),
+    ),
     distractors: [
       document(otherMachine, `The ${otherMachine} was invented by ${otherInventor}.`),
       document(otherInventor, `${otherInventor} married ${make.person()} in ${make.year()}.`),
@@ -164,14 +194,20 @@ const captainDeath: Pattern = (make) => {
     question: make.pick([`When did the captain of the ${ship} die?`, `In what year did the captain of the ship ${ship} die?`]),
     answer: year,
     bridge: captain,
-    first: document(ship, make.pick([
-      `The ${ship} was a ship with two masts. Her captain on every voyage of the ${ship} was ${captain}.`,
-      `The ${ship} was commanded by ${captain} for nine years.`,
-    ])), // prettier-ignore
-    second: document(captain, make.pick([
-      `${captain} was born in ${make.year()} and died in ${year}.`,
-      `${captain} never married. Her death came in ${year}. She died at home in ${year}.`,
-    ])), // prettier-ignore
+    first: document(
+      ship,
+      make.pick([
+        `The ${ship} was a ship with two masts. Her captain on every voyage of the ${ship} was ${captain}.`,
+        `The ${ship} was commanded by ${captain} for nine years.`,
+      ]),
+    ),
+    second: document(
+      captain,
+      make.pick([
+        `${captain} was born in ${make.year()} and died in ${year}.`,
+        `${captain} never married. Her death came in ${year}. She died at home in ${year}.`,
+      ]),
+    ),
     distractors: [
       document(`${make.word()} Star`, `This ship was commanded by ${otherCaptain}.`),
       document(otherCaptain, `${otherCaptain} died in ${make.year()}.`),

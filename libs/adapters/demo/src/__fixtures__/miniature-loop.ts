@@ -54,9 +54,17 @@ export async function runLoop(
       round === 0
         ? ''
         : [
-            marks.replan.head(round, maxReplans), marks.replan.established, data(numbered() || 'none'), marks.replan.unresolved, data(open),
-            marks.replan.instructions, `${marks.replan.nextFocus} ${focus}`, marks.replan.tried, ...searches.map((query) => `- ${query.toLowerCase()} (facts)`), '',
-          ].join('\n'); // prettier-ignore
+            marks.replan.head(round, maxReplans),
+            marks.replan.established,
+            data(numbered() || 'none'),
+            marks.replan.unresolved,
+            data(open),
+            marks.replan.instructions,
+            `${marks.replan.nextFocus} ${focus}`,
+            marks.replan.tried,
+            ...searches.map((query) => `- ${query.toLowerCase()} (facts)`),
+            '',
+          ].join('\n');
     const catalogue = `${marks.capabilities}\n- expert.general: an expert\n- research: searches documents`;
     const plan = JSON.parse(await ask(system(`${block}${marks.roles.planner}\n\n${catalogue}`), user(`${marks.question} ${question}`))) as {
       tasks: { capability: string; search_query?: string }[];

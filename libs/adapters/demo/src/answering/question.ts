@@ -1,7 +1,17 @@
 import { namesOf, placeOf, tokensOf, type Name, type Token } from '../language/tokens.js';
 import {
-  auxiliaries, determiners, genericPeople, isAgentNoun, isKindNoun, isPlaceKind, isStopWord, isTimeKind, prepositions, questionWords, relatives,
-} from '../language/words.js'; // prettier-ignore
+  auxiliaries,
+  determiners,
+  genericPeople,
+  isAgentNoun,
+  isKindNoun,
+  isPlaceKind,
+  isStopWord,
+  isTimeKind,
+  prepositions,
+  questionWords,
+  relatives,
+} from '../language/words.js';
 
 export type AnswerKind = 'place' | 'time' | 'person' | 'number' | 'thing';
 

@@ -1,7 +1,12 @@
 import { readUtilityPrompt } from '@conclave/contracts';
 
-const smallWords = new Set('a an and are at by do does did for from how in is it of on or the to was were what when where which who whom whose why with would can could should'.split(' ')); // prettier-ignore
-const wordsOf = (text: string): readonly string[] => text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu)?.map((word) => word.replace(/[.'’-]+$/u, '')) ?? []; // prettier-ignore
+const smallWords = new Set(
+  'a an and are at by do does did for from how in is it of on or the to was were what when where which who whom whose why with would can could should'.split(
+    ' ',
+  ),
+);
+const wordsOf = (text: string): readonly string[] =>
+  text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu)?.map((word) => word.replace(/[.'’-]+$/u, '')) ?? [];
 
 /** What a chat front end asks for itself: a title or key words of the first question, in the shape it wants; null for any other prompt. */
 export function utility(prompt: string): string | null {

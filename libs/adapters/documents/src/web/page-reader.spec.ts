@@ -64,7 +64,10 @@ const at = (path = '/'): string => `http://127.0.0.1:${port}${path}`;
 const read = (url = at(), by = reader, signal = new AbortController().signal): Promise<Page> =>
   by.read({ url, maxCharacters: 20_000, signal });
 const failureOf = (work: Promise<unknown>): Promise<Failure> =>
-  work.then(() => Promise.reject(new Error('It did not fail.')), (error: Failure) => error); // prettier-ignore
+  work.then(
+    () => Promise.reject(new Error('It did not fail.')),
+    (error: Failure) => error,
+  );
 const sends =
   (body: string | Buffer, headers: Record<string, string> = {}, status = 200): Handle =>
   (_request, response) =>
@@ -128,15 +131,23 @@ describe('a page', () => {
     ['PAGE_UNREADABLE', 'no text', sends('<p hidden>x</p>')],
     ['PAGE_UNREADABLE', 'broken', sends('%PDF-1.4 nonsense', { 'content-type': 'application/pdf' })],
     ['PAGE_UNAVAILABLE', 'connection', sends('no gzip', { 'content-encoding': 'gzip' })],
-    ['PAGE_UNAVAILABLE', 'ECONNRESET', (_request: IncomingMessage, response: ServerResponse): void => void response.socket?.resetAndDestroy()],
-    ['PAGE_UNAVAILABLE', 'connection', (_request: IncomingMessage, response: ServerResponse): void => {
-      response.writeHead(200, { 'content-type': 'text/html', 'content-length': '1000' });
-      response.write('<p>half', () => response.socket?.destroy());
-    }],
+    [
+      'PAGE_UNAVAILABLE',
+      'ECONNRESET',
+      (_request: IncomingMessage, response: ServerResponse): void => void response.socket?.resetAndDestroy(),
+    ],
+    [
+      'PAGE_UNAVAILABLE',
+      'connection',
+      (_request: IncomingMessage, response: ServerResponse): void => {
+        response.writeHead(200, { 'content-type': 'text/html', 'content-length': '1000' });
+        response.write('<p>half', () => response.socket?.destroy());
+      },
+    ],
   ] as const)('fails as %s: %s', async (code, words, handle) => {
     answer = handle;
     expect(await failureOf(read())).toMatchObject({ code, message: expect.stringContaining(words) });
-  }); // prettier-ignore
+  });
 
   it('is no larger than allowed, however it is packed', async () => {
     const small = open({ maxBytes: 50_000 });
@@ -249,7 +260,14 @@ describe('an address inside the network', () => {
   });
 
   it('is refused when a redirect leads there', async () => {
-    for (const location of ['http://10.0.0.1/', 'http://169.254.169.254/latest/meta-data/', 'file:///etc/passwd', 'http://2130706433/', 'http://u:p@127.0.0.1/', 'http://example.org:22/']) {
+    for (const location of [
+      'http://10.0.0.1/',
+      'http://169.254.169.254/latest/meta-data/',
+      'file:///etc/passwd',
+      'http://2130706433/',
+      'http://u:p@127.0.0.1/',
+      'http://example.org:22/',
+    ]) {
       answer = redirect(location);
       expect([location, (await failureOf(read())).code]).toEqual([location, 'PAGE_REFUSED']);
     }
@@ -258,7 +276,7 @@ describe('an address inside the network', () => {
     expect((await failureOf(read(at('/0'), narrow))).code).toBe('PAGE_REFUSED');
     answer = redirect('/1', '/2?x=y');
     expect((await read(at('/0'), narrow)).url).toBe(at('/2?x=y'));
-  }); // prettier-ignore
+  });
 
   it('is not searched for by an endless chain of redirects', async () => {
     answer = (request, response) => void response.writeHead(302, { location: request.url! }).end();

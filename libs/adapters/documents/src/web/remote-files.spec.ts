@@ -23,8 +23,13 @@ afterAll(() => {
 });
 
 const names: Readonly<Record<string, string>> = {
-  'pictures.example': '127.0.0.1', '10.0.0.5.nip.io': '10.0.0.5', 'metadata.example': '169.254.169.254', 'mapped.example': '::ffff:10.0.0.1', 'nat64.example': '64:ff9b::a00:5', 'local.example': 'fd00::1',
-}; // prettier-ignore
+  'pictures.example': '127.0.0.1',
+  '10.0.0.5.nip.io': '10.0.0.5',
+  'metadata.example': '169.254.169.254',
+  'mapped.example': '::ffff:10.0.0.1',
+  'nat64.example': '64:ff9b::a00:5',
+  'local.example': 'fd00::1',
+};
 const resolve = async (host: string) => [{ address: names[host]!, family: names[host]!.includes(':') ? 6 : 4 }];
 const read = (url: string, { allowHosts = [], timeoutMs = 2_000 }: { allowHosts?: string[]; timeoutMs?: number } = {}) =>
   openRemoteFiles({ resolve, allowHosts, timeoutMs }).read({ url, maxBytes: 1_000, signal: new AbortController().signal });
@@ -44,11 +49,26 @@ describe('a file at an address', () => {
   });
 
   it.each([
-    'http://pictures.example/x', 'http://10.0.0.5.nip.io/x', 'http://metadata.example/latest', 'http://mapped.example/x', 'http://nat64.example/x', 'http://local.example/x',
-    'http://127.0.0.1/x', 'http://2130706433/x', 'http://0x7f.1/x', 'http://0177.0.0.1/x', 'http://[::ffff:10.0.0.1]/x', 'http://[64:ff9b::a00:5]/x', 'http://[::1]/x', 'file:///etc/passwd', 'ftp://pictures.example/x', 'http://u:p@pictures.example/x', 'http://pictures.example:22/x',
+    'http://pictures.example/x',
+    'http://10.0.0.5.nip.io/x',
+    'http://metadata.example/latest',
+    'http://mapped.example/x',
+    'http://nat64.example/x',
+    'http://local.example/x',
+    'http://127.0.0.1/x',
+    'http://2130706433/x',
+    'http://0x7f.1/x',
+    'http://0177.0.0.1/x',
+    'http://[::ffff:10.0.0.1]/x',
+    'http://[64:ff9b::a00:5]/x',
+    'http://[::1]/x',
+    'file:///etc/passwd',
+    'ftp://pictures.example/x',
+    'http://u:p@pictures.example/x',
+    'http://pictures.example:22/x',
   ])('is refused where that is not on the public web: %s', async (url) => {
     const before = hits;
     expect(await codeOf(read(url))).toBe('PAGE_REFUSED');
     expect(hits).toBe(before);
-  }); // prettier-ignore
+  });
 });

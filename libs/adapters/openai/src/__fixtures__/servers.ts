@@ -35,7 +35,10 @@ export async function scripted(...script: ScriptedStep[]): Promise<ScriptedModel
 export async function bare(handle: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<string> {
   const server: Server = createServer((request, response) => {
     let body = '';
-    request.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => handle(request, response, body)); // prettier-ignore
+    request
+      .setEncoding('utf8')
+      .on('data', (part: string) => (body += part))
+      .on('end', () => handle(request, response, body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())));

@@ -163,7 +163,10 @@ describe('stores without', () => {
   it('offset-tracker lose a record that was in hand when the process died', async () => {
     const input = sampleInput('one');
     const died = new Promise<never>(() => {});
-    for (const [without, again] of [['offset-tracker', 0], ['nothing', 1]] as const) {
+    for (const [without, again] of [
+      ['offset-tracker', 0],
+      ['nothing', 1],
+    ] as const) {
       const group = `g-${without}`;
       const first = await open(without);
       await first.log.publish([input]);
@@ -182,7 +185,7 @@ describe('stores without', () => {
       await second.close();
       opened.length = 0;
     }
-  }); // prettier-ignore
+  });
 });
 
 describe('the history of the embedded stores', () => {
@@ -213,12 +216,15 @@ describe('the history of the embedded stores', () => {
     const ports = await open();
     const [good, bad] = [sampleInput('good'), sampleInput('bad')];
     await ports.log.subscribe({
-      group: 'planner', topics: [good.topic], concurrency: 1, retry: { attempts: 1 },
+      group: 'planner',
+      topics: [good.topic],
+      concurrency: 1,
+      retry: { attempts: 1 },
       handle: async ({ event }) => {
         if (event.id === bad.id) throw new TypeError('a bug');
         return [sampleOutput('good')];
       },
-    }); // prettier-ignore
+    });
     await ports.log.publish([good, bad]);
     await until('both are done', async () => (await ports.log.lag('planner')).every(({ records }) => records === 0));
     const ok = lines('publish').filter(({ phase, actor }) => phase === 'ok' && actor === 'planner');

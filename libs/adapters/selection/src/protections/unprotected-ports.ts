@@ -68,4 +68,10 @@ const removingFirst = (timers: Timers): Timers =>
 
 /** Every attempt is the first: none is refused as an older one, and none supersedes another. */
 const withoutAttempts = (stream: RunStream): RunStream =>
-  overriding(stream, { append: (runId, entries) => stream.append(runId, entries.map((entry) => ({ ...entry, attempt: 1 }))) }); // prettier-ignore
+  overriding(stream, {
+    append: (runId, entries) =>
+      stream.append(
+        runId,
+        entries.map((entry) => ({ ...entry, attempt: 1 })),
+      ),
+  });

@@ -69,8 +69,13 @@ export class LogTable {
   append(tick: Tick, record: RecordToAppend): void {
     const added = tick.sql.run(
       'INSERT INTO log (topic, key, event_id, headers, body, appended_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-      record.topic, record.key, record.id, JSON.stringify(record.headers), record.raw, this.now(),
-    ); // prettier-ignore
+      record.topic,
+      record.key,
+      record.id,
+      JSON.stringify(record.headers),
+      record.raw,
+      this.now(),
+    );
     if (added > 0) tick.afterCommit(() => this.#wake(record.topic));
   }
 

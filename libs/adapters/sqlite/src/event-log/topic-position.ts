@@ -59,7 +59,13 @@ export class TopicPosition<M> {
         topic,
         position,
       );
-      return new TopicPosition<M>(table, group, topic, position, finished.map(({ seq }) => seq)); // prettier-ignore
+      return new TopicPosition<M>(
+        table,
+        group,
+        topic,
+        position,
+        finished.map(({ seq }) => seq),
+      );
     });
   }
 

@@ -1,11 +1,22 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import {
-  namedEntities, normaliseEntity, originOf, retrieveThrough, sourcesText,
-  type GraphContext, type GraphQuery, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type SynthesisNode, type SynthesisRecord,
+  namedEntities,
+  normaliseEntity,
+  originOf,
+  retrieveThrough,
+  sourcesText,
+  type GraphContext,
+  type GraphQuery,
+  type GraphStats,
+  type KnowledgeGraph,
+  type QuarantinedTriple,
+  type SynthesisNode,
+  type SynthesisRecord,
   type SynthesisWrite,
-  type TriplesAdded, type TripleWrite,
-} from '@conclave/ports'; // prettier-ignore
+  type TriplesAdded,
+  type TripleWrite,
+} from '@conclave/ports';
 import type { Store } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
 import { addTriples, decide, putEntities, quarantine, rate, ratingsOf, stats } from './sqlite-knowledge.js';
@@ -30,13 +41,16 @@ export class SqliteGraph implements KnowledgeGraph {
           `SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant = ? AND bad <= good AND id IN
              (SELECT synthesis_id FROM graph_related WHERE tenant = ? AND entity IN (SELECT value FROM json_each(?)))
            ORDER BY at DESC, id LIMIT ?`,
-          tenant, tenant, entities, limit,
+          tenant,
+          tenant,
+          entities,
+          limit,
         )
         .map((row): SynthesisNode => {
           const { trust: _trust, about: _about, ...node } = synthesisOf(sql, tenant, row);
           return node;
         }),
-    ); // prettier-ignore
+    );
   }
 
   synthesis({ tenant, by }: Parameters<KnowledgeGraph['synthesis']>[0]): Promise<SynthesisRecord | null> {
@@ -111,13 +125,24 @@ function addSynthesis(sql: Sql, synthesis: SynthesisWrite): { readonly id: strin
   const { good, bad } = ratingsOf(sql, tenant, [runId]);
   const added = sql.run(
     'INSERT INTO graph_synthesis (tenant, id, text, insight_type, domain, confidence, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    tenant, id, insight.summary, insight.insight_type, domain, confidence, at,
-  ); // prettier-ignore
+    tenant,
+    id,
+    insight.summary,
+    insight.insight_type,
+    domain,
+    confidence,
+    at,
+  );
   const origin = originOf(synthesis);
   sql.run(
     'INSERT INTO graph_synthesis_run (tenant, run_id, synthesis_id, at, answer, sources) VALUES (?, ?, ?, ?, ?, ?)',
-    tenant, runId, id, origin.at, origin.answer, sourcesText(origin.sources),
-  ); // prettier-ignore
+    tenant,
+    runId,
+    id,
+    origin.at,
+    origin.answer,
+    sourcesText(origin.sources),
+  );
   sql.run('UPDATE graph_synthesis SET good = good + ?, bad = bad + ? WHERE tenant = ? AND id = ?', good, bad, tenant, id);
   if (added === 0) return { id, created: false };
   const entities = namedEntities(insight.entities);

@@ -1,7 +1,18 @@
 import {
-  functionalTypes, planDecision, planTriples, rated, touchedBy,
-  type EntityWrite, type GraphStats, type KnowledgeGraph, type QuarantinedTriple, type Ratings, type StoredRelation, type TriplesAdded, type TripleWrite,
-} from '@conclave/ports'; // prettier-ignore
+  functionalTypes,
+  planDecision,
+  planTriples,
+  rated,
+  touchedBy,
+  type EntityWrite,
+  type GraphStats,
+  type KnowledgeGraph,
+  type QuarantinedTriple,
+  type Ratings,
+  type StoredRelation,
+  type TriplesAdded,
+  type TripleWrite,
+} from '@conclave/ports';
 import type { Sql } from '../database/sql.js';
 
 type RelationRow = Omit<StoredRelation, 'flagged' | 'verified' | 'accepted' | 'superseded' | 'runId'> & {
@@ -33,8 +44,13 @@ export function putEntities(sql: Sql, tenant: string, entities: readonly EntityW
     sql.run(
       `INSERT INTO graph_entity (tenant, normal, name, id, type, words) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
          SET id = excluded.id, words = excluded.words, type = CASE type WHEN '' THEN excluded.type ELSE type END`,
-      tenant, normal, name, id, type, words,
-    ); // prettier-ignore
+      tenant,
+      normal,
+      name,
+      id,
+      type,
+      words,
+    );
     for (const { text, exact } of terms)
       sql.run(
         'INSERT INTO graph_term (tenant, term, entity, exact) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -95,9 +111,10 @@ export function rate(
     .all<RelationRow>(
       `SELECT ${relationColumns} FROM graph_taught AS t JOIN graph_relation AS r ON r.tenant = t.tenant AND r.id = t.relation_id ${relationEnds}
        WHERE t.tenant = ? AND t.run_id = ?`,
-      tenant, runId,
+      tenant,
+      runId,
     )
-    .map(relationOf); // prettier-ignore
+    .map(relationOf);
   const [good, bad] = positive ? [1, 0] : [0, 1];
   const isNew = sql.run(
     'INSERT INTO graph_rating (tenant, event_id, run_id, positive) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -144,9 +161,12 @@ function meeting(sql: Sql, tenant: string, normals: readonly string[]): readonly
        WHERE r.tenant = ? AND r.subject IN (SELECT value FROM json_each(?))
          AND (r.object IN (SELECT value FROM json_each(?)) OR r.relation IN (SELECT value FROM json_each(?)))
        ORDER BY r.id`,
-      tenant, names, names, JSON.stringify(functionalTypes),
+      tenant,
+      names,
+      names,
+      JSON.stringify(functionalTypes),
     )
-    .map(relationOf); // prettier-ignore
+    .map(relationOf);
 }
 
 function entryOf(sql: Sql, tenant: string, id: string): QuarantinedTriple | null {
@@ -171,9 +191,23 @@ function putRelation(sql: Sql, tenant: string, one: StoredRelation): void {
   sql.run(
     `INSERT OR REPLACE INTO graph_relation (tenant, id, subject, relation, object, confidence, doubt, good, bad, trust, flagged, verified,
        accepted, superseded, source, domain, run_id, version, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    tenant, one.id, one.subject, one.relation, one.object, one.confidence, one.doubt, one.good, one.bad, one.trust, ...flags,
-    one.source, one.domain, one.runId, one.version, one.at,
-  ); // prettier-ignore
+    tenant,
+    one.id,
+    one.subject,
+    one.relation,
+    one.object,
+    one.confidence,
+    one.doubt,
+    one.good,
+    one.bad,
+    one.trust,
+    ...flags,
+    one.source,
+    one.domain,
+    one.runId,
+    one.version,
+    one.at,
+  );
 }
 
 interface Stored {

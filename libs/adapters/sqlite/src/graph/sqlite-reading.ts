@@ -1,7 +1,15 @@
 import {
-  byTime, isFlagged, sourcesIn, synthesisTrust,
-  type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation, type SynthesisKey, type SynthesisRecord,
-} from '@conclave/ports'; // prettier-ignore
+  byTime,
+  isFlagged,
+  sourcesIn,
+  synthesisTrust,
+  type Candidate,
+  type GraphReading,
+  type LinkedSynthesis,
+  type NamedRelation,
+  type SynthesisKey,
+  type SynthesisRecord,
+} from '@conclave/ports';
 import type { Sql } from '../database/sql.js';
 import { relationColumns, relationEnds, relationOf } from './sqlite-knowledge.js';
 
@@ -68,9 +76,10 @@ export function synthesisOf(sql: Sql, tenant: string, row: SynthesisRow): Linked
     .all<{ normal: string; name: string }>(
       `SELECT e.normal, e.name FROM graph_related AS r JOIN graph_entity AS e ON e.tenant = r.tenant AND e.normal = r.entity
        WHERE r.tenant = ? AND r.synthesis_id = ?`,
-      tenant, row.id,
+      tenant,
+      row.id,
     )
-    .sort((a, b) => compare(a.normal, b.normal)); // prettier-ignore
+    .sort((a, b) => compare(a.normal, b.normal));
   const runs = sql.all<{ run_id: string }>(
     'SELECT run_id FROM graph_synthesis_run WHERE tenant = ? AND synthesis_id = ? ORDER BY run_id',
     tenant,

@@ -63,8 +63,10 @@ export class CorpusIndex {
          best AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY path ORDER BY score, id) AS place FROM hit)
        SELECT document.title, document.url, best.body AS snippet FROM best JOIN document USING (path)
        WHERE place <= ${passagesPerDocument} ORDER BY score, path, id LIMIT ?`,
-      expression, limit * 20, limit,
-    ); // prettier-ignore
+      expression,
+      limit * 20,
+      limit,
+    );
   }
 
   close(): void {

@@ -92,10 +92,42 @@ describe('CorpusSearch', () => {
     put('a.txt', 'plain words about nothing');
     await open();
     const hostile = [
-      '', '   ', '"', '""', "'", '"plain', 'plain"', 'plain AND', 'NOT plain', 'plain NEAR words', 'NEAR(plain words, 2)', 'plain*', '^plain', 'title:plain', '{title body}: plain',
-      '-plain', '+plain', 'plain OR', '(plain', 'plain)', 'a:b:c', '\u0000plain', "plain'); DROP TABLE document; --", '%_plain', '😀 plain', '\ud800 plain', '*', '^', ':', '\\', 'rank MATCH 1',
-      'plain '.repeat(2_000), 'x'.repeat(10_240), Array.from({ length: 2_000 }, (_, n) => `t${n}`).join(' '), '"'.repeat(10_240),
-    ]; // prettier-ignore
+      '',
+      '   ',
+      '"',
+      '""',
+      "'",
+      '"plain',
+      'plain"',
+      'plain AND',
+      'NOT plain',
+      'plain NEAR words',
+      'NEAR(plain words, 2)',
+      'plain*',
+      '^plain',
+      'title:plain',
+      '{title body}: plain',
+      '-plain',
+      '+plain',
+      'plain OR',
+      '(plain',
+      'plain)',
+      'a:b:c',
+      '\u0000plain',
+      "plain'); DROP TABLE document; --",
+      '%_plain',
+      '😀 plain',
+      '\ud800 plain',
+      '*',
+      '^',
+      ':',
+      '\\',
+      'rank MATCH 1',
+      'plain '.repeat(2_000),
+      'x'.repeat(10_240),
+      Array.from({ length: 2_000 }, (_, n) => `t${n}`).join(' '),
+      '"'.repeat(10_240),
+    ];
     for (const query of hostile) {
       const hits = await ask(query);
       expect([query.slice(0, 40), hits.length]).toEqual([query.slice(0, 40), /plain/.test(query.slice(0, 100)) ? 1 : 0]);

@@ -105,7 +105,10 @@ export class CorpusSearch implements Search {
     }
     const paths = new Set(present.map(({ path }) => path));
     if (this.#closed) return;
-    this.index.update(changed, [...known.keys()].filter((path) => !paths.has(path))); // prettier-ignore
+    this.index.update(
+      changed,
+      [...known.keys()].filter((path) => !paths.has(path)),
+    );
     this.#refreshedAt = performance.now();
   }
 }

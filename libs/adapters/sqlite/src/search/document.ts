@@ -18,7 +18,10 @@ export interface Passage {
  * Everything is text: nothing in a document is executed, fetched or followed.
  */
 export function parseDocument(source: string, fileName: string): ParsedDocument {
-  const text = source.replace(/^\uFEFF/, '').replaceAll('\0', ' ').replace(/\r\n?/g, '\n'); // prettier-ignore
+  const text = source
+    .replace(/^\uFEFF/, '')
+    .replaceAll('\0', ' ')
+    .replace(/\r\n?/g, '\n');
   const { fields, body } = frontMatter(text);
   const { passages, firstHeading } = passagesOf(body);
   const address = fields.get('url') ?? '';
@@ -86,4 +89,8 @@ function cut(text: string): readonly string[] {
   return rest === '' ? parts : [...parts, rest];
 }
 
-const nameOf = (fileName: string): string => fileName.replace(/\.[^.]*$/, '').replace(/[-_]+/g, ' ').trim(); // prettier-ignore
+const nameOf = (fileName: string): string =>
+  fileName
+    .replace(/\.[^.]*$/, '')
+    .replace(/[-_]+/g, ' ')
+    .trim();

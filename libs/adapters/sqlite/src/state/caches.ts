@@ -21,9 +21,11 @@ export class SqliteCaches implements Caches {
     const row = this.database.read((sql) =>
       sql.get<CacheRow>(
         'SELECT value, tags, written_at, expires_at FROM cache WHERE tenant = ? AND key = ? AND expires_at > ?',
-        storedName(tenant), storedName(key), this.now(),
+        storedName(tenant),
+        storedName(key),
+        this.now(),
       ),
-    ); // prettier-ignore
+    );
     if (!row) return null;
     return { value: JSON.parse(row.value), tags: JSON.parse(row.tags) as string[], writtenAt: row.written_at, expiresAt: row.expires_at };
   }
@@ -41,8 +43,13 @@ export class SqliteCaches implements Caches {
       forget(tick, tenant, key);
       sql.run(
         'INSERT INTO cache (tenant, key, value, tags, written_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-        tenant, key, text, JSON.stringify(tags), now, now + ttlMs,
-      ); // prettier-ignore
+        tenant,
+        key,
+        text,
+        JSON.stringify(tags),
+        now,
+        now + ttlMs,
+      );
       const id = idOf(tick, tenant, key)!;
       for (const tag of tags) sql.run('INSERT INTO cache_tag (tenant, tag, cache_id) VALUES (?, ?, ?)', tenant, storedName(tag), id);
       return true;
@@ -63,12 +70,15 @@ export class SqliteCaches implements Caches {
         sql.run(
           `INSERT INTO cache_ban (tenant, tag, expires_at) VALUES (?, ?, ?)
            ON CONFLICT DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`,
-          tenant, tag, now + ban,
-        ); // prettier-ignore
+          tenant,
+          tag,
+          now + ban,
+        );
       const tagged = sql.all<{ id: number; expires_at: number }>(
         'SELECT id, expires_at FROM cache JOIN cache_tag ON cache_id = id WHERE cache_tag.tenant = ? AND tag = ?',
-        tenant, tag,
-      ); // prettier-ignore
+        tenant,
+        tag,
+      );
       for (const { id } of tagged) forgetCached(tick, id);
       return tagged.filter(({ expires_at }) => expires_at > now).length;
     });

@@ -26,8 +26,11 @@ export class SqliteClients {
     return database.write((tick) => {
       tick.sql.run(
         'INSERT OR REPLACE INTO attached (run_id, client_id, owner, opening) VALUES (?, ?, ?, ?)',
-        runId, clientId, processId, database.opening,
-      ); // prettier-ignore
+        runId,
+        clientId,
+        processId,
+        database.opening,
+      );
       takeUp(tick, runId);
       return this.#attached(tick, runId);
     });

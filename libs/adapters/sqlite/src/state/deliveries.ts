@@ -74,6 +74,9 @@ function countsOf({ sql }: Tick, { group, record }: DeliveryKey): Counts {
 function store({ sql }: Tick, { group, record }: DeliveryKey, { attempts, openers }: Counts): void {
   sql.run(
     'INSERT OR REPLACE INTO delivery (group_name, record, attempts, openers) VALUES (?, ?, ?, ?)',
-    group, record, attempts, JSON.stringify(openers),
-  ); // prettier-ignore
+    group,
+    record,
+    attempts,
+    JSON.stringify(openers),
+  );
 }

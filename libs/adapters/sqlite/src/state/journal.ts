@@ -38,8 +38,15 @@ export class SqliteJournal implements Journal {
       const repeated = row !== undefined && row.owner !== null;
       sql.run(
         'INSERT OR REPLACE INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)',
-        call.runId, call.step, attempt, call.owner, opening, call.nonce, repeated ? 1 : 0, this.now(),
-      ); // prettier-ignore
+        call.runId,
+        call.step,
+        attempt,
+        call.owner,
+        opening,
+        call.nonce,
+        repeated ? 1 : 0,
+        this.now(),
+      );
       return { kind: 'begun', attempt, repeated };
     });
   }
@@ -52,8 +59,11 @@ export class SqliteJournal implements Journal {
     return this.database.write(({ sql }) => {
       const stored = sql.run(
         'UPDATE journal SET outcome = coalesce(outcome, ?) WHERE run_id = ? AND step = ? AND attempt = ?',
-        text, call.runId, call.step, call.attempt,
-      ); // prettier-ignore
+        text,
+        call.runId,
+        call.step,
+        call.attempt,
+      );
       return stored > 0 ? 'stored' : 'refused';
     });
   }
@@ -62,8 +72,10 @@ export class SqliteJournal implements Journal {
     return this.database.write(({ sql }) => {
       sql.run(
         'UPDATE journal SET owner = NULL WHERE run_id = ? AND step = ? AND attempt = ? AND outcome IS NULL',
-        call.runId, call.step, call.attempt,
-      ); // prettier-ignore
+        call.runId,
+        call.step,
+        call.attempt,
+      );
     });
   }
 

@@ -15,13 +15,16 @@ export class SqliteOnce implements Once {
       const now = this.now();
       const held = sql.get<{ holder: string }>(
         'SELECT holder FROM once WHERE tenant = ? AND name = ? AND (expires_at IS NULL OR expires_at > ?)',
-        ...place, now,
-      ); // prettier-ignore
+        ...place,
+        now,
+      );
       if (held) return { mine: held.holder === storedName(holder), holder: nameFrom(held.holder) };
       sql.run(
         'INSERT OR REPLACE INTO once (tenant, name, holder, expires_at) VALUES (?, ?, ?, ?)',
-        ...place, storedName(holder), lifeMs === null ? null : now + lifeMs,
-      ); // prettier-ignore
+        ...place,
+        storedName(holder),
+        lifeMs === null ? null : now + lifeMs,
+      );
       return { mine: true, holder };
     });
   }

@@ -58,8 +58,12 @@ export class SqliteRecovery implements Recovery {
         written += sql.run(
           `INSERT INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, NULL, 0, '', 0, ?, ?)
            ON CONFLICT DO UPDATE SET attempt = max(attempt, excluded.attempt), outcome = excluded.outcome WHERE outcome IS NULL`,
-          runId, step, attempt, JSON.stringify(outcome), this.parts.now(),
-        ); // prettier-ignore
+          runId,
+          step,
+          attempt,
+          JSON.stringify(outcome),
+          this.parts.now(),
+        );
       return written;
     });
   }
@@ -84,8 +88,12 @@ export class SqliteRecovery implements Recovery {
     sql.run(
       `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
-      runId, header?.data.caller.tenant ?? null, acceptedAt, header ? JSON.stringify(header) : null, status || acceptedStatus,
-    ); // prettier-ignore
+      runId,
+      header?.data.caller.tenant ?? null,
+      acceptedAt,
+      header ? JSON.stringify(header) : null,
+      status || acceptedStatus,
+    );
     if (header && retryKey !== null)
       sql.run(
         'INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
@@ -100,8 +108,13 @@ export class SqliteRecovery implements Recovery {
     const { runId, endedAt } = restored;
     sql.run(
       'UPDATE run SET version = ?, state = ?, status = ?, terminal = ?, ended_at = ? WHERE run_id = ?',
-      restored.version, JSON.stringify(restored.state), restored.status, restored.terminal ? 1 : 0, endedAt, runId,
-    ); // prettier-ignore
+      restored.version,
+      JSON.stringify(restored.state),
+      restored.status,
+      restored.terminal ? 1 : 0,
+      endedAt,
+      runId,
+    );
     sql.run('DELETE FROM applied WHERE run_id = ?', runId);
     for (const { eventId, outputs } of restored.applied)
       sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, eventId, JSON.stringify(outputs));
@@ -143,10 +156,9 @@ function raise({ sql }: Tick, runId: string, { streamBase, attempt, commandSeq }
   sql.run(
     `INSERT INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, NULL, 0, '', 0, NULL, 0)
      ON CONFLICT DO UPDATE SET attempt = max(attempt, excluded.attempt)`,
-    runId, baseStep, attempt,
-  ); // prettier-ignore
-  sql.run(
-    'INSERT INTO command_seq (run_id, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)',
-    runId, commandSeq,
-  ); // prettier-ignore
+    runId,
+    baseStep,
+    attempt,
+  );
+  sql.run('INSERT INTO command_seq (run_id, seq) VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)', runId, commandSeq);
 }

@@ -45,8 +45,14 @@ describe('the steps of a run', () => {
     const broken = sqlite.state.runs.commit<Tally>(event, (current) => ({
       ...counting(event)(current, { now: 0, version: 1 })!,
       next: { count: 99, seen: [] },
-      entries: [{ toJSON: () => { throw new Error('no JSON'); } } as never],
-    })); // prettier-ignore
+      entries: [
+        {
+          toJSON: () => {
+            throw new Error('no JSON');
+          },
+        } as never,
+      ],
+    }));
     await expect(broken).rejects.toThrow('no JSON');
     expect((await commit(runId, 2)).state).toMatchObject({ count: 2 });
   });

@@ -62,8 +62,11 @@ export class SqliteRuns implements Runs {
         sql.run(
           `INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?)
            ON CONFLICT DO UPDATE SET run_id = excluded.run_id, at = excluded.at WHERE at + ? <= excluded.at`,
-          retryKey, header.runId, now(), retryKeyMs,
-        ); // prettier-ignore
+          retryKey,
+          header.runId,
+          now(),
+          retryKeyMs,
+        );
       }
       return { kind: 'accepted' };
     });
@@ -84,12 +87,12 @@ export class SqliteRuns implements Runs {
 
   async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
     const { database, now } = this.parts;
-    const rows = database.read(
-      (sql) =>
+    const rows = database.read((sql) =>
       sql.all<{ header: string }>(
         'SELECT header FROM run WHERE version = 0 AND header IS NOT NULL AND accepted_at <= ? ORDER BY accepted_at LIMIT ?',
-        now() - olderThanMs, limit,
-      ), // prettier-ignore
+        now() - olderThanMs,
+        limit,
+      ),
     );
     return rows.map(({ header }) => JSON.parse(header) as PlanRequested);
   }
@@ -102,8 +105,9 @@ export class SqliteRuns implements Runs {
       const kept = this.#newest.get(event.runId);
       const row = sql.get<{ version: number; state: string | null; accepted: 0 | 1 }>(
         'SELECT version, CASE WHEN version = ? THEN NULL ELSE state END AS state, header IS NOT NULL AS accepted FROM run WHERE run_id = ?',
-        kept?.version ?? 0, event.runId,
-      ); // prettier-ignore
+        kept?.version ?? 0,
+        event.runId,
+      );
       const version = row?.version ?? 0;
       const state = kept?.version === version ? (kept.state as S) : row?.state ? (JSON.parse(row.state) as S) : null;
       const applied = sql.get<{ outputs: string }>('SELECT outputs FROM applied WHERE run_id = ? AND event_id = ?', event.runId, event.id);
@@ -136,8 +140,13 @@ export class SqliteRuns implements Runs {
       `INSERT INTO run (run_id, accepted_at, version, state, status, terminal, ended_at) VALUES (?, ?, 1, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET version = version + 1, state = excluded.state, status = excluded.status,
          terminal = max(terminal, excluded.terminal), ended_at = coalesce(ended_at, excluded.ended_at)`,
-      runId, now(), JSON.stringify(step.next), step.status, step.terminal ? 1 : 0, step.terminal ? now() : null,
-    ); // prettier-ignore
+      runId,
+      now(),
+      JSON.stringify(step.next),
+      step.status,
+      step.terminal ? 1 : 0,
+      step.terminal ? now() : null,
+    );
     sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, event.id, JSON.stringify(step.outputs));
     timers.change(tick, runId, step.disarm, step.arm);
     for (const id of step.cancels) this.#flag(tick, id);
@@ -160,12 +169,13 @@ export class SqliteRuns implements Runs {
     readonly limit: number;
     readonly before?: number;
   }): Promise<readonly RunSummary[]> {
-    const rows = this.parts.database.read(
-      (sql) =>
+    const rows = this.parts.database.read((sql) =>
       sql.all<RunRow>(
         'SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?',
-        tenant, before ?? Number.MAX_SAFE_INTEGER, limit,
-      ), // prettier-ignore
+        tenant,
+        before ?? Number.MAX_SAFE_INTEGER,
+        limit,
+      ),
     );
     return rows.map(summaryOf);
   }
@@ -223,8 +233,12 @@ export class SqliteRuns implements Runs {
     sql.run(
       `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
-      header.runId, header.data.caller.tenant, acceptedAt, JSON.stringify(header), acceptedStatus,
-    ); // prettier-ignore
+      header.runId,
+      header.data.caller.tenant,
+      acceptedAt,
+      JSON.stringify(header),
+      acceptedStatus,
+    );
   }
 
   #flag(tick: Tick, id: string): void {

@@ -23,8 +23,12 @@ export class SqliteScores implements Scores {
         sql.run(
           `INSERT INTO score (tenant, category, model, positive, negative) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET positive = positive + excluded.positive, negative = negative + excluded.negative`,
-          tenant, storedName(category), storedName(model), positive, negative,
-        ); // prettier-ignore
+          tenant,
+          storedName(category),
+          storedName(model),
+          positive,
+          negative,
+        );
       return true;
     });
   }

@@ -1,4 +1,19 @@
-import { MemoryClaims, type Caches, type Clock, type DeliveryLedger, type Journal, type Leases, type Once, type Recovery, type Runs, type Scores, type Settings, type StateStore, type StoreTtl, type Timers } from '@conclave/ports'; // prettier-ignore
+import {
+  MemoryClaims,
+  type Caches,
+  type Clock,
+  type DeliveryLedger,
+  type Journal,
+  type Leases,
+  type Once,
+  type Recovery,
+  type Runs,
+  type Scores,
+  type Settings,
+  type StateStore,
+  type StoreTtl,
+  type Timers,
+} from '@conclave/ports';
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';

@@ -62,8 +62,13 @@ export class SqliteTimers implements Timers {
     for (const timer of arm) {
       sql.run(
         'INSERT OR REPLACE INTO timer (run_id, name, arm, due_at, task_id, task_class) VALUES (?, ?, ?, ?, ?, ?)',
-        runId, timer.name, timer.arm, timer.dueAt, timer.task?.id ?? null, timer.task?.taskClass ?? null,
-      ); // prettier-ignore
+        runId,
+        timer.name,
+        timer.arm,
+        timer.dueAt,
+        timer.task?.id ?? null,
+        timer.task?.taskClass ?? null,
+      );
     }
     if (arm.length === 0) return;
     const earliest = Math.min(...arm.map(({ dueAt }) => dueAt));

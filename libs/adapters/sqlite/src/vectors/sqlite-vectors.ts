@@ -1,11 +1,32 @@
 import { Failure } from '@conclave/contracts';
 import {
-  byDistance, checkChoice, checkDimension, checkedRecords, checkIds, checkMetadata, checkScope, checkTenant, checkVector, clampDistance,
-  collectionMissing, hitLimit, metadataTexts, otherDimension,
-  fieldWeights, indexedText,
-  type TextAnswer, type TextQuery, type VectorAnswer, type VectorChoice, type VectorCollection, type VectorMetadata, type VectorQuery, type VectorRecord, type Vectors,
+  byDistance,
+  checkChoice,
+  checkDimension,
+  checkedRecords,
+  checkIds,
+  checkMetadata,
+  checkScope,
+  checkTenant,
+  checkVector,
+  clampDistance,
+  collectionMissing,
+  hitLimit,
+  metadataTexts,
+  otherDimension,
+  fieldWeights,
+  indexedText,
+  type TextAnswer,
+  type TextQuery,
+  type VectorAnswer,
+  type VectorChoice,
+  type VectorCollection,
+  type VectorMetadata,
+  type VectorQuery,
+  type VectorRecord,
+  type Vectors,
   type VectorScope,
-} from '@conclave/ports'; // prettier-ignore
+} from '@conclave/ports';
 import type { Store } from '../database/database.js';
 import { bytesOf, type Sql } from '../database/sql.js';
 import { matchExpression } from '../search/match-expression.js';
@@ -187,7 +208,10 @@ export class SqliteVectors implements Vectors {
       while (
         await this.store.write(({ sql }) => {
           const some = sql.all<{ n: number }>('SELECT n FROM vector_record WHERE collection = ? LIMIT ?', n, recordsPerWrite);
-          remove(sql, some.map((record) => record.n)); // prettier-ignore
+          remove(
+            sql,
+            some.map((record) => record.n),
+          );
           return some.length > 0;
         })
       );
@@ -229,8 +253,12 @@ function put(
   const { n } = sql.get<{ n: number }>(
     `INSERT INTO vector_record (collection, id, vector, text, metadata) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (collection, id) DO UPDATE SET vector = excluded.vector, text = excluded.text, metadata = excluded.metadata RETURNING n`,
-    collection, id, vector, JSON.stringify(text), JSON.stringify(metadata),
-  )!; // prettier-ignore
+    collection,
+    id,
+    vector,
+    JSON.stringify(text),
+    JSON.stringify(metadata),
+  )!;
   sql.run('DELETE FROM vector_field WHERE record = ?', n);
   const { title, heading, body } = indexedText(text, metadata);
   sql.run(
@@ -288,7 +316,7 @@ function matchesOf(
       collection,
       ...(filter ? [wanted, collection, wanted] : []),
       limit,
-    ) // prettier-ignore
+    )
     .map(({ id, text, metadata, score }) => ({ id, text: JSON.parse(text) as string, metadata: metadataFrom(metadata), score }));
 }
 
@@ -305,7 +333,7 @@ function nearest(sql: Sql, { n }: CollectionRow, { vector, limit, where }: Requi
       n,
       ...(filter ? [wanted, n, wanted] : []),
       limit,
-    ) // prettier-ignore
+    )
     .map(({ id, text, metadata, distance }) => ({
       id,
       text: JSON.parse(text) as string,

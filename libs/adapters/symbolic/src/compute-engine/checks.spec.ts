@@ -64,7 +64,10 @@ describe('solutions', () => {
   const are = (equations: string, ...solutions: readonly (readonly string[])[]) => {
     const relations = equations.split(';').flatMap((text) => parseRelations(text, none).value);
     const variables = relations.length === 1 ? ['x'] : ['x', 'y'];
-    return areAll({ relations, variables }, solutions.map((one) => Object.fromEntries(one.map((text, n) => [variables[n]!, tree(text)])))); // prettier-ignore
+    return areAll(
+      { relations, variables },
+      solutions.map((one) => Object.fromEntries(one.map((text, n) => [variables[n]!, tree(text)]))),
+    );
   };
   const cubic: readonly (readonly string[])[] = [['2'], ['-1 + sqrt(3) i'], ['-1 - sqrt(3) i']];
 

@@ -67,22 +67,27 @@ export async function startComputeEngine({ memoryMb, seconds, processes, onRepla
     },
     close: () => pool.close(),
   };
-} // prettier-ignore
+}
 
 async function started(program: LineProgram): ReturnType<typeof LineProcess.start> {
   try {
     return await LineProcess.start(program);
   } catch (error) {
-    if (error instanceof ProcessEnded) throw new Failure('MATH_UNAVAILABLE', `The Compute Engine does not start: ${error.how}.`, { cause: error });
+    if (error instanceof ProcessEnded)
+      throw new Failure('MATH_UNAVAILABLE', `The Compute Engine does not start: ${error.how}.`, { cause: error });
     throw error;
   }
-} // prettier-ignore
+}
 
 function refuse(job: Job): void {
   if (leftOut.has(job.operation)) throw unsupported(`The Compute Engine does not calculate ${job.operation}.`);
   if (job.operation === 'solve' && job.relations.some(({ relation }) => relation !== '='))
     throw unsupported('The Compute Engine does not solve inequalities.');
-  if (job.operation === 'factor' && symbolsOf(job.expression).length === 0) throw unsupported('The Compute Engine does not factor numbers.');
+  if (job.operation === 'factor' && symbolsOf(job.expression).length === 0)
+    throw unsupported('The Compute Engine does not factor numbers.');
   if (job.operation === 'multiply' && job.matrix[0]!.length !== job.other.length)
-    throw new Failure('MATH_INPUT_INVALID', `A matrix with ${job.matrix[0]!.length} columns is not multiplied by one with ${job.other.length} rows.`);
-} // prettier-ignore
+    throw new Failure(
+      'MATH_INPUT_INVALID',
+      `A matrix with ${job.matrix[0]!.length} columns is not multiplied by one with ${job.other.length} rows.`,
+    );
+}

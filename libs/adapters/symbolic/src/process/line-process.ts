@@ -104,8 +104,9 @@ export class LineProcess {
   /** An idle program does not keep ours alive. */
   private hold(on: boolean): void {
     const parts = [this.child, this.child.stdin, this.child.stdout, this.child.stderr] as unknown as Socket[];
-    for (const part of parts) if (on) part.ref();
-      else part.unref(); // prettier-ignore
+    for (const part of parts)
+      if (on) part.ref();
+      else part.unref();
   }
 
   private async nextLine({ withinMs, signal }: { readonly withinMs: number; readonly signal?: AbortSignal }): Promise<Reply> {

@@ -78,13 +78,16 @@ describe('a pool of processes', () => {
   it('ends a process at the end of its time, and when its question is given up', async () => {
     const made = pool({ calculationMs: 100 });
     const { pid } = await who(made);
-    await expect(made.ask({ act: 'hang' }, { signal: never })).rejects.toMatchObject({ code: 'MATH_LIMIT', detail: expect.stringContaining('end of its time') });
+    await expect(made.ask({ act: 'hang' }, { signal: never })).rejects.toMatchObject({
+      code: 'MATH_LIMIT',
+      detail: expect.stringContaining('end of its time'),
+    });
     expect(alive(pid)).toBe(false);
     const leaving = new AbortController();
     const asked = pool().ask({ act: 'hang' }, { signal: leaving.signal });
     setTimeout(() => leaving.abort(), 50);
     await expect(asked).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
-  }); // prettier-ignore
+  });
 
   it('asks no more processes at once than it may, and lets those who wait leave', async () => {
     const made = pool({ processes: 2 });
@@ -99,15 +102,19 @@ describe('a pool of processes', () => {
     also.abort();
     await expect(another).rejects.toMatchObject({ code: 'CALL_CANCELLED' });
     leaving.abort();
-    for (const one of await Promise.allSettled(hanging)) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'CALL_CANCELLED' } });
+    for (const one of await Promise.allSettled(hanging))
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'CALL_CANCELLED' } });
     expect(await who(made)).toMatchObject({ env: [] });
-  }); // prettier-ignore
+  });
 
   it('says why a process does not start', async () => {
-    await expect(who(pool({ file: '/nowhere/python3' }))).rejects.toMatchObject({ code: 'MATH_UNAVAILABLE', detail: expect.stringContaining('ENOENT') });
+    await expect(who(pool({ file: '/nowhere/python3' }))).rejects.toMatchObject({
+      code: 'MATH_UNAVAILABLE',
+      detail: expect.stringContaining('ENOENT'),
+    });
     const broken = LineProcess.start({ file: process.execPath, args: ['-e', 'throw new Error("no such module")'], readyWithinMs: 20_000 });
     await expect(broken).rejects.toMatchObject({ reason: 'ended' });
-  }); // prettier-ignore
+  });
 
   it('ends what runs when it is closed', async () => {
     const made = pool();

@@ -9,9 +9,20 @@ export type Meaning =
   | { readonly kind: 'unknown' };
 
 const constants: Readonly<Record<string, Constant>> = {
-  pi: 'pi', Pi: 'pi', PI: 'pi', e: 'e', E: 'e', i: 'i', I: 'i',
-  oo: 'infinity', inf: 'infinity', infinity: 'infinity', Infinity: 'infinity', infty: 'infinity', unendlich: 'infinity',
-}; // prettier-ignore
+  pi: 'pi',
+  Pi: 'pi',
+  PI: 'pi',
+  e: 'e',
+  E: 'e',
+  i: 'i',
+  I: 'i',
+  oo: 'infinity',
+  inf: 'infinity',
+  infinity: 'infinity',
+  Infinity: 'infinity',
+  infty: 'infinity',
+  unendlich: 'infinity',
+};
 /** Logarithms that carry their base in the name. */
 const bases: Readonly<Record<string, string>> = { log10: '10', lg: '10', log2: '2', lb: '2' };
 

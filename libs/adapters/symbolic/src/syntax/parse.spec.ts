@@ -117,8 +117,11 @@ describe('an expression', () => {
     expect(parseRelations('1 < x ≤ 3', none).value.map(({ relation }) => relation)).toEqual(['<', '<=']);
     expect(parseRelations('x - 1', none).value).toMatchObject([{ relation: '=', right: { value: '0' } }]);
     for (const text of ['[[1, 2], [3, 4]]', '[1, 2; 3, 4]', '((1,2),(3,4))', '{{1, 2}, {3, 4}}'])
-      expect(parseRows(text, none).value.map((row) => row.map(notationOf))).toEqual([['1', '2'], ['3', '4']]);
-  }); // prettier-ignore
+      expect(parseRows(text, none).value.map((row) => row.map(notationOf))).toEqual([
+        ['1', '2'],
+        ['3', '4'],
+      ]);
+  });
 });
 
 const leaf: fc.Arbitrary<Tree> = fc.oneof(
@@ -138,18 +141,26 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => {
       fc.tuple(inner, inner).map(([over, under]): Tree => ({ kind: 'quotient', over, under })),
       fc
         .tuple(inner, fc.integer({ min: -3, max: 3 }))
-        .map(([base, n]): Tree => ({ kind: 'power', base, exponent: n < 0 ? { kind: 'negative', of: { kind: 'number', value: String(-n) } } : { kind: 'number', value: String(n) } })),
-      fc.tuple(fc.constantFrom('sin' as const, 'exp' as const, 'abs' as const), inner).map(([name, arg]): Tree => ({ kind: 'call', name, args: [arg] })),
+        .map(([base, n]): Tree => ({
+          kind: 'power',
+          base,
+          exponent: n < 0 ? { kind: 'negative', of: { kind: 'number', value: String(-n) } } : { kind: 'number', value: String(n) },
+        })),
+      fc
+        .tuple(fc.constantFrom('sin' as const, 'exp' as const, 'abs' as const), inner)
+        .map(([name, arg]): Tree => ({ kind: 'call', name, args: [arg] })),
     ),
   };
-}); // prettier-ignore
+});
 
 /** Every value that is met while the tree is evaluated, as sizes. */
 const sizesIn = (of: Tree): number[] => {
-  const inner = Object.values(of).flat().filter((part): part is Tree => typeof part === 'object');
+  const inner = Object.values(of)
+    .flat()
+    .filter((part): part is Tree => typeof part === 'object');
   const { re, im } = valueAt(of, at);
   return [Math.hypot(re, im), ...inner.flatMap(sizesIn)];
-}; // prettier-ignore
+};
 
 describe('the notation of results', () => {
   const [one, x, y] = [
@@ -184,18 +195,49 @@ describe('the notation of results', () => {
 
 describe('any text', () => {
   it('is read or refused in bounded time, never anything else', () => {
-    const words = fc.constantFrom('x', '2', '(', ')', '^', '+', '-', '*', '/', 'sin', 'e', ',', '!', '%', '|', '[', '=', ' ', '√', '²', '9,', '.', '__', '"');
+    const words = fc.constantFrom(
+      'x',
+      '2',
+      '(',
+      ')',
+      '^',
+      '+',
+      '-',
+      '*',
+      '/',
+      'sin',
+      'e',
+      ',',
+      '!',
+      '%',
+      '|',
+      '[',
+      '=',
+      ' ',
+      '√',
+      '²',
+      '9,',
+      '.',
+      '__',
+      '"',
+    );
     fc.assert(
-      fc.property(fc.oneof(fc.string({ maxLength: 300, unit: 'binary' }), fc.array(words, { maxLength: 300 }).map((parts) => parts.join(''))), (text) => {
-        const from = performance.now();
-        try {
-          parse(text);
-        } catch (error) {
-          expect(error).toMatchObject({ code: 'MATH_INPUT_INVALID' });
-        }
-        expect(performance.now() - from).toBeLessThan(500);
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string({ maxLength: 300, unit: 'binary' }),
+          fc.array(words, { maxLength: 300 }).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          const from = performance.now();
+          try {
+            parse(text);
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'MATH_INPUT_INVALID' });
+          }
+          expect(performance.now() - from).toBeLessThan(500);
+        },
+      ),
       { numRuns: 500 },
     );
-  }); // prettier-ignore
+  });
 });

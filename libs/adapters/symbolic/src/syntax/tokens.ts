@@ -8,31 +8,92 @@ export type Token =
 
 /** Signs of print, and what they are in plain notation. */
 const plainSigns: Readonly<Record<string, string>> = {
-  '−': '-', '–': '-', '‒': '-', '﹣': '-', '－': '-', '＋': '+',
-  '×': '*', '·': '*', '⋅': '*', '∙': '*', '•': '*', '∗': '*', '✕': '*', '⨯': '*',
-  '÷': '/', '∕': '/', '⁄': '/', '∶': '/',
-  '≤': '<=', '⩽': '<=', '≥': '>=', '⩾': '>=', '≠': '!=',
-  '√': ' sqrt ', '∛': ' cbrt ', 'π': ' pi ', '𝜋': ' pi ', '∞': ' infinity ', '°': ' degrees ',
-  '½': '(1/2)', '⅓': '(1/3)', '⅔': '(2/3)', '¼': '(1/4)', '¾': '(3/4)',
-  '⌊': ' floor(', '⌋': ')', '⌈': ' ceiling(', '⌉': ')',
-  '＝': '=', '（': '(', '）': ')',
-}; // prettier-ignore
+  '−': '-',
+  '–': '-',
+  '‒': '-',
+  '﹣': '-',
+  '－': '-',
+  '＋': '+',
+  '×': '*',
+  '·': '*',
+  '⋅': '*',
+  '∙': '*',
+  '•': '*',
+  '∗': '*',
+  '✕': '*',
+  '⨯': '*',
+  '÷': '/',
+  '∕': '/',
+  '⁄': '/',
+  '∶': '/',
+  '≤': '<=',
+  '⩽': '<=',
+  '≥': '>=',
+  '⩾': '>=',
+  '≠': '!=',
+  '√': ' sqrt ',
+  '∛': ' cbrt ',
+  π: ' pi ',
+  '𝜋': ' pi ',
+  '∞': ' infinity ',
+  '°': ' degrees ',
+  '½': '(1/2)',
+  '⅓': '(1/3)',
+  '⅔': '(2/3)',
+  '¼': '(1/4)',
+  '¾': '(3/4)',
+  '⌊': ' floor(',
+  '⌋': ')',
+  '⌈': ' ceiling(',
+  '⌉': ')',
+  '＝': '=',
+  '（': '(',
+  '）': ')',
+};
 const raised = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const lowered = '₀₁₂₃₄₅₆₇₈₉';
 const greek: Readonly<Record<string, string>> = {
-  α: 'alpha', β: 'beta', γ: 'gamma', δ: 'delta', ε: 'epsilon', ζ: 'zeta', η: 'eta', θ: 'theta', ϑ: 'theta', κ: 'kappa', λ: 'lambda',
-  μ: 'mu', ν: 'nu', ξ: 'xi', ρ: 'rho', σ: 'sigma', τ: 'tau', φ: 'phi', ϕ: 'phi', χ: 'chi', ψ: 'psi', ω: 'omega',
-  Δ: 'Delta', Σ: 'Sigma', Φ: 'Phi', Ω: 'Omega', Γ: 'Gamma', Λ: 'Lambda',
-}; // prettier-ignore
+  α: 'alpha',
+  β: 'beta',
+  γ: 'gamma',
+  δ: 'delta',
+  ε: 'epsilon',
+  ζ: 'zeta',
+  η: 'eta',
+  θ: 'theta',
+  ϑ: 'theta',
+  κ: 'kappa',
+  λ: 'lambda',
+  μ: 'mu',
+  ν: 'nu',
+  ξ: 'xi',
+  ρ: 'rho',
+  σ: 'sigma',
+  τ: 'tau',
+  φ: 'phi',
+  ϕ: 'phi',
+  χ: 'chi',
+  ψ: 'psi',
+  ω: 'omega',
+  Δ: 'Delta',
+  Σ: 'Sigma',
+  Φ: 'Phi',
+  Ω: 'Omega',
+  Γ: 'Gamma',
+  Λ: 'Lambda',
+};
 export const greekNames: ReadonlySet<string> = new Set(Object.values(greek));
 
 /** The same text in plain signs: `x² − 2·π` is `x^(2) - 2* pi `. */
 export function plainNotation(text: string): string {
   return text
-    .replace(/[⁺⁻]?[⁰¹²³⁴-⁹]+/gu, (digits) => `^(${[...digits].map((digit) => (digit === '⁻' ? '-' : digit === '⁺' ? '' : raised.indexOf(digit))).join('')})`)
+    .replace(
+      /[⁺⁻]?[⁰¹²³⁴-⁹]+/gu,
+      (digits) => `^(${[...digits].map((digit) => (digit === '⁻' ? '-' : digit === '⁺' ? '' : raised.indexOf(digit))).join('')})`,
+    )
     .replace(/[₀-₉]/gu, (digit) => String(lowered.indexOf(digit)))
     .replace(/[\u0370-\u03ff]/gu, (letter) => (Object.hasOwn(greek, letter) ? ` ${greek[letter]!} ` : letter))
-    .replace(/\P{ASCII}/gu, (sign) => (Object.hasOwn(plainSigns, sign) ? plainSigns[sign]! : sign)); // prettier-ignore
+    .replace(/\P{ASCII}/gu, (sign) => (Object.hasOwn(plainSigns, sign) ? plainSigns[sign]! : sign));
 }
 
 /** Digits in groups of three, split by a sign that can mean nothing else there. */

@@ -1,8 +1,12 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import {
-  DiscardRequest, Failure, RedriveRequest,
-  type DeadLetterList, type DeadLetterSettled, type DeadLetterView,
-} from '@conclave/contracts'; // prettier-ignore
+  DiscardRequest,
+  Failure,
+  RedriveRequest,
+  type DeadLetterList,
+  type DeadLetterSettled,
+  type DeadLetterView,
+} from '@conclave/contracts';
 import { DeadLetters, EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
 import { Callers } from '../http/caller.js';

@@ -12,7 +12,15 @@ afterEach(() => world.close());
 /** Puts a record aside as the delivery pool does. */
 function bury(name: string, over: { readonly group?: string; readonly topic?: string } = {}): void {
   const { group = 'merger', topic = 'run.commands' } = over;
-  const record = { topic, partition: 4, offset: '17', appendedAt: 1, key: name, headers: { ce_id: `${name}/command/1`, ce_type: 'CommandIssued', ce_runid: name }, raw: Buffer.from(`{"n":"${name}"`) }; // prettier-ignore
+  const record = {
+    topic,
+    partition: 4,
+    offset: '17',
+    appendedAt: 1,
+    key: name,
+    headers: { ce_id: `${name}/command/1`, ce_type: 'CommandIssued', ce_runid: name },
+    raw: Buffer.from(`{"n":"${name}"`),
+  };
   world.broker.append([{ topic: 'dead', ...deadRecord(record, { group, reason: 'failed', attempts: 5, time: 1, error: 'no way' }) }]);
 }
 

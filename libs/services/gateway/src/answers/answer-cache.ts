@@ -3,8 +3,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CachedAnswer, CacheKeys, Failure, PlanRequested } from '@conclave/contracts';
 import { answersPurpose, collectionOf, STATE, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
 import {
-  answerScopeText, exactAnswerText, isWithoutHistory, KeptAnswer, nearestDistance, sameQuestion, semanticKey, type Asked,
-} from '@conclave/strategies'; // prettier-ignore
+  answerScopeText,
+  exactAnswerText,
+  isWithoutHistory,
+  KeptAnswer,
+  nearestDistance,
+  sameQuestion,
+  semanticKey,
+  type Asked,
+} from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 export type AnswerCacheName = 'exact' | 'semantic';

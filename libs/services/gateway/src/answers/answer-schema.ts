@@ -22,7 +22,8 @@ export function checkFormat(format: AnswerParameters['response_format'] | null |
     throw refuse('`response_format.type` must be "text", "json_object" or "json_schema".', 'type');
   if (type !== 'json_schema') return;
   const given = format['json_schema'];
-  if (!isObject(given) || !isObject(given['schema'])) throw refuse('`response_format.json_schema.schema` must be a JSON Schema.', 'json_schema.schema'); // prettier-ignore
+  if (!isObject(given) || !isObject(given['schema']))
+    throw refuse('`response_format.json_schema.schema` must be a JSON Schema.', 'json_schema.schema');
   const mistake = mistakeIn(given['schema']);
   if (mistake !== null) throw refuse(`\`response_format.json_schema.schema\` ${mistake}.`, 'json_schema.schema');
 }
@@ -40,10 +41,14 @@ function mistakeIn(schema: JsonBody): string | null {
     if (unknown !== undefined) return `has the type ${JSON.stringify(unknown)?.slice(0, 40)}, which is none of JSON Schema`;
     if (typeof pattern === 'string' && !isPattern(pattern)) return 'has a pattern that is no regular expression';
     const below = [
-      ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].flatMap((name) => (isObject(value[name]) ? Object.values(value[name]) : [])),
+      ...['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'].flatMap((name) =>
+        isObject(value[name]) ? Object.values(value[name]) : [],
+      ),
       ...['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((name) => (Array.isArray(value[name]) ? (value[name] as unknown[]) : [])),
-      ...['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'].flatMap((name) => (value[name] === undefined || Array.isArray(value[name]) ? [] : [value[name]])),
-    ]; // prettier-ignore
+      ...['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'].flatMap((name) =>
+        value[name] === undefined || Array.isArray(value[name]) ? [] : [value[name]],
+      ),
+    ];
     for (const part of below) {
       const mistake = look(part, level + 1);
       if (mistake !== null) return mistake;

@@ -136,7 +136,10 @@ describe('images and files that are refused', () => {
   });
 
   it('may be broken, empty, or in a message that brings none', async () => {
-    expect(await refused(asks(words('x'), { type: 'image_url', image_url: { url: 'javascript:alert(1)' } }))).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID' }); // prettier-ignore
+    expect(await refused(asks(words('x'), { type: 'image_url', image_url: { url: 'javascript:alert(1)' } }))).toMatchObject({
+      status: 400,
+      code: 'ATTACHMENT_INVALID',
+    });
     expect(await refused(asks(words('x'), file(' ')))).toMatchObject({ status: 400, code: 'ATTACHMENT_INVALID' });
     expect(await refused(asks(image))).toMatchObject({ status: 400, code: 'REQUEST_INVALID' });
     const messages = [
@@ -151,7 +154,9 @@ describe('images and files that are refused', () => {
     await open({ limits: { maxAttachments: 2, maxAttachmentBytes: 100_000, maxBodyBytes: 10_000 } });
     expect(await refused(asks(words('x'), file('a'), file('b'), file('c')))).toMatchObject({ status: 413, code: 'ATTACHMENTS_TOO_LARGE' });
     expect(await refused(asks(words('x'), image, file('b'.repeat(20_000))))).toMatchObject({ status: 413 });
-    expect(await refused(asks(words('x'), { type: 'image_url', image_url: { url: dataUrl('image/png', Buffer.alloc(5_000_000)) } }))).toMatchObject({ status: 413 }); // prettier-ignore
+    expect(
+      await refused(asks(words('x'), { type: 'image_url', image_url: { url: dataUrl('image/png', Buffer.alloc(5_000_000)) } })),
+    ).toMatchObject({ status: 413 });
     expect(await refused(asks(words('x'.repeat(20_000))))).toMatchObject({ status: 413, code: 'REQUEST_TOO_LARGE' });
     expect((await asks(words('x'), image)).status).toBe(200);
   });

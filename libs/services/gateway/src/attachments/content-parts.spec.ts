@@ -5,7 +5,11 @@ const long = 'A'.repeat(1_000);
 
 describe('content parts', () => {
   it('are kept in an audit without the bodies of images and files', () => {
-    const parts = [{ type: 'text', text: long }, { type: 'image_url', image_url: { url: `data:image/png;base64,${long}`, detail: 'low' } }, { type: 'input_audio', input_audio: { data: long } }]; // prettier-ignore
+    const parts = [
+      { type: 'text', text: long },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${long}`, detail: 'low' } },
+      { type: 'input_audio', input_audio: { data: long } },
+    ];
     const tool = { role: 'tool', tool_call_id: 'x', content: long };
     expect(withoutBodies({ n: 2, messages: [{ role: 'user', name: 'a', content: parts }, tool, null] })).toEqual({
       n: 2,

@@ -70,7 +70,12 @@ export const withoutBodies = (body: JsonBody): JsonBody => ({
 function withoutContent(message: unknown): unknown {
   const content = typeof message === 'object' && message !== null ? (message as { content?: unknown }).content : null;
   if (!Array.isArray(content)) return message;
-  return { ...(message as object), content: content.map((part: unknown) => (typeof part === 'object' && part !== null && !isText(part as ContentPart) ? hashed(part) : part)) }; // prettier-ignore
+  return {
+    ...(message as object),
+    content: content.map((part: unknown) =>
+      typeof part === 'object' && part !== null && !isText(part as ContentPart) ? hashed(part) : part,
+    ),
+  };
 }
 
 function hashed(value: unknown): unknown {

@@ -81,8 +81,22 @@ function decoded(text: string, param: string): Buffer {
 
 /** Addresses of the machine and of private networks, refused before anything is looked up. */
 const inside = new BlockList();
-for (const [net, bits] of [['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.168.0.0', 16]] as const) inside.addSubnet(net, bits); // prettier-ignore
-for (const [net, bits] of [['::', 127], ['fc00::', 7], ['fe80::', 10]] as const) inside.addSubnet(net, bits, 'ipv6'); // prettier-ignore
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  inside.addSubnet(net, bits);
+for (const [net, bits] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  inside.addSubnet(net, bits, 'ipv6');
 
 /** An image that was fetched; what its server calls it does not count. Throws ATTACHMENT_INVALID. */
 export function imageIn(bytes: Buffer, param: string): Extract<Given, { kind: 'image' }> {

@@ -16,9 +16,23 @@ export interface PassedQuestion {
  * nobody else.
  */
 const ours: ReadonlySet<string> = new Set([
-  'conclave', 'api_key', 'api_base', 'base_url', 'api_version', 'api_type', 'organization', 'headers', 'extra_headers', 'extra_query',
-  'extra_body', 'custom_llm_provider', 'user_config', 'fallbacks', 'litellm_params', 'model_list',
-]); // prettier-ignore
+  'conclave',
+  'api_key',
+  'api_base',
+  'base_url',
+  'api_version',
+  'api_type',
+  'organization',
+  'headers',
+  'extra_headers',
+  'extra_query',
+  'extra_body',
+  'custom_llm_provider',
+  'user_config',
+  'fallbacks',
+  'litellm_params',
+  'model_list',
+]);
 
 /** Throws REQUEST_INVALID for what cannot be passed on at all; whether the rest is right, the model server says. */
 export function readPassedRequest(body: JsonBody, headers: Headers, maxMessages: number): PassedQuestion {

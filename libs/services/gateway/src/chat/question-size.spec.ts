@@ -13,17 +13,30 @@ const mostTokens = Math.floor(80_000 / 3);
 const most = mostTokens * 4;
 
 describe('a question', () => {
-  it.each(['/v1/chat/completions', '/v1/runs'])('that no run can pay for is refused at once as too long, with nothing begun: %s', async (path) => {
-    for (const messages of [[user('x'.repeat(3_000_000))], [user('x'.repeat(most + 4))], [{ role: 'system', content: 'y'.repeat(most) }, user('Why?')], [user('ü'.repeat(mostTokens + 1))]]) {
-      const response = await world.post(path, { model: 'conclave', messages });
-      expect([response.status, ((await response.json()) as { error: unknown }).error]).toMatchObject([
-        400,
-        { code: 'context_length_exceeded', type: 'invalid_request_error', param: 'messages', message: expect.stringContaining(`${mostTokens} tokens`) },
-      ]);
-      expect(response.headers.get('x-should-retry')).toBe('false');
-    }
-    expect(world.runs()).toEqual([]);
-  }); // prettier-ignore
+  it.each(['/v1/chat/completions', '/v1/runs'])(
+    'that no run can pay for is refused at once as too long, with nothing begun: %s',
+    async (path) => {
+      for (const messages of [
+        [user('x'.repeat(3_000_000))],
+        [user('x'.repeat(most + 4))],
+        [{ role: 'system', content: 'y'.repeat(most) }, user('Why?')],
+        [user('ü'.repeat(mostTokens + 1))],
+      ]) {
+        const response = await world.post(path, { model: 'conclave', messages });
+        expect([response.status, ((await response.json()) as { error: unknown }).error]).toMatchObject([
+          400,
+          {
+            code: 'context_length_exceeded',
+            type: 'invalid_request_error',
+            param: 'messages',
+            message: expect.stringContaining(`${mostTokens} tokens`),
+          },
+        ]);
+        expect(response.headers.get('x-should-retry')).toBe('false');
+      }
+      expect(world.runs()).toEqual([]);
+    },
+  );
 
   it('that fits is asked, with the newest of its conversation that does', async () => {
     const small = await World.open({ template: { contexts: { 'm@fake': 1_000 } } });

@@ -64,7 +64,14 @@ describe('what a front end asks for itself', () => {
   });
 
   it('is a question like any other in the middle of a chat', async () => {
-    const answered = world.chat({ stream: false, messages: [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Hello' }, { role: 'user', content: title }] }); // prettier-ignore
+    const answered = world.chat({
+      stream: false,
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'Hello' },
+        { role: 'user', content: title },
+      ],
+    });
     await until('the run', () => world.runs().length === 1);
     await world.close();
     await (await answered).text();
@@ -72,9 +79,23 @@ describe('what a front end asks for itself', () => {
 });
 
 describe('the small model', () => {
-  const info = (ref: string, local: boolean): ModelInfo => ({ ref, model: ref, provider: 'p', context: null, price: null, local, demo: false, kind: 'chat' }); // prettier-ignore
+  const info = (ref: string, local: boolean): ModelInfo => ({
+    ref,
+    model: ref,
+    provider: 'p',
+    context: null,
+    price: null,
+    local,
+    demo: false,
+    kind: 'chat',
+  });
   it('is the smallest of the template and of the local ones, else the cheapest, else the first expert', () => {
-    const own = (...t1: string[]) => ({ ...template, experts: { general: { t1, prompt: 'x' } }, judge: { models: [t1[0]!] }, planner: { models: [t1[0]!], prompt: null } }); // prettier-ignore
+    const own = (...t1: string[]) => ({
+      ...template,
+      experts: { general: { t1, prompt: 'x' } },
+      judge: { models: [t1[0]!] },
+      planner: { models: [t1[0]!], prompt: null },
+    });
     expect(smallModel(own('a:70b@p', 'b:8b@p'), [info('c:4b@ollama', true), info('d:1b@cloud', false)])).toBe('c:4b@ollama');
     const priced = { ...own('big@p', 'mini@p'), prices: { 'big@p': { input: 1, output: 9 }, 'mini@p': { input: 1, output: 2 } } };
     expect(smallModel(priced, [])).toBe('mini@p');

@@ -38,7 +38,13 @@ export function inShape(reply: JsonBody, { shape }: UtilityPrompt): JsonBody {
  * answers first.
  */
 export function smallModel(template: Template, models: readonly ModelInfo[]): string {
-  const own = [...new Set([...Object.values(template.experts).flatMap(({ t1, t2 = [] }) => [...t1, ...t2]), ...template.judge.models, ...template.planner.models])]; // prettier-ignore
+  const own = [
+    ...new Set([
+      ...Object.values(template.experts).flatMap(({ t1, t2 = [] }) => [...t1, ...t2]),
+      ...template.judge.models,
+      ...template.planner.models,
+    ]),
+  ];
   const local = models.filter(({ local: isLocal, kind }) => isLocal && kind === 'chat').map(({ ref }) => ref);
   const sized = [...new Set([...own, ...local])].flatMap((ref) => {
     const size = sizeOf(models.find((one) => one.ref === ref) ?? { model: ref.slice(0, ref.lastIndexOf('@')) });

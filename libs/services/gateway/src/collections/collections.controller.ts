@@ -1,8 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import {
-  type CollectionList, CollectionRequest, type CollectionView, type Deleted, type DocumentList, type DocumentView, Failure,
+  type CollectionList,
+  CollectionRequest,
+  type CollectionView,
+  type Deleted,
+  type DocumentList,
+  type DocumentView,
+  Failure,
   type StoredCollections,
-} from '@conclave/contracts'; // prettier-ignore
+} from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
 import { Callers } from '../http/caller.js';

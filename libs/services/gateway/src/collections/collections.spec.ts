@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
-  CollectionList, CollectionView, documentSetting, DocumentList, DocumentView, Failure, type KnowledgeProposed, type StoredDocument,
-} from '@conclave/contracts'; // prettier-ignore
+  CollectionList,
+  CollectionView,
+  documentSetting,
+  DocumentList,
+  DocumentView,
+  Failure,
+  type KnowledgeProposed,
+  type StoredDocument,
+} from '@conclave/contracts';
 import { documentsCollection, MemoryBlobs, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { documentsTag } from '@conclave/strategies';
 import { twoTenants, World } from '../__fixtures__/world.js';
@@ -38,7 +45,11 @@ const call = async (
   headers: Record<string, string> = {},
   key = 'sk-a',
 ): Promise<Reply> => {
-  const response = await fetch(`${world.url}/v1/collections${path}`, { method, headers: { 'x-api-key': key, ...headers }, ...(body === undefined ? {} : { body }) }); // prettier-ignore
+  const response = await fetch(`${world.url}/v1/collections${path}`, {
+    method,
+    headers: { 'x-api-key': key, ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
   return { status: response.status, body: (await response.json()) as Reply['body'] };
 };
 const json = { 'content-type': 'application/json' };
@@ -75,9 +86,16 @@ describe('collections', () => {
     expect(CollectionList.parse((await call('GET', '')).body).data.map(({ name }) => name)).toEqual(['law']);
   });
 
-  it.each([['../x', 'x'], ['Ice', 'x'], ['', 'x'], ['ice', ''], ['ice', 'x'.repeat(501)], ['a'.repeat(65), 'x']])('refuse the name %j with the description %j', async (name, description) => {
+  it.each([
+    ['../x', 'x'],
+    ['Ice', 'x'],
+    ['', 'x'],
+    ['ice', ''],
+    ['ice', 'x'.repeat(501)],
+    ['a'.repeat(65), 'x'],
+  ])('refuse the name %j with the description %j', async (name, description) => {
     expect((await create(name, description)).status).toBe(400);
-  }); // prettier-ignore
+  });
 
   it('are made by many at the same time, and end at fifty', async () => {
     const made = await Promise.all(Array.from({ length: 4 }, (_, n) => create(`c${n}`)));
@@ -127,8 +145,14 @@ describe('a document', () => {
     const [event] = proposed();
     expect(event).toMatchObject({
       id: `${view.id}/1`,
-      data: { kind: 'document', tenant: 'a', about: view.id, text: '', document: { collection: 'manuals', id: view.id, name: 'ice.md', mime: 'text/markdown', metadata: { year: '2025' } } },
-    }); // prettier-ignore
+      data: {
+        kind: 'document',
+        tenant: 'a',
+        about: view.id,
+        text: '',
+        document: { collection: 'manuals', id: view.id, name: 'ice.md', mime: 'text/markdown', metadata: { year: '2025' } },
+      },
+    });
     expect((await blobs.get({ sha256: event!.data.document!.blob, bytes: view.bytes })).toString()).toBe(ice.text);
     expect(JSON.stringify(world.lines)).not.toContain('freezes');
   });
@@ -163,12 +187,16 @@ describe('a document', () => {
     ['with a name of control characters', { name: 'a\nb', text: 'x' }, 'control'],
     ['with metadata of ours', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
     ['with metadata that is no text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
-    ['with too much of it', { name: 'a', text: 'x', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) }, '16'],
+    [
+      'with too much of it',
+      { name: 'a', text: 'x', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) },
+      '16',
+    ],
   ])('is refused %s', async (_what, document, sentence) => {
     const { status, body } = await upload(document);
     expect([status, body.error!.message]).toEqual([400, expect.stringContaining(sentence)]);
     expect(proposed()).toEqual([]);
-  }); // prettier-ignore
+  });
 
   it('is refused when it is too large, whichever way it comes, and as a broken form', async () => {
     const large = 'x'.repeat(200_001);
@@ -216,7 +244,11 @@ describe('a document', () => {
     await progress(first.id, { status: 'failed', problem: 'x' });
     expect((await upload(ice)).body).toMatchObject({ status: 'queued', problem: null });
     expect((await upload({ ...ice, metadata: { year: '2026' } })).body).toMatchObject({ status: 'queued', metadata: { year: '2026' } });
-    expect(proposed().map(({ id }) => id).slice(2)).toEqual([2, 3, 4].map((take) => `${first.id}/${take}`)); // prettier-ignore
+    expect(
+      proposed()
+        .map(({ id }) => id)
+        .slice(2),
+    ).toEqual([2, 3, 4].map((take) => `${first.id}/${take}`));
     expect(((await upload({ ...ice, text: 'other' })).body as { id: string }).id).not.toBe(first.id);
   });
 

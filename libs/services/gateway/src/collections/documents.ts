@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type Caller, type DocumentList, type DocumentView, Failure, KnowledgeProposed, makeEvent, type StoredDocument,
-} from '@conclave/contracts'; // prettier-ignore
+  type Caller,
+  type DocumentList,
+  type DocumentView,
+  Failure,
+  KnowledgeProposed,
+  makeEvent,
+  type StoredDocument,
+} from '@conclave/contracts';
 import { traceparentFor } from '@conclave/platform';
 import { documentsCollection, EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { documentsTag } from '@conclave/strategies';

@@ -15,8 +15,9 @@ beforeEach(async () => {
     limits: { maxTenantUploadBytes: 10_000 },
     parts: { vectors: new MemoryVectorStore().connect(), embedder },
   });
-  for (const key of ['sk-a', 'sk-b']) expect((await world.post('/v1/collections', { name: 'notes', description: 'Notes.' }, by(key))).status).toBe(201);
-}); // prettier-ignore
+  for (const key of ['sk-a', 'sk-b'])
+    expect((await world.post('/v1/collections', { name: 'notes', description: 'Notes.' }, by(key))).status).toBe(201);
+});
 afterEach(() => world.close());
 
 const by = (key: string) => ({ headers: { 'x-api-key': key } });

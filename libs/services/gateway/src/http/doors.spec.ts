@@ -116,8 +116,14 @@ describe('every route of the running gateway', () => {
 
   it('where keys are asked for, answers as the role of the key says, wherever the caller is and whatever it claims', async () => {
     const roles = [
-      [null, 401], ['sk-wrong', 401], [adminKey, 401], ['sk-a', 403], ['sk-a-full', 403], ['sk-a-auditor', 403], ['sk-a-admin', null],
-    ] as const; // prettier-ignore
+      [null, 401],
+      ['sk-wrong', 401],
+      [adminKey, 401],
+      ['sk-a', 403],
+      ['sk-a-full', 403],
+      ['sk-a-auditor', 403],
+      ['sk-a-admin', null],
+    ] as const;
     for (const [at, door] of doorsOf(keyed).entries()) {
       const answers = await Promise.all(
         roles.map(([key], n) =>
@@ -134,10 +140,17 @@ describe('every route of the running gateway', () => {
   });
 
   it('is found by no other spelling of an admin path', async () => {
-    for (const path of ['/V1/ADMIN/prompts', '/v1/%61dmin/prompts', '/v1//admin/prompts', '/v1/admin/prompts/', '/v1/admin/./prompts', '/v1/runs/../admin/prompts']) {
+    for (const path of [
+      '/V1/ADMIN/prompts',
+      '/v1/%61dmin/prompts',
+      '/v1//admin/prompts',
+      '/v1/admin/prompts/',
+      '/v1/admin/./prompts',
+      '/v1/runs/../admin/prompts',
+    ]) {
       const answer = await send(keyed, { method: 'GET', path }, withKey('sk-a'));
       expect([path, [403, 404].includes(answer.status)]).toEqual([path, true]);
-    } // prettier-ignore
+    }
   });
 
   it('reads the host of a target in absolute form, and wants one', async () => {

@@ -3,27 +3,83 @@ import { authorityOf, isLoopback, strangeness } from './hosts.js';
 
 const rules = { allowedHosts: ['host.docker.internal', 'Conclave.example:8443', '[fd00::7]'], open: false };
 /** What is said about a request with these hosts, origin and target; null when it is answered. */
-const said = (hosts: string | readonly string[], { origin, url = '/v1/models', open = false }: { origin?: string; url?: string; open?: boolean } = {}) =>
+const said = (
+  hosts: string | readonly string[],
+  { origin, url = '/v1/models', open = false }: { origin?: string; url?: string; open?: boolean } = {},
+) =>
   strangeness(
     { headers: origin === undefined ? {} : { origin }, rawHeaders: [hosts].flat().flatMap((host) => ['HoSt', host]), url },
     { ...rules, open },
-  )?.code ?? null; // prettier-ignore
+  )?.code ?? null;
 
 describe('the host of a request while no keys are asked for', () => {
   it.each([
-    '127.0.0.1', '127.0.0.1:8080', '127.9.9.9:1', 'localhost', 'LOCALHOST:8080', 'localhost.', 'localhost.:8080', '[::1]', '[::1]:8080',
-    '[0:0:0:0:0:0:0:1]:8080', '[::ffff:127.0.0.1]:8080', '[::FFFF:7F00:1]',
-    'host.docker.internal', 'host.docker.internal:8080', 'HOST.docker.internal.:1', 'conclave.example:8443', '[FD00:0::7]:80',
-  ])('may be %s', (host) => expect(said(host)).toBeNull()); // prettier-ignore
+    '127.0.0.1',
+    '127.0.0.1:8080',
+    '127.9.9.9:1',
+    'localhost',
+    'LOCALHOST:8080',
+    'localhost.',
+    'localhost.:8080',
+    '[::1]',
+    '[::1]:8080',
+    '[0:0:0:0:0:0:0:1]:8080',
+    '[::ffff:127.0.0.1]:8080',
+    '[::FFFF:7F00:1]',
+    'host.docker.internal',
+    'host.docker.internal:8080',
+    'HOST.docker.internal.:1',
+    'conclave.example:8443',
+    '[FD00:0::7]:80',
+  ])('may be %s', (host) => expect(said(host)).toBeNull());
 
-  it.each([
-    'evil.test', 'evil.test:8080', 'localhost.evil.com', 'evil.localhost.com', 'xlocalhost', 'localhost..', '.localhost', '127.0.0.1.nip.io',
-    '127.0.0.1.', '127.1', '0x7f.0.0.1', '2130706433', '0127.0.0.1', '127.0.0.256', '0.0.0.0', '[::]', '192.168.1.5', '[::ffff:10.0.0.1]', '[::1',
-    '::1', '[::1%lo]', '127.0.0.1@evil.test', 'evil.test@127.0.0.1', 'user:pass@127.0.0.1:8080', '127.0.0.1:8080@evil.test', '127.0.0.1 evil.test',
-    '127.0.0.1,evil.test', '127.0.0.1/evil', '127.0.0.1#evil', '127.0.0.1\\@evil.test', 'http://127.0.0.1', '127.0.0.1:', '127.0.0.1:123456', '', ' ',
-    'loc\u0430lhost', 'xn--lclhost-7fg', 'docker.internal', 'x.host.docker.internal', 'host.docker.internal.evil.test', 'conclave.example',
-    'conclave.example:80', '[fd00::8]',
-  ].filter((host) => host !== '127.0.0.1.'))('may not be %j', (host) => expect(said(host)).toBe('HOST_NOT_ALLOWED')); // prettier-ignore
+  it.each(
+    [
+      'evil.test',
+      'evil.test:8080',
+      'localhost.evil.com',
+      'evil.localhost.com',
+      'xlocalhost',
+      'localhost..',
+      '.localhost',
+      '127.0.0.1.nip.io',
+      '127.0.0.1.',
+      '127.1',
+      '0x7f.0.0.1',
+      '2130706433',
+      '0127.0.0.1',
+      '127.0.0.256',
+      '0.0.0.0',
+      '[::]',
+      '192.168.1.5',
+      '[::ffff:10.0.0.1]',
+      '[::1',
+      '::1',
+      '[::1%lo]',
+      '127.0.0.1@evil.test',
+      'evil.test@127.0.0.1',
+      'user:pass@127.0.0.1:8080',
+      '127.0.0.1:8080@evil.test',
+      '127.0.0.1 evil.test',
+      '127.0.0.1,evil.test',
+      '127.0.0.1/evil',
+      '127.0.0.1#evil',
+      '127.0.0.1\\@evil.test',
+      'http://127.0.0.1',
+      '127.0.0.1:',
+      '127.0.0.1:123456',
+      '',
+      ' ',
+      'loc\u0430lhost',
+      'xn--lclhost-7fg',
+      'docker.internal',
+      'x.host.docker.internal',
+      'host.docker.internal.evil.test',
+      'conclave.example',
+      'conclave.example:80',
+      '[fd00::8]',
+    ].filter((host) => host !== '127.0.0.1.'),
+  )('may not be %j', (host) => expect(said(host)).toBe('HOST_NOT_ALLOWED'));
 
   it('is named once', () => {
     expect(said([])).toBe('HOST_NOT_ALLOWED');
@@ -60,10 +116,22 @@ describe('the origin of a request while no keys are asked for', () => {
   ])('of %s may be %s', (host, origin) => expect(said(host, { origin })).toBeNull());
 
   it.each([
-    'null', '', 'http://evil.test', 'http://evil.test:8080', 'http://localhost:8080', 'http://127.0.0.1', 'http://127.0.0.1:8081',
-    'https://127.0.0.1:8080/x', 'http://127.0.0.1:8080@evil.test', 'http://127.0.0.1.evil.test:8080', 'file://', 'app://127.0.0.1:8080',
-    'chrome-extension://abc', '127.0.0.1:8080', 'http://127.0.0.1:8080 http://evil.test',
-  ])('of 127.0.0.1:8080 may not be %j', (origin) => expect(said('127.0.0.1:8080', { origin })).toBe('ORIGIN_NOT_ALLOWED')); // prettier-ignore
+    'null',
+    '',
+    'http://evil.test',
+    'http://evil.test:8080',
+    'http://localhost:8080',
+    'http://127.0.0.1',
+    'http://127.0.0.1:8081',
+    'https://127.0.0.1:8080/x',
+    'http://127.0.0.1:8080@evil.test',
+    'http://127.0.0.1.evil.test:8080',
+    'file://',
+    'app://127.0.0.1:8080',
+    'chrome-extension://abc',
+    '127.0.0.1:8080',
+    'http://127.0.0.1:8080 http://evil.test',
+  ])('of 127.0.0.1:8080 may not be %j', (origin) => expect(said('127.0.0.1:8080', { origin })).toBe('ORIGIN_NOT_ALLOWED'));
 });
 
 describe('a loopback name', () => {

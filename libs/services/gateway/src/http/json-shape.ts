@@ -3,9 +3,9 @@ import { Failure } from '@conclave/contracts';
 /** What a body may have at most. Ordinary requests stay far below; whatever is above takes work out of proportion to its bytes. */
 export const jsonLimits = { levels: 64, names: 10_000, values: 100_000 } as const;
 
-const [quote, backslash, comma, colon, openList, closeList, openObject, closeObject] = [...'"\\,:[]{}'].map((sign) => sign.charCodeAt(0)) as [
-  number, number, number, number, number, number, number, number,
-]; // prettier-ignore
+const [quote, backslash, comma, colon, openList, closeList, openObject, closeObject] = [...'"\\,:[]{}'].map((sign) =>
+  sign.charCodeAt(0),
+) as [number, number, number, number, number, number, number, number];
 
 /**
  * Looks at the bytes of a JSON text once, before anything is made of them; what stands in a text is skipped. A body that is no JSON

@@ -19,9 +19,15 @@ const call = async (path: string, key = 'sk-a') => {
 };
 const learn = () =>
   graph.addSynthesis({
-    tenant: 'a', runId: world.run(), insight: { summary: 'Copper conducts better than iron.', entities: ['Copper'], insight_type: 'comparison' },
-    domain: 'physics', confidence: 0.9, at: 7, answer: 'Copper.', sources: [{ kind: 'web', title: 'Metals', url: null }],
-  }); // prettier-ignore
+    tenant: 'a',
+    runId: world.run(),
+    insight: { summary: 'Copper conducts better than iron.', entities: ['Copper'], insight_type: 'comparison' },
+    domain: 'physics',
+    confidence: 0.9,
+    at: 7,
+    answer: 'Copper.',
+    sources: [{ kind: 'web', title: 'Metals', url: null }],
+  });
 
 describe('insights of the knowledge graph', () => {
   it('are listed for the run that taught them, once it has', async () => {
@@ -36,9 +42,17 @@ describe('insights of the knowledge graph', () => {
     const { id } = await learn();
     await graph.adjustTrust({ tenant: 'a', runId: world.run(), eventId: 'e', positive: false });
     expect(InsightView.parse((await call(`/${id}`)).body)).toEqual({
-      object: 'insight', id, text: 'Copper conducts better than iron.', insight_type: 'comparison', domain: 'physics', entities: ['Copper'], confidence: 0.9, trust: 0.45, flagged: true,
+      object: 'insight',
+      id,
+      text: 'Copper conducts better than iron.',
+      insight_type: 'comparison',
+      domain: 'physics',
+      entities: ['Copper'],
+      confidence: 0.9,
+      trust: 0.45,
+      flagged: true,
       learned_from: [{ run: world.run(), at: 7, answer: 'Copper.', sources: [{ kind: 'web', title: 'Metals', url: null }] }],
-    }); // prettier-ignore
+    });
   });
 
   it('are nothing to another tenant', async () => {

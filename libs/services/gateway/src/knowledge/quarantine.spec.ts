@@ -9,11 +9,19 @@ let graph: KnowledgeGraph;
 beforeEach(async () => {
   graph = new MemoryGraphStore().connect();
   world = await World.open({ keys: twoTenants, parts: { graph } });
-  for (const [run, relation] of [['run_00000001', 'TREATS'], ['run_00000002', 'CAUSES']] as const)
+  for (const [run, relation] of [
+    ['run_00000001', 'TREATS'],
+    ['run_00000002', 'CAUSES'],
+  ] as const)
     await graph.addTriples({
-      tenant: 'a', eventId: run, runId: run, source: 'answer', domain: 'general', at: 1,
+      tenant: 'a',
+      eventId: run,
+      runId: run,
+      source: 'answer',
+      domain: 'general',
+      at: 1,
       triples: [{ subject: 'Aspirin', subjectType: 'drug', relation, object: 'Headache', objectType: 'symptom', confidence: 0.9 }],
-    }); // prettier-ignore
+    });
 });
 afterEach(() => world.close());
 

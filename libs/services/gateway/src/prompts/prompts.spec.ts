@@ -73,8 +73,13 @@ describe('prompts over HTTP', () => {
     const shipped = await back('expert', { version: 0 });
     expect(shipped.body).toMatchObject({ text: null, overridden: false, version: 6 });
     expect(PromptView.parse(shipped.body).versions.map(({ version, shipped: s }) => [version, s])).toEqual([
-      [6, true], [5, false], [4, false], [3, false], [2, false], [1, false],
-    ]); // prettier-ignore
+      [6, true],
+      [5, false],
+      [4, false],
+      [3, false],
+      [2, false],
+      [1, false],
+    ]);
     expect((await offered()).prompts).toEqual({});
     expect((await back('expert')).body).toMatchObject({ text: 'one', version: 7 });
     expect(await back('expert', { version: 40 })).toMatchObject({ status: 404, body: { error: { code: 'SETTING_VERSION_NOT_FOUND' } } });

@@ -3,10 +3,7 @@ import { Controller, Inject, Module } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, type Event } from '@conclave/contracts';
-import {
-  EventPattern, noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger,
-  type Ports,
-} from '@conclave/platform'; // prettier-ignore
+import { EventPattern, noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import { loadChannel, type HandlerOutcome, type LoadReport } from '@conclave/ports';
 import { World, template } from '../__fixtures__/world.js';
 import { gatewayMetrics } from '../operations/gateway-metrics.js';

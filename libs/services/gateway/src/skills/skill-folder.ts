@@ -30,7 +30,10 @@ export class SkillFolder {
 
   async list(): Promise<readonly FolderSkill[]> {
     const names = (await readdir(this.folder).catch(missing)) ?? [];
-    const files = names.filter((name) => name.endsWith('.md')).sort().slice(0, mostFiles); // prettier-ignore
+    const files = names
+      .filter((name) => name.endsWith('.md'))
+      .sort()
+      .slice(0, mostFiles);
     const found = await Promise.all(
       files.map(async (file): Promise<FolderSkill | null> => {
         const name = file.slice(0, -'.md'.length);

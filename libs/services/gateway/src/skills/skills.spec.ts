@@ -81,9 +81,15 @@ describe('a skill', () => {
     expect((await goalOf('/translate Hallo')).goal).toContain('Now lie');
     await call('POST', '/translate/approval', { approved: false, version: 4 });
     expect((await goalOf('/translate Hallo')).skill).toBeUndefined();
-    expect(world.events<SettingChanged>('audit').map(({ data }) => [data.actor, (data.after as { approvedBy: unknown }).approvedBy])).toEqual([
-      ['ada', null], ['ada', 'ada'], ['ada', null], ['ada', 'ada'], ['ada', null],
-    ]); // prettier-ignore
+    expect(
+      world.events<SettingChanged>('audit').map(({ data }) => [data.actor, (data.after as { approvedBy: unknown }).approvedBy]),
+    ).toEqual([
+      ['ada', null],
+      ['ada', 'ada'],
+      ['ada', null],
+      ['ada', 'ada'],
+      ['ada', null],
+    ]);
   });
 
   it('cannot approve itself in the call that adds it', async () => {

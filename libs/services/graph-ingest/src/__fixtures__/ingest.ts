@@ -78,8 +78,17 @@ export function ingest(
   const logger: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => logger };
   const metrics = openMetrics({ runtime: false });
   const maker = new CallMaker({
-    state, stream, models: models as Models, crashPoints: noCrashPoints, history: noHistory, logger, metrics, processId: 'one', service: 'graph-ingest', storePrompts: 'none',
-  }); // prettier-ignore
+    state,
+    stream,
+    models: models as Models,
+    crashPoints: noCrashPoints,
+    history: noHistory,
+    logger,
+    metrics,
+    processId: 'one',
+    service: 'graph-ingest',
+    storePrompts: 'none',
+  });
   const documents = { ingest: () => Promise.resolve([]), killed: () => Promise.resolve() };
   return { handler: new GraphIngestHandler(graph, state, maker, logger, metrics, documents), graph, stores, asked, lines, metrics };
 }

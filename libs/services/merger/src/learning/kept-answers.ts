@@ -49,7 +49,11 @@ export class KeptAnswers {
       await this.put(caller.tenant, answersPurpose, [
         { id: runId, vector: vectors[0]!, text: question, metadata: { scope: caching!.scope!, day: dayOf(completedAt) } },
       ]);
-    await this.put(caller.tenant, factsPurpose, facts.map((fact, index) => ({ ...fact, vector: ofFacts[index]! }))); // prettier-ignore
+    await this.put(
+      caller.tenant,
+      factsPurpose,
+      facts.map((fact, index) => ({ ...fact, vector: ofFacts[index]! })),
+    );
     // A bad rating that came meanwhile has removed the mark, and what it could see of the vectors.
     const { tenant, key } = this.markOf(caller.tenant, runId);
     if ((await this.state.caches.read(tenant, key)) === null) await this.removeVectors(caller.tenant, runId);

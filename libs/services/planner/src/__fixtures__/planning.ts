@@ -51,8 +51,17 @@ export function planning(replies: readonly string[], random: Random = Math.rando
   const process = () => {
     const { state, stream } = stores.connect('one');
     const maker = new CallMaker({
-      state, stream, models: models as Models, crashPoints: noCrashPoints, history: noHistory, logger: silentLogger, metrics, processId: 'one', service: 'planner', storePrompts: 'full',
-    }); // prettier-ignore
+      state,
+      stream,
+      models: models as Models,
+      crashPoints: noCrashPoints,
+      history: noHistory,
+      logger: silentLogger,
+      metrics,
+      processId: 'one',
+      service: 'planner',
+      storePrompts: 'full',
+    });
     const { search = null, graph = null, vectors = null, embedder = null } = parts;
     return new PlannerHandler(state, maker, stream, metrics, random, search, graph as KnowledgeGraph | null, vectors, embedder);
   };

@@ -173,10 +173,26 @@ export class Story {
   private plan({ runId }: Event): readonly Event[] {
     const id = planId(runId, 0);
     const call = this.call('planner', runId, id);
-    const tasks = ['x1', 'x2'].map((task) => ({ id: task, capability: 'expert.general', task: `Do ${task}`, query: null, needs: [], metadata_filters: null }));
-    const data = { epoch: 0, complexity: 'moderate' as const, tasks, searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage };
+    const tasks = ['x1', 'x2'].map((task) => ({
+      id: task,
+      capability: 'expert.general',
+      task: `Do ${task}`,
+      query: null,
+      needs: [],
+      metadata_filters: null,
+    }));
+    const data = {
+      epoch: 0,
+      complexity: 'moderate' as const,
+      tasks,
+      searchQuestion: null,
+      fallback: false,
+      reAsks: 0,
+      failure: null,
+      usage,
+    };
     return [makeEvent(PlanCreated, { id, runId, source: 'planner', time: this.now }, data), call];
-  } // prettier-ignore
+  }
 
   private work(service: string, { runId, data }: TaskDispatched): readonly Event[] {
     const { taskId, epoch, capability, stream } = data;
@@ -203,8 +219,17 @@ export class Story {
     this.line(service, 'call', 'ok', callStep, { attempt: 1, stored: 'stored' });
     const made = { startedAt: this.now, durationMs: 5, firstTokenMs: null, requestHash: '', request: null, reply: null, failure: null };
     const at = { id: `${callStep}/1`, runId, source: 'experts' as const, time: this.now };
-    return makeEvent(CallRecorded, at, { step: callStep, attempt: 1, purpose: 'x', model: 'm@fake', reportedModel: null, status: 'ok', usage, ...made });
-  } // prettier-ignore
+    return makeEvent(CallRecorded, at, {
+      step: callStep,
+      attempt: 1,
+      purpose: 'x',
+      model: 'm@fake',
+      reportedModel: null,
+      status: 'ok',
+      usage,
+      ...made,
+    });
+  }
 
   private engine(event: EngineInput): readonly Event[] {
     const { runId } = event;
@@ -218,8 +243,11 @@ export class Story {
     const rule = { rule: decision.rule?.id ?? null, ruleSentence: decision.rule?.sentence ?? null };
     const outputs = decision.outputs.map((output) => ({ id: output.id, type: output.type }));
     const body = { version, input: { id, type, time, data }, now: this.now, ...rule, outputs, stateHash: stateHash(decision.next) };
-    return [...decision.outputs, makeEvent(StepRecorded, { id: `${runId}/step/${version}`, runId, source: 'merger', time: this.now }, body)];
-  } // prettier-ignore
+    return [
+      ...decision.outputs,
+      makeEvent(StepRecorded, { id: `${runId}/step/${version}`, runId, source: 'merger', time: this.now }, body),
+    ];
+  }
 
   private show(runId: string, body: StreamBody): void {
     const entries = this.streams.get(runId) ?? [];

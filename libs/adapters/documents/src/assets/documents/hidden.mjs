@@ -71,9 +71,27 @@ function endOfBlock(sheet, open) {
 }
 
 const neverSeen = [
-  'script', 'style', 'template', 'noscript', 'iframe', 'object', 'embed', 'svg', 'canvas', 'math annotation', 'input', 'select', 'textarea',
-  'dialog:not([open])', '[hidden]', '[aria-hidden="true"]', 'datalist', 'audio', 'video', 'map',
-].join(','); // prettier-ignore
+  'script',
+  'style',
+  'template',
+  'noscript',
+  'iframe',
+  'object',
+  'embed',
+  'svg',
+  'canvas',
+  'math annotation',
+  'input',
+  'select',
+  'textarea',
+  'dialog:not([open])',
+  '[hidden]',
+  '[aria-hidden="true"]',
+  'datalist',
+  'audio',
+  'video',
+  'map',
+].join(',');
 
 /** Takes out of a parsed document what nobody sees. Returns how many hidden elements with text in them it removed. */
 export function removeHidden(document) {

@@ -15,7 +15,9 @@ export function checkedResult(job, answer) {
   if (checked === false) return { ok: false, detail: 'The result of the Compute Engine failed its check.' };
   if (checked === null) return { ok: false, detail: 'The result of the Compute Engine could not be checked.' };
   const told = inNotation(job, answer);
-  return told ? { ok: true, solutions: null, caveat: null, notes: [], ...told } : { ok: false, detail: 'No real solution was found; there may be some.' };
+  return told
+    ? { ok: true, solutions: null, caveat: null, notes: [], ...told }
+    : { ok: false, detail: 'No real solution was found; there may be some.' };
 }
 
 const treesOf = (rows) => rows.map((row) => row.map(({ tree }) => tree));
@@ -43,7 +45,8 @@ function check(job, answer) {
     case 'differentiate': {
       const steps = [job.expression, ...answer.steps];
       const slopes = answer.steps.map((slope, n) => checks.isDerivative(steps[n], slope, job.variable));
-      const last = job.point === null ? checks.sameValue(steps.at(-1), result) : checks.sameWith(steps.at(-1), [[job.variable, job.point]], result);
+      const last =
+        job.point === null ? checks.sameValue(steps.at(-1), result) : checks.sameWith(steps.at(-1), [[job.variable, job.point]], result);
       return slopes.every((one) => one === true) ? last : slopes.includes(false) ? false : null;
     }
     case 'integrate':
@@ -58,11 +61,14 @@ function check(job, answer) {
     case 'determinant':
       return checks.isDeterminant(job.matrix, result);
     case 'eigenvalues':
-      return checks.areEigenvalues(job.matrix, answer.values.map(({ tree }) => tree));
+      return checks.areEigenvalues(
+        job.matrix,
+        answer.values.map(({ tree }) => tree),
+      );
     default:
       return null;
   }
-} // prettier-ignore
+}
 
 /** Null where nothing can be told. */
 function inNotation(job, answer) {
@@ -75,7 +81,10 @@ function inNotation(job, answer) {
       const lines = all.map((row) => `[${row.join(', ')}]`);
       return 'rows' in answer ? `[${lines.join(', ')}]` : lines[0];
     };
-    return { result: listed(treesOf(rows).map((row) => row.map(notationOf))), decimal: decimals.flat().includes(null) ? null : listed(decimals) };
+    return {
+      result: listed(treesOf(rows).map((row) => row.map(notationOf))),
+      decimal: decimals.flat().includes(null) ? null : listed(decimals),
+    };
   }
   const [value] = answer.values;
   return {
@@ -83,12 +92,12 @@ function inNotation(job, answer) {
     decimal: decimal(value),
     notes: job.operation === 'integrate' && !job.lower ? ['A constant may be added.'] : [],
   };
-} // prettier-ignore
+}
 
 const mayBeMore = 'These solutions were checked; there may be others.';
 
 function solved(job, found, decimal) {
-  const isWhole = areAll(job, found.map(treesIn)); // prettier-ignore
+  const isWhole = areAll(job, found.map(treesIn));
   const kept = job.domain === 'real' ? found.filter((one) => Object.values(one).every(({ tree }) => isReal(tree))) : found;
   if (kept.length === 0 && !isWhole) return null;
   const solutions = kept.map((one) => Object.fromEntries(Object.entries(one).map(([name, { tree }]) => [name, notationOf(tree)])));

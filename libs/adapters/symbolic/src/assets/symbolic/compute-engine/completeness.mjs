@@ -38,7 +38,10 @@ function quotientOf(tree, name, stand) {
     case 'symbol':
       return tree.name === name ? whole([fraction(0n), fraction(1n)]) : free();
     case 'sum':
-      return joined(tree.terms, (a, b) => ({ over: added(multiplied(a.over, b.under), multiplied(b.over, a.under)), under: multiplied(a.under, b.under) }));
+      return joined(tree.terms, (a, b) => ({
+        over: added(multiplied(a.over, b.under), multiplied(b.over, a.under)),
+        under: multiplied(a.under, b.under),
+      }));
     case 'product':
       return joined(tree.factors, product);
     case 'negative': {
@@ -58,7 +61,7 @@ function quotientOf(tree, name, stand) {
     default:
       return free();
   }
-} // prettier-ignore
+}
 
 const product = (a, b) => ({ over: multiplied(a.over, b.over), under: multiplied(a.under, b.under) });
 const inverse = ({ over, under }) => ({ over: under, under: over });
@@ -115,10 +118,13 @@ const treeOf = (polynomial, name) => ({
   kind: 'sum',
   terms: polynomial.map(({ over, under }, n) => {
     const size = { kind: 'quotient', over: written(over < 0n ? -over : over), under: written(under) };
-    const term = { kind: 'product', factors: [over < 0n ? { kind: 'negative', of: size } : size, { kind: 'power', base: { kind: 'symbol', name }, exponent: written(n) }] };
+    const term = {
+      kind: 'product',
+      factors: [over < 0n ? { kind: 'negative', of: size } : size, { kind: 'power', base: { kind: 'symbol', name }, exponent: written(n) }],
+    };
     return term;
   }),
-}); // prettier-ignore
+});
 
 const countOf = (polynomial) => (degreeOf(polynomial) < 1 ? 0 : rootsOf(polynomial));
 

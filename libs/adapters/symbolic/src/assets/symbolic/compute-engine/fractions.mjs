@@ -45,7 +45,10 @@ export function parted(a, by) {
 export function common(a, b) {
   if (b.length === 0) return a.map((value) => divided(value, a.at(-1)));
   // With a first coefficient of 1 the numbers stay short.
-  const { rest } = parted(a, b.map((value) => divided(value, b.at(-1)))); // prettier-ignore
+  const { rest } = parted(
+    a,
+    b.map((value) => divided(value, b.at(-1))),
+  );
   return common(b, rest);
 }
 

@@ -8,12 +8,44 @@ import { whatIsLeft } from './completeness.mjs';
 class Unsupported extends Error {}
 
 const functions = {
-  sqrt: 'Sqrt', root: 'Root', exp: 'Exp', ln: 'Ln', log: 'Log', abs: 'Abs', sign: 'Sign',
-  sin: 'Sin', cos: 'Cos', tan: 'Tan', cot: 'Cot', sec: 'Sec', csc: 'Csc', asin: 'Arcsin', acos: 'Arccos', atan: 'Arctan', atan2: 'Arctan2',
-  sinh: 'Sinh', cosh: 'Cosh', tanh: 'Tanh', asinh: 'Arsinh', acosh: 'Arcosh', atanh: 'Artanh',
-  factorial: 'Factorial', binomial: 'Binomial', gamma: 'Gamma', erf: 'Erf', floor: 'Floor', ceiling: 'Ceil', mod: 'Mod', gcd: 'GCD', lcm: 'LCM',
-  max: 'Max', min: 'Min', re: 'Real', im: 'Imaginary', conjugate: 'Conjugate',
-}; // prettier-ignore
+  sqrt: 'Sqrt',
+  root: 'Root',
+  exp: 'Exp',
+  ln: 'Ln',
+  log: 'Log',
+  abs: 'Abs',
+  sign: 'Sign',
+  sin: 'Sin',
+  cos: 'Cos',
+  tan: 'Tan',
+  cot: 'Cot',
+  sec: 'Sec',
+  csc: 'Csc',
+  asin: 'Arcsin',
+  acos: 'Arccos',
+  atan: 'Arctan',
+  atan2: 'Arctan2',
+  sinh: 'Sinh',
+  cosh: 'Cosh',
+  tanh: 'Tanh',
+  asinh: 'Arsinh',
+  acosh: 'Arcosh',
+  atanh: 'Artanh',
+  factorial: 'Factorial',
+  binomial: 'Binomial',
+  gamma: 'Gamma',
+  erf: 'Erf',
+  floor: 'Floor',
+  ceiling: 'Ceil',
+  mod: 'Mod',
+  gcd: 'GCD',
+  lcm: 'LCM',
+  max: 'Max',
+  min: 'Min',
+  re: 'Real',
+  im: 'Imaginary',
+  conjugate: 'Conjugate',
+};
 const constants = { pi: 'Pi', e: 'ExponentialE', i: 'ImaginaryUnit', infinity: 'PositiveInfinity' };
 const inverted = (table) => new Map(Object.entries(table).map(([ours, theirs]) => [theirs, ours]));
 const functionOf = inverted(functions);
@@ -204,7 +236,11 @@ function rootsOf(ce, relation, name) {
   const found = ce.box(equation(relation)).solve(prefix + name);
   if (!Array.isArray(found)) throw new Unsupported('It was not solved in closed form.');
   const solutions = found.map((value) => ({ [name]: shown(value) }));
-  const rest = whatIsLeft(relation, name, solutions.map((one) => treesIn(one))); // prettier-ignore
+  const rest = whatIsLeft(
+    relation,
+    name,
+    solutions.map((one) => treesIn(one)),
+  );
   if (rest === null) return solutions;
   const others = ce.box(equation({ left: rest, right: { kind: 'number', value: '0' } })).solve(prefix + name);
   if (!Array.isArray(others)) return solutions;

@@ -77,6 +77,10 @@ const heads: readonly string[] = [
   "The client's system message",
 ];
 
+/** Stands for a block of fenced data; no prompt contains it. */
+// eslint-disable-next-line no-control-regex -- that is why
+const placeholder = /\u0000(\d+)\u0000/g;
+
 /**
  * Text behind a mark at the beginning of a line, up to the next mark; fences are taken off. Marks inside of fenced data count
  * as data. null where the mark does not occur.
@@ -92,10 +96,9 @@ export function section(prompt: string, mark: string): string | null {
     if (heads.some((head) => line.startsWith(head))) break;
     kept.push(line);
   }
-  // eslint-disable-next-line no-control-regex -- the placeholder of this function, which no prompt contains
   return kept
     .join('\n')
-    .replace(/\u0000(\d+)\u0000/g, (_whole, index: string) => blocks[Number(index)] ?? '')
+    .replace(placeholder, (_whole, index: string) => blocks[Number(index)] ?? '')
     .trim();
 }
 

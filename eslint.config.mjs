@@ -91,9 +91,9 @@ const forbiddenGlobals = [
   'globalThis',
 ];
 
-/** The loop and the strategies compute; they never look at a clock, a random number or the world. */
+/** The reading of questions, the loop and the strategies compute; they never look at a clock, a random number or the world. */
 const purity = {
-  files: foldersOf('loop', 'strategies'),
+  files: foldersOf('questions', 'loop', 'strategies'),
   ignores: specs,
   rules: {
     'no-restricted-globals': ['error', ...forbiddenGlobals.map((name) => ({ name, message: impure }))],
@@ -114,7 +114,7 @@ const purity = {
 
 /** A configuration is read once, by the app, and handed on as a value. */
 const configuration = {
-  files: foldersOf('ports', 'calls', 'services', 'adapters', 'selection'),
+  files: foldersOf('ports', 'calls', 'services', 'adapters', 'host', 'replay'),
   ignores: specs,
   rules: {
     'no-restricted-properties': [

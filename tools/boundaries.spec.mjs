@@ -99,7 +99,7 @@ describe('layer boundaries', () => {
   it.each([
     ['zod in the contracts', 'libs/contracts/src/index.ts', `import 'zod';`],
     ['a given date in the loop', 'libs/loop/src/index.ts', `export const at = (now: number) => new Date(now);`],
-    ['an adapter in an app', 'apps/standalone/src/index.ts', `import '@conclave/adapter-selection';`],
+    ['an adapter in an app', 'apps/standalone/src/index.ts', `import '@conclave/host';`],
   ])('lets %s pass', async (_name, filePath, code) => {
     expect(await refusals(filePath, code)).toEqual([]);
   });

@@ -2,14 +2,14 @@
  * Which layer may import which, by the `layer:` tag of the project. Lint enforces it; `tools/boundaries.spec.mjs` proves
  * that lint does. A layer may always import itself only inside one project: two projects of a layer stay strangers.
  *
- *   contracts <- loop <- strategies <- services        contracts <- ports <- platform <- services        adapters -> ports
+ *   contracts <- loop <- strategies <- services   questions <- strategies, services   contracts <- ports <- platform <- services        adapters -> ports
  *
  * A service cannot import an adapter, so no service knows what Kafka is; the loop cannot import a port, so no decision
  * waits for anything.
  */
 const everything = [
-  'precision',
   'contracts',
+  'questions',
   'loop',
   'strategies',
   'ports',
@@ -17,25 +17,30 @@ const everything = [
   'calls',
   'services',
   'adapters',
-  'selection',
+  'host',
+  'replay',
   'apps',
   'test-support',
 ];
 
 export const layers = {
   contracts: [],
-  /** The deterministic tools: strangers to everything else of the product. */
-  precision: [],
+  /** Reads a question without a model; knows nothing of runs. */
+  questions: [],
   loop: ['contracts'],
-  strategies: ['contracts', 'loop'],
+  strategies: ['contracts', 'questions', 'loop'],
   ports: ['contracts'],
   platform: ['contracts', 'ports'],
   /** How any service makes a journalled model call. */
   calls: ['contracts', 'ports', 'platform'],
-  services: ['contracts', 'loop', 'strategies', 'ports', 'platform', 'calls'],
+  services: ['contracts', 'questions', 'loop', 'strategies', 'ports', 'platform', 'calls'],
   adapters: ['contracts', 'ports', 'platform'],
-  /** Picks adapters from configuration, for apps. */
-  selection: ['contracts', 'ports', 'platform', 'adapters'],
+  /** Opens ports by configuration and runs a process: the one room that knows which adapter is which. */
+  host: ['contracts', 'ports', 'platform', 'adapters'],
+  /** Drives recorded runs with the code of the services, and rebuilds a store from the log; it takes ports as anybody else does. */
+  replay: ['contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services'],
+  /** The deterministic tools and their server: a program of its own, stranger to everything else of the product. */
+  'precision-tools': [],
   apps: everything,
   /** Also starts the real servers. */
   'test-support': [...everything, 'deploy'],
@@ -47,6 +52,7 @@ export const layers = {
 /** npm packages a layer may import; a layer that is not named here may import any. Node's own modules count as packages. */
 export const packages = {
   contracts: ['zod'],
+  questions: [],
   loop: [],
   strategies: ['zod'],
 };

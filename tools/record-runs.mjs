@@ -1,7 +1,7 @@
 // Records the runs that today's code must keep deciding the same, with the demo model on its sample documents: one NDJSON file for each template.
 //   node tools/run.mjs tools/record-runs.mjs
-// writes apps/standalone/src/replay/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
-// files then shows reviewers what changed. `npx jest -c apps/standalone/jest.config.mjs replay/recorded-runs` compares them with the code.
+// writes libs/replay/src/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
+// files then shows reviewers what changed. `npx jest -c libs/replay/jest.config.mjs recorded-runs` compares them with the code.
 //   node tools/run.mjs tools/record-runs.mjs <data folder> <run id>
 // prints a run of a stopped server instead, for a file of its own there. Prompts and replies of that run are in it, as it was recorded.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ if (home) {
   }
   console.log(lines.join('\n'));
 } else {
-  const folder = join(import.meta.dirname, '../apps/standalone/src/replay/__fixtures__');
+  const folder = join(import.meta.dirname, '../libs/replay/src/__fixtures__');
   const sink = { write: () => undefined };
   mkdirSync(folder, { recursive: true });
   for (const [name, model] of Object.entries(templates)) {

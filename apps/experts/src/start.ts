@@ -1,4 +1,4 @@
-import { runProcess } from '@conclave/adapter-selection';
+import { runProcess } from '@conclave/host';
 import { ExpertsModule } from '@conclave/service-experts';
 
 /** Runs the process until a signal ends it. */

@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
-import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/adapter-selection';
+import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { expertPrompts } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';

@@ -1,4 +1,4 @@
-import { runProcess } from '@conclave/adapter-selection';
+import { runProcess } from '@conclave/host';
 import { expertPrompts } from '@conclave/strategies';
 import { openDoors, type Doors } from './doors.js';
 import { openGatewayApp, openTemplates } from './gateway-app.js';

@@ -1,4 +1,4 @@
-import { runProcess } from '@conclave/adapter-selection';
+import { runProcess } from '@conclave/host';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 
 /** Runs the process until a signal ends it. */

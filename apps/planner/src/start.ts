@@ -1,4 +1,4 @@
-import { runProcess } from '@conclave/adapter-selection';
+import { runProcess } from '@conclave/host';
 import { PlannerModule } from '@conclave/service-planner';
 
 /** Runs the process until a signal ends it. */

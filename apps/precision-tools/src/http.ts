@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import type { Toolbox } from '@conclave/precision';
+import type { Toolbox } from './tools/index.js';
 import { listedTools, openServer } from './server.js';
 
 export interface HttpOptions {

@@ -1,4 +1,4 @@
-import { openToolbox } from '@conclave/precision';
+import { openToolbox } from './tools/index.js';
 import { readOptions, usage } from './options.js';
 import { serveStdio } from './stdio.js';
 

@@ -6,6 +6,6 @@ export async function start(entry: string): Promise<void> {
     const { runProgram } = await import('./program.js');
     process.exit(await runProgram(new URL(entry)));
   }
-  const { serveJobs } = await import('@conclave/precision');
+  const { serveJobs } = await import('./tools/index.js');
   serveJobs();
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { Toolbox } from '@conclave/precision';
+import type { Toolbox } from './tools/index.js';
 import { listedTools, openServer } from './server.js';
 import { WholeLines } from './whole-lines.js';
 

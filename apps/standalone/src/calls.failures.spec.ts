@@ -4,7 +4,7 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models, StateStore } from '@conclave/ports';
-import { askModels, CallMaker, type Question } from '@conclave/service-calls';
+import { askModels, CallMaker, type Question } from '@conclave/calls';
 import { ScriptedModelServer, until, watchSignals, type ScriptedStep } from '@conclave/test-support';
 
 const runId = 'run_calls0001';

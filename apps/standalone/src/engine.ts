@@ -1,12 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import {
-  openPorts,
-  newProcessId,
-  publishToolOffers,
-  taskConcurrency,
-  type OpenedPorts,
-  type OpenPortsOptions,
-} from '@conclave/adapter-selection';
+import { openPorts, newProcessId, publishToolOffers, taskConcurrency, type OpenedPorts, type OpenPortsOptions } from '@conclave/host';
 import { openGatewayApp, openTemplates, type Doors } from '@conclave/app-gateway';
 import { shippedClasses } from '@conclave/contracts';
 import {

@@ -3,7 +3,7 @@ import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite } from '@conclave/adapter-sqlite';
 import { makeEvent, noUsage, RunCompleted, TaskDispatched, type ResultReady } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
-import { CallMaker } from '@conclave/service-calls';
+import { CallMaker } from '@conclave/calls';
 import { graphCapability } from '@conclave/service-experts';
 import { GraphIngestHandler } from '@conclave/service-graph-ingest';
 import { ScriptedModelServer } from '@conclave/test-support';

@@ -6,7 +6,7 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
 import { silentLogger, type DeliveryContext } from '@conclave/platform';
 import { LearningHandler } from '@conclave/service-merger';
-import { observationsToSkip, skippedBelow, thompsonOrder, type Random } from '@conclave/strategies';
+import { observationsToSkip, skippedBelow, thompsonOrder, type Random } from '@conclave/service-planner';
 
 const [tenant, category] = ['acme', 'general'];
 const context = { signal: new AbortController().signal } as DeliveryContext;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { runBare } from '../b2/bare.js';
-import { committeeSteps } from '../b2/committee-steps.js';
+import { runBare } from '../overhead-per-run/bare.js';
+import { committeeSteps } from '../overhead-per-run/committee-steps.js';
 import { instantModels } from './instant-models.js';
 import { answer, callsPerRun, replyTo } from './replies.js';
 

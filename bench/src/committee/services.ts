@@ -1,4 +1,4 @@
-import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/adapter-selection';
+import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/host';
 import {
   claimStores,
   holdProcessLease,

@@ -1,5 +1,6 @@
 import { cosineDistance } from '@conclave/ports';
-import { nearestDistance, sameQuestion } from '@conclave/strategies';
+import { nearestDistance } from '@conclave/strategies';
+import { sameQuestion } from '@conclave/questions';
 import type { Half } from '../halves.js';
 import type { QuestionPair } from './pairs/question-pair.js';
 

@@ -6,7 +6,7 @@ import { openSqlite } from '@conclave/adapter-sqlite';
 import { silentLogger } from '@conclave/platform';
 import { documentsCollection, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { searchCollections } from '@conclave/service-experts';
-import { chunksOf, textWithHeadings } from '@conclave/strategies';
+import { chunksOf, textWithHeadings } from '@conclave/service-graph-ingest';
 import type { Paragraph, TwoGold } from './two-hop-corpus.js';
 
 /** Titles among which both gold ones have to be. */

@@ -1,4 +1,4 @@
-import { complexityOf } from '@conclave/strategies';
+import { complexityOf } from '@conclave/questions';
 import { levels, type LabelledPrompt, type Level } from './prompts/labelled-prompt.js';
 
 export interface LevelFigures {

@@ -1,4 +1,4 @@
-import { complexityOf } from '@conclave/strategies';
+import { complexityOf } from '@conclave/questions';
 import type { Finding } from '../evaluation.js';
 import { dangerous, multiHop, plain } from './prompts/held-apart.js';
 

@@ -20,6 +20,7 @@ export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js
 export { checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
 export { warmUpSoon } from './process/warm-up.js';
 export { within } from './process/within.js';
+export { short } from './short.js';
 export * from './tokens.js';
 export { traceIdOf, traceIdOfRun, traceparentFor } from './tracing/trace-context.js';
 export { DeliveryContext } from './transport/delivery-context.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { wordings } from '@conclave/strategies/suites';
+import { wordings } from '@conclave/service-experts/suites';
 import { Engine, plainTemplate, twoHops } from '@conclave/test-support/system';
 import { attachmentScenarios, attachmentTemplates } from './scenarios/attachments.js';
 import { clientScenarios } from './scenarios/client.js';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { openObservers, type Loaded } from '@conclave/platform';
-import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
+import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { openEngine } from '../engine.js';
 import { listen } from '../listen.js';
 import { openOwnDoors } from '../own-doors.js';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, Failure } from '@conclave/contracts';
-import { logPlace, newProcessId, openLog } from '@conclave/adapter-selection';
+import { logPlace, newProcessId, openLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { DeadLetters, type Decision, type LetterFilter } from '@conclave/ports';
 import type { GatewayClient } from './gateway-client.js';

@@ -1,5 +1,5 @@
 import type { DeadLetterItem, DeadLetterList, DeadLetterSettled, DeadLetterSettlement, DeadLetterView } from '@conclave/contracts';
-import { short } from './runs.js';
+import { short } from '@conclave/platform';
 
 /** Characters of a value that the terminal shows; `--raw` gives all of it. */
 const shownText = 4_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openLog } from '@conclave/adapter-selection';
+import { openLog } from '@conclave/host';
 import { claimStores, loadConfiguration, silentLogger } from '@conclave/platform';
 import { leaseTtlMs } from '@conclave/ports';
 import { until } from '@conclave/test-support';

@@ -6,7 +6,7 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { claimStores, loadConfiguration } from '@conclave/platform';
 import { recoveriesOf } from '@conclave/ports';
 import { expertPrompts } from '@conclave/strategies';
-import { lostRequest } from '../recovery/lost-request.js';
+import { lostRequest } from '@conclave/replay';
 import { exitCodes } from './ask.js';
 import { recoverCommand } from './recover.js';
 

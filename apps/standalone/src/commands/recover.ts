@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/adapter-selection';
+import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { leaseTtlMs, markAfterRecovery, type StoreMark } from '@conclave/ports';
 import { stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
-import { rebuildStore } from '../recovery/rebuild-store.js';
-import { recoveredText } from '../recovery/recovered-text.js';
+import { rebuildStore, recoveredText } from '@conclave/replay';
 import { exitCodes } from './ask.js';
 
 export interface RecoverCommand {

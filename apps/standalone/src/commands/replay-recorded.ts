@@ -1,5 +1,5 @@
-import type { OpenedLog } from '@conclave/adapter-selection';
-import { driveRun, readRuns, shortHash, todaysCode, type ReplayedRun, type TodaysCode } from '../replay/index.js';
+import type { OpenedLog } from '@conclave/host';
+import { driveRun, readRuns, shortHash, todaysCode, type ReplayedRun, type TodaysCode } from '@conclave/replay';
 
 export interface ReplayedRuns {
   /** In the order they began. */

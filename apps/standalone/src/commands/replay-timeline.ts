@@ -1,7 +1,7 @@
 import { deadTopic, isKeyedByRun, specOf, type AnyEvent, type Usage } from '@conclave/contracts';
+import { short } from '@conclave/platform';
 import type { EventLog, StoredRecord } from '@conclave/ports';
 import { localTask } from './run-printer.js';
-import { short } from './runs.js';
 
 interface Moment {
   /** Milliseconds since 1970 when the log took it. */

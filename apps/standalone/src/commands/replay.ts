@@ -1,8 +1,8 @@
 import { Failure } from '@conclave/contracts';
-import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/adapter-selection';
+import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
-import { replayedText, sameAsRecorded } from '../replay/index.js';
+import { replayedText, sameAsRecorded } from '@conclave/replay';
 import { replayRecorded } from './replay-recorded.js';
 import { timelineOf } from './replay-timeline.js';
 

@@ -1,11 +1,12 @@
 import { Failure } from '@conclave/contracts';
+import { short } from '@conclave/platform';
 import { progressText } from '@conclave/service-gateway';
 import type { Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
 import { GatewayRefusal, type GatewayClient } from './gateway-client.js';
 import { replayCommand } from './replay.js';
 import { findGateway } from './running-gateway.js';
-import { printRun, short } from './runs.js';
+import { printRun } from './runs.js';
 
 export interface RunCommand {
   readonly loaded: Loaded;

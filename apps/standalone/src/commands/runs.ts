@@ -1,16 +1,11 @@
 import type { RunView } from '@conclave/contracts';
+import { short } from '@conclave/platform';
 import type { GatewayClient } from './gateway-client.js';
 import { localTask } from './run-printer.js';
 
 interface Out {
   write(text: string): unknown;
 }
-
-/** One line of at most so many characters, without whatever would steer a terminal. */
-export const short = (text: string, length: number): string => {
-  const line = text.replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
-};
 
 interface ListOptions {
   /** As the gateway answers, for programs. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { kafkaTopics } from '@conclave/adapter-selection';
+import { kafkaTopics } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
 

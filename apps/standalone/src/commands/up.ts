@@ -1,5 +1,5 @@
 import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded } from '@conclave/platform';
-import { newProcessId, type OpenPortsOptions } from '@conclave/adapter-selection';
+import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { openEngine } from '../engine.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';

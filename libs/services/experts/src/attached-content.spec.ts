@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure, noUsage, promptMarks as marks, type AttachedReference } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryBlobs, MemoryStores, type ModelCall, type Models } from '@conclave/ports';
-import { CallMaker } from '@conclave/service-calls';
+import { CallMaker } from '@conclave/calls';
 import { contentFrom } from './attached-content.js';
 
 const body = Buffer.from('the picture');

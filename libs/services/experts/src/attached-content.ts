@@ -1,6 +1,6 @@
 import { type AttachedReference, Failure } from '@conclave/contracts';
 import type { Blobs, ContentPart } from '@conclave/ports';
-import type { FillIn } from '@conclave/service-calls';
+import type { FillIn } from '@conclave/calls';
 import { quotedFile, sections } from '@conclave/strategies';
 
 /**

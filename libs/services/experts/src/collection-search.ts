@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskInput } from '@conclave/contracts';
 import { documentsCollection, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
-import { fusedByRank, spreadOver, textWeight } from '@conclave/strategies';
+import { fusedByRank, spreadOver, textWeight } from './fusion.js';
 
 export const Chunks = z.object({
   chunks: z.array(

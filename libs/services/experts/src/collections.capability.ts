@@ -1,6 +1,6 @@
 import type { Fact, TaskInput } from '@conclave/contracts';
 import type { Embedder, Vectors } from '@conclave/ports';
-import { answerByTool, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerByTool, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { Chunks, searchCollections } from './collection-search.js';
 
 /** `collections`: the chunks of uploaded documents that say most about a query, by its words and by its meaning. */

@@ -10,7 +10,7 @@ import {
   type Capability,
   type FillIn,
   type ShownIn,
-} from '@conclave/service-calls';
+} from '@conclave/calls';
 import { sureFrom } from '@conclave/loop';
 import { expertPrompt, QuoteFilter, readExpert, unsupported, unsupportedNote, wantsJson, withoutMarks } from '@conclave/strategies';
 

@@ -25,7 +25,7 @@ import {
   type ToolServers,
   type Vectors,
 } from '@conclave/ports';
-import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
+import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
 import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';

@@ -1,6 +1,7 @@
 import type { Fact } from '@conclave/contracts';
 import { collectionOf, factsPurpose, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
-import { fusedByRank, isAbout } from '@conclave/strategies';
+import { fusedByRank } from './fusion.js';
+import { isAbout } from '@conclave/strategies';
 import { farthest } from './collection-search.js';
 import type { FactLookup } from './graph.capability.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure, makeEvent, TaskDispatched, type Event, type Fact, type ResultReady, type WorkerEntry } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
-import { CallMaker, workOn } from '@conclave/service-calls';
+import { CallMaker, workOn } from '@conclave/calls';
 import { graphJudgementKey } from '@conclave/strategies';
 import { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';
 

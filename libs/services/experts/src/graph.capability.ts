@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { boundedDetail, Failure, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import { within } from '@conclave/platform';
 import type { GraphContext, GraphQuery, KnowledgeGraph } from '@conclave/ports';
-import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
-import { contextText, filteredFacts, graphContextMs, graphFacts, graphJudgementKey, questionTerms } from '@conclave/strategies';
+import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
+import { graphContextMs, graphJudgementKey } from '@conclave/strategies';
+import { questionTerms } from '@conclave/questions';
 
 /** Facts that the `metadata_filters` of a plan select; keys that no fact carries are named, not silently empty. */
 export type FactLookup = (

@@ -3,7 +3,7 @@ import { Failure, makeEvent, TaskDispatched, TaskInput, type TaskInputDraft } fr
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, type Symbolic, type SymbolicRequest, type SymbolicResult } from '@conclave/ports';
 import { acceptance } from '@conclave/ports/suites';
-import { CallMaker } from '@conclave/service-calls';
+import { CallMaker } from '@conclave/calls';
 import { mathCapability } from './math.capability.js';
 
 const runId = 'run_12345678';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { symbolicOperationOf, symbolicOperations, type Symbolic, type SymbolicArgs, type SymbolicOperation } from '@conclave/ports';
-import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
-import { readMathTask } from '@conclave/strategies';
+import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { readMathTask } from './math/math-task.js';
 
 const Calculated = z.object({
   result: z.string(),

@@ -3,7 +3,7 @@ import type { TaskDispatched } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryStores, MemoryToolServers, systemClock, type MemoryTool, type Models } from '@conclave/ports';
-import { CallMaker, type Performed } from '@conclave/service-calls';
+import { CallMaker, type Performed } from '@conclave/calls';
 import { until } from '@conclave/test-support';
 import { mcpCapability } from './mcp.capability.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Failure, longestDetail } from '@conclave/contracts';
 import { MemoryBlobs, MemoryPages, type Page, type PageReader, type StateStore } from '@conclave/ports';
 import type { DeliveryContext } from '@conclave/platform';
-import type { WorkState } from '@conclave/service-calls';
+import type { WorkState } from '@conclave/calls';
 import { hit, JournalledTools, researchTask, researchWorld, TableSearch } from './__fixtures__/research-world.js';
 import { ExpertsHandler } from './experts.handler.js';
 

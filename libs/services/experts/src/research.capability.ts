@@ -1,6 +1,6 @@
 import { Failure, isOutage, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { Search } from '@conclave/ports';
-import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { factsOf, notesOf, resultDetail, resultLine, type Findings, type PageOutcome } from './research-report.js';
 import { FoundHits, ReadPage, ResearchSources, type ResearchOptions } from './research-sources.js';
 

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { warmUpSoon } from '@conclave/platform';
 import { EVENT_LOG, MODELS, RUN_STREAM, STATE } from '@conclave/ports';
-import { samenessWarmUp } from '@conclave/strategies';
+import { samenessWarmUp } from '@conclave/questions';
 import { DeadLettersController } from './admin/dead-letters.controller.js';
 import { AnswerCache } from './answers/answer-cache.js';
 import { KeptSchema } from './answers/kept-schema.js';

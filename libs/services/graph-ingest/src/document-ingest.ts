@@ -25,7 +25,8 @@ import {
   type Vectors,
   type VectorScope,
 } from '@conclave/ports';
-import { chunksOf, documentsTag, textWithHeadings, type Chunk } from '@conclave/strategies';
+import { chunksOf, textWithHeadings, type Chunk } from './documents/chunks.js';
+import { documentsTag } from '@conclave/strategies';
 
 /** Chunks that are embedded and stored at once; progress is kept after each such batch. */
 const batch = 32;

@@ -1,8 +1,8 @@
 import { ingestId, type Event, type RunCompleted } from '@conclave/contracts';
 import type { Logger, Metrics } from '@conclave/platform';
 import type { Triple } from '@conclave/ports';
-import { askModels, type Calls, type WorkState } from '@conclave/service-calls';
-import { readTriples, triplesPrompt } from '@conclave/strategies';
+import { askModels, type Calls, type WorkState } from '@conclave/calls';
+import { readTriples, triplesPrompt } from './triples.js';
 
 /** Milliseconds that reading one answer may take, waiting for a slot included. */
 const timeoutMs = 120_000;

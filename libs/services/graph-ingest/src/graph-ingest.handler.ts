@@ -12,7 +12,7 @@ import {
   type StateStore,
   type Triple,
 } from '@conclave/ports';
-import { CALL_MAKER, type Calls, type WorkState } from '@conclave/service-calls';
+import { CALL_MAKER, type Calls, type WorkState } from '@conclave/calls';
 import { graphJudgementKey, graphJudgementMs, isUnassessed } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';

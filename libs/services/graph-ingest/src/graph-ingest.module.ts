@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { CallsModule, type CallerOptions } from '@conclave/service-calls';
+import { CallsModule, type CallerOptions } from '@conclave/calls';
 import { DocumentIngest } from './document-ingest.js';
 import { GraphIngestHandler } from './graph-ingest.handler.js';
 

@@ -1,5 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { citedSources, criticPrompt, readCritique, sourceList, withoutMarks } from '@conclave/strategies';
 
 const verdictLines = {

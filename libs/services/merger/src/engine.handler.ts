@@ -5,7 +5,7 @@ import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event } from
 import { canonicalJson, evolve, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, EventPattern, type CrashPoints } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
-import { abortRun } from '@conclave/service-calls';
+import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
 
 /** Milliseconds before a step is tried again whose run changed too often meanwhile. */

@@ -1,5 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import { answerTask, type Calls, type Capability } from '@conclave/service-calls';
+import { answerTask, type Calls, type Capability } from '@conclave/calls';
 import { gapPrompt, readGap } from '@conclave/strategies';
 
 /** `judge.gap`: one call, never asked again; what cannot be read counts as COMPLETE and says so. */

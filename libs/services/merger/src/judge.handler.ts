@@ -3,7 +3,7 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import { RUN_STREAM, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
-import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/service-calls';
+import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
 import { criticCapability } from './critic.capability.js';
 import { gapCapability } from './gap.capability.js';
 import { hintsCapability, scoreCapability } from './refinement.capabilities.js';

@@ -1,5 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import { CallsModule, type CallerOptions } from '@conclave/service-calls';
+import { CallsModule, type CallerOptions } from '@conclave/calls';
 import { CallRepeats } from './call-repeats.js';
 import { EngineHandler } from './engine.handler.js';
 import { JudgeHandler } from './judge.handler.js';

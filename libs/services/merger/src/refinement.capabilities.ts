@@ -1,5 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerTask, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { hintsPrompt, readHints, readScores, scorePrompt } from '@conclave/strategies';
 
 /** `judge.hints`: what unsure experts are to do better. A reply that cannot be read gives no hints, so nobody is asked again. */

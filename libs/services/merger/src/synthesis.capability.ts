@@ -1,14 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import {
-  answerTask,
-  emptyAnswer,
-  LiveText,
-  promptDetail,
-  thinkAloud,
-  type Calls,
-  type Capability,
-  type ShownIn,
-} from '@conclave/service-calls';
+import { answerTask, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import {
   answerLabel,
   citedSources,

@@ -1,5 +1,5 @@
 import type { TaskInput } from '@conclave/contracts';
-import { answerTask, emptyAnswer, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/service-calls';
+import { answerTask, emptyAnswer, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { thinkingPrompt } from '@conclave/strategies';
 
 /** `judge.thinking`: the four steps before the answer to a complex question. */

@@ -1,5 +1,5 @@
 import type { Event } from '@conclave/contracts';
-import type { Calls, JournalledToolCall } from '@conclave/service-calls';
+import type { Calls, JournalledToolCall } from '@conclave/calls';
 import type { z } from 'zod';
 
 export type JournalledLook = Omit<JournalledToolCall, 'afterRun' | 'onBegun'>;

@@ -1,5 +1,6 @@
 import { demoProvider, type Complexity, type PlannedTask, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
-import { asksNothing, complexityOf, hasImage } from '@conclave/strategies';
+import { asksNothing, complexityOf } from '@conclave/questions';
+import { hasImage } from '@conclave/strategies';
 import type { Seen } from './lookup.js';
 
 /** How much machinery a run gets, and why. */

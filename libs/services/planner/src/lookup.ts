@@ -11,8 +11,9 @@ import {
   type Vectors,
   type VectorScope,
 } from '@conclave/ports';
-import type { Calls } from '@conclave/service-calls';
-import { bothEnds, isAbout, mayBearOn, questionTerms } from '@conclave/strategies';
+import type { Calls } from '@conclave/calls';
+import { bothEnds, questionTerms } from '@conclave/questions';
+import { isAbout, mayBearOn } from '@conclave/strategies';
 import { z } from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 

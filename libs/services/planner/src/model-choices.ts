@@ -1,7 +1,7 @@
 import type { PlannedTask, PlanRequested } from '@conclave/contracts';
 import type { StateStore } from '@conclave/ports';
-import type { Calls } from '@conclave/service-calls';
-import { thompsonOrder, type Random } from '@conclave/strategies';
+import type { Calls } from '@conclave/calls';
+import { thompsonOrder, type Random } from './thompson.js';
 import { z } from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 

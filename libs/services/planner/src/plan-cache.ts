@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PlanRequested } from '@conclave/contracts';
 import type { StateStore } from '@conclave/ports';
-import type { Calls } from '@conclave/service-calls';
+import type { Calls } from '@conclave/calls';
 import { keptMs, KeptPlan, planText, runTag } from '@conclave/strategies';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 

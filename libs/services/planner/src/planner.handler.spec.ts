@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { GapDetected, PlanRequested, WorkerEntry } from '@conclave/contracts';
 import type { DeliveryContext } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
-import type { CallMaker, CallEnd } from '@conclave/service-calls';
+import type { CallMaker, CallEnd } from '@conclave/calls';
 import { PlannerHandler } from './planner.handler.js';
 
 const runId = 'run_00000001';

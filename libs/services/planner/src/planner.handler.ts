@@ -40,8 +40,9 @@ import {
   type ShownIn,
   type ThoughtLine,
   type WorkState,
-} from '@conclave/service-calls';
-import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply, type Random } from '@conclave/strategies';
+} from '@conclave/calls';
+import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply } from '@conclave/strategies';
+import { type Random } from './thompson.js';
 import type { z } from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';

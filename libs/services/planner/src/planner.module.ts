@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { warmUpSoon } from '@conclave/platform';
-import { CallsModule, type CallerOptions } from '@conclave/service-calls';
-import { complexityWarmUp } from '@conclave/strategies';
+import { CallsModule, type CallerOptions } from '@conclave/calls';
+import { complexityWarmUp } from '@conclave/questions';
 import { PlannerHandler, RANDOM } from './planner.handler.js';
 
 @Module({})

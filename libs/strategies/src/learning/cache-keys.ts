@@ -1,5 +1,5 @@
 import type { PlanRequested, Template } from '@conclave/contracts';
-import { normaliseQuestion } from '../sameness/normalise.js';
+import { normaliseQuestion } from '@conclave/questions';
 
 /** What decides which answer or plan a question gets. */
 export type Asked = Pick<PlanRequested['data'], 'goal' | 'conversation' | 'system' | 'answer'> & {

@@ -1,6 +1,6 @@
 import type { ExpertOutcome, RunCompleted } from '@conclave/contracts';
 import { freshness, freshnessOf } from '../research/freshness.js';
-import { languageOf } from '../sameness/reading.js';
+import { languageOf } from '@conclave/questions';
 
 type Completed = RunCompleted['data'];
 

@@ -1,5 +1,5 @@
-import { namesIn, tellingWords } from '../complexity/lookup.js';
-import { languageOf } from '../sameness/reading.js';
+import { namesIn, tellingWords } from '@conclave/questions';
+import { languageOf } from '@conclave/questions';
 import { termsOf } from './passages.js';
 
 /** Share of the telling words of a question that a passage about it holds. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { openLog } from '@conclave/adapter-selection';
+import { openLog } from '@conclave/host';
 import { loadConfiguration, openLogger } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import type { Closing, Evidence, LoggedRecord, MemoryUse } from '../evidence/evidence.js';

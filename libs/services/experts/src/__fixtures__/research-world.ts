@@ -1,6 +1,6 @@
 import { Failure, type Event, type TaskDispatched } from '@conclave/contracts';
 import type { SearchHit, Search } from '@conclave/ports';
-import type { CallEnd, Calls, JournalledToolCall, Performed, ShownIn } from '@conclave/service-calls';
+import type { CallEnd, Calls, JournalledToolCall, Performed, ShownIn } from '@conclave/calls';
 import type { SearchCache } from '../research-memory.js';
 import { researchCapability, type ResearchOptions } from '../research.capability.js';
 

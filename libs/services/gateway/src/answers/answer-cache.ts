@@ -8,10 +8,10 @@ import {
   isWithoutHistory,
   KeptAnswer,
   nearestDistance,
-  sameQuestion,
   semanticKey,
   type Asked,
 } from '@conclave/strategies';
+import { sameQuestion } from '@conclave/questions';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 export type AnswerCacheName = 'exact' | 'semantic';

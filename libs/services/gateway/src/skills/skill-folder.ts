@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { longestSkill, readSkill, skillName, type Skill } from '@conclave/strategies';
+import { longestSkill, readSkill, skillName, type Skill } from './skill.js';
 
 /** Files that are looked at. */
 const mostFiles = 500;

@@ -1,7 +1,7 @@
 import { KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, type DeliveryContext, type LogFields, type Logger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
-import { CallMaker } from '@conclave/service-calls';
+import { CallMaker } from '@conclave/calls';
 import { GraphIngestHandler } from '../graph-ingest.handler.js';
 
 export const runId = 'run_00000001';

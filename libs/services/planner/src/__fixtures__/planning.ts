@@ -1,8 +1,8 @@
 import { GapDetected, makeEvent, noUsage, PlanRequested, type Event, type PlanCreated, type Template } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
 import { MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
-import { CallMaker } from '@conclave/service-calls';
-import type { Random } from '@conclave/strategies';
+import { CallMaker } from '@conclave/calls';
+import type { Random } from '../thompson.js';
 import type { LookupParts } from '../lookup.js';
 import { PlannerHandler } from '../planner.handler.js';
 

@@ -1,0 +1,233 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sampleQuestion } from '@conclave/adapter-demo';
+import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
+import {
+  type CallRecorded,
+  CommandIssued,
+  commandId,
+  identityTopic,
+  makeEvent,
+  topicsFor,
+  type Event,
+  type StepRecorded,
+} from '@conclave/contracts';
+import type { RunState } from '@conclave/loop';
+import { loadConfiguration } from '@conclave/platform';
+import { MemoryBlobs, MemoryBroker } from '@conclave/ports';
+import type { StoredCall } from '@conclave/calls';
+import { stateHash } from '@conclave/service-merger';
+import { expertPrompts, strategyOf } from '@conclave/strategies';
+import { rebuildStore, type Recovered } from '@conclave/replay';
+import { ask } from './ask.js';
+
+const home = mkdtempSync(join(tmpdir(), 'conclave-rebuild-'));
+const topics = topicsFor().flatMap(({ name }) => (name === identityTopic ? [] : [name]));
+const sink = { write: () => undefined };
+const mark = { storeId: 'lost', generation: 5 };
+const signal = new AbortController().signal;
+
+/** Every event of one whole run, in the order it was made. */
+let events: readonly Event[];
+let runId: string;
+let steps: readonly StepRecorded[];
+beforeAll(async () => {
+  const loaded = loadConfiguration({ CONCLAVE_HOME: home, PORT: '9' }, home, { categories: Object.keys(expertPrompts) });
+  const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
+  await ask({ loaded, question: sampleQuestion(), model: 'conclave', answer: sink, progress: sink, localServers, signal });
+  const sqlite = openSqlite({ home, processId: 'test', durability: 'process', prunes: false });
+  const found: Event[] = [];
+  for (const topic of topics) for await (const { event } of sqlite.log.read(topic)) if (event) found.push(event);
+  await sqlite.close();
+  events = found.sort((a, b) => a.time - b.time);
+  runId = events.find(({ type }) => type === 'PlanRequested')!.runId;
+  steps = events.filter((event): event is StepRecorded => event.type === 'StepRecorded').sort((a, b) => a.data.version - b.data.version);
+}, 60_000);
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+let broker: MemoryBroker;
+let store: Sqlite;
+beforeEach(() => {
+  broker = new MemoryBroker({ blobs: new MemoryBlobs() });
+  store = openSqlite({ home: ':memory:', processId: 'recover', durability: 'process', prunes: false });
+});
+afterEach(() => store.close());
+
+const now = () => Math.max(...events.map(({ time }) => time)) + 1_000;
+const rebuild = async (aborting = signal): Promise<Recovered> =>
+  rebuildStore({
+    ...{ log: broker.connect(), topics, recovery: store.recovery, mark, now: now(), retentionMs: 60_000, signal: aborting },
+    ...{ strategyOf, stateHash },
+  });
+const rebuilt = async (on: readonly Event[]): Promise<Recovered> => {
+  await broker.connect().publish(on);
+  return rebuild();
+};
+/** The log as it stood when step n was its last, with everything the steps before it had given. */
+const until = (n: number): readonly Event[] => {
+  const outputs = new Set(steps.slice(0, n).flatMap(({ data }) => data.outputs.map(({ id }) => id)));
+  const inputs = new Set(steps.slice(0, n).map(({ data }) => data.input.id));
+  return events.filter((event) => {
+    if (event.type === 'StepRecorded') return (event as StepRecorded).data.version <= n;
+    return outputs.has(event.id) || inputs.has(event.id) || event.type === 'CallRecorded';
+  });
+};
+const without = (...types: string[]) => events.filter(({ type }) => !types.includes(type));
+const read = () => store.state.runs.read<RunState>(runId);
+const abortsOf = async (): Promise<CommandIssued[]> => {
+  const found: CommandIssued[] = [];
+  for await (const { event } of broker.connect().read('run.commands')) found.push(event as CommandIssued);
+  return found.filter(({ data }) => data.command.name === 'abort');
+};
+
+describe('a store that is rebuilt from the log', () => {
+  it('holds a run, wherever it stood, in the very state that its last step left', async () => {
+    expect(steps.length).toBeGreaterThan(5);
+    for (let n = 1; n < steps.length; n += 1) {
+      await store.close();
+      store = openSqlite({ home: ':memory:', processId: 'recover', durability: 'process', prunes: false });
+      broker = new MemoryBroker();
+      const done = await rebuilt(until(n));
+      expect(done).toMatchObject({ open: 1, ended: 0, aborted: [], gaps: [], withoutReply: [] });
+      const run = await read();
+      expect(run).toMatchObject({ version: n, terminal: false });
+      expect(stateHash(run!.state)).toBe(steps[n - 1]!.data.stateHash);
+      const armed = Object.entries(run!.state.timers).filter(([, { dueAt }]) => dueAt !== null);
+      expect(done.timers).toBe(armed.length);
+      for (const { data } of steps.slice(0, n)) {
+        const again = await store.state.runs.commit(
+          events.find(({ id }) => id === data.input.id)!,
+          () => {
+            throw new Error(`${data.input.id} was taken already.`);
+          },
+        );
+        expect(again.outputs.map(({ id }) => id)).toEqual([...data.outputs.map(({ id }) => id), `${runId}/step/${data.version}`]);
+      }
+    }
+  }, 60_000);
+
+  it('keeps an ended run as a tombstone with its answer', async () => {
+    expect(await rebuilt(events)).toMatchObject({ open: 0, ended: 1, aborted: [] });
+    const { state, terminal } = (await read())!;
+    expect(terminal).toBe(true);
+    expect(state.answer!.text).not.toBe('');
+    expect(await store.state.timers.due(10)).toEqual([]);
+    expect((await store.stream.read(runId, 0, 500)).ended).toBe(true);
+  });
+
+  it('answers every finished call as the journal did', async () => {
+    const { calls } = await rebuilt(events);
+    const recorded = events.filter((event): event is CallRecorded => event.type === 'CallRecorded');
+    expect(calls).toBe(recorded.length);
+    const lost = openSqlite({ home, processId: 'test', durability: 'process', prunes: false });
+    const answerOf = async ({ state }: Sqlite, step: string) => {
+      const begun = await state.journal.begin({ runId, step, nonce: step, owner: 'somebody' });
+      if (begun.kind !== 'done' || !begun.outcome.ok) throw new Error(`${step} has no answer.`);
+      const { reply, ...rest } = begun.outcome.reply as StoredCall;
+      // What a reply has cost and how long it took are read from the record alone.
+      return { attempt: begun.attempt, ...rest, reply: { ...reply, usage: null, durationMs: null } };
+    };
+    for (const { data } of recorded) expect(await answerOf(store, data.step)).toEqual(await answerOf(lost, data.step));
+    await lost.close();
+  });
+
+  it('takes no call that belongs to no journal', async () => {
+    const direct = events.map((event): Event => (event.type === 'CallRecorded' ? { ...event, source: 'gateway' } : event));
+    expect(await rebuilt(direct)).toMatchObject({ ended: 1, calls: 0 });
+  });
+
+  it('forgets runs that ended too long ago', async () => {
+    const completed = events.find(({ type }) => type === 'RunCompleted')!;
+    await broker.connect().publish(events);
+    const options = { log: broker.connect(), topics, recovery: store.recovery, mark, signal, strategyOf, stateHash };
+    expect(await rebuildStore({ ...options, retentionMs: 1_000, now: completed.time + 5_000 })).toMatchObject({ ended: 0, expired: 1 });
+    expect(await read()).toBeNull();
+  });
+
+  it('knows a run by its request alone, so that it is published again', async () => {
+    expect(await rebuilt(events.filter(({ type }) => type === 'PlanRequested'))).toMatchObject({ open: 1, requested: 1, aborted: [] });
+    expect((await store.state.runs.unpublished(0, 5)).map((header) => header.runId)).toEqual([runId]);
+  });
+
+  it('knows an end by the terminal event, whatever is missing of its steps', async () => {
+    expect(await rebuilt(without('StepRecorded'))).toMatchObject({ open: 0, ended: 1, aborted: [] });
+    const { state } = (await read())!;
+    const end = events.find(({ type }) => type === 'RunCompleted')!.data as { answer: string };
+    expect(state).toMatchObject({ phase: 'done', goal: sampleQuestion(), answer: { text: end.answer } });
+  });
+
+  it('goes on without a step that was never published, under versions that nobody has seen', async () => {
+    const n = steps.length - 2;
+    const gap = steps[n - 2]!.data.version;
+    const done = await rebuilt(until(n).filter(({ id }) => id !== `${runId}/step/${gap}`));
+    expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [gap] }], aborted: [] });
+    expect(await read()).toMatchObject({ version: n, terminal: false });
+  });
+
+  it('flags a run whose cancel was published, and numbers commands above it', async () => {
+    const cancel = makeEvent(
+      CommandIssued,
+      { id: commandId(runId, 4), runId, source: 'gateway', time: now() },
+      { seq: 4, actor: 'me', issuedAt: now(), command: { name: 'cancel', reason: 'why' } },
+    );
+    await rebuilt([...until(2), cancel]);
+    expect(await store.state.runs.cancelled([runId])).toEqual(new Set([runId]));
+    expect(await store.state.runs.nextCommandSeq(runId)).toBeGreaterThan(100);
+  });
+
+  it('ends a run whose steps come out otherwise with this version, and says why', async () => {
+    const changed = until(3).map((event) =>
+      event.id === `${runId}/step/2`
+        ? { ...event, data: { ...(event as StepRecorded).data, outputs: [{ id: 'other', type: 'GapDetected' }] } }
+        : event,
+    );
+    const { aborted } = await rebuilt(changed);
+    expect(aborted).toEqual([{ runId, fault: expect.stringContaining('step 2 gave other when it was recorded') }]);
+    expect(await abortsOf()).toMatchObject([{ runId, data: { actor: 'recover' } }]);
+    expect(await read()).toMatchObject({ version: 3, terminal: false });
+  });
+
+  it('ends a run whose request was in a body that is gone, and lets no record wait for it', async () => {
+    const request = events.find(({ type }) => type === 'PlanRequested')!;
+    const large = { ...request, data: { ...(request.data as object), system: 'x'.repeat(80_000) } };
+    const log = broker.connect();
+    await log.publish([large]);
+    const { raw, headers } = broker.records('plan.requested')[0]!;
+    broker = new MemoryBroker();
+    await broker.connect().publishRaw({ topic: 'plan.requested', key: runId, headers, raw });
+    expect(await rebuild()).toMatchObject({ open: 1, bodies: 1, aborted: [{ runId, fault: 'its request cannot be read any more' }] });
+    expect(await abortsOf()).toHaveLength(1);
+    expect(await store.state.runs.header(runId)).toMatchObject({ data: { goal: expect.stringContaining('lost') } });
+    await expect(store.blobs.get(JSON.parse(raw!.toString()) as { sha256: string; bytes: number })).rejects.toMatchObject({
+      code: 'BLOB_CORRUPT',
+    });
+  });
+
+  it('says which calls it cannot answer where prompts and replies were not kept', async () => {
+    const bare = until(steps.length - 1).map((event) =>
+      event.type === 'CallRecorded' ? { ...event, data: { ...(event as CallRecorded).data, request: null, reply: null } } : event,
+    );
+    const { calls, withoutReply } = await rebuilt(bare);
+    const recorded = events.filter(({ type }) => type === 'CallRecorded').length;
+    expect([calls, withoutReply[0]!.steps.length]).toEqual([0, recorded]);
+  });
+
+  it('is the same when it is rebuilt again, also after an interruption', async () => {
+    const aborting = new AbortController();
+    await broker.connect().publish(until(4));
+    aborting.abort(new Error('enough'));
+    await expect(rebuild(aborting.signal)).rejects.toThrow('enough');
+    const look = async () => [
+      await read(),
+      await store.stream.read(runId, 0, 500),
+      await store.state.timers.due(99),
+      await store.state.runs.openCount(),
+    ];
+    await rebuild();
+    const once = await look();
+    expect(await rebuild()).toMatchObject({ open: 1, kept: 1, calls: 0 });
+    expect(await look()).toEqual(once);
+  });
+});

@@ -1,5 +1,0 @@
-export { driveRun, sameAsRecorded, shortHash, type ReplayedRun } from './drive-run.js';
-export { readRuns } from './read-runs.js';
-export { Recording } from './recording.js';
-export { replayedText } from './replayed-text.js';
-export { todaysCode, type TodaysCode } from './todays-code.js';

@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import type { Benchmark, BenchmarkOptions } from '../benchmark.js';
+import { callsPerRun } from '../committee/replies.js';
+import { interleave } from '../measuring/interleave.js';
+import type { Finding, Report, Table } from '../measuring/report.js';
+import { ratios, spread } from '../measuring/statistics.js';
+import { Closing } from '../processes/closing.js';
+import { Scratch } from '../processes/scratch.js';
+import { Worker } from '../processes/worker.js';
+import { ensureLangGraph, langGraphWorker } from './langgraph.js';
+import type { RoundOrder, RoundResult } from './measured-round.js';
+
+interface Side {
+  readonly name: string;
+  readonly worker: Worker;
+}
+
+const ours = 'Conclave embedded';
+const bare = 'no engine, nothing stored';
+const durable = 'LangGraph.js SQLite, sync';
+const durableLater = 'LangGraph.js SQLite, async';
+const inMemory = 'LangGraph.js in memory';
+
+const orders = (quick: boolean): readonly RoundOrder[] =>
+  quick
+    ? [
+        { runs: 2, concurrency: 1 },
+        { runs: 8, concurrency: 8 },
+      ]
+    : [
+        { runs: 24, concurrency: 1 },
+        { runs: 128, concurrency: 32 },
+      ];
+
+const script = (path: string): URL => new URL(path, import.meta.url);
+
+async function startSides(
+  options: BenchmarkOptions,
+  scratch: Scratch,
+  closing: Closing,
+): Promise<{ sides: readonly Side[]; missing: string | null }> {
+  const start = async (name: string, path: URL, args: readonly string[], profile?: string): Promise<Side> => {
+    const worker = await Worker.start({ name, script: path, args, ...(profile ? { profile } : {}) });
+    closing.add(() => worker.close());
+    return { name, worker };
+  };
+  // Its models are replaced by instant ones; naming a provider keeps it from looking for servers.
+  const home = scratch.home('conclave', { providers: { bench: { base_url: 'http://127.0.0.1:9/v1', paid: false } } });
+  const sides = [
+    await start(ours, script('./conclave-worker.js'), [home], options.profile),
+    await start(bare, script('./bare-worker.js'), []),
+  ];
+  const missing = await ensureLangGraph({ mayInstall: !options.quick, progress: options.progress });
+  if (missing === null) {
+    sides.push(await start(durable, langGraphWorker, ['sqlite', join(scratch.folder, 'langgraph-sync.db'), 'sync']));
+    sides.push(await start(durableLater, langGraphWorker, ['sqlite', join(scratch.folder, 'langgraph-async.db'), 'async']));
+    sides.push(await start(inMemory, langGraphWorker, ['memory']));
+  }
+  return { sides, missing };
+}
+
+async function measure({ name, worker }: Side, order: RoundOrder): Promise<RoundResult> {
+  const result = await worker.call<RoundResult>('round', order);
+  const expected = order.runs * callsPerRun;
+  if (result.calls !== expected) throw new Error(`${name} made ${result.calls} model calls where ${expected} were to be made.`);
+  return result;
+}
+
+const runsPerSecond = ({ runMs, wallMs }: RoundResult): number => (runMs.length / wallMs) * 1_000;
+const perRun = ({ runMs, wallMs }: RoundResult): number => wallMs / runMs.length;
+const cpuPerRun = ({ runMs, cpuMs }: RoundResult): number => cpuMs / runMs.length;
+
+function tableOf(order: RoundOrder, results: ReadonlyMap<string, readonly RoundResult[]>): Table {
+  return {
+    title: `${order.concurrency} at a time, ${order.runs} runs a round:`,
+    columns: ['side', 'runs/s', 'ms of time per run', 'ms of processor per run'],
+    rows: [...results].map(([name, rounds]) => [
+      name,
+      spread(rounds.map(runsPerSecond)),
+      spread(rounds.map(perRun)),
+      spread(rounds.map(cpuPerRun)),
+    ]),
+  };
+}
+
+function findingsOf(order: RoundOrder, results: ReadonlyMap<string, readonly RoundResult[]>): readonly Finding[] {
+  const mine = results.get(ours)!;
+  const against = (reference: string, target: Finding['target']): Finding[] => {
+    const theirs = results.get(reference);
+    if (!theirs) return [];
+    const value = spread(ratios(mine.map(runsPerSecond), theirs.map(runsPerSecond)));
+    return [{ what: `runs/s, ${order.concurrency} at a time`, reference, value, unit: 'x', target }];
+  };
+  const overhead = mine.map((round, index) => perRun(round) - perRun(results.get(bare)![index]!));
+  return [
+    ...against(durable, { atLeast: 3 }),
+    ...against(durableLater, null),
+    ...against(inMemory, { atLeast: 1 }),
+    {
+      what: `overhead per run, ${order.concurrency} at a time`,
+      reference: bare,
+      value: spread(overhead),
+      unit: 'ms',
+      ratio: spread(ratios(mine.map(perRun), results.get(bare)!.map(perRun))),
+      target: null,
+    },
+  ];
+}
+
+export const overheadPerRun: Benchmark = {
+  id: 'B2',
+  title: 'what the engine adds to an agentic run, embedded',
+  obstacle: async () => null,
+  async run(options): Promise<Report> {
+    const { quick, progress, rounds = quick ? 1 : 9 } = options;
+    const closing = new Closing();
+    const scratch = new Scratch();
+    closing.add(() => scratch.remove());
+    try {
+      const { sides, missing } = await startSides(options, scratch, closing);
+      const facts: string[] = [];
+      for (const { name, worker } of sides) facts.push(`${name}: ${(await worker.call<string[]>('facts')).join('; ')}.`);
+      const tables: Table[] = [];
+      const findings: Finding[] = [];
+      for (const order of orders(quick)) {
+        const subjects = sides.map((side) => ({ name: side.name, measure: () => measure(side, order) }));
+        const results = await interleave(subjects, rounds, (text) => progress(`${order.concurrency} at a time, ${text}`));
+        tables.push(tableOf(order, results));
+        findings.push(...findingsOf(order, results));
+      }
+      return {
+        definition: [
+          `An agentic run: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer: ${callsPerRun} model calls.`,
+          'The model is a function inside each process that answers at once, the same code on all sides, as are prompts and parsers.',
+          'A run lasts from its acceptance to its terminal entry in the run stream (Conclave), or from invoke to its end (LangGraph.js).',
+          'Each side is one process of its own; only one of them works at a time. Overhead = time per run minus that of no engine.',
+          ...facts,
+        ],
+        tables,
+        findings,
+        notes: missing === null ? [] : [`${missing} The figures stand without that reference, and its targets are not judged.`],
+      };
+    } finally {
+      await closing.run();
+    }
+  },
+};

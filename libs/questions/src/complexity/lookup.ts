@@ -1,0 +1,259 @@
+import { languageOf } from '../sameness/reading.js';
+import { fillers } from '../question-terms.js';
+import { countOf, phrases } from './phrases.js';
+
+/** What opens a question, or an order for facts. */
+const opener =
+  'who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|name|list|find|identify|' +
+  'wer|wen|wem|wessen|was|welche[rnsm]?|wann|wo|woher|wohin|warum|wieso|weshalb|wie|wieviele?|worin|woraus|ist|sind|war|waren|hat|haben|hatte|wurde|wird|werden|kann|können|gibt|gab|nenne|finde|' +
+  '(?:in|at|on|for|from|of|by|to|with|under|during|an|auf|aus|bei|für|mit|nach|über|unter|von|vor|zu|zur|zum) (?:which|what|whom|whose|how|welche[rnsm]?|wem|wen|wessen|was|wie)';
+const asks = new RegExp(`\\?|^["'(\\s]*(?:${opener})(?![\\p{L}\\p{N}])`, 'iu');
+
+/** An order for words: what it needs stands in it, or comes out of whoever writes. */
+const ordersWords = new RegExp(
+  `^["'(\\s]*(?:(?:can|could|would|will) (?:you|u)|(?:kannst|könntest|würdest) du|können sie|please|bitte|just|now|mal)?\\s*(?:${[
+    'write',
+    'rewrite',
+    'rephrase',
+    'reword',
+    'paraphrase',
+    'translate',
+    'correct',
+    'proofread',
+    'fix',
+    'spell',
+    'shorten',
+    'summari[sz]e',
+    'simplify',
+    'format',
+    'convert',
+    'sort',
+    'repeat',
+    'complete',
+    'continue',
+    'invent',
+    'imagine',
+    'pretend',
+    'suggest',
+    'compose',
+    'draft',
+    'create',
+    'make',
+    'tell me (?:a|an|another|some)',
+    'give me (?:a|an|another|some|\\w+) (?:synonyms?|antonyms?|rhymes?|names?|examples?|ideas?|words?|jokes?|sentences?|titles?|greetings?)',
+    'say',
+    'cheer',
+    'wish',
+    'sing',
+    'schreibe?',
+    'formuliere?',
+    'übersetze?',
+    'korrigiere?',
+    'verbessere?',
+    'buchstabiere?',
+    'kürze',
+    'vereinfache?',
+    'sortiere?',
+    'wiederhole?',
+    'erfinde',
+    'schlage?',
+    'erzähle?',
+    'dichte',
+    'reime?',
+    'sage?',
+    'mach',
+    'erstelle?',
+    'gib mir (?:ein|eine|einen|noch ein|drei|zwei|fünf) (?:synonyme?|gegenteile?|reime?|namen?|beispiele?|ideen?|wörter|witze?|sätze?|titel)',
+  ].join('|')})(?![\\p{L}\\p{N}])`,
+  'iu',
+);
+
+/** Whoever is spoken to is the one who answers: nothing about the world is asked. */
+const speaksToAnswerer = phrases('you', 'your', 'yours', 'yourself', 'u', 'du', 'dich', 'dir', 'dein(?:e[rnsm]?)?', 'ihnen');
+/** … unless it is only asked to say something about the world. */
+const leadIn =
+  /^["'(\s]*(?:(?:can|could|would|will|do) (?:you|u) (?:please |maybe |kindly )?(?:tell me|explain(?: to me)?|say|know|find out|look up|remind me|show me)|(?:please )?tell me|(?:kannst|könntest|würdest) du (?:mir )?(?:bitte )?(?:sagen|erklären|verraten)|weißt du|(?:bitte )?sag(?:e)? mir|i(?:'d| would) like to know|i want to know|ich (?:möchte|will|würde gern) wissen)[,\s]*/iu;
+
+const askedOf = (text: string): string => text.replace(leadIn, '');
+
+/** Whether something is asked that can be looked up: about the world, not for words, and not about whoever answers. */
+export function asksForFacts(text: string): boolean {
+  const asked = askedOf(text);
+  if (ordersWords.test(asked)) return false;
+  return (asked !== text || asks.test(asked)) && !speaksToAnswerer.test(asked);
+}
+
+const interrogative = phrases(
+  'who',
+  'whom',
+  'whose',
+  'where',
+  'when',
+  'which',
+  'how (?:many|much|old|tall|high|long|big|large|far|often)',
+  'in what',
+  'what year',
+  'wer',
+  'wen',
+  'wem',
+  'wessen',
+  'wo',
+  'woher',
+  'wohin',
+  'wann',
+  'welche[rnsm]?',
+  'wie (?:viele?|alt|hoch|groß|lang|weit|oft|heißt|hieß)',
+);
+
+/** Whether it asks for who, where, when, which or how many, or names somebody, something or a year: no definition and no advice. */
+export const asksAboutTheWorld = (text: string): boolean => {
+  const asked = askedOf(text);
+  return interrogative.test(asked) || /\d{3}/u.test(asked) || (namesIn(asked).length > 0 && !isGerman(asked));
+};
+
+const wordShape = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.&-]*/gu;
+
+/** German writes every noun with a capital: there capitals say nothing about names. */
+const isGerman = (text: string): boolean => languageOf(text.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de';
+
+/** Capitalised words that do not open a sentence. */
+export const namesIn = (text: string): readonly string[] =>
+  [...text.matchAll(wordShape)]
+    .filter(({ 0: word, index }) => /^\p{Lu}/u.test(word) && !opensSentence(text, index) && !isSmall(word))
+    .map(([word]) => word.replace(/['’]s$/u, ''));
+
+/** Whether a word at this place begins its sentence or line, a sign of quotation before it or not. */
+function opensSentence(text: string, at: number): boolean {
+  const end = at > 0 && `"'(`.includes(text[at - 1]!) ? at - 1 : at;
+  if (end === 0 || text[end - 1] === '\n') return true;
+  let blank = end;
+  while (blank > 0 && /\s/u.test(text[blank - 1]!)) blank -= 1;
+  return blank < end && blank > 0 && '.?!:'.includes(text[blank - 1]!);
+}
+
+const isSmall = (word: string): boolean => word === 'I' || fillers.has(word.toLowerCase().replace(/['’]s$/u, ''));
+
+/** Words that say something about a subject. */
+export const tellingWords = (text: string): readonly string[] => [
+  ...new Set(
+    [...askedOf(text).matchAll(wordShape)]
+      .map(([word]) =>
+        word
+          .replace(/['’]s$/u, '')
+          .replace(/[.'’-]+$/u, '')
+          .toLowerCase(),
+      )
+      .filter((word) => word !== 'i' && !fillers.has(word)),
+  ),
+];
+
+/** From here on a question holds more than one thing that has to be found. */
+const compoundFrom = 5;
+/** One thing told by another: "the town where …", "a film directed by …", "des Landes, in dem …". */
+const described =
+  /\p{L}\s+(?:who|whom|whose|which|where|that)\s+\p{L}|(?<!\p{L})(?:\p{L}+ed|born|made|built|known|written|set|held|won|led|sung|found)\s+(?:by|in|for|as|at|on|from|with|of|to)\s+\p{L}|,\s+(?:in |an |auf |aus |von |mit |zu |über )?(?:der|die|das|dem|den|deren|dessen|denen)\s+\p{L}/iu;
+/** "the mother of the inventor of …", "the founder's home town"; German nouns are capitalised: "die Mutter des Erfinders der …". */
+const relations = [
+  /(?<!\p{L})of(?!\p{L})|(?<!(?<!\p{L})(?:what|who|where|when|how|why|that|there|here|it|he|she|let))['’]s\s+["'“„(]?[\p{L}\p{N}]|\p{L}s['’]\s+\p{L}/giu,
+  /\p{Lu}\p{L}+\s+(?:des|der|vom|von)(?=\s+["'“„(]?[\p{L}\p{N}])/gu,
+];
+const attribute =
+  /^["'(\s]*(?:(?:in|at|on|from|an|auf|aus|zu) )?(?:where|when|which|what \p{L}+ (?:did|does|do|was|were|has|had|is)|how \p{L}+|wo|woher|wann|welche[rnsm]?|wie (?:alt|hoch|groß|lang|viele?|heißt|hieß))(?!\p{L})/iu;
+
+/** Steps of looking up beyond the first that a question of facts asks for, told by its build alone. */
+export function isCompound(text: string): boolean {
+  const asked = askedOf(text);
+  const related = relations.reduce((sum, pattern) => sum + countOf(asked, pattern), 0);
+  if (related >= 2) return true;
+  if (described.test(asked) && (related >= 1 || attribute.test(asked))) return true;
+  return (
+    related >= 1 &&
+    /^["'(\s]*(?:(?:in|at|on|from) )?(?:where|when|wo|wann|which \p{L}+ (?:did|does|was|is)|(?:in|aus|an) welche[rnm]? \p{L}+)(?!\p{L})/iu.test(
+      asked,
+    )
+  );
+}
+
+/** Many telling words in one question: several things are named that have to be brought together. */
+export const isDense = (text: string): boolean => tellingWords(text).length >= compoundFrom;
+
+const comparative = phrases(
+  '\\p{L}{3,}er',
+  'more',
+  'fewer',
+  'less',
+  'first',
+  'better',
+  'worse',
+  'earlier',
+  'later',
+  'mehr',
+  'weniger',
+  'zuerst',
+  'eher',
+);
+const alternatives = /(?<!\p{L})(?:or|oder|than|als)(?!\p{L})/iu;
+/** Of two things it is asked what they have in common. */
+const together = /(?<!\p{L})(?:both|same|in common|beide[rnsm]?|gleiche[rnsm]?|derselben?|dieselben?|dasselbe|gemeinsam)(?!\p{L})/iu;
+const pair = /(?<!\p{L})(?:and|und|as|wie)(?!\p{L})/iu;
+
+/** "Who is older, A or B?", "Are A and B of the same …?": both have to be looked up. */
+export const comparesTwo = (text: string): boolean =>
+  asks.test(text) && ((comparative.test(text) && alternatives.test(text)) || (together.test(text) && pair.test(text)));
+
+/** What changes with time is not in a model. */
+export const asksForNow = phrases(
+  "today(?:'s)?",
+  'tonight',
+  'tomorrow',
+  'yesterday',
+  'right now',
+  'currently',
+  'current',
+  'at the moment',
+  'at present',
+  'nowadays',
+  'latest',
+  'newest',
+  'most recent',
+  'recently',
+  'this (?:week|month|year|season|weekend)',
+  'last (?:week|month|night)',
+  'next (?:week|month)',
+  'news',
+  'weather',
+  'forecast for',
+  'exchange rate',
+  'stock price',
+  'share price',
+  'opening hours',
+  'up-to-date',
+  'heute',
+  'heutige[nrs]?',
+  'gestern',
+  'jetzt gerade',
+  'zurzeit',
+  'zur zeit',
+  'derzeit*',
+  'momentan*',
+  'aktuell*',
+  'gegenwärtig*',
+  '(?:ist|hat|sind|läuft|gibt es) (?:eigentlich )?gerade',
+  'neuest*',
+  'letzte[nr]? (?:woche|nacht)',
+  'nächste[nr]? (?:woche)',
+  'diese[nrs]? (?:woche|monat|jahr|saison|wochenende)',
+  'nachrichten',
+  'wetter',
+  'wechselkurs',
+  'aktienkurs',
+  'öffnungszeiten',
+  'wird es morgen',
+  'ist morgen',
+);
+
+/** A page or a document the asker points at. */
+export const pointsAtSource = new RegExp(
+  `https?://\\S+|${phrases('attached', 'attachment', 'the (?:document|file|handbook|manual|report|pdf|policy)', 'our (?:document|handbook|manual|policy|wiki|contract)s?', 'im anhang', 'angehängt*', 'anbei', '(?:das|dem|im|unser(?:em|en|e)?) (?:dokument|handbuch|bericht|pdf|richtlinie|wiki)', 'die datei', 'der datei').source}`,
+  'iu',
+);

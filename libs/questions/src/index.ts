@@ -1,0 +1,9 @@
+export { bothEnds, complexityOf } from './complexity/complexity.js';
+export { asksNothing } from './complexity/courtesy.js';
+export { namesIn, tellingWords } from './complexity/lookup.js';
+export { markers } from './complexity/markers.js';
+export { mostTerms, questionTerms } from './question-terms.js';
+export { normaliseQuestion } from './sameness/normalise.js';
+export { languageOf } from './sameness/reading.js';
+export { sameQuestion } from './sameness/sameness.js';
+export { complexityWarmUp, samenessWarmUp } from './warm-up.js';

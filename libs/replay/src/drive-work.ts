@@ -1,0 +1,139 @@
+import type { CallRecorded, Event, GapDetected, PlanRequested, ResultReady, RunCompleted, TaskDispatched } from '@conclave/contracts';
+import { isDeferred, type HandlerOutcome, type Search } from '@conclave/ports';
+import { requestHash } from '@conclave/calls';
+import { canonicalJson } from '@conclave/service-merger';
+import type { Decided, Difference, RunClock } from './decided.js';
+import { membersThatDiffer, requestDifference } from './differences.js';
+import { CallNotRecorded, RecordedCalls, ReplyNotStored, type AskedCall } from './recorded-calls.js';
+import type { Outcome, Recording } from './recording.js';
+import type { SeenState, TodaysCode } from './todays-code.js';
+
+/** A plan or a task that somebody worked on, or the reading of a finished answer. `outcome` is the id of the event that answers it; a reading has none. */
+export type Work =
+  | { readonly kind: 'plan'; readonly owner: string; readonly outcome: string; readonly input: PlanRequested | GapDetected }
+  | { readonly kind: 'task'; readonly owner: string; readonly outcome: string; readonly input: TaskDispatched }
+  | { readonly kind: 'learning'; readonly owner: string; readonly outcome: string; readonly input: RunCompleted };
+
+export interface DrivenWork {
+  readonly decided: readonly Decided[];
+  readonly lacks: readonly string[];
+  /** Steps of calls of which neither request nor hash is in the audit. */
+  readonly uncompared: readonly string[];
+  /** Steps of calls whose replies are not in the audit. */
+  readonly unstored: readonly string[];
+}
+
+/** Results that no capability made: the transport settled a dead letter, and its code has decided nothing. */
+const isOfTransport = ({ data }: Outcome): boolean => (data as ResultReady['data']).failure?.code === 'RECORD_DEAD';
+
+/** Sends one recorded input through today's handler and compares each request and the outcome with what was recorded. */
+export async function driveWork(work: Work, recording: Recording, clock: RunClock, code: TodaysCode): Promise<DrivenWork> {
+  const recorded = recording.callsOf(work.owner);
+  const outcomes = recording.outcomesOf(work.outcome).filter((outcome) => !isOfTransport(outcome));
+  // Whoever made calls gave the result that counts them; an attempt of 0 says that somebody else answered without any.
+  const told = (recorded.size > 0 && outcomes.find(({ data }) => (data as { attempt?: number }).attempt !== 0)) || outcomes[0];
+  // Nobody worked on it, or nothing of that is left: there is no decision to compare.
+  if (recorded.size === 0 && !told) return { decided: [], lacks: [], uncompared: [], unstored: [] };
+  const calls = new RecordedCalls(recorded, recorded.size === 0 && (told?.data as Partial<ResultReady['data']>).status === 'cancelled');
+  const bounds = clock.bounds(work.input.id, work.outcome);
+  const lacks: string[] = [];
+  const unstored: string[] = [];
+  let answer: Event | null = null;
+  let ending: Difference | null = null;
+  let whole = false;
+  try {
+    const events = await handle(work, calls, seen(work, recording, recorded.size > 0, told ?? null), searched(recorded, told), code);
+    if (isDeferred(events)) throw new Error('Today it is put off, although nothing it waits for is open.');
+    answer = events.find(({ type }) => type === outcomeTypes[work.kind]) ?? null;
+    whole = true;
+  } catch (error) {
+    const last = calls.asked.at(-1);
+    if (error instanceof ReplyNotStored) unstored.push(error.message);
+    else if (error instanceof CallNotRecorded && last)
+      ending = { kind: 'unrecorded', step: last.step, purpose: last.purpose, name: last.name, asks: endOf(last) };
+    else ending = { kind: 'thrown', owner: work.owner, sentence: error instanceof Error ? error.message : String(error) };
+  }
+  const asked = calls.asked.filter(({ recorded: made }) => made !== null);
+  const uncompared = asked.filter(({ compared }) => compared === 'unknown').map(({ step }) => step);
+  const at = [...recorded.values()].reduce((end, { data }) => Math.max(end, data.startedAt + data.durationMs), 0) || (told?.time ?? 0);
+  const end = { version: Math.min(clock.versionAt(at, bounds), clock.lastVersion), phase: 2, at, id: work.outcome } as const;
+  const decided: Decided[] = asked.map((call) => callOf(call, clock.versionAt(call.recorded!.startedAt, bounds)));
+  if (ending) decided.push({ place: end, kind: 'outcome', difference: ending, mark: ending });
+  if (whole) {
+    const unmade = calls.unmade[0];
+    const difference = told
+      ? outcomeDifference(work, told, answer)
+      : unmade && ({ kind: 'unmade', step: unmade.step, purpose: unmade.purpose, name: unmade.model } as const);
+    if (!told && answer && recordingEnded(recording)) lacks.push(`${work.outcome} is not recorded`);
+    else if (told || unmade)
+      decided.push({
+        place: end,
+        kind: 'outcome',
+        difference: difference ?? (unmade ? { kind: 'unmade', step: unmade.step, purpose: unmade.purpose, name: unmade.model } : null),
+        mark: answer && comparable(answer.data),
+      });
+  }
+  return { decided, lacks, uncompared, unstored };
+}
+
+const handle = (
+  work: Work,
+  calls: RecordedCalls,
+  state: SeenState,
+  search: Search['kind'] | null,
+  code: TodaysCode,
+): Promise<HandlerOutcome> => {
+  switch (work.kind) {
+    case 'plan':
+      return code.plan(work.input, calls, state, search);
+    case 'task':
+      return code.work(work.input, calls, state, search);
+    case 'learning':
+      return code.learn(work.input, calls, state);
+  }
+};
+
+const outcomeTypes: Readonly<Record<Work['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
+
+/** The state a handler saw is not recorded; what it did tells all that matters of it: whether it had begun, was too late, was cancelled. */
+function seen(work: Work, { request }: Recording, called: boolean, told: Outcome | null): SeenState {
+  const started = called || work.kind !== 'task';
+  if (work.kind !== 'task') return { now: work.input.time, started, request };
+  const expired = (told?.data as ResultReady['data'] | undefined)?.failure?.code === 'TASK_EXPIRED';
+  return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request };
+}
+
+/** What a worker searched in, as its call names it. One that could not search said so. */
+function searched(calls: ReadonlyMap<string, CallRecorded>, told: Outcome | undefined): Search['kind'] | null {
+  const name = [...calls.values()][0]?.data.model;
+  if (name?.startsWith('search.')) return name.slice('search.'.length) as Search['kind'];
+  return (told?.data as Partial<ResultReady['data']> | undefined)?.status === 'unsupported' ? null : 'corpus';
+}
+
+function callOf(call: AskedCall, version: number): Decided {
+  const { step, purpose, name, request, recorded, compared } = call;
+  const difference = compared === 'different' ? ({ kind: 'request', step, purpose, request: requestDifference(call) } as const) : null;
+  const place = { version, phase: 1, at: recorded!.startedAt, id: step } as const;
+  return { place, kind: 'call', difference, mark: { step, name, request: requestHash(request) } };
+}
+
+function outcomeDifference({ outcome, kind }: Work, told: Outcome, answer: Event | null): Difference | null {
+  const type = outcomeTypes[kind] ?? '';
+  if (!answer) return { kind: 'outcome', id: outcome, type, members: [] };
+  const [was, is] = [comparable(told.data), comparable(answer.data)];
+  return canonicalJson(was) === canonicalJson(is) ? null : { kind: 'outcome', id: outcome, type, members: membersThatDiffer(was, is) };
+}
+
+/** Without the time it took, which no decision depends on. */
+function comparable(data: unknown): unknown {
+  const { durationMs: _durationMs, ...rest } = data as { durationMs?: number };
+  return rest;
+}
+
+const recordingEnded = ({ outputs }: Recording): boolean => [...outputs.values()].some(({ type }) => type === 'RunCompleted');
+
+/** The last line of what a call asks: a re-ask says there what was wrong. */
+function endOf({ request }: AskedCall): string {
+  const messages = (request as { messages?: readonly { readonly content: string }[] }).messages ?? [];
+  return messages.at(-1)?.content ?? canonicalJson(request);
+}

@@ -1,0 +1,99 @@
+import type { StepTrace } from '@conclave/loop';
+import { short } from '@conclave/platform';
+import type { Difference, OutputDifference } from './decided.js';
+import type { LineDifference, MemberDifference } from './differences.js';
+import type { Counts, ReplayedRun } from './drive-run.js';
+
+const lineLength = 200;
+
+/** The verdict on one run, for people: one line, and below it what differs first and what the recording lacks. */
+export function replayedText({ runId, ended, driven, before, first, more, lacks, hash }: ReplayedRun): string {
+  const open = ended ? '' : ', the run has not ended';
+  const counted = counts(driven);
+  const [head, ...details] = first
+    ? firstLines(first, counts(before), more)
+    : lacks.length > 0
+      ? [`the recording is not whole; what could be driven decides the same: ${counted}${open}`]
+      : [`same decisions, same state: ${counted}${open}`];
+  const lines = [`${runId}: ${head} · hash ${hash}`, ...details, ...lacks.map((lack) => `lacks     ${short(lack, lineLength)}`)];
+  return `${lines.join('\n  ')}\n`;
+}
+
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+const counts = ({ steps, calls, outcomes }: Counts): string =>
+  `${counted(steps, 'step')}, ${counted(calls, 'call')}, ${counted(outcomes, 'outcome')}`;
+
+function firstLines(difference: Difference, before: string, more: number): readonly string[] {
+  const [what, ...details] = differenceLines(difference);
+  return [
+    `${what}, after ${before} that are the same`,
+    ...details,
+    ...(more > 0 ? [`and       ${more} more ${more === 1 ? 'differs' : 'differ'} after it`] : []),
+  ];
+}
+
+function differenceLines(difference: Difference): readonly string[] {
+  switch (difference.kind) {
+    case 'step': {
+      const { result, output } = difference;
+      const input = `input     ${result.input.type} ${result.input.id}`;
+      if (result.kind === 'refused')
+        return [`step ${result.version} cannot be taken today`, input, `now       ${short(result.sentence, lineLength)}`];
+      return [
+        `step ${result.version} differs in ${result.differs.join(', ')}`,
+        input,
+        ...traceLines('recorded', result.recorded),
+        ...(result.now ? traceLines('now', result.now) : ['now       no step: the input changes nothing']),
+        ...(output ? outputLines(output) : []),
+      ];
+    }
+    case 'output':
+      return [`step ${difference.version} puts out another ${difference.type}`, ...outputLines(difference)];
+    case 'request': {
+      const { line, members } = difference.request;
+      const call = `${difference.step} (${difference.purpose})`;
+      if (line) return [`the prompt of ${call} differs`, ...lineLines(line)];
+      if (members.length > 0) return [`the request of ${call} differs`, ...members.flatMap(memberLines)];
+      return [`the request of ${call} differs`, 'recorded  its hash alone (store_prompts: hash)'];
+    }
+    case 'unrecorded':
+      return [
+        `a call that was never made: ${difference.step} (${difference.purpose}) to ${difference.name}`,
+        `now       it asks: ${short(difference.asks, lineLength)}`,
+      ];
+    case 'unmade':
+      return [`a call is not made any more: ${difference.step} (${difference.purpose}) to ${difference.name}`];
+    case 'outcome':
+      return [
+        difference.members.length > 0
+          ? `${difference.type} ${difference.id} differs: the same replies are read otherwise`
+          : `${difference.type} ${difference.id} is not made any more`,
+        ...difference.members.flatMap(memberLines),
+      ];
+    case 'thrown':
+      return [`today's code fails on ${difference.owner}`, `now       ${short(difference.sentence, lineLength)}`];
+  }
+}
+
+const outputLines = ({ type, id, members }: OutputDifference): readonly string[] => [
+  `event     ${type} ${id}`,
+  ...members.flatMap(memberLines),
+];
+
+const memberLines = ({ path, recorded, now }: MemberDifference): readonly string[] => [
+  `member    ${short(path, lineLength)}`,
+  `recorded  ${short(recorded, lineLength)}`,
+  `now       ${short(now, lineLength)}`,
+];
+
+const lineLines = ({ message, role, line, recorded, now }: LineDifference): readonly string[] => [
+  `message   ${message} (${role}), line ${line}`,
+  `recorded  ${recorded === null ? 'no such line' : short(recorded, lineLength)}`,
+  `now       ${now === null ? 'no such line' : short(now, lineLength)}`,
+];
+
+const traceLines = (label: string, { rule, sentence, outputs, stateHash }: StepTrace): readonly string[] => [
+  `${label.padEnd(9)} rule    ${rule === null ? 'none' : `${rule} ${short(sentence ?? '', lineLength)}`}`,
+  `${''.padEnd(9)} outputs ${outputs.map(({ id, type }) => `${type} ${id}`).join(', ') || 'none'}`,
+  `${''.padEnd(9)} state   ${stateHash}`,
+];

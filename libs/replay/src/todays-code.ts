@@ -1,0 +1,130 @@
+import type { Event, GapDetected, PlanRequested, RunCompleted, TaskDispatched } from '@conclave/contracts';
+import type { RunState, Strategy } from '@conclave/loop';
+import { silentLogger, type DeliveryContext } from '@conclave/platform';
+import type { Embedder, HandlerOutcome, KnowledgeGraph, Search, StateStore, Vectors } from '@conclave/ports';
+import type { Calls, WorkState } from '@conclave/calls';
+import { ExpertsHandler } from '@conclave/service-experts';
+import { GraphIngestHandler } from '@conclave/service-graph-ingest';
+import { JudgeHandler, stateHash } from '@conclave/service-merger';
+import { PlannerHandler } from '@conclave/service-planner';
+import { strategyOf } from '@conclave/strategies';
+import type { RecordedCalls } from './recorded-calls.js';
+
+/** What a handler saw of the state when it worked, as far as the recording tells. */
+export interface SeenState {
+  readonly now: number;
+  readonly started: boolean;
+  readonly request: Event | null;
+}
+
+const context = (): DeliveryContext => ({ signal: new AbortController().signal }) as DeliveryContext;
+
+const stateView = ({ now, started, request }: SeenState): WorkState => ({
+  now: () => Promise.resolve(now),
+  journal: { started: () => Promise.resolve(started) },
+  runs: {
+    header: () => Promise.resolve(request as PlanRequested | null),
+    read: () => Promise.resolve(null),
+    nextCommandSeq: () => Promise.reject(new Error('A replay issues no command.')),
+  },
+});
+
+/** Text and progress are shown to nobody. */
+const stream = { append: () => Promise.resolve('appended' as const) };
+
+const searchOf = (kind: Search['kind']): Search => ({
+  kind,
+  description: 'a recording',
+  query: () => Promise.reject(new Error('A replay searches nothing.')),
+  health: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+});
+
+/** Evidence is never looked for again: a call answers with what was recorded, and whoever asks a tool itself has a fault. */
+const unused = <T extends object>(what: string): T =>
+  new Proxy({} as T, {
+    get: () => () => Promise.reject(new Error(`A replay asks no ${what}.`)),
+  });
+/** A plan that is made again is kept nowhere. */
+const plannerView = (state: SeenState) => ({
+  ...stateView(state),
+  caches: { read: () => Promise.resolve(null), write: () => Promise.resolve(false) },
+  scores: unused<StateStore['scores']>('score'),
+});
+const uncounted = { count: () => undefined };
+const emptyCaches = { ...unused<StateStore['caches']>('cache'), read: () => Promise.resolve(null) };
+
+const hasLearned = {
+  ...unused<KnowledgeGraph>('graph'),
+  stats: () => Promise.resolve({ entities: 1, relations: 1, flagged: 0, syntheses: 0, quarantined: 0 }),
+} as KnowledgeGraph;
+const hasDocuments = { ...unused<Vectors>('vectors'), count: () => Promise.resolve(1) } as Vectors;
+
+const someEmbedder = { ...unused<Embedder>('embedder'), id: 'recorded' } as Embedder;
+
+/** What is learned again goes nowhere. */
+const forgetful = {
+  ...unused<KnowledgeGraph>('graph'),
+  addTriples: () => Promise.resolve({ added: 0, confirmed: 0, refused: 0, quarantined: [] }),
+  addSynthesis: () => Promise.resolve(),
+} as unknown as KnowledgeGraph;
+
+const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
+  new ExpertsHandler(
+    { ...stateView(state), caches: emptyCaches },
+    calls,
+    stream,
+    search && searchOf(search),
+    unused('page'),
+    unused('mathematics'),
+    unused('tool'),
+    unused('graph'),
+    unused('vectors'),
+    unused('embedder'),
+    unused('blob'),
+    { readPages: 0 },
+  );
+
+/** The code of the services that decides anything: the same classes that a server runs. */
+export const todaysCode = {
+  strategyOf: (id: string): Strategy => strategyOf(id),
+  stateHash: (state: RunState): string => stateHash(state),
+  /** `search` is what was searched in; null where that is not known. */
+  plan(event: PlanRequested | GapDetected, calls: RecordedCalls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
+    // Where it was looked there was something to look in; what was seen is recorded.
+    const looked = calls.has('lookup');
+    const handler = new PlannerHandler(
+      plannerView(state),
+      calls,
+      stream,
+      uncounted,
+      () => 0.5,
+      looked ? searchOf(search ?? 'corpus') : search === 'web' ? searchOf('web') : null,
+      looked ? hasLearned : null,
+      looked ? hasDocuments : null,
+      looked ? someEmbedder : null,
+    );
+    return event.type === 'PlanRequested'
+      ? handler.onRequest(event as PlanRequested, context())
+      : handler.onGap(event as GapDetected, context());
+  },
+  /** `search` is what the worker searched in; null where it had nothing. */
+  work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
+    const handler = task.data.capability.startsWith('judge.')
+      ? new JudgeHandler(stateView(state), calls, stream)
+      : expertsOver(state, calls, search);
+    return handler.onTask(task, context());
+  },
+  learn(event: RunCompleted, calls: Calls, state: SeenState): Promise<HandlerOutcome> {
+    const handler = new GraphIngestHandler(
+      forgetful,
+      { ...stateView(state), caches: { write: () => Promise.resolve(false) } },
+      calls,
+      silentLogger,
+      uncounted,
+      unused('document'),
+    );
+    return handler.onCompleted(event, context());
+  },
+};
+export type TodaysCode = typeof todaysCode;

@@ -1,0 +1,81 @@
+import { asData, dataRule } from '@conclave/strategies';
+
+/** A prompt that a person calls by its name, as Markdown with front matter. */
+export interface Skill {
+  readonly name: string;
+  readonly description: string;
+  /** Number its author raises; 1 where nothing is said. */
+  readonly version: number;
+  /** What is asked, with `$ARGUMENTS` where the words of the user go. */
+  readonly body: string;
+}
+
+/** What stands at the start of a message: `/name arguments`. */
+export interface SkillCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export const skillName = /^[a-z][a-z0-9_-]{0,63}$/;
+/** Characters of a skill, of its description, and of the arguments of one call. */
+export const longestSkill = 20_000;
+export const longestSkillDescription = 300;
+export const longestArguments = 8_000;
+
+const call = /^\s*\/([a-z][a-z0-9_-]{0,63})(?=\s|$)([\s\S]*)$/;
+
+/** Null for a message that calls none. Whether there is such a skill is another question: a path at the start of a message is none. */
+export function skillCallIn(message: string): SkillCall | null {
+  const found = call.exec(message);
+  return found ? { name: found[1]!, arguments: found[2]!.trim() } : null;
+}
+
+/** A skill out of its file, or every reason why it is none, as sentences that say what to do. */
+export function readSkill(name: string, text: string): { readonly skill: Skill } | { readonly faults: readonly string[] } {
+  if (!skillName.test(name))
+    return { faults: [`"${name.slice(0, 64)}" is no name of a skill: use 1 to 64 small letters, digits, "-" and "_", a letter first.`] };
+  if (text.length > longestSkill) return { faults: [`The skill has ${text.length} characters; at most ${longestSkill} are allowed.`] };
+  const parts = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
+  if (!parts) return { faults: ['It has no front matter. Begin with a line "---", then name and description, then another line "---".'] };
+  const { fields, faults } = fieldsOf(parts[1]!);
+  const body = (parts[2] ?? '').trim();
+  const description = fields.get('description') ?? '';
+  const version = fields.get('version') ?? '1';
+  const all = [
+    ...faults,
+    ...(fields.get('name') === name ? [] : [`Its front matter must say "name: ${name}".`]),
+    ...(description === '' ? ['Its front matter must hold a description.'] : []),
+    ...(description.length > longestSkillDescription ? [`The description must have at most ${longestSkillDescription} characters.`] : []),
+    ...(/^\d{1,9}$/.test(version) ? [] : ['Its version must be a whole number.']),
+    ...(body === '' ? ['There is no text after the front matter: write what is to be asked.'] : []),
+  ];
+  return all.length > 0 ? { faults: all } : { skill: { name, description, version: Number(version), body } };
+}
+
+/** `key: value` lines, values in quotes or without. Nothing else of YAML is needed, and nothing else is read. */
+function fieldsOf(matter: string): { readonly fields: ReadonlyMap<string, string>; readonly faults: readonly string[] } {
+  const fields = new Map<string, string>();
+  const faults: string[] = [];
+  for (const line of matter.split(/\r?\n/)) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const found = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/.exec(line);
+    if (!found) faults.push(`The line "${line.slice(0, 60)}" of the front matter is not "name: value".`);
+    else if (fields.has(found[1]!)) faults.push(`The front matter says "${found[1]}" twice.`);
+    else fields.set(found[1]!, unquoted((found[2] ?? '').trim()));
+  }
+  return { fields, faults };
+}
+
+const unquoted = (value: string): string => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
+
+/**
+ * The prompt of one call. The words of the user are put in as quoted data: what they say is never read as a part of the skill, and
+ * `$ARGUMENTS` inside them stays as it is. A skill that names no place for them gets them at its end.
+ */
+export function skillPrompt({ body }: Pick<Skill, 'body'>, words: string): string {
+  const mark = /\$ARGUMENTS(?![A-Za-z0-9_])/g;
+  if (words.trim() === '') return body.replace(mark, '(none)');
+  const quoted = `\n${asData(words)}\n`;
+  const asked = mark.test(body) ? body.replace(mark, () => quoted) : `${body}\n\nArguments:${quoted}`;
+  return `${asked.replace(/\n{3,}/g, '\n\n').trim()}\n\n${dataRule}`;
+}

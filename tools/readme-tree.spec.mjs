@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { workspaceRoot } from './workspace.mjs';
+
+/** Folders that Git knows, three levels deep, as `tree -d -L 3` shows them; the `src` of a package goes without saying. */
+function folders() {
+  const files = execFileSync('git', ['ls-files'], { cwd: workspaceRoot, encoding: 'utf8', timeout: 20_000 }).trim().split('\n');
+  const found = files.flatMap((file) => {
+    const parts = file.split('/').slice(0, -1);
+    return [1, 2, 3].filter((depth) => depth <= parts.length).map((depth) => parts.slice(0, depth).join('/'));
+  });
+  return [...new Set(found)].filter((folder) => !folder.endsWith('/src')).sort();
+}
+
+describe('the README', () => {
+  it('says of every folder what is in it, and of none that is not there', () => {
+    const rows = readFileSync(`${workspaceRoot}/README.md`, 'utf8').matchAll(/^\| `([\w./-]+?)\/?` \| (.+) \|$/gm);
+    expect([...rows].map(([, folder]) => folder).sort()).toEqual(folders());
+  });
+});

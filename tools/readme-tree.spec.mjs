@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { describe, expect, it } from '@jest/globals';
 import { workspaceRoot } from './workspace.mjs';
 
 /** Folders that Git knows, three levels deep, as `tree -d -L 3` shows them; the `src` of a package goes without saying. */

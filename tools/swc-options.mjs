@@ -1,6 +1,7 @@
 /** How TypeScript becomes JavaScript, the same for the build and for Jest, so that tests run what ships. */
 export const swcOptions = {
   jsc: {
+    experimental: { keepImportAttributes: true },
     parser: { syntax: 'typescript', decorators: true },
     transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
     target: 'es2022',

@@ -4,13 +4,6 @@ import boundaries from 'eslint-plugin-boundaries';
 import typescript from 'typescript-eslint';
 import { forSpecs, layers, packages } from './tools/layers.mjs';
 import { projects, workspaceRoot } from './tools/workspace.mjs';
-import { workspaceProgram } from './tools/workspace-program.mjs';
-
-/**
- * Types for lint: for one project only its own program is loaded; for the whole workspace (LINT_SCOPE=workspace) one shared
- * program, the one whose types are checked, is three times as fast as thirty.
- */
-const programs = process.env.LINT_SCOPE === 'workspace' ? { programs: [workspaceProgram()] } : { projectService: true };
 
 const specs = ['**/*.spec.ts', '**/*.contract.ts', '**/suites.ts', '**/__fixtures__/**'];
 const workspace = projects();
@@ -184,7 +177,7 @@ export default defineConfig(
   {
     files: ['**/*.ts'],
     extends: [typescript.configs.recommended],
-    languageOptions: { parserOptions: { ...programs, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],

@@ -1,9 +1,100 @@
-import { readFileSync } from 'node:fs';
+// The pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): what they name is there. Nothing cited is run.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
-import { citationsOf, flawOf, tablesOf } from './citations.mjs';
+import { describe, expect, it, jest } from '@jest/globals';
+import { jest as program } from './jest-run.mjs';
 import { runInGroup } from './process-group.mjs';
+import { levels, specFiles } from './specs.mjs';
 import { workspaceRoot } from './workspace.mjs';
+
+jest.setTimeout(60_000);
+
+const text = (path) => readFileSync(join(workspaceRoot, path), 'utf8');
+
+/** The tables of a page, each with its rows as cells, and the lines that look like rows and belong to no table. */
+function tablesOf(page) {
+  const [tables, strays] = [[], []];
+  const lines = page.split('\n');
+  let table;
+  for (const [n, line] of lines.entries()) {
+    if (!line.startsWith('|')) table = undefined;
+    else if (table) table.rows.push({ line: n + 1, cells: cellsOf(line) });
+    else if (/^\|(-+\|)+$/.test(lines[n + 1] ?? '')) tables.push((table = { header: cellsOf(line), rows: [] }));
+    else strays.push(n + 1);
+  }
+  for (const { rows } of tables) rows.shift();
+  return { tables, strays };
+}
+
+const cellsOf = (line) =>
+  line
+    .replace(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim());
+
+/** What is cited in a cell, each as written between backticks; `e2e` before it and a scenario in brackets after it belong to it. */
+function citationsOf(cell) {
+  return [...cell.matchAll(/(e2e )?`([^`]+)`(?: and `([^`]+)`)?(?: \(([a-z -]+)\))?/g)].flatMap(([, e2e, ...[first, second, scenario]]) =>
+    [first, second].filter(Boolean).map((code) => ({ code, e2e: e2e !== undefined, scenario: e2e ? scenario : undefined })),
+  );
+}
+
+/** Why a citation proves nothing, or undefined. */
+function flawOf({ code, e2e, scenario }) {
+  if (e2e) return flawOfEndToEnd(code, scenario);
+  const [first, second, ...rest] = code.split(/\s+/);
+  if (first === 'jest') return flawOfJest(second, rest);
+  if (first === 'npm') return flawOfScript(code);
+  if (first === 'node' || first.startsWith('.ci/')) {
+    const file = first === 'node' ? second : first;
+    return existsSync(join(workspaceRoot, file)) ? undefined : `there is no ${file}`;
+  }
+  if (/^describe[A-Z]\w+$/.test(code)) return isSuite(code) ? undefined : `libs/ports has no suite ${code}`;
+  return 'this is neither a test nor a command';
+}
+
+/** As jest.config.mjs decides it: the level is that which the command line names. */
+function flawOfJest(folder, patterns) {
+  const level = Object.keys(levels).find((name) => [folder, ...patterns].some((word) => levels[name].named.test(word))) ?? 'fast';
+  const files = specFiles(level, [folder]);
+  const idle = (patterns.length > 0 ? patterns : ['']).filter((pattern) => !files.some((name) => new RegExp(pattern).test(name)));
+  return idle.length > 0 ? `no ${level} spec file of ${folder} matches ${idle.map((pattern) => `"${pattern}"`).join(', ')}` : undefined;
+}
+
+function flawOfEndToEnd(name, scenario) {
+  const spec = `tests/e2e/src/${name}.e2e.spec.ts`;
+  if (!existsSync(join(workspaceRoot, spec))) return `there is no ${spec}`;
+  if (scenario === undefined) return undefined;
+  const part = `scenarios/${scenario.replaceAll(' ', '-')}.js`;
+  return text(spec).includes(part) ? undefined : `${spec} has no ${part}`;
+}
+
+const sourcesOf = (folder) =>
+  readdirSync(join(workspaceRoot, folder), { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => text(join(folder, name)));
+const isSuite = (name) => sourcesOf('libs/ports/src').some((source) => source.includes(`function ${name}(`));
+const hasId = (folder, id) => sourcesOf(folder).some((source) => source.includes(`id: '${id}'`));
+
+/** For each script that takes names: whether there is that name. */
+const named = {
+  bench: (name) => hasId('bench/src', name),
+  eval: (name) => hasId('eval/src', name),
+  // The page is printed from the list of scenarios.
+  faults: (name) => name.startsWith('kill:') || text('docs/guarantees.md').includes(`npm run faults -- ${name}\``),
+};
+
+function flawOfScript(code) {
+  const [script, after = ''] = code.replace(/^npm (run )?/, '').split(/ -- /);
+  const { scripts } = JSON.parse(text('package.json'));
+  if (!(script.split(' ')[0] in scripts)) return `package.json has no script "${script}"`;
+  const names = after
+    .split(/\s+--/)[0]
+    .split(/\s+/)
+    .filter((word) => word !== '' && !word.startsWith('-'));
+  const missing = names.filter((name) => named[script] && !named[script](name));
+  return missing.length > 0 ? `npm run ${script} knows no ${missing.join(', ')}` : undefined;
+}
 
 const flaws = (cell) => citationsOf(cell).map(flawOf);
 
@@ -46,11 +137,10 @@ describe('a citation', () => {
   });
 
   it('of integration tests is what Jest itself would run', async () => {
-    const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
-    const args = ['-c', 'libs/adapters/redis/jest.config.mjs', '--listTests', 'outage.int'];
-    const { output } = await runInGroup(process.execPath, [jest, ...args], {
+    const args = [program, '--listTests', 'outage.int', '--roots', 'libs/adapters/redis'];
+    const { output } = await runInGroup(process.execPath, args, {
       cwd: workspaceRoot,
-      env: { ...process.env, TEST_LEVEL: '' },
+      env: { ...process.env, TEST_LEVEL: undefined },
       limit: 50,
     });
     expect(output.trim()).toBe(join(workspaceRoot, 'libs/adapters/redis/src/outage.int.spec.ts'));

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { getPriority } from 'node:os';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { runInGroup } from './process-group.mjs';
+
+jest.setTimeout(60_000);
 
 const run = (script, limit = 20) => runInGroup(process.execPath, ['-e', script], { cwd: process.cwd(), env: process.env, limit });
 /** A process that starts another one, prints its id and then runs for ever, or ends if told so. */

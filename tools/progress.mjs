@@ -2,9 +2,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** The file in which a run of Jest keeps its progress while it lasts; removed when it ended by itself. */
-export const progressFile = (level) => `.results/${level}.progress.json`;
-
 /** Jest's reporter. Option `file`: where to write. */
 export default class ProgressReporter {
   #file;
@@ -40,24 +37,18 @@ export default class ProgressReporter {
   }
 }
 
-/** What is written in a progress file; null where there is none. */
+/** What is written in a progress file; null where there is none, or while it is being written. */
 export function readProgress(path) {
-  // A reader may come while the file is being written: then it is as if there were none yet.
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
   return text.endsWith('}') ? JSON.parse(text) : null;
 }
 
-/** Sentences that name what a run was at when it was ended, at the time `now` in milliseconds. */
-export function unfinished({ complete, running, left }, now = Date.now()) {
-  if (complete) {
-    const alive = left?.length > 0 ? `; still alive: ${left.join('; ')}` : '';
-    return [`All spec files were through, and Jest did not end: a test left something open${alive}.`];
-  }
-  if (running.length === 0) return ['Jest was ended before, or between, spec files.'];
-  return running.map(({ file, test, since }) => {
-    const seconds = Math.round((now - since) / 1000);
-    return test === null
-      ? `${file} was still being loaded, for ${seconds} s.`
-      : `${file} was still at the test "${test}", for ${seconds} s.`;
+/** Sentences that name what a run was at when it was ended. */
+export function unfinished(progress) {
+  if (progress?.complete) return ['All spec files were through, and Jest did not end: a test left something open.'];
+  if (!progress?.running.length) return ['Jest was ended before, or between, spec files.'];
+  return progress.running.map(({ file, test, since }) => {
+    const at = test === null ? 'being loaded' : `at the test "${test}"`;
+    return `${file} was still ${at}, for ${Math.round((Date.now() - since) / 1000)} s.`;
   });
 }

@@ -1,49 +1,65 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { afterAll, describe, expect, it } from '@jest/globals';
-import { runInGroup } from './process-group.mjs';
-import { projectOutcome } from './results.mjs';
+import { basename, join } from 'node:path';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { jest as program, runJest } from './jest-run.mjs';
 import { workspaceRoot } from './workspace.mjs';
+
+jest.setTimeout(60_000);
 
 const folders = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** Runs a project of one spec file the way every project is run, and gives what was printed and how it is counted. */
-async function runProject(source, limits) {
+/** Runs spec files the way those of every project are run, and gives what became of them. */
+async function run(sources, limits = {}, workers = '--maxWorkers=2') {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-progress-'));
   folders.push(folder);
-  mkdirSync(join(folder, 'src'));
-  writeFileSync(join(folder, 'jest.config.mjs'), `export { default } from ${JSON.stringify(join(workspaceRoot, 'jest.preset.mjs'))};`);
-  writeFileSync(join(folder, 'src/waits.spec.ts'), `import { spawn, spawnSync } from 'node:child_process';\n${source}`);
-  const result = await runInGroup(process.execPath, [join(workspaceRoot, 'tools/jest.mjs'), 'fast', '--colors=false'], {
-    cwd: folder,
-    env: { ...process.env, ...limits },
-    limit: 50,
-  });
-  return { ...result, counted: projectOutcome(relative(workspaceRoot, folder), 'fast') };
+  for (const [name, source] of Object.entries(sources))
+    writeFileSync(join(folder, name), `import { spawn, spawnSync } from 'node:child_process';\n${source}`);
+  const name = basename(folder);
+  const args = [program, '--json', `--outputFile=.results/${name}.json`, '--roots', folder, workers, '--colors=false'];
+  const options = { cwd: workspaceRoot, env: { ...process.env, TEST_LEVEL: 'fast' }, limit: 50, expected: Object.keys(sources).length };
+  try {
+    return await runJest(name, args, { ...options, ...limits });
+  } finally {
+    for (const ending of ['json', 'progress.json']) rmSync(join(workspaceRoot, `.results/${name}.${ending}`), { force: true });
+  }
 }
+
+const passes = `it('passes', () => {});`;
+const leaves = `it('passes', () => { spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'left behind']); });`;
+const waits = `describe('a thing', () => { it('waits', () => { spawnSync('sleep', ['60']); }, 1_000); });`;
 
 describe('a run of Jest that hangs', () => {
   it('is ended, and names the process that a test left behind', async () => {
-    const leaves = `it('passes', () => { spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', 'left behind']); });`;
-    const { code, timedOut, output, counted } = await runProject(leaves, { TEST_END_LIMIT_S: '2' });
-    expect([code, timedOut]).toEqual([1, false]);
-    expect(output).toMatch(/Jest did not end: a test left something open; still alive: .*left behind \(process \d+\)/);
-    expect(counted).toMatchObject({ passed: 1, failures: [expect.stringContaining('left behind')] });
+    const { code, timedOut, passed, failures } = await run({ 'leaves.spec.ts': leaves }, { endLimit: 2 }, '--runInBand');
+    expect([code, timedOut, passed]).toEqual([1, true, 1]);
+    expect(failures).toEqual([
+      'All spec files were through, and Jest did not end: a test left something open.',
+      expect.stringMatching(/^Still alive at the end: .*left behind \(process \d+\)/),
+    ]);
   });
 
-  it('is ended at its limit, and names the file and the test that waits, although that blocks its whole process', async () => {
-    const waits = `describe('a thing', () => { it('waits', () => { spawnSync('sleep', ['60']); }, 1_000); });`;
-    const { code, timedOut, output, counted } = await runProject(waits, { TEST_LIMIT_S: '6' });
-    expect([code, timedOut]).toEqual([1, false]);
-    const named = /src\/waits\.spec\.ts was still at the test "a thing waits", for \d+ s\./;
-    expect(output).toMatch(named);
-    expect(counted).toMatchObject({ passed: 0, failures: [expect.stringMatching(named)] });
-  });
+  it.each([
+    ['the only file', { 'waits.spec.ts': waits }],
+    ['one of those that run at a time', { 'waits.spec.ts': waits, 'passes.spec.ts': passes }],
+  ])(
+    'is ended at its limit, and names the file and the test that waits, although that blocks its whole process: %s',
+    async (_name, sources) => {
+      const { code, timedOut, failures } = await run(sources, { limit: 9 });
+      expect([code, timedOut]).toEqual([1, true]);
+      expect(failures).toContainEqual(expect.stringMatching(/waits\.spec\.ts was still at the test "a thing waits", for \d+ s\.$/));
+      expect(failures).toContainEqual(expect.stringMatching(/^Still alive at the end: .*sleep 60 \(process \d+\)/));
+    },
+  );
 
   it('is not spoken of when it ends by itself', async () => {
-    const { code, counted } = await runProject(`it('passes', () => {});`, {});
-    expect([code, counted]).toEqual([0, { passed: 1, failures: [], skipped: 0 }]);
+    expect(await run({ 'passes.spec.ts': passes })).toMatchObject({ code: 0, passed: 1, failures: [], skipped: 0, left: [] });
   });
+});
+
+it('names the process that a test of several files left behind, although Jest ends its own processes', async () => {
+  const { timedOut, passed, failures } = await run({ 'leaves.spec.ts': leaves, 'passes.spec.ts': passes });
+  expect([timedOut, passed]).toEqual([false, 2]);
+  expect(failures).toEqual([expect.stringMatching(/^Still alive at the end: .*left behind \(process \d+\)/)]);
 });

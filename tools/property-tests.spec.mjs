@@ -1,8 +1,10 @@
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc, * as named from 'fast-check';
 import { runInGroup } from './process-group.mjs';
 import { workspaceRoot } from './workspace.mjs';
+
+jest.setTimeout(60_000);
 
 const below = (limit) => fc.property(fc.nat(), (n) => n < limit);
 

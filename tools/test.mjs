@@ -1,43 +1,77 @@
 // Runs everything this machine can run: `npm test`. One line per suite, one line per part that was left out with the
 // reason, and a closing line `N passed, N failed`. With CI=true leaving anything out is a failure.
-//   --check            lint, types, printed docs and fast tests only (`npm run check`)
+//   --check            lint, types, printed docs, fast tests and simulation only (`npm run check`)
 //   --only a,b         only the named suites, e.g. --only fast,int:redis,e2e-embedded
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureInstalled } from './ensure-installed.mjs';
+import { jest, runJest } from './jest-run.mjs';
 import { endAllGroups, runInGroup } from './process-group.mjs';
-import { forgetOutcome, projectOutcome } from './results.mjs';
-import { startServers } from './servers.mjs';
-import { obstacle, suites } from './suites.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { servers, startServers } from './servers.mjs';
+import { specFiles } from './specs.mjs';
+import { projects, workspaceRoot } from './workspace.mjs';
 
 /** The whole run in CI, in seconds; a suite gets what is left of it when that is less than its own limit. */
 const wholeLimit = 55 * 60;
 const checks = ['lint', 'docs', 'fast', 'simulation'];
+const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
+/** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
+const companions = { 'int:experts': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
+/** The tests against a broker mostly wait for time-outs of groups. */
+const workers = { 'int:kafka': ['--maxWorkers=3'] };
+
+/**
+ * The suites in the order they run: `args` for Node, `limit` in seconds, `needs` (names of servers). One with `files` runs Jest, or what Nx
+ * knows of it, on so many spec files of `level`; another passes or fails as a whole. One with `beside` begins together with the suite of that
+ * name, where both are run, and may outlast it. Those with `computes` take what the others leave of the processors, one after the other, from
+ * the first suite on that is not `alone`: such a one uses every processor.
+ */
+function suites() {
+  const integration = projects().flatMap(({ folder, needs }) => {
+    const [name, files] = [`int:${folder.split('/').at(-1)}`, specFiles('int', [folder]).length];
+    const args = ['--roots', folder, ...(workers[name] ?? [])];
+    const found = { ...jestSuite(name, `Integration tests of ${folder}`, 'int', files, args), limit: 480, needs, beside: companions[name] };
+    return files > 0 ? [found] : [];
+  });
+  const endToEnd = ['embedded', 'distributed'].map((engine) => ({
+    ...jestSuite(`e2e-${engine}`, `End-to-end tests, ${engine}`, `e2e-${engine}`, specFiles('e2e').length, []),
+    limit: 420,
+    needs: engine === 'embedded' ? [] : ['kafka', 'redis', 'neo4j', 'chroma'],
+  }));
+  // The kill matrix, the short form of other faults, and each protection switched off once; so many systems at a time.
+  const faults = Object.entries({ embedded: 4, distributed: 2 }).map(([engine, jobs]) => ({
+    name: `faults-${engine}`,
+    title: `Faults, ${engine}`,
+    args: ['tests/faults/dist/main.js', '--ci', '--engine', engine, '--jobs', String(jobs)],
+    limit: 900,
+    needs: engine === 'embedded' ? [] : ['kafka', 'redis', 'neo4j', 'searx'],
+    alone: true,
+  }));
+  return [
+    { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], limit: 900, files: specFiles('fast').length, alone: true },
+    { name: 'docs', title: 'Printed docs', args: ['tools/print-docs.mjs', '--check'], limit: 60 },
+    { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 480, computes: true },
+    { ...jestSuite('simulation', 'Simulation', 'simulation', specFiles('simulation').length, []), limit: 900, computes: true },
+    ...integration,
+    ...endToEnd,
+    ...faults,
+  ];
+}
+
+function jestSuite(name, title, level, files, options) {
+  const outcome = `--outputFile=.results/${name.replace(':', '-')}.json`;
+  return { name, title, level, files, args: [jest, '--json', outcome, ...options] };
+}
 
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, only: { type: 'string' } } });
 const strict = ['true', '1'].includes(process.env.CI ?? '');
-const logFolder = join(workspaceRoot, '.results');
 const started = Date.now();
 const totals = { passed: 0, failed: 0 };
 /** Set once servers are asked for; whoever ends the run stops what was started. */
 let starting;
 /** A signal came: nothing more is run or reported. */
 let ending = false;
-
-function environmentOf(extra) {
-  return {
-    ...process.env,
-    ...extra,
-    NX_DAEMON: 'false',
-    NX_TUI: 'false',
-    NX_NO_CLOUD: 'true',
-    NX_ISOLATE_PLUGINS: 'false',
-    NO_COLOR: '1',
-    FORCE_COLOR: '0',
-  };
-}
 
 function report(mark, title, text, seconds) {
   console.log(`${mark} ${title.padEnd(46)} ${text.padEnd(24)} ${seconds.toFixed(1).padStart(6)} s`);
@@ -48,41 +82,29 @@ function fail(title, reason) {
   console.log(`✗ ${title}: ${reason}`);
 }
 
-/** Counts what a finished suite left behind. A suite that ended badly is at least one failure. */
-function outcomeOf(suite, result) {
-  const outcome = { passed: 0, failures: [], skipped: 0 };
-  for (const folder of suite.level ? suite.folders : []) {
-    const counted = projectOutcome(folder, suite.level);
-    outcome.passed += counted.passed;
-    outcome.failures.push(...counted.failures);
-    outcome.skipped += counted.skipped;
-  }
-  if (result.timedOut) outcome.failures.push(`Ended after its limit of ${suite.limit} s.`);
-  if (strict && outcome.skipped > 0) outcome.failures.push(`${outcome.skipped} tests are skipped.`);
-  if (result.code !== 0 && outcome.failures.length === 0) outcome.failures.push(result.output.trim().split('\n').slice(-120).join('\n'));
-  return outcome;
-}
-
 async function runSuite(suite, environment) {
-  for (const folder of suite.level ? suite.folders : []) forgetOutcome(folder, suite.level);
+  const { name, title, level, args, limit, files, computes } = suite;
+  const log = name.replace(':', '-');
   const left = strict ? wholeLimit - (Date.now() - started) / 1000 : Infinity;
-  const result = await runInGroup(process.execPath, suite.args, {
-    cwd: join(workspaceRoot, suite.cwd ?? '.'),
-    env: environmentOf({ ...environment, ...(suite.projectLimit ? { TEST_LIMIT_S: String(suite.projectLimit) } : {}) }),
-    limit: Math.max(1, Math.min(suite.limit, left)),
-    yields: suite.computes,
-  });
+  const options = {
+    cwd: workspaceRoot,
+    env: { ...process.env, ...environment, ...(level ? { TEST_LEVEL: level } : {}), NO_COLOR: '1', FORCE_COLOR: '0' },
+    limit: Math.max(1, Math.min(limit, left)),
+    yields: computes,
+  };
+  const result = await (files ? runJest(log, args, { ...options, expected: files }) : runInGroup(process.execPath, args, options));
   if (ending) await new Promise(() => undefined);
-  writeFileSync(join(logFolder, `${suite.name.replace(':', '-')}.log`), result.output);
-  const { passed, failures, skipped } = outcomeOf(suite, result);
+  writeFileSync(join(workspaceRoot, `.results/${log}.log`), result.output);
+  const { passed = 0, skipped = 0, failures = [] } = result;
+  if (result.timedOut) failures.push(`Ended after its limit of ${limit} s.`);
+  if (strict && skipped > 0) failures.push(`${skipped} tests are skipped.`);
+  // A suite that ended badly is at least one failure.
+  if (result.code !== 0 && failures.length === 0) failures.push(result.output.trim().split('\n').slice(-120).join('\n'));
   totals.passed += passed;
   totals.failed += failures.length;
-  const numbers = suite.level
-    ? `${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
-    : failures.length > 0
-      ? 'failed'
-      : 'passed';
-  report(failures.length > 0 ? '✗' : '✓', suite.title, numbers, result.seconds);
+  const failed = failures.length > 0;
+  const counts = `${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  report(failed ? '✗' : '✓', title, files ? counts : failed ? 'failed' : 'passed', result.seconds);
   for (const failure of failures) console.log(failure.replace(/^/gm, '    '));
 }
 
@@ -90,29 +112,19 @@ function chosenSuites() {
   const all = suites();
   const wanted = values.check ? checks : values.only?.split(',');
   const unknown = wanted?.filter((name) => !all.some((suite) => suite.name === name)) ?? [];
-  if (unknown.length > 0) {
-    console.error(`No such suite: ${unknown.join(', ')}. Known: ${all.map(({ name }) => name).join(', ')}.`);
-    process.exit(1);
-  }
-  return wanted ? all.filter(({ name }) => wanted.includes(name)) : all;
+  if (unknown.length === 0) return wanted ? all.filter(({ name }) => wanted.includes(name)) : all;
+  console.error(`No such suite: ${unknown.join(', ')}. Known: ${all.map(({ name }) => name).join(', ')}.`);
+  process.exit(1);
 }
 
 async function runAll() {
-  const build = await runInGroup(process.execPath, [join(workspaceRoot, 'tools/build.mjs')], {
-    cwd: workspaceRoot,
-    env: environmentOf({}),
-    limit: 120,
-  });
+  const chosen = chosenSuites();
+  const options = { cwd: workspaceRoot, env: process.env, limit: 300 };
+  const build = await runInGroup(process.execPath, ['tools/build.mjs'], options);
   report(build.code === 0 ? '✓' : '✗', 'Build', build.code === 0 ? 'passed' : 'failed', build.seconds);
   if (build.code !== 0) return fail('Build', `\n${build.output}`);
-
-  const chosen = chosenSuites();
   starting = startServers([...new Set(chosen.flatMap((suite) => suite.needs ?? []))]);
-  try {
-    await takeSuites(chosen);
-  } finally {
-    await stopServers();
-  }
+  await takeSuites(chosen).finally(stopServers);
 }
 
 /** In their order, one at a time, but for those that run beside others. */
@@ -137,22 +149,19 @@ async function takeSuites(chosen) {
 /** Runs a suite, or says why not. */
 async function takeSuite(suite) {
   // Servers take a while to fetch and start; what needs none does not wait for them.
-  const servers = suite.needs?.length > 0 ? await starting : undefined;
-  const reason = obstacle(suite, servers?.missing ?? new Map());
-  if (!reason) await runSuite(suite, servers?.environment ?? {});
-  else if (strict) fail(suite.title, `left out, which CI does not allow: ${reason}`);
-  else console.log(`- left out: ${suite.title} (${reason})`);
+  const { environment, missing } = suite.needs?.length > 0 ? await starting : { missing: new Map() };
+  const reasons = (suite.needs ?? []).filter((name) => missing.has(name)).map((name) => `no ${servers[name].title}: ${missing.get(name)}`);
+  if (reasons.length === 0) await runSuite(suite, environment);
+  else if (strict) fail(suite.title, `left out, which CI does not allow: ${reasons.join('; ')}`);
+  else console.log(`- left out: ${suite.title} (${reasons.join('; ')})`);
 }
 
 async function stopServers() {
-  const { code, output } = (await (await starting)?.stop()) ?? { code: 0 };
-  if (code !== 0) fail('Servers', `could not be stopped:\n${output}`);
+  const stopped = await (await starting)?.stop();
+  if (stopped && stopped.code !== 0) fail('Servers', `could not be stopped:\n${stopped.output}`);
 }
 
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-]) {
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
   process.once(signal, async () => {
     console.log(`Ended by ${signal}.`);
     ending = true;
@@ -163,7 +172,7 @@ for (const [signal, code] of [
 }
 
 ensureInstalled();
-mkdirSync(logFolder, { recursive: true });
+mkdirSync(join(workspaceRoot, '.results'), { recursive: true });
 await runAll();
 if (totals.passed === 0 && totals.failed === 0) fail('Tests', 'none ran');
 console.log(`Took ${Math.round((Date.now() - started) / 1000)} s. What each suite printed is in .results/.`);

@@ -7,7 +7,7 @@ import type { TodaysCode } from '../todays-code.js';
 
 const folder = new URL('.', import.meta.url);
 
-/** Names of the recorded runs that are kept, one file each; `tools/record-runs.mjs` writes them. */
+/** Names of the recorded runs that are kept, one file each; `tests/support/recording/record-runs.mjs` writes them. */
 export const recordedNames: readonly string[] = readdirSync(folder)
   .filter((name) => name.endsWith('.ndjson'))
   .map((name) => name.replace('.ndjson', ''));

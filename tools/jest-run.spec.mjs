@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { countOutcome } from './results.mjs';
+import { countOutcome } from './jest-run.mjs';
+import { workspaceRoot } from './workspace.mjs';
 
 const file = (...tests) => ({
-  name: 'a.spec.ts',
+  name: join(workspaceRoot, 'a.spec.ts'),
   status: tests.some((test) => test.status === 'failed') ? 'failed' : 'passed',
   message: '',
   assertionResults: tests,
@@ -22,13 +24,13 @@ describe('counting results', () => {
       }),
       1,
     );
-    expect(counted).toEqual({ passed: 3, failures: ['a failed test\nexpected 1, got 2'], skipped: 2 });
+    expect(counted).toEqual({ passed: 3, failures: ['a.spec.ts: a failed test\nexpected 1, got 2'], skipped: 2 });
   });
 
   it('counts a file that could not be loaded as a failure', () => {
-    const broken = { name: 'b.spec.ts', status: 'failed', message: 'Cannot find module', assertionResults: [] };
+    const broken = { name: join(workspaceRoot, 'b.spec.ts'), status: 'failed', message: 'Cannot find module', assertionResults: [] };
     expect(countOutcome(outcome({ success: false, testResults: [broken] }), 1).failures).toEqual([
-      'b.spec.ts: did not run: Cannot find module',
+      'b.spec.ts: did not run\nCannot find module',
     ]);
   });
 

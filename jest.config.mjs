@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import vm from 'node:vm';
+import { levels, sourceFolders } from './tools/specs.mjs';
+import { swcOptions } from './tools/swc-options.mjs';
+
+// Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its libraries
+// anew: a larger nursery and a collector without helper threads clean up after it with less work.
+if (typeof vm.SourceTextModule !== 'function') {
+  const memory = ['--single-threaded-gc', '--min-semi-space-size=32', '--max-semi-space-size=64'];
+  const flags = ['--experimental-vm-modules', '--no-warnings', ...memory];
+  const { status } = spawnSync(process.execPath, [...flags, ...process.argv.slice(1)], { stdio: 'inherit' });
+  process.exit(status ?? 1);
+}
+
+const named = Object.keys(levels).find((name) => process.argv.slice(2).some((argument) => levels[name].named.test(argument)));
+const [level, engine] = process.env.TEST_LEVEL?.split('-') ?? [named];
+if (engine) process.env.ENGINE = engine;
+
+/** Set by tools/jest-run.mjs: where to note what is running. */
+const progress = process.env.CONCLAVE_TEST_PROGRESS;
+
+/**
+ * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
+ *
+ * TEST_LEVEL says which level of spec files runs, e2e-distributed with its engine. Without it that is the one that the command line names
+ * (`npx jest redis-state.int`, `npx jest tests/simulation`), and otherwise the fast one.
+ */
+export default {
+  roots: sourceFolders.map((folder) => `<rootDir>/${folder}`),
+  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
+  // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
+  testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tools/property-tests.mjs' },
+  transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },
+  reporters: ['default', ...(progress ? [['<rootDir>/tools/progress.mjs', { file: progress }]] : [])],
+  testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
+  testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
+  modulePathIgnorePatterns: ['<rootDir>/.*/(dist|bundle|\\.results|\\.stack)/', '<rootDir>/bench/langgraph/node_modules/'],
+  workerIdleMemoryLimit: '1GB',
+  ...levels[level]?.limits,
+  // A property is tried for seconds there.
+  ...(process.env.CONCLAVE_FUZZ ? { testTimeout: 300_000 } : {}),
+};

@@ -1,0 +1,45 @@
+// Runs Jest, or what runs it, and counts what it did.
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { runInGroup } from './process-group.mjs';
+import { readProgress, unfinished } from './progress.mjs';
+import { workspaceRoot } from './workspace.mjs';
+
+export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
+
+/**
+ * Runs Node with `args`, which write Jest's JSON to .results/<name>.json, in the environment `env`. Jest is ended at `limit` seconds, or
+ * when it does not end within `endLimit` seconds after its last test: what a test left open holds it for ever.
+ *
+ * @returns what `runInGroup` returns, with the numbers of passed and skipped tests and with a sentence for each failure. That fewer than
+ * `expected` spec files ran is one, and so is a process that a test left behind.
+ */
+export async function runJest(name, args, { expected, env, endLimit = 15, ...options }) {
+  const [outcome, progress] = ['json', 'progress.json'].map((ending) => join(workspaceRoot, `.results/${name}.${ending}`));
+  mkdirSync(join(workspaceRoot, '.results'), { recursive: true });
+  for (const file of [outcome, progress]) rmSync(file, { force: true });
+  const isStuck = () => {
+    const state = readProgress(progress);
+    return state?.complete && Date.now() - state.at > endLimit * 1000;
+  };
+  const result = await runInGroup(process.execPath, args, { ...options, env: { ...env, CONCLAVE_TEST_PROGRESS: progress }, isStuck });
+  const counted = existsSync(outcome)
+    ? countOutcome(JSON.parse(readFileSync(outcome, 'utf8')), expected)
+    : { passed: 0, skipped: 0, failures: result.timedOut ? [] : ['Its tests left no result.'] };
+  if (result.timedOut) counted.failures.push(...unfinished(readProgress(progress)));
+  if (result.left.length > 0) counted.failures.push(`Still alive at the end: ${result.left.join('; ')}.`);
+  return { ...result, ...counted };
+}
+
+/** What Jest's JSON says, in numbers and in names. A file that could not even be loaded is one failure. */
+export function countOutcome({ testResults, success, numPassedTests, numPendingTests, numTodoTests }, expected) {
+  const failures = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = relative(workspaceRoot, name);
+    if (status === 'failed' && assertionResults.length === 0) return [`${file}: did not run\n${message.trim()}`];
+    const failed = assertionResults.filter((test) => test.status === 'failed');
+    return failed.map(({ fullName, failureMessages }) => `${file}: ${fullName}\n${failureMessages.join('\n')}`);
+  });
+  if (testResults.length !== expected) failures.push(`Jest ran ${testResults.length} of ${expected} spec files.`);
+  if (!success && failures.length === 0) failures.push('Jest reports a failure outside of any test.');
+  return { passed: numPassedTests, skipped: numPendingTests + numTodoTests, failures };
+}

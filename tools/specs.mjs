@@ -1,0 +1,28 @@
+// The spec files of the workspace and their levels.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { workspaceRoot } from './workspace.mjs';
+
+export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'libs', 'tests', 'tools'];
+
+/**
+ * Which files a level has, and what on Jest's command line asks for them. What is of none of these is fast: it needs no server and takes
+ * seconds.
+ */
+export const levels = {
+  /** Needs real servers. */
+  int: { files: /\.int\.spec\.ts$/, named: /\.int(\.|$)/ },
+  /** Starts whole systems: one at a time, and with time for a cold start. */
+  e2e: { files: /\/tests\/e2e\/.*\.spec\.ts$/, named: /\.e2e(\.|$)|tests\/e2e/, limits: { testTimeout: 60_000, maxWorkers: 1 } },
+  /** Computes for minutes. */
+  simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
+};
+
+/** Paths relative to the root of the spec files in these folders that are of a level. */
+export function specFiles(level, folders = sourceFolders) {
+  const levelOf = (path) => Object.keys(levels).find((name) => levels[name].files.test(`/${path}`)) ?? 'fast';
+  return folders
+    .filter((folder) => existsSync(join(workspaceRoot, folder)))
+    .flatMap((folder) => readdirSync(join(workspaceRoot, folder), { recursive: true }).map((name) => `${folder}/${name}`))
+    .filter((path) => /\.spec\.(ts|mjs)$/.test(path) && !/\/(node_modules|dist)\//.test(path) && levelOf(path) === level);
+}

@@ -37,6 +37,23 @@ const ask = (body: string): Promise<{ status: number; code: string | null }> =>
     });
     sent.on('error', reject).end(body);
   });
+/** Milliseconds that another client waits for the list of models, one after the other, while the work goes on. */
+async function waitsDuring(work: () => Promise<unknown>): Promise<readonly number[]> {
+  const waits: number[] = [];
+  let going = true;
+  const others = (async () => {
+    while (going) {
+      const began = performance.now();
+      expect((await fetch(`${running.listening.url}/v1/models`)).status).toBe(200);
+      waits.push(performance.now() - began);
+      await delay(5);
+    }
+  })();
+  await work().finally(() => (going = false));
+  await others;
+  return waits;
+}
+const middle = (waits: readonly number[]): number => [...waits].sort((a, b) => a - b)[Math.floor(waits.length / 2)]!;
 const long = (part: string, bytes: number): string => part.repeat(Math.ceil(bytes / part.length)).slice(0, bytes);
 const words = 'What does the harbour master say about the 42 ships of May 1871? ';
 
@@ -62,22 +79,11 @@ describe('a request of many bytes', () => {
   ])(
     'keeps nobody else waiting and never ends as a dead letter: %s',
     async (_what, body, status, code) => {
-      const waits: number[] = [];
-      let going = true;
-      const others = (async () => {
-        while (going) {
-          const began = performance.now();
-          expect((await fetch(`${running.listening.url}/v1/models`)).status).toBe(200);
-          waits.push(performance.now() - began);
-          await delay(5);
-        }
-      })();
-      expect(await ask(body)).toEqual({ status, code });
-      going = false;
-      await others;
+      const usual = await waitsDuring(() => delay(200));
+      const waits = await waitsDuring(async () => expect(await ask(body)).toEqual({ status, code }));
       // Generous, for machines that do other work too; what this is against took seconds to minutes.
-      expect(waits.sort((a, b) => a - b)[Math.floor(waits.length / 2)]).toBeLessThan(250);
-      expect(waits.at(-1)).toBeLessThan(1_500);
+      expect(middle(waits)).toBeLessThan(250 + 5 * middle(usual));
+      expect(Math.max(...waits)).toBeLessThan(1_500 + 5 * Math.max(...usual));
     },
     30_000,
   );

@@ -9,8 +9,11 @@ const types: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'numbe
 /** Levels and parts of a schema. */
 const deepest = 40;
 const mostParts = 5_000;
-/** Milliseconds a schema may take over one answer: it and its patterns come from the client. */
-const longestMs = 50;
+/**
+ * Milliseconds a schema may take over one answer: it and its patterns come from the client. A fair one takes less than one; the rest is
+ * for machines that do other work at the same time, where the clock goes on while this process waits.
+ */
+const longestMs = 250;
 
 /** Throws REQUEST_INVALID for a `response_format` nobody could keep to. */
 export function checkFormat(format: AnswerParameters['response_format'] | null | undefined): void {

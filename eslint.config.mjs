@@ -145,7 +145,7 @@ const testFiles = {
 };
 
 export default defineConfig(
-  { ignores: ['**/dist/**', '**/bundle/**', '**/.results/**', '**/.nx/**', '**/.stack/**', '**/coverage/**', 'node_modules/**'] },
+  { ignores: ['**/dist/**', '**/.results/**', '**/.nx/**', '**/.stack/**', '**/coverage/**', 'node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   eslint.configs.recommended,
   {

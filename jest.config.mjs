@@ -36,7 +36,7 @@ export default {
   reporters: ['default', ...(progress ? [['<rootDir>/tools/progress.mjs', { file: progress }]] : [])],
   testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
-  modulePathIgnorePatterns: ['<rootDir>/.*/(dist|bundle|\\.results|\\.stack)/', '<rootDir>/bench/langgraph/node_modules/'],
+  modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/bench/langgraph/node_modules/'],
   workerIdleMemoryLimit: '1GB',
   ...levels[level]?.limits,
   // A property is tried for seconds there.

@@ -1,103 +1,112 @@
-// Compiles src/ of every project, or of the projects named by folder or package, to dist/ in one process:
-//   node tools/build.mjs [libs/loop @conclave/ports ...]
-// Types are checked elsewhere (`npm run check`); this only translates, so a build takes a second or two. Without names the programs
-// under apps/ are bundled too.
+// Bundles the programs of the workspace straight from TypeScript into dist/: `node tools/build.mjs`. Does nothing where nothing has changed.
+// A program is named after its project, `dist/planner.js`, or after its file where a program starts it as a process of its own. What programs
+// share and what they import lazily are files beside them, so that a start reads no more than it uses. `npm run check` checks the types.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { transformSync, version } from '@swc/core';
-import { bundleApps } from './bundle.mjs';
-import { swcOptions } from './swc-options.mjs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { projects, workspaceRoot } from './workspace.mjs';
-import { writeWhole } from './write-whole.mjs';
 
-/** Contract suites and specs need Jest; what ships must not. */
-const testOnly = /(\.spec|\.contract|\.d)\.m?ts$|^suites\.ts$|(^|\/)__fixtures__\//;
-const importsTestOnly = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']*(?:\.spec|\.contract)\.js|@conclave\/[^"']+\/suites)["']/;
-const compiler = createHash('sha256').update(JSON.stringify(swcOptions)).update(version).digest('hex');
+const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
+/** They read what the product exports. */
+const scripts = ['tools/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
+/** They need Jest; what is built must not. */
+const testOnly = /(\.(spec|contract)|\/suites)\.ts$/;
+const inRoot = (...path) => join(workspaceRoot, ...path);
+const dist = inRoot('dist');
+const record = join(dist, '.build.json');
 
-function filesUnder(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)));
+const options = {
+  absWorkingDir: workspaceRoot,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  conditions: ['@conclave/source', 'module'],
+  tsconfig: inRoot('tsconfig.json'),
+  // Code finds its assets from where it is itself: all files lie in one folder, and `assets` in it.
+  chunkNames: '[name]-[hash]',
+  // Packages in the older format call require.
+  banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
+  // Decorators need it before anything else; the order between files of a program is esbuild's.
+  inject: [inRoot('node_modules/reflect-metadata/Reflect.js')],
+  // libsql and the local stack find files from where they are themselves. The others Nest would use if they were installed.
+  external: [
+    'libsql',
+    inRoot('deploy/stack/*'),
+    '@nats-io/transport-node',
+    '@nestjs/websockets',
+    'amqp-connection-manager',
+    'class-transformer',
+    'class-validator',
+    'mqtt',
+  ],
+  // Nest names modules and providers after their classes.
+  keepNames: true,
+  legalComments: 'none',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  write: false,
+  metafile: true,
+};
+
+/** Relative to the root; none where there is no such folder. */
+const filesUnder = (folder) =>
+  existsSync(inRoot(folder)) ? readdirSync(inRoot(folder), { recursive: true }).map((name) => `${folder}/${name}`) : [];
+
+/** Sources of the programs by the names of their files. */
+export function programs() {
+  const sources = projects().flatMap(({ folder }) => (folder.startsWith('libs/') ? [] : filesUnder(`${folder}/src`)));
+  const nameOf = (path) => path.replace(/(\/src)?\/main\.ts$/, '').replace(/^.*\/|\.(ts|mjs)$/g, '');
+  return Object.fromEntries([...sources.filter((path) => isProgram.test(path)), ...scripts].map((path) => [nameOf(path), path]));
 }
 
-/** Compiles one file; returns its outputs as [path relative to dist, content]. */
-function compile(source, name, distFolder, sourcePath) {
-  const output = name.replace(/\.ts$/, '.js');
-  const outputFolder = dirname(join(distFolder, output));
-  const { code, map } = transformSync(source, {
-    ...swcOptions,
-    filename: sourcePath,
-    sourceFileName: relative(outputFolder, sourcePath),
-    configFile: false,
-    swcrc: false,
-  });
-  const broken = importsTestOnly.exec(code);
-  if (broken) throw new Error(`${relative(workspaceRoot, sourcePath)} ships but imports ${broken[1]}, which only tests may import.`);
-  const mapName = `${output.split('/').at(-1)}.map`;
-  return [
-    [output, `${code}//# sourceMappingURL=${mapName}\n`],
-    [`${output}.map`, map],
-  ];
+/** What outputs depend on beside the sources: asking esbuild for its version would take longer than to see that nothing has changed. */
+const recipeOf = (entryPoints) =>
+  [fileURLToPath(import.meta.url), inRoot('package-lock.json'), options.tsconfig]
+    .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))
+    .update(JSON.stringify(entryPoints))
+    .digest('hex');
+
+/** That of a folder changes when a file in it comes or goes. */
+const stampOf = (path) => statSync(inRoot(path), { throwIfNoEntry: false })?.mtimeMs;
+
+/** Two builds may run at once in one checkout: a reader sees the old file or the new one, never half of one. */
+function writeWhole(path, content) {
+  const draft = `${path}.${process.pid}.draft`;
+  writeFileSync(draft, content);
+  renameSync(draft, path);
 }
 
-/** Builds one project; files whose source and compiler are unchanged are left alone. Returns how many files it wrote. */
-function buildProject(folder) {
-  const sourceFolder = join(workspaceRoot, folder, 'src');
-  const distFolder = join(workspaceRoot, folder, 'dist');
-  const recordPath = join(distFolder, '.build.json');
-  const before = existsSync(recordPath) ? JSON.parse(readFileSync(recordPath, 'utf8')) : {};
-  const record = {};
-  const outputs = new Set(['.build.json']);
-  let written = 0;
+/** Builds all programs where a source has changed, and says so in one line on stderr. Throws with the messages of esbuild. */
+export async function buildPrograms() {
+  const started = Date.now();
+  const entryPoints = programs();
+  const recipe = recipeOf(entryPoints);
+  const before = existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')) : undefined;
+  if (before?.recipe === recipe && Object.entries(before.inputs).every(([path, stamp]) => stampOf(path) === stamp)) return;
 
-  for (const name of filesUnder(sourceFolder)) {
-    if (testOnly.test(name)) continue;
-    const isCode = name.endsWith('.ts');
-    const source = readFileSync(join(sourceFolder, name));
-    const digest = createHash('sha256')
-      .update(isCode ? compiler : '')
-      .update(source)
-      .digest('hex');
-    const names = isCode ? [name.replace(/\.ts$/, '.js'), name.replace(/\.ts$/, '.js.map')] : [name];
-    record[name] = digest;
-    for (const output of names) outputs.add(output);
-    if (before[name] === digest && names.every((output) => existsSync(join(distFolder, output)))) continue;
-    const results = isCode ? compile(source.toString(), name, distFolder, join(sourceFolder, name)) : [[name, source]];
-    for (const [output, content] of results) writeWhole(join(distFolder, output), content);
-    written += 1;
-  }
-  for (const stale of filesUnder(distFolder)) {
-    if (!outputs.has(stale) && !stale.endsWith('.draft')) rmSync(join(distFolder, stale), { force: true });
-  }
-  writeWhole(recordPath, JSON.stringify(record));
-  return written;
+  const { build } = await import('esbuild');
+  const { outputFiles, metafile } = await build({ ...options, entryPoints, outdir: dist });
+  const sources = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
+  const wrong = sources.find((path) => testOnly.test(path));
+  if (wrong) throw new Error(`A program is built with ${wrong}, which only tests may import.`);
+
+  mkdirSync(dist, { recursive: true });
+  const folders = new Set(sources.map((path) => `${path.replace(/\/src\/.*/, '')}/src/assets`));
+  const assets = [...folders].filter((path) => existsSync(inRoot(path)));
+  for (const path of assets) cpSync(inRoot(path), join(dist, 'assets'), { recursive: true });
+  // Programs come after the files that they name.
+  for (const { path, contents } of outputFiles.reverse()) writeWhole(path, contents);
+  // A process of the build before may still import a file of it.
+  const outputs = outputFiles.map(({ path }) => basename(path));
+  const kept = new Set([...outputs, ...(before?.outputs ?? []), 'assets', basename(record)]);
+  for (const name of readdirSync(dist))
+    if (!kept.has(name) && !name.endsWith('.draft')) rmSync(join(dist, name), { recursive: true, force: true });
+  const read = [...sources, ...assets, ...assets.flatMap(filesUnder)];
+  writeWhole(record, JSON.stringify({ recipe, outputs, inputs: Object.fromEntries(read.map((path) => [path, stampOf(path)])) }));
+  console.error(`Built ${Object.keys(entryPoints).length} programs in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }
 
-const started = Date.now();
-const wanted = process.argv.slice(2);
-const known = projects();
-const unknown = wanted.filter((name) => !known.some((project) => project.folder === name || project.name === name));
-if (unknown.length > 0) {
-  console.error(`No such project: ${unknown.join(', ')}. Known: ${known.map((project) => project.folder).join(', ')}.`);
-  process.exit(1);
-}
-const chosen = wanted.length === 0 ? known : known.filter((project) => wanted.includes(project.folder) || wanted.includes(project.name));
-let written = 0;
-const failures = [];
-for (const { folder } of chosen) {
-  try {
-    written += buildProject(folder);
-  } catch (error) {
-    failures.push(`${folder}: ${error.message}`);
-  }
-}
-if (failures.length > 0) {
-  console.error(failures.join('\n'));
-  process.exit(1);
-}
-// Whoever builds single libraries has no use for programs.
-if (wanted.length === 0) written += await bundleApps();
-if (written > 0) console.error(`Built ${written} files in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPrograms();

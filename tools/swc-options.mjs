@@ -1,4 +1,4 @@
-/** How TypeScript becomes JavaScript, the same for the build and for Jest, so that tests run what ships. */
+/** How TypeScript becomes JavaScript, in tests. */
 export const swcOptions = {
   jsc: {
     experimental: { keepImportAttributes: true },

@@ -43,14 +43,14 @@ function suites() {
   const faults = Object.entries({ embedded: 4, distributed: 2 }).map(([engine, jobs]) => ({
     name: `faults-${engine}`,
     title: `Faults, ${engine}`,
-    args: ['tests/faults/dist/main.js', '--ci', '--engine', engine, '--jobs', String(jobs)],
+    args: ['dist/faults.js', '--ci', '--engine', engine, '--jobs', String(jobs)],
     limit: 900,
     needs: engine === 'embedded' ? [] : ['kafka', 'redis', 'neo4j', 'searx'],
     alone: true,
   }));
   return [
     { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], limit: 900, files: specFiles('fast').length, alone: true },
-    { name: 'docs', title: 'Printed docs', args: ['tools/print-docs.mjs', '--check'], limit: 60 },
+    { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
     { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 480, computes: true },
     { ...jestSuite('simulation', 'Simulation', 'simulation', specFiles('simulation').length, []), limit: 900, computes: true },
     ...integration,

@@ -4,10 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { MemorySaver } from '@langchain/langgraph';
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import Database from 'better-sqlite3';
-import { committeeSteps } from '../dist/overhead-per-run/committee-steps.js';
-import { hostRounds } from '../dist/overhead-per-run/measured-round.js';
-import { instantModels } from '../dist/committee/instant-models.js';
-import { answer, question } from '../dist/committee/replies.js';
+import { answer, committeeSteps, hostRounds, instantModels, question } from '../../dist/langgraph-parts.js';
 import { committeeGraph } from './graph.mjs';
 
 const [kind, file, durability = 'async'] = process.argv.slice(2);

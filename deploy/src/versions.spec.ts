@@ -58,7 +58,7 @@ describe('the Dockerfiles', () => {
     const dockerfile = read(`apps/${app}/Dockerfile`);
     expect(dockerfile).toContain('ARG BASE=node:24-slim\n');
     expect(dockerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
-    expect(dockerfile).toContain(`CMD ["node", "apps/${app}/bundle/main.js"]`);
+    expect(dockerfile).toContain(`CMD ["node", "dist/${app}.js"]`);
     expect(dockerfile).not.toMatch(/^# *syntax=/m);
   });
 

@@ -55,7 +55,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     models: ports.models,
     blobs: ports.blobs,
     documents: ports.documents ?? null,
-    remoteFiles: openRemoteFiles({ allowHosts: loaded.configuration.search.allow_hosts }),
+    remoteFiles: await openRemoteFiles({ allowHosts: loaded.configuration.search.allow_hosts }),
     vectors: ports.vectors ?? null,
     embedder: ports.embedder ?? null,
     graph: ports.graph,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ async function start(
   const port = await freePort();
   const supervised = await Supervised.start({
     name: service,
-    args: [...flags, join(root, `apps/${service}/bundle/main.js`)],
+    args: [...flags, join(root, `dist/${service}.js`)],
     env: {
       CONCLAVE_CONFIG: config,
       CONCLAVE_HOME: folder,
@@ -146,7 +146,7 @@ describe('a service as a process of its own', () => {
   }, 60_000);
 
   it('ends with a sentence, before it looks for a store, where anybody could ask without a key', () => {
-    const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/gateway/bundle/main.js')], {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'dist/gateway.js')], {
       encoding: 'utf8',
       cwd: folder,
       env: { PATH: process.env.PATH, KAFKA_BROKERS: '127.0.0.1:9', REDIS_URL: 'redis://127.0.0.1:9', HOST: '0.0.0.0' },
@@ -158,7 +158,7 @@ describe('a service as a process of its own', () => {
   }, 30_000);
 
   it('ends with every mistake of its configuration and code 1', () => {
-    const { status, stderr } = spawnSync(process.execPath, [join(root, 'apps/planner/bundle/main.js')], {
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'dist/planner.js')], {
       encoding: 'utf8',
       timeout: 25_000,
       cwd: folder,
@@ -169,11 +169,27 @@ describe('a service as a process of its own', () => {
     expect(stderr.split('\n').length).toBeLessThan(8);
   }, 30_000);
 
+  it('names the line of TypeScript where an error comes from that nobody expects', () => {
+    const breakage = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      fs.existsSync = () => { throw new Error('The disk is gone.'); }; syncBuiltinESMExports();`;
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(breakage)}`, join(root, 'dist/planner.js')],
+      { encoding: 'utf8', timeout: 25_000, cwd: folder, env: { PATH: process.env.PATH, CONCLAVE_CONFIG: 'conclave.yaml' } },
+    );
+    expect(status).toBe(1);
+    expect(stderr).toContain('The disk is gone.');
+    const places = [...stderr.matchAll(/\((\/[^()]*\/src\/[^()]*\.ts):(\d+):\d+\)/g)];
+    const lines = places.map(([, file, line]) => readFileSync(file!, 'utf8').split('\n')[Number(line) - 1]);
+    expect(lines[0]).toContain('existsSync(');
+    expect(lines.at(-1)).toContain('runProcess(');
+  }, 30_000);
+
   it.each(['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])(
     'ends with a sentence where no stores are named, and leaves no data folder: %s',
     (service) => {
       const empty = mkdtempSync(join(folder, 'empty-'));
-      const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, `apps/${service}/bundle/main.js`)], {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, `dist/${service}.js`)], {
         encoding: 'utf8',
         cwd: empty,
         env: { PATH: process.env.PATH },

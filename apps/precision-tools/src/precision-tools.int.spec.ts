@@ -10,7 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 
 jest.setTimeout(60_000);
 /** What ships, as the build leaves it: with the entry, the loader and the machine code of a release. */
-const program = fileURLToPath(new URL('../bundle/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../../../dist/precision-tools.js', import.meta.url));
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

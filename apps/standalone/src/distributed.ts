@@ -15,8 +15,8 @@ import { adminKeyFile } from './own-doors.js';
 const services = ['merger', 'planner', 'experts', 'graph-ingest', 'gateway'] as const;
 type ServiceName = (typeof services)[number];
 
-/** Path from this file, built or not, to the root of the workspace. */
-const fromRoot = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+/** Built programs lie beside each other, in a folder below the root of the workspace. */
+const beside = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const readyWithinMs = 120_000;
 const stopWithinMs = 20_000;
 
@@ -47,7 +47,7 @@ const isFree = (port: number): Promise<boolean> =>
 /** Addresses of the stores: the environment's own, else those of `npm run stack -- up`. Null when neither says where Kafka is. */
 function storeAddresses(): Record<string, string> | null {
   if (process.env.KAFKA_BROKERS ?? process.env.CONCLAVE_CONFIG) return {};
-  const file = fromRoot('deploy/.stack/env.json');
+  const file = beside('../deploy/.stack/env.json');
   if (!existsSync(file)) return null;
   const { SEARXNG_URL: _search, ...stores } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
   return stores.KAFKA_BROKERS ? stores : null;
@@ -60,7 +60,7 @@ async function gatewayPort(): Promise<number> {
 }
 
 function start(service: ServiceName, adminPort: number, extra: Record<string, string>): Child {
-  const child = spawn(process.execPath, [fromRoot(`apps/${service}/bundle/main.js`)], {
+  const child = spawn(process.execPath, [beside(`./${service}.js`)], {
     env: { LOG_LEVEL: 'warn', ...extra, ...process.env, ADMIN_PORT: String(adminPort), PORT: extra.PORT },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A Ctrl+C at the terminal comes to us alone; we pass it on in order.

@@ -26,7 +26,7 @@ export async function buildWorkspace(): Promise<void> {
 
 /** `npm run bench -- <args>` without npm. Throws when the output names the host. */
 export async function runBench(args: readonly string[]): Promise<Ended> {
-  const ended = await node(['bench/dist/main.js', ...args]);
+  const ended = await node(['dist/bench.js', ...args]);
   if (hostname().length > 3 && ended.text.includes(hostname())) throw new Error('The report names the host.');
   return ended;
 }

@@ -19,7 +19,7 @@ export class FakeModel {
     let take: (event: string, note: CallNote) => void = () => undefined;
     const worker = await Worker.start({
       name: 'fake model server',
-      script: new URL('./main.js', import.meta.url),
+      script: new URL('./model-server.js', import.meta.url),
       onEvent: (event, value) => take(event, value as CallNote),
     });
     const model = new FakeModel(worker, await worker.call<string>('url'));

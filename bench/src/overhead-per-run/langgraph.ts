@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { workspaceRoot } from '@conclave/test-support/system';
 
-const folder = fileURLToPath(new URL('../../langgraph/', import.meta.url));
+const folder = join(workspaceRoot, 'bench/langgraph');
 /** A native module is compiled on the way, which takes minutes. */
 const installWithinMs = 15 * 60_000;
 
-export const langGraphWorker = new URL('../../langgraph/worker.mjs', import.meta.url);
+export const langGraphWorker = pathToFileURL(join(folder, 'worker.mjs'));
 
 const isInstalled = (): boolean =>
   existsSync(join(folder, 'node_modules/@langchain/langgraph/package.json')) &&

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Supervised } from '@conclave/test-support';
+import { workspaceRoot } from '@conclave/test-support/system';
 import type { Closing } from './closing.js';
 import type { Scratch } from './scratch.js';
 import type { Stores } from './stores.js';
@@ -119,7 +120,7 @@ export async function launch({ app, home, portName, closing, profile, env = {}, 
   const port = await freePort();
   const running = await Supervised.start({
     name: app,
-    args: [...flags, ...profileFlags(profile), fileURLToPath(new URL(`../../../apps/${app}/bundle/main.js`, import.meta.url))],
+    args: [...flags, ...profileFlags(profile), join(workspaceRoot, 'dist', `${app}.js`)],
     cwd: home,
     env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', ...env, [portName]: String(port) },
     ready: `http://127.0.0.1:${port}/health/ready`,

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { workspaceRoot } from '@conclave/test-support/system';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Closing } from './closing.js';
 
@@ -26,7 +29,7 @@ export interface Stores {
 
 const groupsWithinMs = 60_000;
 
-const loadStack = async (): Promise<Stack> => (await import(new URL('../../../deploy/stack/index.mjs', import.meta.url).href)) as Stack;
+const loadStack = async (): Promise<Stack> => (await import(pathToFileURL(join(workspaceRoot, 'deploy/stack/index.mjs')).href)) as Stack;
 
 /** Why they cannot run here, or null. */
 export async function storesObstacle(): Promise<string | null> {

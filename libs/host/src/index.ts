@@ -5,4 +5,4 @@ export { openModels, type OpenedModels } from './open-models.js';
 export { openPorts, type OpenedPorts, type OpenPortsOptions, type ServiceName } from './open-ports.js';
 export { newProcessId, runProcess, taskConcurrency, type ProcessOptions, type RunningProcess } from './start-process.js';
 export { publishToolOffers, type PublishedOffers } from './publish-tool-offers.js';
-export { openRemoteFiles } from '@conclave/adapter-documents';
+export { openRemoteFiles } from './open-remote-files.js';

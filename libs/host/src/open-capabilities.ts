@@ -1,11 +1,5 @@
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { ChromaVectors } from '@conclave/adapter-chroma';
-import { openDocumentReader, openPageReader } from '@conclave/adapter-documents';
-import { BuiltInEmbedder } from '@conclave/adapter-embedder';
-import { openToolServers } from '@conclave/adapter-mcp';
-import { openEmbeddings } from '@conclave/adapter-openai';
-import { openSymbolic } from '@conclave/adapter-symbolic';
+import { dirname, join } from 'node:path';
 import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Ports } from '@conclave/platform';
@@ -27,21 +21,28 @@ const users: Readonly<Record<keyof Capabilities, readonly ServiceName[]>> = {
 };
 
 /** What the capabilities of a service work with. */
-export function openCapabilities(
+export async function openCapabilities(
   { loaded, service, observers: { logger } }: OpenPortsOptions,
   sqlite: Sqlite | null,
   keep: Keep,
-): Capabilities {
+): Promise<Capabilities> {
   const uses = (part: keyof Capabilities): boolean => users[part].includes(service);
   const { math, mcp, search } = loaded.configuration;
-  const vectors = uses('vectors') ? openVectors(loaded, sqlite, keep) : null;
+  const vectors = uses('vectors') ? await openVectors(loaded, sqlite, keep) : null;
   return {
     symbolic: uses('symbolic')
-      ? keep(openSymbolic({ ...(math.python ? { python: math.python } : {}), memoryMb: math.memory_mb, seconds: math.seconds, logger }))
+      ? keep(
+          (await import('@conclave/adapter-symbolic')).openSymbolic({
+            ...(math.python ? { python: math.python } : {}),
+            memoryMb: math.memory_mb,
+            seconds: math.seconds,
+            logger,
+          }),
+        )
       : null,
     tools: uses('tools')
       ? keep(
-          openToolServers({
+          (await import('@conclave/adapter-mcp')).openToolServers({
             servers: mcp,
             environment: loaded.variables,
             builtins: builtins(),
@@ -50,16 +51,17 @@ export function openCapabilities(
           }),
         )
       : null,
-    pages: uses('pages') ? keep(openPageReader({ allowHosts: search.allow_hosts })) : null,
-    documents: uses('documents') ? keep(openDocumentReader()) : null,
+    pages: uses('pages') ? keep((await import('@conclave/adapter-documents')).openPageReader({ allowHosts: search.allow_hosts })) : null,
+    documents: uses('documents') ? keep((await import('@conclave/adapter-documents')).openDocumentReader()) : null,
     vectors,
-    embedder: vectors ? keep(openEmbedder(loaded)) : null,
+    embedder: vectors ? keep(await openEmbedder(loaded)) : null,
   };
 }
 
 /** Null where no process shares vectors with the others: a cluster without ChromaDB. */
-function openVectors({ configuration: { stores }, secrets }: Loaded, sqlite: Sqlite | null, keep: Keep): Vectors | null {
-  if (stores.chroma)
+async function openVectors({ configuration: { stores }, secrets }: Loaded, sqlite: Sqlite | null, keep: Keep): Promise<Vectors | null> {
+  if (stores.chroma) {
+    const { ChromaVectors } = await import('@conclave/adapter-chroma');
     return keep(
       new ChromaVectors({
         url: stores.chroma.url,
@@ -67,22 +69,28 @@ function openVectors({ configuration: { stores }, secrets }: Loaded, sqlite: Sql
         namespace: stores.kafka?.topic_prefix ?? '',
       }),
     );
+  }
   return sqlite?.vectors ?? null;
 }
 
 /** Throws Failure CONFIGURATION_INVALID for a model of a provider that is not configured. */
-function openEmbedder(loaded: Loaded): Embedder {
+async function openEmbedder(loaded: Loaded): Promise<Embedder> {
   const { model } = loaded.configuration.embeddings;
-  if (!model) return BuiltInEmbedder.open();
+  if (!model) return (await import('@conclave/adapter-embedder')).BuiltInEmbedder.open();
   const at = model.lastIndexOf('@');
   const name = model.slice(at + 1);
-  const provider = providerOf(loaded, name);
+  const { openEmbeddings, natureOf } = await import('@conclave/adapter-openai');
+  const provider = providerOf(loaded, name, natureOf);
   if (!provider) throw new Failure('CONFIGURATION_INVALID', `embeddings.model: there is no provider ${name}. Name it under \`providers\`.`);
   return openEmbeddings({ name, provider, model: model.slice(0, at) });
 }
 
-/** Programs that come with the product, started with the Node that runs this process. */
+/**
+ * Programs that come with the product, started with the Node that runs this process. They are found from their package, not from this file:
+ * sources under test start the built program too.
+ */
 function builtins(): Readonly<Record<string, { readonly command: string; readonly args: readonly string[] }>> {
-  const program = createRequire(import.meta.url).resolve('@conclave/app-precision-tools/program');
+  const manifest = createRequire(import.meta.url).resolve('@conclave/app-precision-tools/package.json');
+  const program = join(dirname(manifest), '../../dist/precision-tools.js');
   return { 'precision-tools': { command: process.execPath, args: [program, '--only-usable'] } };
 }

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedTtl, openSqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog, Recovery, StateStore } from '@conclave/ports';
@@ -60,6 +59,7 @@ export async function openLog({ loaded, logger, processId }: OpenLogOptions): Pr
       return { log, state, retentionMs: keptMs, topics, where, runOf: (runId) => runs.read(runId), close };
     }
     if (!existsSync(join(loaded.home, 'conclave.db'))) return null;
+    const { embeddedTtl, openSqlite } = await import('@conclave/adapter-sqlite');
     const { durability } = loaded.configuration;
     const sqlite = keep(openSqlite({ home: loaded.home, processId, durability, logger, prunes: false }));
     const { log, state: store, recovery } = sqlite;

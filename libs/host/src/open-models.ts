@@ -1,16 +1,9 @@
-import { openDemoModels } from '@conclave/adapter-demo';
-import {
-  discoverLocalServers,
-  natureOf,
-  openProviders,
-  providerFromEnvironment,
-  usualPorts,
-  type ProviderConfig,
-  type ProvidersConfig,
-} from '@conclave/adapter-openai';
+import type { ProviderConfig, ProvidersConfig } from '@conclave/adapter-openai';
 import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
+
+type OpenAi = typeof import('@conclave/adapter-openai');
 
 export interface OpenedModels {
   readonly models: Models;
@@ -32,11 +25,16 @@ export interface ModelSearch {
  */
 export async function openModels(loaded: Loaded, search: ModelSearch): Promise<OpenedModels> {
   const { configuration, environment } = loaded;
-  const configured = Object.keys(configuration.providers).map((name): [string, ProviderConfig] => [name, providerOf(loaded, name)!]);
-  const found = configured.length === 0 && search.discover ? await discoverLocalServers(search) : [];
-  const lone = configured.length === 0 ? providerFromEnvironment(undefined, environment.OPENAI_API_KEY) : null;
+  const { openDemoModels } = await import('@conclave/adapter-demo');
+  const openai = await import('@conclave/adapter-openai');
+  const configured = Object.keys(configuration.providers).map((name): [string, ProviderConfig] => [
+    name,
+    providerOf(loaded, name, openai.natureOf)!,
+  ]);
+  const found = configured.length === 0 && search.discover ? await openai.discoverLocalServers(search) : [];
+  const lone = configured.length === 0 ? openai.providerFromEnvironment(undefined, environment.OPENAI_API_KEY) : null;
   const demoOnly = configured.length === 0 && found.length === 0;
-  const real = openProviders({
+  const real = openai.openProviders({
     providers: Object.fromEntries([
       ...configured,
       ...found.map(({ name, provider }) => [name, provider] as const),
@@ -45,11 +43,11 @@ export async function openModels(loaded: Loaded, search: ModelSearch): Promise<O
     models: known(configuration.models),
     ...(search.onConceded ? { onConceded: search.onConceded } : {}),
   });
-  return { models: joined(real, openDemoModels(), demoOnly, search.ports ?? {}), demoOnly };
+  return { models: joined(real, openDemoModels(), demoOnly, { ...openai.usualPorts, ...search.ports }, openai.openProviders), demoOnly };
 }
 
 /** A configured provider with its key; null for a name that is not configured. */
-export function providerOf({ configuration, secrets }: Loaded, name: string): ProviderConfig | null {
+export function providerOf({ configuration, secrets }: Loaded, name: string, natureOf: OpenAi['natureOf']): ProviderConfig | null {
   const provider = configuration.providers[name];
   if (!provider) return null;
   const key = secrets.providerKeys[name];
@@ -89,7 +87,13 @@ const known = (models: Loaded['configuration']['models']): NonNullable<Providers
  * One list of models, the demo in it only when it is the only one. A run carries the models its gateway chose, so a
  * process that looked around at another moment still reaches the demo and any usual local server by name.
  */
-function joined(real: Models, demo: Models, demoOnly: boolean, ports: NonNullable<ModelSearch['ports']>): Models {
+function joined(
+  real: Models,
+  demo: Models,
+  demoOnly: boolean,
+  ports: OpenAi['usualPorts'],
+  openProviders: OpenAi['openProviders'],
+): Models {
   const late = new Map<string, Models>();
   const lateServer = (name: string): Models | null => {
     const usual = discoveredProviders.find((one) => one === name);
@@ -97,7 +101,7 @@ function joined(real: Models, demo: Models, demoOnly: boolean, ports: NonNullabl
     const opened =
       late.get(usual) ??
       openProviders({
-        providers: { [usual]: { base_url: `http://127.0.0.1:${ports[usual] ?? usualPorts[usual]}/v1`, local: true, paid: false } },
+        providers: { [usual]: { base_url: `http://127.0.0.1:${ports[usual]}/v1`, local: true, paid: false } },
       });
     late.set(usual, opened);
     return opened;

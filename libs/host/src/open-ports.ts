@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { sampleCorpusFolder, sampleQuestion } from '@conclave/adapter-demo';
-import { openSearxng } from '@conclave/adapter-searxng';
-import { CorpusSearch, openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
+import type { Sqlite } from '@conclave/adapter-sqlite';
 import { Failure } from '@conclave/contracts';
 import {
   checkRetention,
@@ -50,7 +48,10 @@ export interface OpenedPorts extends Ports {
   readonly warnings: readonly string[];
 }
 
-/** Adapters as the configuration says: Kafka and Redis where `stores` names them, one SQLite file otherwise. */
+/**
+ * Adapters as the configuration says: Kafka and Redis where `stores` names them, one SQLite file otherwise. Each is imported where it is
+ * opened, so that a process loads what it uses.
+ */
 export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts> {
   const { loaded } = options;
   const opened: { close(): Promise<void> }[] = [];
@@ -69,17 +70,18 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
       ...(options.localServers ? { ports: options.localServers } : {}),
     });
     keep(models);
+    const { sampleCorpusFolder, sampleQuestion } = await import('@conclave/adapter-demo');
     const folder = loaded.configuration.search.corpus ?? (demoOnly && !loaded.configuration.search.searxng ? sampleCorpusFolder() : null);
     const sampled = folder !== null && loaded.configuration.search.corpus === undefined;
     const canSearch = folder !== null || loaded.configuration.search.searxng !== undefined;
     const off = protectionsOff(loaded.environment);
     const opening = { ...options, off };
-    const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : openEmbedded(opening, keep);
+    const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : await openEmbedded(opening, keep);
     const protectedStores = off.size > 0 ? unprotectedStores(whole, off) : whole;
     const stores = recordedStores(withSparingCaches(protectedStores, options), options);
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
-    const capabilities = openCapabilities(options, stores.sqlite, keep);
+    const capabilities = await openCapabilities(options, stores.sqlite, keep);
     const { sqlite: _sqlite, ...ports } = stores;
     return {
       ...ports,
@@ -134,8 +136,9 @@ function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder:
   return false;
 }
 
-function openEmbedded(opening: Opening, keep: Keep): Stores {
+async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
   const { loaded, observers, processId } = opening;
+  const { openSqlite } = await import('@conclave/adapter-sqlite');
   const sqlite = keep(
     openSqlite({
       home: loaded.home,
@@ -186,9 +189,14 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
 const canRecall = ({ configuration: { stores } }: Loaded): boolean => stores.neo4j !== undefined || stores.kafka === undefined;
 
 async function openSearch({ configuration }: Loaded, folder: string | null, sqlite: Sqlite | null, keep: Keep): Promise<Search | null> {
-  if (configuration.search.searxng) return keep(openSearxng({ url: configuration.search.searxng }));
+  if (configuration.search.searxng) {
+    const { openSearxng } = await import('@conclave/adapter-searxng');
+    return keep(openSearxng({ url: configuration.search.searxng }));
+  }
   if (!folder) return null;
-  return sqlite ? sqlite.corpus(folder) : keep(await CorpusSearch.open({ folder, index: ':memory:' }));
+  if (sqlite) return sqlite.corpus(folder);
+  const { CorpusSearch } = await import('@conclave/adapter-sqlite');
+  return keep(await CorpusSearch.open({ folder, index: ':memory:' }));
 }
 
 async function openGraph(
@@ -214,6 +222,7 @@ async function openGraph(
   }
   if (sqlite) return sqlite.graph;
   if (readsOnly) return null;
+  const { openSqlite } = await import('@conclave/adapter-sqlite');
   // A graph of its own file beside Kafka and Redis: one process can have it, which is what this service needs.
   return keep(
     openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger }),

@@ -124,7 +124,7 @@ async function conclave(args: readonly string[]): Promise<{ code: number | null;
   // A folder without any settings: all that a terminal on another machine has is the address.
   const cwd = join(engine.folder, 'terminal');
   mkdirSync(cwd, { recursive: true });
-  const child = spawn(process.execPath, [join(workspaceRoot, 'apps/standalone/bundle/main.js'), ...args], {
+  const child = spawn(process.execPath, [join(workspaceRoot, 'dist/standalone.js'), ...args], {
     cwd,
     env: { ...process.env, ...cleared, CONCLAVE_URL: engine.url() },
     stdio: ['ignore', 'pipe', 'pipe'],

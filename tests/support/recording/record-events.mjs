@@ -1,12 +1,12 @@
 // Records one event of each type and shape from a data folder into the corpus that today's schemas must keep reading:
-//   node tests/support/recording/record-events.mjs <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson
+//   node tools/run.mjs record-events <data folder> > libs/contracts/src/__fixtures__/events/<date>.ndjson
 // The embedded server of that folder must be stopped.
-import { openSqlite } from '../../../libs/adapters/sqlite/dist/index.js';
-import { topicsFor } from '../../../libs/contracts/dist/index.js';
+import { openSqlite } from '../../../libs/adapters/sqlite/src/index.ts';
+import { topicsFor } from '../../../libs/contracts/src/index.ts';
 
 const home = process.argv[2];
 if (!home) {
-  console.error('Usage: node tests/support/recording/record-events.mjs <data folder>');
+  console.error('Usage: node tools/run.mjs record-events <data folder>');
   process.exit(2);
 }
 const store = openSqlite({ home, processId: 'recorder', durability: 'process' });

@@ -1,18 +1,18 @@
 // Records the runs that today's code must keep deciding the same, with the demo model on its sample documents: one NDJSON file for each template.
-//   node tools/run.mjs tests/support/recording/record-runs.mjs
+//   node tools/run.mjs record-runs
 // writes libs/replay/src/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
 // files then shows reviewers what changed. `npx jest recorded-runs` compares them with the code.
-//   node tools/run.mjs tests/support/recording/record-runs.mjs <data folder> <run id>
+//   node tools/run.mjs record-runs <data folder> <run id>
 // prints a run of a stopped server instead, for a file of its own there. Prompts and replies of that run are in it, as it was recorded.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sampleQuestion } from '../../../libs/adapters/demo/dist/index.js';
-import { openSqlite } from '../../../libs/adapters/sqlite/dist/index.js';
-import { topicsFor } from '../../../libs/contracts/dist/index.js';
-import { loadConfiguration } from '../../../libs/platform/dist/index.js';
-import { expertPrompts } from '../../../libs/strategies/dist/index.js';
-import { ask } from '../../../apps/standalone/dist/commands/ask.js';
+import { sampleQuestion } from '../../../libs/adapters/demo/src/index.ts';
+import { openSqlite } from '../../../libs/adapters/sqlite/src/index.ts';
+import { topicsFor } from '../../../libs/contracts/src/index.ts';
+import { loadConfiguration } from '../../../libs/platform/src/index.ts';
+import { expertPrompts } from '../../../libs/strategies/src/index.ts';
+import { ask } from '../../../apps/standalone/src/commands/ask.ts';
 
 const templates = { agentic: 'conclave', 'single-pass': 'conclave-fast' };
 
@@ -41,12 +41,12 @@ const [home, runId] = process.argv.slice(2);
 if (home) {
   const lines = (await linesOf(home, (id) => id === runId)).get(runId);
   if (!lines) {
-    console.error('Usage: node tools/run.mjs tests/support/recording/record-runs.mjs [<data folder> <run id>]; no such run is recorded there.');
+    console.error('Usage: node tools/run.mjs record-runs [<data folder> <run id>]; no such run is recorded there.');
     process.exit(2);
   }
   console.log(lines.join('\n'));
 } else {
-  const folder = join(import.meta.dirname, '../../../libs/replay/src/__fixtures__');
+  const folder = join(process.cwd(), 'libs/replay/src/__fixtures__');
   const sink = { write: () => undefined };
   mkdirSync(folder, { recursive: true });
   for (const [name, model] of Object.entries(templates)) {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '@conclave/ports/suites';
 import { openCrashPoints } from './crash-point.js';
 import { noHistory } from './history.js';
@@ -11,6 +11,9 @@ import { noHistory } from './history.js';
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'conclave-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const loader = here('../../../../tests/support/typescript-loader.mjs');
+const programArguments = ['--no-warnings', '--import', loader, '--conditions=@conclave/source', here('./__fixtures__/crash-child.ts')];
 
 /** Upper bound of every wait for a process, in milliseconds. */
 const boundMs = 20_000;
@@ -21,7 +24,7 @@ afterEach(() => started.splice(0).forEach((program) => program.kill('SIGKILL')))
 
 /** Starts a process that passes the points, and collects what it says and how it ended: once both its end and all it said are there. */
 function startChild(environment: Record<string, string>) {
-  const program = spawn(process.execPath, [here('./__fixtures__/crash-child.mjs')], { env: { ...process.env, ...environment } });
+  const program = spawn(process.execPath, programArguments, { env: { ...process.env, ...environment } });
   started.push(program);
   const seen: { said: string; end: [code: number | null, signal: NodeJS.Signals | null] | null } = { said: '', end: null };
   program.stdout.on('data', (chunk: Buffer) => (seen.said += chunk.toString()));
@@ -32,7 +35,7 @@ function startChild(environment: Record<string, string>) {
 /** A process that passes `merger:after-commit` and `experts:after-call` five times each, in turn. */
 function child(crashAt: string | undefined) {
   const history = join(folder, `${crashAt ?? 'none'}.ndjson`.replaceAll(/[:#]/g, '-'));
-  const { signal, stdout, status } = spawnSync(process.execPath, [here('./__fixtures__/crash-child.mjs')], {
+  const { signal, stdout, status } = spawnSync(process.execPath, programArguments, {
     encoding: 'utf8',
     timeout: boundMs,
     env: { ...process.env, HISTORY_FILE: history, ...(crashAt ? { CRASH_AT: crashAt } : {}) },
@@ -42,15 +45,6 @@ function child(crashAt: string | undefined) {
 }
 
 describe('a crash point', () => {
-  beforeAll(() => {
-    const built = spawnSync(process.execPath, [here('../../../../tools/build.mjs'), 'libs/contracts', 'libs/ports', 'libs/platform'], {
-      encoding: 'utf8',
-      timeout: 110_000,
-    });
-    expect(built.stderr + built.stdout).not.toContain('rror');
-    expect(built.status).toBe(0);
-  }, 120_000);
-
   it('kills the process at the first hit, with a line of history before it', () => {
     const { signal, said, history } = child('merger:after-commit');
     expect(signal).toBe('SIGKILL');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { protectionNames, protections } from '@conclave/contracts';
 import { readEnvironment } from '../configuration/environment.js';
 import { openLogger, type LogLine } from '../logging/logger.js';
@@ -48,15 +48,9 @@ describe('a switch that takes a protection away', () => {
 describe('the history of a process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-history-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const built = pathToFileURL(join(import.meta.dirname, '../../dist/process/history.js')).href;
-  beforeAll(() => {
-    const build = join(import.meta.dirname, '../../../../tools/build.mjs');
-    expect(
-      spawnSync(process.execPath, [build, 'libs/contracts', 'libs/ports', 'libs/platform'], { encoding: 'utf8', timeout: 110_000 }),
-    ).toMatchObject({
-      status: 0,
-    });
-  }, 120_000);
+  const source = pathToFileURL(join(import.meta.dirname, 'history.ts')).href;
+  const loader = join(import.meta.dirname, '../../../../tests/support/typescript-loader.mjs');
+  const flags = ['--no-warnings', '--import', loader, '--conditions=@conclave/source', '--input-type=module'];
 
   it.each([
     ['ends well', '', ['start', 'stop'], 0],
@@ -64,9 +58,9 @@ describe('the history of a process', () => {
     ['is killed', "process.kill(process.pid, 'SIGKILL')", ['start'], null],
   ])('says how it began and how it ended when it %s', (name, ending, phases, status) => {
     const file = join(folder, `${name}.ndjson`);
-    const code = `import { noteProcess, openHistory } from '${built}';
+    const code = `import { noteProcess, openHistory } from '${source}';
       noteProcess(openHistory(${JSON.stringify(file)}, 'experts-1'), { processId: 'experts-1', service: 'experts' });\n${ending}`;
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 20_000 });
+    const child = spawnSync(process.execPath, [...flags, '-e', code], { encoding: 'utf8', timeout: 20_000 });
     expect(child.status).toBe(status);
     const lines = readFileSync(file, 'utf8')
       .trim()

@@ -17,7 +17,7 @@ export function conclave(
   args: readonly string[],
   timeoutMs = 120_000,
 ): Promise<{ readonly code: number | null; readonly text: string }> {
-  const main = join(workspaceRoot, 'apps/standalone/bundle/main.js');
+  const main = join(workspaceRoot, 'dist/standalone.js');
   const options = {
     cwd: world.engine.folder,
     env: { ...process.env, ...cleared, ...outside(world) },

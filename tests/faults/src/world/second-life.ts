@@ -31,7 +31,7 @@ export async function secondLife(
   const began = performance.now();
   const process = await Supervised.start({
     name: 'standalone on a torn file',
-    args: [join(workspaceRoot, 'apps/standalone/bundle/main.js')],
+    args: [join(workspaceRoot, 'dist/standalone.js')],
     cwd: world.engine.folder,
     env: {
       ...cleared,

@@ -178,7 +178,7 @@ export class Engine {
   private async launch(name: string, app: string, port: number, env: Record<string, string | undefined>): Promise<Supervised> {
     const process = await Supervised.start({
       name,
-      args: [join(workspaceRoot, 'apps', app, 'bundle/main.js')],
+      args: [join(workspaceRoot, 'dist', `${app}.js`)],
       cwd: this.folder,
       env: { ...cleared, ...this.environment(), ...this.options.env, ...this.options.serviceEnv?.[app as ServiceName], ...env },
       ready: `http://127.0.0.1:${port}/health/ready`,

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Kafka, logLevel } from 'kafkajs';
 
-export const workspaceRoot = join(import.meta.dirname, '../../../..');
+/** This code lies deeper in the sources than in a built program. */
+const rootAbove = (folder: string): string => (existsSync(join(folder, 'package-lock.json')) ? folder : rootAbove(dirname(folder)));
+
+export const workspaceRoot = rootAbove(import.meta.dirname);
 
 /** Addresses of the real servers, by the variables the product reads. */
 export interface Stack {

@@ -1,5 +1,6 @@
 // Passes the same point again and again, and says so; started by crash-point.spec.ts with CRASH_AT or FREEZE_AT, and HISTORY_FILE.
-import { crashPointsOf, openHistory } from '../../../dist/index.js';
+import { crashPointsOf } from '../crash-point.js';
+import { openHistory } from '../history.js';
 
 const history = openHistory(process.env.HISTORY_FILE, 'child');
 const crashPoints = crashPointsOf(process.env, history);

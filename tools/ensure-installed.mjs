@@ -8,39 +8,40 @@ import { workspaceRoot } from './workspace.mjs';
 /** Lowest Node that runs ES modules the way the workspace needs them; the same as `engines` in package.json. */
 const nodeFloor = [20, 19];
 
-function readJson(path) {
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+/** By their folders, as npm notes them; undefined where there is no such note. */
+function packagesOf(lockfile) {
+  const path = join(workspaceRoot, lockfile);
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined;
 }
 
 /**
- * Why an installation is due, or undefined when what is installed is what the lockfile says.
- * npm keeps a record of what it really installed in node_modules/.package-lock.json; packages for other platforms are
- * optional and absent there. A workspace package is a link and has no version of its own to compare.
+ * The arguments of npm for what is missing, or undefined when all is there. What only developers need is installed where it is asked for, and
+ * stays from then on: a later `npm start` neither takes it away nor leaves it behind the lockfile.
  */
-function reasonToInstall() {
-  const installed = readJson(join(workspaceRoot, 'node_modules/.package-lock.json'));
-  if (!installed) return 'dependencies are not installed';
-  const wanted = readJson(join(workspaceRoot, 'package-lock.json'));
-  for (const [path, entry] of Object.entries(wanted.packages)) {
-    if (!path.includes('node_modules/')) continue;
-    const present = installed.packages[path];
-    if (present ? present.version !== entry.version : !entry.optional && !entry.peer) return 'the lockfile has changed';
-  }
-  return undefined;
+export function dueInstallation(wanted, installed, forDevelopers) {
+  const isDev = ({ dev, devOptional }) => Boolean(dev ?? devOptional);
+  const all = forDevelopers || Object.values(installed ?? {}).some(({ dev }) => dev);
+  // Optional packages may be for another platform. A workspace package is a link, whose version is its own.
+  const isDue = ([path, entry]) => {
+    const present = installed?.[path];
+    return present ? present.version !== entry.version : !entry.optional && !entry.peer && (all || !isDev(entry));
+  };
+  const packages = Object.entries(wanted).filter(([path]) => path.includes('node_modules/'));
+  return packages.some(isDue) ? ['ci', ...(all ? [] : ['--omit=dev'])] : undefined;
 }
 
 /** Runs `npm ci` if it is due and says so in one line on stderr. Exits the process with npm's code when that fails. */
-export function ensureInstalled() {
+export function ensureInstalled({ forDevelopers = false } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < nodeFloor[0] || (major === nodeFloor[0] && minor < nodeFloor[1])) {
     console.error(`Conclave needs Node ${nodeFloor.join('.')} or newer; this is ${process.versions.node}.`);
     process.exit(1);
   }
-  const reason = reasonToInstall();
-  if (!reason) return;
+  const due = dueInstallation(packagesOf('package-lock.json'), packagesOf('node_modules/.package-lock.json'), forDevelopers);
+  if (!due) return;
   const started = Date.now();
-  console.error(`Installing dependencies with npm ci (${reason}); this takes about a minute ...`);
-  const { status, stdout, stderr, error } = spawnSync('npm', ['ci', '--no-progress', '--loglevel=error'], {
+  console.error(`Installing dependencies with npm ${due.join(' ')}; this takes up to a minute ...`);
+  const { status, stdout, stderr, error } = spawnSync('npm', [...due, '--no-progress', '--loglevel=error'], {
     cwd: workspaceRoot,
     encoding: 'utf8',
     shell: process.platform === 'win32',

@@ -3,7 +3,7 @@ export const swcOptions = {
   jsc: {
     experimental: { keepImportAttributes: true },
     parser: { syntax: 'typescript', decorators: true },
-    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+    transform: { legacyDecorator: true, useDefineForClassFields: true },
     target: 'es2022',
     keepClassNames: true,
   },

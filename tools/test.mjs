@@ -171,7 +171,7 @@ for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
   });
 }
 
-ensureInstalled();
+ensureInstalled({ forDevelopers: true });
 mkdirSync(join(workspaceRoot, '.results'), { recursive: true });
 await runAll();
 if (totals.passed === 0 && totals.failed === 0) fail('Tests', 'none ran');

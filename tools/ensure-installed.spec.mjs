@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { dueInstallation } from './ensure-installed.mjs';
+
+const lock = (versions = {}) => ({
+  '': { name: 'conclave' },
+  'libs/loop': { version: '0.1.0' },
+  'node_modules/@conclave/loop': { resolved: 'libs/loop', link: true },
+  'node_modules/used': { version: '1.0.0' },
+  'node_modules/tested-with': { version: versions.testedWith ?? '1.0.0', dev: true },
+  'node_modules/of-another-platform': { version: '1.0.0', optional: true },
+});
+const { 'node_modules/of-another-platform': _absent, ...everything } = lock();
+const { 'node_modules/tested-with': _left, ...forUse } = everything;
+
+describe('an installation', () => {
+  it('leaves out what only developers need where nothing is installed and a program is started', () => {
+    expect(dueInstallation(lock(), undefined, false)).toEqual(['ci', '--omit=dev']);
+    expect(dueInstallation(lock(), undefined, true)).toEqual(['ci']);
+  });
+
+  it('is not repeated by a start, whichever of the two there was', () => {
+    expect(dueInstallation(lock(), forUse, false)).toBeUndefined();
+    expect(dueInstallation(lock(), everything, false)).toBeUndefined();
+    expect(dueInstallation(lock(), everything, true)).toBeUndefined();
+  });
+
+  it('is completed by the first test, once', () => {
+    expect(dueInstallation(lock(), forUse, true)).toEqual(['ci']);
+  });
+
+  it('keeps what developers need when the lockfile changes, and does not mind it where they are none', () => {
+    const changed = lock({ testedWith: '2.0.0' });
+    expect(dueInstallation(changed, everything, false)).toEqual(['ci']);
+    expect(dueInstallation(changed, forUse, false)).toBeUndefined();
+  });
+
+  it('is repeated when a package is gone or has another version', () => {
+    const { 'node_modules/used': used, ...without } = forUse;
+    expect(dueInstallation(lock(), without, false)).toEqual(['ci', '--omit=dev']);
+    expect(dueInstallation(lock(), { ...without, 'node_modules/used': { ...used, version: '0.9.0' } }, false)).toEqual(['ci', '--omit=dev']);
+  });
+});

@@ -1,4 +1,5 @@
-// Bundles the programs of the workspace straight from TypeScript into dist/: `node tools/build.mjs`. Does nothing where nothing has changed.
+// Bundles the programs of the workspace straight from TypeScript into dist/: `node tools/build.mjs [apps]`, all or those
+// of one folder. Does nothing where nothing has changed.
 // A program is named after its project, `dist/planner.js`, or after its file where a program starts it as a process of its own. What programs
 // share and what they import lazily are files beside them, so that a start reads no more than it uses. `npm run check` checks the types.
 import { createHash } from 'node:crypto';
@@ -55,11 +56,15 @@ const options = {
 const filesUnder = (folder) =>
   existsSync(inRoot(folder)) ? readdirSync(inRoot(folder), { recursive: true }).map((name) => `${folder}/${name}`) : [];
 
-/** Sources of the programs by the names of their files. */
-export function programs() {
+/** Sources of the programs by the names of their files; only those in this folder, if one is named. */
+function programs(within = '') {
   const sources = projects().flatMap(({ folder }) => (folder.startsWith('libs/') ? [] : filesUnder(`${folder}/src`)));
   const nameOf = (path) => path.replace(/(\/src)?\/main\.ts$/, '').replace(/^.*\/|\.(ts|mjs)$/g, '');
-  return Object.fromEntries([...sources.filter((path) => isProgram.test(path)), ...scripts].map((path) => [nameOf(path), path]));
+  return Object.fromEntries(
+    [...sources.filter((path) => isProgram.test(path)), ...scripts]
+      .filter((path) => path.startsWith(within))
+      .map((path) => [nameOf(path), path]),
+  );
 }
 
 /** What outputs depend on beside the sources: asking esbuild for its version would take longer than to see that nothing has changed. */
@@ -80,9 +85,9 @@ function writeWhole(path, content) {
 }
 
 /** Builds all programs where a source has changed, and says so in one line on stderr. Throws with the messages of esbuild. */
-export async function buildPrograms() {
+export async function buildPrograms(within) {
   const started = Date.now();
-  const entryPoints = programs();
+  const entryPoints = programs(within);
   const recipe = recipeOf(entryPoints);
   const before = existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')) : undefined;
   if (before?.recipe === recipe && Object.entries(before.inputs).every(([path, stamp]) => stampOf(path) === stamp)) return;
@@ -109,4 +114,4 @@ export async function buildPrograms() {
   console.error(`Built ${Object.keys(entryPoints).length} programs in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPrograms();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPrograms(process.argv[2]);

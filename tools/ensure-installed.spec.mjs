@@ -37,6 +37,9 @@ describe('an installation', () => {
   it('is repeated when a package is gone or has another version', () => {
     const { 'node_modules/used': used, ...without } = forUse;
     expect(dueInstallation(lock(), without, false)).toEqual(['ci', '--omit=dev']);
-    expect(dueInstallation(lock(), { ...without, 'node_modules/used': { ...used, version: '0.9.0' } }, false)).toEqual(['ci', '--omit=dev']);
+    expect(dueInstallation(lock(), { ...without, 'node_modules/used': { ...used, version: '0.9.0' } }, false)).toEqual([
+      'ci',
+      '--omit=dev',
+    ]);
   });
 });

@@ -48,7 +48,9 @@ do {
     limit: roundSeconds * 3 + 120,
     expected: specs.length,
   });
-  console.log(`${round.failures.length > 0 ? '✗' : '✓'} seed ${seed}: ${round.failures.length} counterexamples (${Math.round(round.seconds)} s)`);
+  console.log(
+    `${round.failures.length > 0 ? '✗' : '✓'} seed ${seed}: ${round.failures.length} counterexamples (${Math.round(round.seconds)} s)`,
+  );
   for (const [test, ...message] of round.failures.map(telling).filter(([test]) => !known.has(test))) {
     known.add(test);
     const again = `Again: npm run fuzz -- --seed ${seed} --only ${test.split(':')[0]}`;

@@ -112,10 +112,10 @@ describe('the doors of a gateway', () => {
 });
 
 describe('the containers', () => {
-  /** Variables that a Dockerfile sets. */
-  const environmentOf = (app: string): Record<string, string> =>
+  /** Variables that the Dockerfile sets. */
+  const environment = (): Record<string, string> =>
     Object.fromEntries(
-      [...readFileSync(join(root, 'apps', app, 'Dockerfile'), 'utf8').matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) =>
+      [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^ENV (.+)$/gm)].flatMap(([, line = '']) =>
         line.split(' ').map((pair) => pair.split('=') as [string, string]),
       ),
     );
@@ -124,7 +124,7 @@ describe('the containers', () => {
     Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replace(/^\/data(?=\/|$)/, folder)]));
 
   it.each(['standalone', 'gateway'])('of %s starts as it is, and every request needs the key it has made', (app) => {
-    const variables = placed(environmentOf(app));
+    const variables = placed(environment());
     expect(variables['HOST']).toBe('0.0.0.0');
     const doors = start({ variables, own: app === 'standalone' });
     expect([doors.asked, doors.keys === null, doors.admin?.file]).toEqual([1, false, join(folder, 'admin.key')]);
@@ -142,7 +142,7 @@ describe('the containers', () => {
     });
     expect(Object.fromEntries(written)).toMatchObject({ HOST: '0.0.0.0', ADMIN_PORT: '9464' });
     const variables = {
-      ...placed({ ...environmentOf('gateway'), ...Object.fromEntries(written) }),
+      ...placed({ ...environment(), ...Object.fromEntries(written) }),
       CONCLAVE_CONFIG: join(root, 'deploy/conclave.compose.yaml'),
     };
     const doors = start({ variables });

@@ -1,0 +1,30 @@
+# One process of Conclave. Build from the root of the repository; APP is a folder of apps/:
+#   docker build -t conclave .
+#   docker build -t conclave-planner --build-arg APP=planner .
+# Everything but the last lines is the same for every app, so it is built once for all images.
+ARG BASE=node:24-slim
+
+FROM ${BASE} AS build
+WORKDIR /src
+COPY . .
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node tools/build.mjs apps
+
+FROM ${BASE}
+WORKDIR /app
+COPY --from=build /src/package.json ./
+COPY --from=build /src/node_modules ./node_modules
+COPY --from=build /src/apps/precision-tools/package.json ./apps/precision-tools/
+COPY --from=build /src/dist ./dist
+# Programs are compiled here once, and never at a start: files with a digest in their names do nothing but define.
+ENV NODE_COMPILE_CACHE=/app/compile-cache
+RUN for file in dist/*-????????.js; do echo "await import('./$file');"; done | node --input-type=module && mkdir /data && chown 1000:1000 /data
+# By number, so that a cluster can see that it is not root. Nothing but /data and /tmp is written: the root may be read-only.
+USER 1000:1000
+ENV NODE_ENV=production
+# Other machines reach a gateway, so every request needs a key: the first start makes one and writes it there.
+ENV CONCLAVE_HOME=/data HOST=0.0.0.0 CONCLAVE_ADMIN_KEY_FILE=/data/admin.key
+VOLUME /data
+EXPOSE 8080
+ARG APP=standalone
+ENV CONCLAVE_APP=${APP}
+CMD ["sh", "-c", "exec node dist/$CONCLAVE_APP.js"]

@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import boundaries from 'eslint-plugin-boundaries';
 import typescript from 'typescript-eslint';
-import { forSpecs, layers, packages } from './tools/layers.mjs';
+import { forSpecs, layers, packages } from './layers.mjs';
 import { projects, workspaceRoot } from './tools/workspace.mjs';
 
 const specs = ['**/*.spec.ts', '**/*.contract.ts', '**/suites.ts', '**/__fixtures__/**'];
@@ -33,7 +33,7 @@ export const layerRules = {
       'error',
       {
         default: 'disallow',
-        message: 'A file of layer "{{from.element.type}}" may not import layer "{{to.element.type}}": see tools/layers.mjs.',
+        message: 'A file of layer "{{from.element.type}}" may not import layer "{{to.element.type}}": see layers.mjs.',
         policies: [
           ...Object.entries(layers).map(([from, to]) => ({
             from: { element: { type: from } },
@@ -58,7 +58,7 @@ const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another p
 
 /** npm packages and Node modules that a layer may import. */
 const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
-  const message = `Layer "${layer}" may import only ${['workspace packages', ...allowed].join(', ')}: see tools/layers.mjs.`;
+  const message = `Layer "${layer}" may import only ${['workspace packages', ...allowed].join(', ')}: see layers.mjs.`;
   const files = foldersOf(layer);
   return [
     { files, ignores: specs, rules: { 'no-restricted-imports': ['error', importsOnly(layer, allowed, message)] } },

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import vm from 'node:vm';
-import { levels, sourceFolders } from './tools/specs.mjs';
-import { swcOptions } from './tools/swc-options.mjs';
+import { levels, sourceFolders } from './tests/support/jest/levels.mjs';
+import { swcOptions } from './tests/support/jest/swc-options.mjs';
 
 // Jest loads ES modules only under a flag of Node. Starting again with it makes a plain `npx jest` work. Every spec file loads its libraries
 // anew: a larger nursery and a collector without helper threads clean up after it with less work.
@@ -16,7 +16,7 @@ const named = Object.keys(levels).find((name) => process.argv.slice(2).some((arg
 const [level, engine] = process.env.TEST_LEVEL?.split('-') ?? [named];
 if (engine) process.env.ENGINE = engine;
 
-/** Set by tools/jest-run.mjs: where to note what is running. */
+/** Set by tests/support/jest/run.mjs: where to note what is running. */
 const progress = process.env.CONCLAVE_TEST_PROGRESS;
 
 /**
@@ -27,13 +27,13 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
  */
 export default {
   roots: sourceFolders.map((folder) => `<rootDir>/${folder}`),
-  testEnvironment: '<rootDir>/tools/jest-environment.mjs',
+  testEnvironment: '<rootDir>/tests/support/jest/environment.mjs',
   // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
   testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tools/property-tests.mjs' },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tests/support/jest/property-tests.mjs' },
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },
-  reporters: ['default', ...(progress ? [['<rootDir>/tools/progress.mjs', { file: progress }]] : [])],
+  reporters: ['default', ...(progress ? [['<rootDir>/tests/support/jest/progress.mjs', { file: progress }]] : [])],
   testRegex: [levels[level]?.files ?? /\.spec\.(ts|mjs)$/].map(({ source }) => source),
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
   modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/bench/langgraph/node_modules/'],

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { ESLint } from 'eslint';
 import { layerRules } from '../eslint.config.mjs';
 import typescript from 'typescript-eslint';
-import { layers } from './layers.mjs';
+import { layers } from '../layers.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(60_000);

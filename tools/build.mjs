@@ -10,7 +10,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 
 const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
 /** They read what the product exports. */
-const scripts = ['tools/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
+const scripts = ['docs/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
 /** They need Jest; what is built must not. */
 const testOnly = /(\.(spec|contract)|\/suites)\.ts$/;
 const inRoot = (...path) => join(workspaceRoot, ...path);

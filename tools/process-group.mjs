@@ -6,14 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const running = new Set();
 
-/** Calls what a process may refuse: it is over, the caller may not, or not so soon again. Says whether it was done. */
+/** Does to a process what it or the system may refuse: it is over, the caller may not, or not so soon again. */
 function attempt(action) {
   try {
     action();
-    return true;
   } catch (error) {
-    if (['ESRCH', 'EACCES', 'EPERM', 'EAGAIN'].includes(error.info?.code ?? error.code)) return false;
-    throw error;
+    if (!['ESRCH', 'EACCES', 'EPERM', 'EAGAIN'].includes(error.info?.code ?? error.code)) throw error;
   }
 }
 

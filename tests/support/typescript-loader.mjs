@@ -5,7 +5,7 @@ import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { transform } from '@swc/core';
-import { swcOptions } from '../../tools/swc-options.mjs';
+import { swcOptions } from './jest/swc-options.mjs';
 
 if (isMainThread) register(import.meta.url);
 

@@ -1,6 +1,6 @@
 // What a spec gets for `fast-check`: all of it, with the seed set for every property. A fixed one, so that a test that passed passes again;
 // `npm run fuzz` sets others (CONCLAVE_FUZZ) and tries each property for a time instead of a number of runs.
-import * as fc from '../node_modules/fast-check/lib/fast-check.js';
+import * as fc from '../../../node_modules/fast-check/lib/fast-check.js';
 
 const { seed, msPerProperty } = JSON.parse(process.env.CONCLAVE_FUZZ ?? '{ "seed": 20261122 }');
 fc.configureGlobal({ seed });
@@ -17,5 +17,5 @@ export const assert =
           markInterruptAsFailure: false,
         });
 
-export * from '../node_modules/fast-check/lib/fast-check.js';
+export * from '../../../node_modules/fast-check/lib/fast-check.js';
 export default { ...fc, assert };

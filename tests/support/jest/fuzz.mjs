@@ -8,9 +8,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { jest, runJest } from './jest-run.mjs';
-import { specFiles } from './specs.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { jest, runJest } from './run.mjs';
+import { specFiles } from './levels.mjs';
+import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' }, only: { type: 'string', default: '' } },

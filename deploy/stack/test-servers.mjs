@@ -1,23 +1,13 @@
 // The real servers that integration and distributed tests need, started through deploy/stack.mjs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { providePrograms } from '../deploy/stack/programs.mjs';
-import { stateFolder } from '../deploy/stack/settings.mjs';
-import { runInGroup } from './process-group.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { providePrograms } from './programs.mjs';
+import { stateFolder } from './settings.mjs';
+import { runInGroup } from '../../tools/process-group.mjs';
+import { workspaceRoot } from '../../tools/workspace.mjs';
 
-/**
- * Name as in `needs:<name>` tags and `stack up --only`, how people call it, and the variable that says it is up. What has no variable is a
- * program that only has to be installed.
- */
-export const servers = {
-  kafka: { title: 'Kafka', variable: 'KAFKA_BROKERS' },
-  redis: { title: 'Redis', variable: 'REDIS_URL' },
-  neo4j: { title: 'Neo4j', variable: 'NEO4J_URL' },
-  searx: { title: 'SearXNG', variable: 'SEARXNG_URL' },
-  chroma: { title: 'ChromaDB', variable: 'CHROMA_URL' },
-  sympy: { title: 'SymPy' },
-};
+/** The variable that says of a server, by the name of its `needs:` tag, that it is up. What has none only has to be installed. */
+const variables = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', neo4j: 'NEO4J_URL', searx: 'SEARXNG_URL', chroma: 'CHROMA_URL' };
 
 /** Addresses of the servers that are up, by variable name. */
 function addresses() {
@@ -41,15 +31,15 @@ function reasonOf(name, { output, timedOut }) {
  */
 export async function startServers(needed) {
   // Before the servers: two installations at once would wait for each other's lock.
-  const programs = needed.filter((name) => !servers[name].variable);
+  const programs = needed.filter((name) => !variables[name]);
   const missing = await providePrograms(programs).catch(({ message }) => new Map(programs.map((name) => [name, message])));
-  const wanted = needed.filter((name) => servers[name].variable);
+  const wanted = needed.filter((name) => variables[name]);
   if (wanted.length === 0) return { environment: {}, missing, stop: () => undefined };
   const before = addresses();
   // Downloads and Debian packages included.
   const result = await stack('up', wanted, 600);
   const environment = addresses();
-  for (const name of wanted) if (!(servers[name].variable in environment)) missing.set(name, reasonOf(name, result));
-  const ours = wanted.filter((name) => !(servers[name].variable in before));
+  for (const name of wanted) if (!(variables[name] in environment)) missing.set(name, reasonOf(name, result));
+  const ours = wanted.filter((name) => !(variables[name] in before));
   return { environment, missing, stop: () => (ours.length > 0 ? stack('down', ours, 60) : undefined) };
 }

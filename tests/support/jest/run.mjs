@@ -1,31 +1,29 @@
 // Runs Jest, or what runs it, and counts what it did.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { runInGroup } from './process-group.mjs';
-import { readProgress, unfinished } from './progress.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { runInGroup } from '../../../tools/process-group.mjs';
+import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
 
 /**
- * Runs Node with `args`, which write Jest's JSON to .results/<name>.json, in the environment `env`. Jest is ended at `limit` seconds, or
- * when it does not end within `endLimit` seconds after its last test: what a test left open holds it for ever.
+ * Runs Node with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or when it does not end within `endLimit`
+ * seconds after its last test: what a test left open holds Jest for ever.
  *
- * @returns what `runInGroup` returns, with the numbers of passed and skipped tests and with a sentence for each failure. That fewer than
- * `expected` spec files ran is one, and so is a process that a test left behind.
+ * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. That fewer than `expected`
+ * spec files ran is one, and so is a process that a test left behind.
  */
 export async function runJest(name, args, { expected, env, endLimit = 15, ...options }) {
   const [outcome, progress] = ['json', 'progress.json'].map((ending) => join(workspaceRoot, `.results/${name}.${ending}`));
   mkdirSync(join(workspaceRoot, '.results'), { recursive: true });
   for (const file of [outcome, progress]) rmSync(file, { force: true });
   const isStuck = () => {
-    const state = readProgress(progress);
-    return state?.complete && Date.now() - state.at > endLimit * 1000;
+    const { complete, at } = readProgress(progress) ?? {};
+    return complete && Date.now() - at > endLimit * 1000;
   };
   const result = await runInGroup(process.execPath, args, { ...options, env: { ...env, CONCLAVE_TEST_PROGRESS: progress }, isStuck });
-  const counted = existsSync(outcome)
-    ? countOutcome(JSON.parse(readFileSync(outcome, 'utf8')), expected)
-    : { passed: 0, skipped: 0, failures: result.timedOut ? [] : ['Its tests left no result.'] };
+  const none = { passed: 0, skipped: 0, failures: result.timedOut ? [] : ['Its tests left no result.'] };
+  const counted = existsSync(outcome) ? countOutcome(JSON.parse(readFileSync(outcome, 'utf8')), expected) : none;
   if (result.timedOut) counted.failures.push(...unfinished(readProgress(progress)));
   if (result.left.length > 0) counted.failures.push(`Still alive at the end: ${result.left.join('; ')}.`);
   return { ...result, ...counted };
@@ -42,4 +40,20 @@ export function countOutcome({ testResults, success, numPassedTests, numPendingT
   if (testResults.length !== expected) failures.push(`Jest ran ${testResults.length} of ${expected} spec files.`);
   if (!success && failures.length === 0) failures.push('Jest reports a failure outside of any test.');
   return { passed: numPassedTests, skipped: numPendingTests + numTodoTests, failures };
+}
+
+/** What the reporter has written; null where there is nothing, or while it is being written. */
+function readProgress(path) {
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return text.endsWith('}') ? JSON.parse(text) : null;
+}
+
+/** Sentences that name what a run was at when it was ended. */
+function unfinished(progress) {
+  if (progress?.complete) return ['All spec files were through, and Jest did not end: a test left something open.'];
+  if (!progress?.running.length) return ['Jest was ended before, or between, spec files.'];
+  return progress.running.map(({ file, test, since }) => {
+    const at = test === null ? 'being loaded' : `at the test "${test}"`;
+    return `${file} was still ${at}, for ${Math.round((Date.now() - since) / 1000)} s.`;
+  });
 }

@@ -1,7 +1,7 @@
 // The spec files of the workspace and their levels.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { workspaceRoot } from './workspace.mjs';
+import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'libs', 'tests', 'tools'];
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { countOutcome } from './jest-run.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { countOutcome } from './run.mjs';
+import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 const file = (...tests) => ({
   name: join(workspaceRoot, 'a.spec.ts'),

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc, * as named from 'fast-check';
-import { runInGroup } from './process-group.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { runInGroup } from '../../../tools/process-group.mjs';
+import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 jest.setTimeout(60_000);
 
@@ -19,7 +19,11 @@ describe('property tests', () => {
 
 describe('npm run fuzz', () => {
   const fuzz = (...args) =>
-    runInGroup(process.execPath, [join(workspaceRoot, 'tools/fuzz.mjs'), ...args], { cwd: workspaceRoot, env: process.env, limit: 50 });
+    runInGroup(process.execPath, [join(workspaceRoot, 'tests/support/jest/fuzz.mjs'), ...args], {
+      cwd: workspaceRoot,
+      env: process.env,
+      limit: 50,
+    });
 
   it('tries properties with a seed of its own and ends with 0 when it finds nothing', async () => {
     const { code, output } = await fuzz('--minutes', '0.01', '--only', 'loop/src/canonical-json');

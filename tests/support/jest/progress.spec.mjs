@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it, jest } from '@jest/globals';
-import { jest as program, runJest } from './jest-run.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { jest as program, runJest } from './run.mjs';
+import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 jest.setTimeout(60_000);
 

@@ -1,0 +1,52 @@
+// The suites of `npm test`, in the order they run.
+import { join } from 'node:path';
+import { jest } from '../tests/support/jest/run.mjs';
+import { specFiles } from '../tests/support/jest/levels.mjs';
+import { projects, workspaceRoot } from './workspace.mjs';
+
+const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
+/** Integration tests that run beside others, each with the suite that it begins with: one of the two mostly waits. */
+const companions = { 'int:experts': 'int:standalone', 'int:symbolic': 'int:bench', 'int:neo4j': 'int:kafka' };
+/** More than one at a time of those that mostly wait for time-outs of groups. */
+const workers = { 'int:kafka': ['--maxWorkers=3'] };
+
+/** A suite of Jest: one level of spec files, of the whole workspace or of one folder. */
+function ofJest(name, title, level, { folder, ...rest }) {
+  const outcome = `--outputFile=.results/${name.replace(':', '-')}.json`;
+  const args = [jest, '--json', outcome, ...(folder ? ['--roots', folder] : []), ...(workers[name] ?? [])];
+  return { name, title, level, args, files: specFiles(level.split('-')[0], folder && [folder]).length, ...rest };
+}
+
+const ofFolder = ({ folder, needs }) => {
+  const name = `int:${folder.split('/').at(-1)}`;
+  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 480, needs, beside: companions[name] });
+};
+
+/** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
+const faults = (engine, jobs, needs) => {
+  const args = ['dist/faults.js', '--ci', '--engine', engine, '--jobs', String(jobs)];
+  return { name: `faults-${engine}`, title: `Faults, ${engine}`, args, limit: 900, needs, alone: true };
+};
+
+/**
+ * `args` for Node, `limit` in seconds, `needs` (names of servers). A suite with `files` is counted by the JSON of Jest, of so many spec files;
+ * another passes or fails as a whole. One with `beside` begins together with the suite of that name, where both are run, and may outlast it.
+ * Those with `computes` take what the others leave of the processors, one after the other, from the first suite on that is not `alone`: such
+ * a one uses every processor.
+ */
+export const suites = () => [
+  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 900, alone: true },
+  { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
+  { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 600, computes: true },
+  ofJest('simulation', 'Simulation', 'simulation', { limit: 900, computes: true }),
+  ...projects()
+    .map(ofFolder)
+    .filter(({ files }) => files > 0),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 420 }),
+  ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
+    limit: 420,
+    needs: ['kafka', 'redis', 'neo4j', 'chroma'],
+  }),
+  faults('embedded', 4),
+  faults('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
+];

@@ -1,11 +1,9 @@
-export * from './answer-task.js';
-export * from './ask-models.js';
-export * from './call-maker.js';
+export { answerTask, emptyAnswer, promptDetail, thinkAloud, type ThoughtLine } from './answer-task.js';
+export { askModels, insteadOf, type Question } from './ask-models.js';
+export { type CallEnd, CallMaker } from './call-maker.js';
 export { recordOf, requestHash, storedCallOf, type StoredCall } from './call-record.js';
-export * from './calls.js';
-export * from './cancel-watch.js';
-export * from './live-text.js';
-export * from './task-worker.js';
+export type { Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, WorkState } from './calls.js';
+export { LiveText } from './live-text.js';
+export { abortRun, type Capability, deadTask, note, type Performed, workOn } from './task-worker.js';
 export { answerByTool, earlyEnd, recordsOf, type ToolAnswer } from './tool-task.js';
-export * from './usage.js';
-export * from './calls.module.js';
+export { CALL_MAKER, type CallerOptions, CallsModule } from './calls.module.js';

@@ -1,19 +1,196 @@
-export * from './configuration/index.js';
-export * from './event.js';
-export * from './events/index.js';
-export * from './failures.js';
-export * from './http/index.js';
-export * from './ids.js';
-export * from './openapi.js';
+export {
+  availableCapabilities,
+  availableStrategies,
+  Configuration,
+  type CrashPointName,
+  crashPoints,
+  defaultClassConcurrency,
+  defaultLimits,
+  defaultTimeouts,
+  demoProvider,
+  discoveredProviders,
+  Environment,
+  environmentProvider,
+  evidenceCapabilities,
+  expectation,
+  KafkaSettings,
+  type KeyRole,
+  knownKeys,
+  type LogLevel,
+  nearest,
+  Neo4jSettings,
+  paidCostCap,
+  type ProtectionName,
+  protectionNames,
+  protections,
+  ProviderSettings,
+  RedisSettings,
+  type Shape,
+  shapeOf,
+  shapesAt,
+  shippedTemplates,
+  shippedToolServers,
+  TemplateSettings,
+  type TlsSettings,
+} from './configuration/index.js';
+export { type Event, makeEvent, type Service, services } from './event.js';
+export {
+  Allowance,
+  type AnyEvent,
+  Caller,
+  CallRecorded,
+  CommandIssued,
+  EarlierResult,
+  type EventType,
+  ExpertOutcome,
+  GapDetected,
+  KnowledgeProposed,
+  LetterSettled,
+  PlanCreated,
+  PlannedTask,
+  PlanRequested,
+  ResultReady,
+  RunCompleted,
+  SettingChanged,
+  specOf,
+  StepRecorded,
+  TaskDispatched,
+  TaskInput,
+  type TaskInputDraft,
+  TimerFired,
+} from './events/index.js';
+export { Failure, type FailureCode, failures, isOutage } from './failures.js';
+export {
+  AnswerFacts,
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  ChatDelta,
+  ChatMessage,
+  ChatUsage,
+  CollectionList,
+  CollectionRequest,
+  CollectionView,
+  CommandAccepted,
+  CommandRequest,
+  ConclaveOptions,
+  ContentPart,
+  Contradiction,
+  ContradictionDecision,
+  ContradictionList,
+  DeadLetterItem,
+  DeadLetterList,
+  DeadLetterSettled,
+  DeadLetterSettlement,
+  DeadLetterView,
+  Deleted,
+  DiscardRequest,
+  DocumentList,
+  DocumentMetadata,
+  DocumentName,
+  DocumentRequest,
+  DocumentView,
+  ErrorBody,
+  errorBody,
+  FeedbackAccepted,
+  FeedbackRequest,
+  FinishReason,
+  InsightList,
+  InsightView,
+  methodsOf,
+  ModelList,
+  ModelObject,
+  PassedChatRequest,
+  patternOf,
+  PromptChange,
+  PromptItem,
+  PromptList,
+  PromptView,
+  Readiness,
+  RedriveRequest,
+  RollbackRequest,
+  routes,
+  RunAccepted,
+  RunList,
+  RunRequest,
+  RunView,
+  SkillApproval,
+  SkillChange,
+  SkillItem,
+  SkillList,
+  SkillView,
+  SnapshotShape,
+  UrlCitation,
+} from './http/index.js';
+export {
+  callStep,
+  commandId,
+  completedId,
+  gapId,
+  ingestId,
+  judgeTaskId,
+  parseTaskId,
+  planId,
+  resultId,
+  RunId,
+  taskId,
+  timerId,
+} from './ids.js';
+export { openApiText } from './openapi.js';
 export { asyncApiText } from './print/async-api.js';
 export { apiVersion, printDocs } from './print/print-docs.js';
-export * from './relations.js';
-export * from './run-stream.js';
-export * from './stored-documents.js';
-export * from './template.js';
-export * from './thoughts.js';
-export * from './tokens.js';
-export * from './topics.js';
-export * from './utility-prompt.js';
-export * from './values.js';
-export * from './prompt-marks.js';
+export { isRelationType, relations, relationSentence, type RelationSpec, type RelationType, relationTypes } from './relations.js';
+export { EngineEntry, isTerminal, type Snapshot, type StreamBody, type StreamEntry, StreamEntryShape, WorkerEntry } from './run-stream.js';
+export {
+  collectionsSetting,
+  documentIndexes,
+  documentIndexSetting,
+  documentSetting,
+  promptSetting,
+  skillSetting,
+  StoredCollections,
+  StoredDocument,
+  StoredDocumentIds,
+  StoredUploads,
+  toolOffersSetting,
+  uploadsSetting,
+} from './stored-documents.js';
+export { CollectionOffer, ExpertProfile, RunLimits, StrategyId, Template, ToolOffer } from './template.js';
+export { boundedDetail, longestDetail, type Thought, ThoughtCode, thoughts } from './thoughts.js';
+export { estimatePrompt, estimateTokens, imageTokens } from './tokens.js';
+export {
+  deadTopic,
+  defaultPartitions,
+  identityTopic,
+  isKeyedByRun,
+  runRetentionMs,
+  shippedClasses,
+  taskTopic,
+  topicsFor,
+  type TopicSpec,
+} from './topics.js';
+export { readUtilityPrompt, shapedReply, type UtilityPrompt, utilityPromptOf } from './utility-prompt.js';
+export {
+  addUsage,
+  AnswerParameters,
+  type AttachedReference,
+  Attachment,
+  CachedAnswer,
+  CacheKeys,
+  Complexity,
+  Fact,
+  FailureNote,
+  HistoryEntry,
+  Insight,
+  Memory,
+  noUsage,
+  Outcome,
+  RuleId,
+  SafetyTopic,
+  Source,
+  TextMessage,
+  TriedAction,
+  Usage,
+  Verdict,
+} from './values.js';
+export { promptMarks } from './prompt-marks.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { methodsOf, openApiDocument, openApiText, routes } from './index.js';
+import { methodsOf, routes } from './http/routes.js';
+import { openApiDocument, openApiText } from './openapi.js';
 
 const document = openApiDocument('1.2.3') as {
   paths: Record<string, Record<string, { operationId: string; parameters?: { name: string; in: string }[] }>>;

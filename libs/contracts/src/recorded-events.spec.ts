@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { events, specOf } from './index.js';
+import { events, specOf } from './events/index.js';
 
 const folder = new URL('./__fixtures__/events/', import.meta.url);
 interface Recorded {

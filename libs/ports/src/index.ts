@@ -1,55 +1,216 @@
-export * from './blobs/blobs.js';
-export * from './blobs/memory-blobs.js';
-export * from './connections/connection-words.js';
-export * from './embeddings/embedder.js';
-export * from './documents/documents.js';
-export * from './documents/memory-documents.js';
-export * from './event-log/clock.js';
-export * from './event-log/dead-letters.js';
-export * from './event-log/delivery-pool.js';
-export * from './event-log/event-log.js';
-export * from './event-log/memory-ledger.js';
-export * from './event-log/memory-log.js';
-export * from './event-log/record.js';
-export * from './event-log/retry.js';
-export * from './graph/entity-name.js';
-export * from './graph/graph-context.js';
-export * from './graph/graph.js';
-export * from './graph/memory-graph.js';
-export * from './graph/synthesis-origin.js';
-export * from './graph/triple-policy.js';
-export * from './graph/trust.js';
-export * from './model/model.js';
-export * from './model/passing.js';
-export * from './pages/memory-pages.js';
-export * from './pages/pages.js';
-export * from './pages/remote-files.js';
-export * from './pages/visible-text.js';
-export * from './run-stream/appending.js';
-export * from './run-stream/memory-run-stream.js';
-export * from './run-stream/run-stream.js';
-export * from './search/search.js';
-export * from './state/caches.js';
-export * from './state/limits.js';
-export * from './state/load.js';
-export * from './state/memory-claims.js';
-export * from './state/memory-journal.js';
-export * from './state/memory-runs.js';
-export * from './state/memory-stores.js';
-export * from './state/once.js';
-export * from './state/recovery.js';
-export * from './state/scores.js';
-export * from './state/settings.js';
-export * from './state/state.js';
-export * from './symbolic/symbolic.js';
-export * from './tokens.js';
-export * from './vectors/memory-vectors.js';
-export * from './vectors/query-words.js';
-export * from './vectors/records.js';
-export * from './vectors/text-index.js';
-export * from './vectors/vectors.js';
-export * from './tools/memory-tools.js';
-export * from './tools/tool-names.js';
-export * from './tools/tool-signature.js';
-export * from './tools/tool-text.js';
-export * from './tools/tools.js';
+export { type BlobRef, type Blobs, blobThresholdBytes } from './blobs/blobs.js';
+export { MemoryBlobs } from './blobs/memory-blobs.js';
+export { connectionWords } from './connections/connection-words.js';
+export { answersPurpose, collectionOf, documentsCollection, type Embedder, factsPurpose, toUnitLength } from './embeddings/embedder.js';
+export type { DocumentReader, DocumentRequest, ReadDocument } from './documents/documents.js';
+export { MemoryDocuments } from './documents/memory-documents.js';
+export { type Clock, systemClock } from './event-log/clock.js';
+export { DeadLetters, type Decision, type LetterFilter } from './event-log/dead-letters.js';
+export { DeliveryPool, type DeliveryPoolOptions, type PoolChange } from './event-log/delivery-pool.js';
+export {
+  type Consumption,
+  type ConsumptionLoad,
+  type DeadHeaders,
+  type DeadReason,
+  defer,
+  type Delivery,
+  type DeliveryHooks,
+  type DeliveryKey,
+  type DeliveryLedger,
+  type EventLog,
+  type HandlerOutcome,
+  isDeferred,
+  type Lag,
+  type RetryPolicy,
+  type StoredRecord,
+  type StoreMark,
+  type Subscription,
+} from './event-log/event-log.js';
+export { MemoryDeliveries } from './event-log/memory-ledger.js';
+export { MemoryBroker, MemoryLog } from './event-log/memory-log.js';
+export {
+  bodyOf,
+  type DeadRecord,
+  deadRecord,
+  type EncodedRecord,
+  encodeEvent,
+  encodeEventNow,
+  type Headers,
+  type OutgoingRecord,
+  type RawRecord,
+  recordName,
+  storedRecord,
+} from './event-log/record.js';
+export { backoff } from './event-log/retry.js';
+export { normaliseEntity } from './graph/entity-name.js';
+export { type Candidate, type GraphReading, type LinkedSynthesis, type NamedRelation, retrieveThrough } from './graph/graph-context.js';
+export type {
+  GraphContext,
+  GraphQuery,
+  GraphStats,
+  KnowledgeGraph,
+  QuarantinedTriple,
+  SynthesisKey,
+  SynthesisNode,
+  SynthesisRecord,
+  SynthesisWrite,
+  Triple,
+  TriplesAdded,
+  TripleWrite,
+} from './graph/graph.js';
+export { MemoryGraphStore } from './graph/memory-graph.js';
+export { byTime, originOf, sourcesIn, sourcesText } from './graph/synthesis-origin.js';
+export {
+  type EntityWrite,
+  functionalTypes,
+  namedEntities,
+  planDecision,
+  planTriples,
+  rated,
+  type Ratings,
+  type StoredRelation,
+  touchedBy,
+} from './graph/triple-policy.js';
+export { isFlagged, synthesisTrust } from './graph/trust.js';
+export type {
+  CallMessage,
+  CallWatch,
+  ContentPart,
+  JsonBody,
+  ModelCall,
+  ModelInfo,
+  ModelReply,
+  Models,
+  PassedReply,
+  PassedRequest,
+  PassWatch,
+  ProviderStatus,
+} from './model/model.js';
+export { asksForUsage, chunksOf, passOver } from './model/passing.js';
+export { MemoryPages } from './pages/memory-pages.js';
+export type { Page, PageReader, PageRequest } from './pages/pages.js';
+export type { RemoteFiles } from './pages/remote-files.js';
+export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text.js';
+export { planAppend, type TaskProgress } from './run-stream/appending.js';
+export type { RunStream, StreamPage } from './run-stream/run-stream.js';
+export type { Search, SearchHit } from './search/search.js';
+export { type CacheClaim, type CacheEntry, type Caches, type CacheWrite, storedEntry, wholeMs } from './state/caches.js';
+export {
+  acceptedStatus,
+  busyRetryMs,
+  cacheValueBytes,
+  commitAttempts,
+  defaultTtl,
+  leaseRenewMs,
+  leaseTtlMs,
+  parkedFlag,
+  settingVersions,
+  type StoreTtl,
+} from './state/limits.js';
+export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
+export { MemoryClaims } from './state/memory-claims.js';
+export { MemoryStores } from './state/memory-stores.js';
+export type { Once, OnceClaim } from './state/once.js';
+export {
+  type Above,
+  aboveLost,
+  markAfterRecovery,
+  recoveriesOf,
+  type Recovery,
+  type RestoredCall,
+  type RestoredRun,
+} from './state/recovery.js';
+export { byCategoryAndModel, type CategoryScore, type Score, type ScoreChange, type Scores, summedUpdates } from './state/scores.js';
+export type { Settings, SettingVersion } from './state/settings.js';
+export type {
+  Acceptance,
+  Accepted,
+  Begun,
+  CallOutcome,
+  Committed,
+  DueTimer,
+  Hints,
+  Journal,
+  Leases,
+  Runs,
+  RunSummary,
+  StateStore,
+  Step,
+  StepTime,
+  StoredRun,
+  Timers,
+  TimerToArm,
+} from './state/state.js';
+export {
+  type Symbolic,
+  type SymbolicArgs,
+  type SymbolicOperation,
+  symbolicOperationOf,
+  symbolicOperations,
+  type SymbolicRequest,
+  type SymbolicResult,
+} from './symbolic/symbolic.js';
+export {
+  BLOBS,
+  DOCUMENTS,
+  EMBEDDER,
+  EVENT_LOG,
+  GRAPH,
+  MODELS,
+  PAGES,
+  RUN_STREAM,
+  SEARCH,
+  STATE,
+  SYMBOLIC,
+  TOOLS,
+  VECTORS,
+} from './tokens.js';
+export { MemoryVectorStore } from './vectors/memory-vectors.js';
+export { queryWords } from './vectors/query-words.js';
+export {
+  byDistance,
+  checkChoice,
+  checkDimension,
+  checkedRecords,
+  checkIds,
+  checkMetadata,
+  checkScope,
+  checkTenant,
+  checkVector,
+  clampDistance,
+  collectionMissing,
+  cosineDistance,
+  hitLimit,
+  metadataOf,
+  metadataTexts,
+  otherDimension,
+  wellFormed,
+} from './vectors/records.js';
+export { fieldWeights, indexedText, TextIndex } from './vectors/text-index.js';
+export type {
+  TextAnswer,
+  TextHit,
+  TextQuery,
+  VectorAnswer,
+  VectorChoice,
+  VectorCollection,
+  VectorHit,
+  VectorMetadata,
+  VectorQuery,
+  VectorRecord,
+  Vectors,
+  VectorScope,
+} from './vectors/vectors.js';
+export { type MemoryTool, MemoryToolServers } from './tools/memory-tools.js';
+export { toolCalled } from './tools/tool-names.js';
+export { isJsonObject, signatureOf } from './tools/tool-signature.js';
+export { boundedText, oneLine } from './tools/tool-text.js';
+export {
+  type JsonObject,
+  longestToolContent,
+  longestToolDescription,
+  type ToolDescription,
+  type ToolReply,
+  type ToolServers,
+  type ToolServerStatus,
+} from './tools/tools.js';

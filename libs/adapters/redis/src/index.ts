@@ -1,2 +1,2 @@
 export type { CommitHooks } from './commit.js';
-export * from './open.js';
+export { openRedisState } from './open.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Configuration, Environment, failures, topicsFor, events } from '../index.js';
+import { events } from '../events/index.js';
+import { Configuration, Environment, failures, topicsFor } from '../index.js';
 import { shapeOf, type Shape } from '../configuration/shape.js';
 import { asyncApiDocument } from './async-api.js';
 import { printDocs } from './print-docs.js';

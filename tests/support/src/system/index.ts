@@ -12,6 +12,19 @@ export {
   type EngineOptions,
   type ServiceName,
 } from './engine.js';
-export * from './http.js';
+export {
+  ask,
+  ChatStream,
+  command,
+  composedText,
+  entriesAndSnapshotsOf,
+  entriesOf,
+  readRun,
+  runEnd,
+  runEvents,
+  SseStream,
+  startRun,
+  user,
+} from './http.js';
 export { allMetrics, parseMetrics, sumOf, type Sample } from './metrics.js';
 export { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';

@@ -16,7 +16,15 @@ const testOnly = /(\.(spec|contract)|\/suites)\.ts$/;
 const inRoot = (...path) => join(workspaceRoot, ...path);
 const dist = inRoot('dist');
 const record = join(dist, '.build.json');
-
+/** Nest would use them if they were installed. */
+const optional = [
+  '@nats-io/transport-node',
+  '@nestjs/websockets',
+  'amqp-connection-manager',
+  'class-transformer',
+  'class-validator',
+  'mqtt',
+];
 const options = {
   absWorkingDir: workspaceRoot,
   bundle: true,
@@ -32,17 +40,8 @@ const options = {
   banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
   // Decorators need it before anything else; the order between files of a program is esbuild's.
   inject: [inRoot('node_modules/reflect-metadata/Reflect.js')],
-  // libsql and the local stack find files from where they are themselves. The others Nest would use if they were installed.
-  external: [
-    'libsql',
-    inRoot('deploy/stack/*'),
-    '@nats-io/transport-node',
-    '@nestjs/websockets',
-    'amqp-connection-manager',
-    'class-transformer',
-    'class-validator',
-    'mqtt',
-  ],
+  // libsql and the local stack find files from where they are themselves.
+  external: ['libsql', inRoot('deploy/stack/*'), ...optional],
   // Nest names modules and providers after their classes.
   keepNames: true,
   legalComments: 'none',
@@ -99,8 +98,8 @@ export async function buildPrograms(within) {
   if (wrong) throw new Error(`A program is built with ${wrong}, which only tests may import.`);
 
   mkdirSync(dist, { recursive: true });
-  const folders = new Set(sources.map((path) => `${path.replace(/\/src\/.*/, '')}/src/assets`));
-  const assets = [...folders].filter((path) => existsSync(inRoot(path)));
+  const folders = sources.map((path) => `${path.replace(/\/src\/.*/, '')}/src/assets`);
+  const assets = [...new Set(folders)].filter((path) => existsSync(inRoot(path)));
   for (const path of assets) cpSync(inRoot(path), join(dist, 'assets'), { recursive: true });
   // Programs come after the files that they name.
   for (const { path, contents } of outputFiles.reverse()) writeWhole(path, contents);

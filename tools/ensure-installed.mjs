@@ -8,12 +8,6 @@ import { workspaceRoot } from './workspace.mjs';
 /** Lowest Node that runs ES modules the way the workspace needs them; the same as `engines` in package.json. */
 const nodeFloor = [20, 19];
 
-/** By their folders, as npm notes them; undefined where there is no such note. */
-function packagesOf(lockfile) {
-  const path = join(workspaceRoot, lockfile);
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined;
-}
-
 /**
  * The arguments of npm for what is missing, or undefined when all is there. What only developers need is installed where it is asked for, and
  * stays from then on: a later `npm start` neither takes it away nor leaves it behind the lockfile.
@@ -37,7 +31,9 @@ export function ensureInstalled({ forDevelopers = false } = {}) {
     console.error(`Conclave needs Node ${nodeFloor.join('.')} or newer; this is ${process.versions.node}.`);
     process.exit(1);
   }
-  const due = dueInstallation(packagesOf('package-lock.json'), packagesOf('node_modules/.package-lock.json'), forDevelopers);
+  const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) => join(workspaceRoot, name));
+  const packagesOf = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).packages : undefined);
+  const due = dueInstallation(packagesOf(wanted), packagesOf(installed), forDevelopers);
   if (!due) return;
   const started = Date.now();
   console.error(`Installing dependencies with npm ${due.join(' ')}; this takes up to a minute ...`);

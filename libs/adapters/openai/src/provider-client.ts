@@ -1,10 +1,16 @@
 import OpenAI from 'openai';
-import { Agent, fetch as request, type RequestInit } from 'undici';
+import type { RequestInit } from 'undici';
 import type { ProviderConfig } from './configuration.js';
 import { withErrorBody } from './error-body.js';
 
-/** Connections to model servers. How long a reply may take is the business of the call: a model may think longer than five minutes. */
-const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+async function openConnections() {
+  const { Agent, fetch } = await import('undici');
+  // How long a reply may take is the business of the call: a model may think longer than five minutes.
+  return { request: fetch, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) };
+}
+
+/** Connections to model servers, from the first call on: a start is quicker without them. */
+let connections: ReturnType<typeof openConnections> | undefined;
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
 
@@ -26,6 +32,7 @@ export function fetchWithin(baseUrl: string): typeof fetch {
       if (value !== null) headers.set(name, value);
     }
     headers.set('user-agent', 'conclave');
+    const { request, agent } = await (connections ??= openConnections());
     const sent = { ...init, headers: [...headers], redirect: 'manual', dispatcher: agent } as RequestInit;
     const response = (await request(url, sent)) as unknown as Response;
     return response.ok ? response : withErrorBody(response);

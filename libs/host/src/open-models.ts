@@ -1,9 +1,10 @@
+import type * as openAi from '@conclave/adapter-openai';
 import type { ProviderConfig, ProvidersConfig } from '@conclave/adapter-openai';
 import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 
-type OpenAi = typeof import('@conclave/adapter-openai');
+type OpenAi = typeof openAi;
 
 export interface OpenedModels {
   readonly models: Models;

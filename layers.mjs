@@ -25,9 +25,9 @@ const everything = [
 
 export const layers = {
   contracts: [],
-  /** Reads a question without a model; knows nothing of runs. */
-  questions: [],
   loop: ['contracts'],
+  /** Reads a question without a model. Of the loop it takes which characters count as the same. */
+  questions: ['contracts', 'loop'],
   strategies: ['contracts', 'questions', 'loop'],
   ports: ['contracts'],
   platform: ['contracts', 'ports'],

@@ -80,7 +80,7 @@ export async function runInGroup(command, args, { cwd, env, limit, isStuck = () 
   };
 }
 
-/** Ends every group that is still running, at once. */
+/** Ends every group that is still running, at once, with what has left it. */
 export function endAllGroups() {
-  for (const pid of running) end(-pid);
+  for (const group of running) for (const pid of [...alive(group).map((one) => one.pid), -group]) end(pid);
 }

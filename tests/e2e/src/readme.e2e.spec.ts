@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cleared, Engine, workspaceRoot } from '@conclave/test-support/system';
@@ -20,7 +20,9 @@ async function run({ language, code }: Snippet): Promise<{ code: number | null; 
   // Only the port differs from what is written: a test cannot count on 8080.
   const text = code.replaceAll(/(?:127\.0\.0\.1|localhost):8080/g, new URL(address).host);
   // A script beside the workspace's own packages, so that it finds them as a user's project finds its own.
-  const folder = mkdtempSync(join(workspaceRoot, 'tests/e2e/.results/snippet-'));
+  const results = join(workspaceRoot, '.results');
+  mkdirSync(results, { recursive: true });
+  const folder = mkdtempSync(join(results, 'snippet-'));
   const file = join(folder, language === 'js' ? 'snippet.mjs' : 'snippet.sh');
   writeFileSync(file, text);
   const [command, args] = language === 'js' ? [process.execPath, [file]] : ['bash', ['-eu', '-o', 'pipefail', file]];

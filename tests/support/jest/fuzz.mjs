@@ -42,12 +42,16 @@ const end = Date.now() + minutes * 60_000;
 let mayRunAgain;
 do {
   const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
-  const round = await runJest('fuzz', [jest, '--json', '--outputFile=.results/fuzz.json', '--maxWorkers=100%', '--runTestsByPath', ...specs], {
-    cwd: workspaceRoot,
-    env: { ...process.env, CONCLAVE_FUZZ: JSON.stringify({ seed, msPerProperty }), TEST_LEVEL: 'fast', NO_COLOR: '1', FORCE_COLOR: '0' },
-    limit: roundSeconds * 3 + 120,
-    expected: specs.length,
-  });
+  const round = await runJest(
+    'fuzz',
+    [jest, '--json', '--outputFile=.results/fuzz.json', '--maxWorkers=100%', '--runTestsByPath', ...specs],
+    {
+      cwd: workspaceRoot,
+      env: { ...process.env, CONCLAVE_FUZZ: JSON.stringify({ seed, msPerProperty }), TEST_LEVEL: 'fast', NO_COLOR: '1', FORCE_COLOR: '0' },
+      limit: roundSeconds * 3 + 120,
+      expected: specs.length,
+    },
+  );
   console.log(
     `${round.failures.length > 0 ? '✗' : '✓'} seed ${seed}: ${round.failures.length} counterexamples (${Math.round(round.seconds)} s)`,
   );

@@ -10,7 +10,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { jest, runJest } from './run.mjs';
 import { specFiles } from './levels.mjs';
+import { ensureInstalled } from '../../../tools/ensure-installed.mjs';
 import { workspaceRoot } from '../../../tools/workspace.mjs';
+
+ensureInstalled({ forDevelopers: true });
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, seed: { type: 'string' }, only: { type: 'string', default: '' } },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { complexityOf } from './complexity.js';
-import { markers } from './markers.js';
 
 const alone = { hasHistory: false, hasAttachments: false };
 const levelOf = (text: string, context = alone) => complexityOf(text, context).level;

@@ -117,6 +117,21 @@ const configuration = {
   },
 };
 
+/** A bundle gives only the default of a package in the older format to whoever imports it lazily, and Jest and Node give all its names. */
+const lazyPackages = {
+  files: foldersOf('ports', 'platform', 'calls', 'services', 'adapters', 'host', 'replay', 'apps'),
+  ignores: specs,
+  rules: {
+    'no-restricted-syntax': [
+      'error',
+      {
+        selector: 'ImportExpression[source.value=/^(?!@conclave|node:|[.])/]',
+        message: 'Import a package statically, in a file of its own that is imported lazily.',
+      },
+    ],
+  },
+};
+
 const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
   ['it', 'test', 'describe'].map((object) => ({ object, property, message: 'Every test runs, or is deleted.' })),
 );
@@ -194,6 +209,7 @@ export default defineConfig(
   ...packageRules,
   purity,
   configuration,
+  lazyPackages,
   boundedWaits,
   testFiles,
 );

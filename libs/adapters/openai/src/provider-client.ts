@@ -3,15 +3,6 @@ import type { RequestInit } from 'undici';
 import type { ProviderConfig } from './configuration.js';
 import { withErrorBody } from './error-body.js';
 
-async function openConnections() {
-  const { Agent, fetch } = await import('undici');
-  // How long a reply may take is the business of the call: a model may think longer than five minutes.
-  return { request: fetch, agent: new Agent({ headersTimeout: 0, bodyTimeout: 0 }) };
-}
-
-/** Connections to model servers, from the first call on: a start is quicker without them. */
-let connections: ReturnType<typeof openConnections> | undefined;
-
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
 
 /** Headers that leave this process. The client library adds more, some of them from the environment of another account. */
@@ -32,8 +23,9 @@ export function fetchWithin(baseUrl: string): typeof fetch {
       if (value !== null) headers.set(name, value);
     }
     headers.set('user-agent', 'conclave');
-    const { request, agent } = await (connections ??= openConnections());
-    const sent = { ...init, headers: [...headers], redirect: 'manual', dispatcher: agent } as RequestInit;
+    // A start is quicker without the client for HTTP.
+    const { request } = await import('./connections.js');
+    const sent = { ...init, headers: [...headers], redirect: 'manual' } as RequestInit;
     const response = (await request(url, sent)) as unknown as Response;
     return response.ok ? response : withErrorBody(response);
   };

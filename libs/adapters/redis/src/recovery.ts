@@ -74,11 +74,7 @@ export class RedisRecovery implements Recovery {
     if (calls.length === 0) return 0;
     const { journal, started, run } = this.keys.of(runId);
     const written = calls.map(({ step, attempt, outcome }) => [step, attempt, JSON.stringify(outcome), above(step)]);
-    return this.connection.runUnguarded(
-      restoreCalls,
-      [journal, started, run],
-      [JSON.stringify(written), this.ttl.retentionMs],
-    );
+    return this.connection.runUnguarded(restoreCalls, [journal, started, run], [JSON.stringify(written), this.ttl.retentionMs]);
   }
 
   /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */

@@ -65,7 +65,10 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await runs.list({ tenant: 'acme', limit: 5 })).toMatchObject([{ runId, status: 'collecting', terminal: false }]);
       expect(await runs.openCount()).toBe(1);
       expect(await runs.unpublished(0, 5)).toEqual([]);
-      expect(await runs.commit<Tally>(nthInput(runId, 2), never)).toMatchObject({ repeated: true, outputs: [{ id: `${runId}/output/of-2` }] });
+      expect(await runs.commit<Tally>(nthInput(runId, 2), never)).toMatchObject({
+        repeated: true,
+        outputs: [{ id: `${runId}/output/of-2` }],
+      });
     });
 
     it('goes on at the version it had', async () => {

@@ -1,10 +1,7 @@
 import { script } from './script.js';
 
 /** Leases that have not ended. */
-export const liveProcesses = script<string[]>(
-  'live-processes',
-  `return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. text(now), '+inf')`,
-);
+export const liveProcesses = script<string[]>('live-processes', `return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. text(now), '+inf')`);
 
 /** A generation that every process has seen a higher one of. */
 export const beginRecovery = script<number>(

@@ -139,13 +139,11 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => {
       several.map((factors): Tree => ({ kind: 'product', factors })),
       inner.map((of): Tree => ({ kind: 'negative', of })),
       fc.tuple(inner, inner).map(([over, under]): Tree => ({ kind: 'quotient', over, under })),
-      fc
-        .tuple(inner, fc.integer({ min: -3, max: 3 }))
-        .map(([base, n]): Tree => ({
-          kind: 'power',
-          base,
-          exponent: n < 0 ? { kind: 'negative', of: { kind: 'number', value: String(-n) } } : { kind: 'number', value: String(n) },
-        })),
+      fc.tuple(inner, fc.integer({ min: -3, max: 3 })).map(([base, n]): Tree => ({
+        kind: 'power',
+        base,
+        exponent: n < 0 ? { kind: 'negative', of: { kind: 'number', value: String(-n) } } : { kind: 'number', value: String(n) },
+      })),
       fc
         .tuple(fc.constantFrom('sin' as const, 'exp' as const, 'abs' as const), inner)
         .map(([name, arg]): Tree => ({ kind: 'call', name, args: [arg] })),

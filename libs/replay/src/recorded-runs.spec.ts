@@ -5,7 +5,7 @@ import { replayedText } from './replayed-text.js';
 
 /**
  * The regression suite for prompts, parsers and rules. Where one was changed on purpose, record the runs again and look at the difference:
- *   node tools/run.mjs tests/support/recording/record-runs.mjs
+ *   node tools/run.mjs record-runs
  */
 describe('the runs that are kept', () => {
   it('are one of each strategy at least', () => {

@@ -1,21 +1,14 @@
-import { englishOpposites, englishSynonyms, englishWords } from './english-words.js';
-import { germanOpposites, germanSynonyms, germanWords } from './german-words.js';
+import english from '../assets/english-words.json' with { type: 'json' };
+import german from '../assets/german-words.json' with { type: 'json' };
 import { stemOf } from './stem.js';
-import { verbForms } from './verb-forms.js';
-
-/** The words of one language that the comparison has to know; everything else is content. */
-export interface LanguageWords {
-  /** Words that carry grammar only. Disjoint enough between the languages to tell which one a text is in. */
-  readonly grammar: string;
-  /** Words a question may be dressed in: "could you tell me the best way to …". */
-  readonly framing: string;
-}
 
 const split = (words: string): readonly string[] => words.split(/\s+/).filter(Boolean);
-const setOf = (words: string): ReadonlySet<string> => new Set(split(words));
+const setOf = (words: readonly string[]): ReadonlySet<string> => new Set(words);
 
-export const grammarOf = { en: setOf(englishWords.grammar), de: setOf(germanWords.grammar) } as const;
-const framing = { en: setOf(englishWords.framing), de: setOf(germanWords.framing) } as const;
+/** Words that carry grammar only. Disjoint enough between the languages to tell which one a text is in. */
+export const grammarOf = { en: setOf(english.grammar), de: setOf(german.grammar) } as const;
+/** Words a question may be dressed in: "could you tell me the best way to …". */
+const framing = { en: setOf(english.framing), de: setOf(german.framing) } as const;
 /** "man" and "die" are grammar in one language and content in the other. */
 export const isGrammar = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null ? grammarOf.en.has(word) || grammarOf.de.has(word) : grammarOf[language].has(word);
@@ -34,14 +27,15 @@ const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number
   });
   return index;
 };
-const synonyms = indexed([...englishSynonyms, ...germanSynonyms, ...verbForms]);
+/** Within a group any word may stand for any other. Lower case, as written; inflected forms are reached through their stems too. */
+const synonyms = indexed([...english.synonyms, ...german.synonyms, ...english.verbForms]);
 export const areSynonyms = (a: string, b: string): boolean => {
   const others = synonyms.get(b);
   return others !== undefined && (synonyms.get(a)?.some((group) => others.includes(group)) ?? false);
 };
 
 /** For each family of words that exclude one another: word -> number of its member. */
-const oppositeFamilies: readonly ReadonlyMap<string, number>[] = [...englishOpposites, ...germanOpposites].map(
+const oppositeFamilies: readonly ReadonlyMap<string, number>[] = [...english.opposites, ...german.opposites].map(
   (family) => new Map(family.split('|').flatMap((member, position) => split(member).map((word) => [word, position] as const))),
 );
 const familiesByWord = new Map<string, number[]>();

@@ -1,9 +1,8 @@
 import { plainCharacters } from '@conclave/loop';
 import { grammarOf, isGrammar } from './lexicon.js';
+import type { Language } from './stem.js';
 import { literalPattern } from './normalise.js';
 import { canonicalDigits, monthOf, scaleOf, unitOf, valueOfWord } from './numbers.js';
-
-export type Language = 'en' | 'de';
 
 export interface Token {
   readonly kind: 'word' | 'number' | 'date' | 'identifier' | 'operator';

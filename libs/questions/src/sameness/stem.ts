@@ -1,4 +1,4 @@
-import type { Language } from './reading.js';
+export type Language = 'en' | 'de';
 
 function englishStem(word: string): string {
   let stem = word.replace(/ies$/u, 'y').replace(/(?<=s|x|z|ch|sh)es$/u, '');

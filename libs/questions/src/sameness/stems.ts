@@ -1,5 +1,5 @@
 import { areSynonyms, isFraming, isGrammar } from './lexicon.js';
-import type { Language } from './reading.js';
+import type { Language } from './stem.js';
 import { stemOf } from './stem.js';
 
 const prefixes =

@@ -1,7 +1,6 @@
 import { addUsage, estimatePrompt, noUsage, type AnswerParameters, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
-import type { CallEnd } from './call-maker.js';
-import type { AskedMessage, Calls, FillIn } from './calls.js';
+import type { CallEnd, AskedMessage, Calls, FillIn } from './calls.js';
 import type { Prices } from './usage.js';
 
 export interface Question {

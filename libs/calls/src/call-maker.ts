@@ -14,7 +14,7 @@ import {
   type StateStore,
 } from '@conclave/ports';
 import { recordEvent, recordOf, type StoredCall } from './call-record.js';
-import type { AskedMessage, Calls, JournalledModelCall, JournalledToolCall } from './calls.js';
+import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
@@ -34,38 +34,6 @@ export interface CallMakerParts {
   /** What the audit keeps of prompts and replies. */
   readonly storePrompts: 'full' | 'hash' | 'none';
 }
-
-/** One call that must not be paid twice. */
-export interface JournalledCall {
-  readonly runId: string;
-  /** Task or plan the call belongs to. */
-  readonly owner: string;
-  /** Number of the call inside its owner. */
-  readonly index: number;
-  readonly purpose: string;
-  readonly request: Omit<ModelCall, 'timeoutMs' | 'messages'> & { readonly messages: readonly AskedMessage[] };
-  /** Milliseconds since 1970 by the store's clock. */
-  readonly deadline: number;
-  readonly prices: Prices;
-  readonly signal: AbortSignal;
-  /** Made for a run that is over, to learn from it: that the run has ended, or was told to, does not stop it; only `signal` does. */
-  readonly afterRun?: boolean;
-  readonly onBegun?: (attempt: number) => void | Promise<void>;
-  readonly onContent?: (text: string) => void;
-}
-
-export type CallEnd =
-  | {
-      readonly kind: 'reply';
-      readonly reply: ModelReply;
-      readonly attempt: number;
-      readonly replayed: boolean;
-      readonly usage: Usage;
-      readonly record: Event;
-    }
-  | { readonly kind: 'failed'; readonly failure: FailureNote; readonly attempt: number; readonly usage: Usage; readonly record: Event }
-  | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly record: Event | null }
-  | { readonly kind: 'busy'; readonly retryInMs: number };
 
 /** What a call tells about itself while it runs. */
 interface Running {

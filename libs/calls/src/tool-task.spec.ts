@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, type Event, type FailureNote } from '@conclave/contracts';
-import type { CallEnd } from './call-maker.js';
+import type { CallEnd } from './calls.js';
 import { earlyEnd } from './tool-task.js';
 
 const record = (id: string): Event => ({ id }) as Event;

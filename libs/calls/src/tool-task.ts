@@ -1,6 +1,5 @@
 import type { Event, FailureNote } from '@conclave/contracts';
-import type { CallEnd } from './call-maker.js';
-import type { Calls, JournalledToolCall } from './calls.js';
+import type { CallEnd, Calls, JournalledToolCall } from './calls.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type ResultPart = Extract<Performed, { result: unknown }>['result'];

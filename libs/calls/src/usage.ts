@@ -1,9 +1,8 @@
 import { estimatePrompt, estimateTokens, Failure, noUsage, Usage } from '@conclave/contracts';
-import type { ModelReply } from '@conclave/ports';
-import type { AskedMessage } from './calls.js';
+import type { CallMessage, ModelReply } from '@conclave/ports';
 
 /** What a call that ended without usage has cost at least: its prompt and what had arrived. */
-export const estimatedUsage = (messages: readonly AskedMessage[], arrived: string): Usage => ({
+export const estimatedUsage = (messages: readonly CallMessage[], arrived: string): Usage => ({
   ...noUsage,
   calls: 1,
   prompt: estimatePrompt(messages),
@@ -12,7 +11,7 @@ export const estimatedUsage = (messages: readonly AskedMessage[], arrived: strin
 });
 
 /** What a failed call has cost: what the adapter counted over all its tries, else an estimate where anything had arrived, else the call alone. */
-export function spentBy(error: unknown, messages: readonly AskedMessage[], arrived: string): Usage {
+export function spentBy(error: unknown, messages: readonly CallMessage[], arrived: string): Usage {
   const counted = error instanceof Failure ? Usage.safeParse(error.options.context?.['usage']) : null;
   if (counted?.success) return counted.data;
   if (error instanceof Failure && error.code === 'MODEL_NOT_FOUND') return noUsage;

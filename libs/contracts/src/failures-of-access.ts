@@ -1,4 +1,4 @@
-import type { FailureSpec } from './failures.js';
+import type { FailureSpec } from './failure-spec.js';
 
 /** Rows about who may ask, from where, and what. */
 export const accessFailures = {

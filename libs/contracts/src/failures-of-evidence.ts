@@ -1,4 +1,4 @@
-import type { FailureSpec } from './failures.js';
+import type { FailureSpec } from './failure-spec.js';
 
 /** Rows about what evidence is found with: search, tools, pages, documents, mathematics, graph, vectors. */
 export const evidenceFailures = {

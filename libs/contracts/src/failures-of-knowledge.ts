@@ -1,4 +1,4 @@
-import type { FailureSpec } from './failures.js';
+import type { FailureSpec } from './failure-spec.js';
 
 /** Rows about what people add and change while the system runs: ratings, collections, prompts, skills. */
 export const knowledgeFailures = {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { failures } from './failures.js';
 import { ErrorBody } from './http/errors.js';
-import { type Route, routes } from './http/routes.js';
+import type { Route } from './http/route.js';
+import { routes } from './http/routes.js';
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 

@@ -6,7 +6,7 @@ import type { Loaded, Ports } from '@conclave/platform';
 import type { Embedder, Vectors } from '@conclave/ports';
 import type { Keep } from './cluster.js';
 import { providerOf } from './open-models.js';
-import type { OpenPortsOptions, ServiceName } from './open-ports.js';
+import type { OpenPortsOptions, ServiceName } from './opening.js';
 
 export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder'>>;
 

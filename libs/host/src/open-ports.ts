@@ -19,20 +19,10 @@ import {
 import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
+import type { OpenPortsOptions } from './opening.js';
 import { openModels, type ModelSearch } from './open-models.js';
 import { unprotectedPool } from './protections/unprotected-pool.js';
 import { unprotectedStores } from './protections/unprotected-ports.js';
-
-export type ServiceName = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest' | 'standalone';
-
-export interface OpenPortsOptions {
-  readonly loaded: Loaded;
-  readonly observers: Observers;
-  readonly service: ServiceName;
-  readonly processId: string;
-  /** Where local model servers are looked for; tests give closed ports. */
-  readonly localServers?: ModelSearch['ports'];
-}
 
 export interface OpenedPorts extends Ports {
   readonly engine: 'embedded' | 'distributed';

@@ -23,7 +23,8 @@ import {
   type Variables,
 } from '@conclave/platform';
 import type { StoreMark } from '@conclave/ports';
-import { openPorts, type OpenedPorts, type ServiceName } from './open-ports.js';
+import { openPorts, type OpenedPorts } from './open-ports.js';
+import type { ServiceName } from './opening.js';
 import { publishToolOffers } from './publish-tool-offers.js';
 
 export interface ProcessOptions {

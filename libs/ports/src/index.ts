@@ -10,8 +10,6 @@ export { DeliveryPool, type DeliveryPoolOptions, type PoolChange } from './event
 export {
   type Consumption,
   type ConsumptionLoad,
-  type DeadHeaders,
-  type DeadReason,
   defer,
   type Delivery,
   type DeliveryHooks,
@@ -22,10 +20,10 @@ export {
   isDeferred,
   type Lag,
   type RetryPolicy,
-  type StoredRecord,
   type StoreMark,
   type Subscription,
 } from './event-log/event-log.js';
+export type { DeadHeaders, DeadReason, StoredRecord } from './event-log/record.js';
 export { MemoryDeliveries } from './event-log/memory-ledger.js';
 export { MemoryBroker, MemoryLog } from './event-log/memory-log.js';
 export {

@@ -1,7 +1,7 @@
 import { CollectionList, CollectionRequest, CollectionView, Deleted, DocumentList, DocumentRequest, DocumentView } from './collections.js';
 import { FeedbackAccepted, FeedbackRequest } from './feedback.js';
 import { InsightList, InsightView } from './insights.js';
-import type { Route } from './routes.js';
+import type { Route } from './route.js';
 import {
   Contradiction,
   ContradictionDecision,

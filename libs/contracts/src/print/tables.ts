@@ -1,6 +1,7 @@
 import type { EventSpec } from '../event.js';
 import { events } from '../events/index.js';
-import { failures, type FailureSpec } from '../failures.js';
+import type { FailureSpec } from '../failure-spec.js';
+import { failures } from '../failures.js';
 import { Configuration } from '../configuration/configuration.js';
 import { Environment } from '../configuration/environment.js';
 import { expectation, shapeOf, type Shape } from '../configuration/shape.js';

@@ -9,7 +9,8 @@ import {
   type DeadLetterSettlement,
   type DeadLetterView,
 } from '@conclave/contracts';
-import type { EventLog, StoredRecord } from './event-log.js';
+import type { EventLog } from './event-log.js';
+import type { StoredRecord } from './record.js';
 import { redrivenRecord } from './record.js';
 
 /** What is known about a run, from the state store. */

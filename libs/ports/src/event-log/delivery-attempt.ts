@@ -3,7 +3,6 @@ import type { Blobs } from '../blobs/blobs.js';
 import type { Clock } from './clock.js';
 import {
   isDeferred,
-  type DeadReason,
   type DeliveryHooks,
   type DeliveryLedger,
   type DeliveryObservation,
@@ -11,6 +10,7 @@ import {
   type RetryPolicy,
   type Subscription,
 } from './event-log.js';
+import type { DeadReason } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
 

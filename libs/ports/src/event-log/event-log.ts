@@ -1,5 +1,5 @@
 import type { Event } from '@conclave/contracts';
-import type { OutgoingRecord } from './record.js';
+import type { DeadReason, OutgoingRecord, StoredRecord } from './record.js';
 
 /**
  * The log every step between two services goes over. Adapters: memory, embedded (SQLite), Kafka.
@@ -77,28 +77,6 @@ export interface Deferred {
 export const defer = (ms: number): Deferred => ({ deferMs: ms });
 export const isDeferred = (outcome: HandlerOutcome): outcome is Deferred => 'deferMs' in outcome;
 
-export type DeadReason = 'undecodable' | 'failed' | 'killed_process';
-
-/** What a record that could not be handled looks like on the topic `dead`: the raw bytes as value, these as headers beside the original ones. */
-export interface DeadHeaders {
-  readonly 'dead-topic': string;
-  readonly 'dead-partition': string;
-  readonly 'dead-offset': string;
-  readonly 'dead-group': string;
-  readonly 'dead-reason': string;
-  readonly 'dead-attempts': string;
-  readonly 'dead-time': string;
-  /** The last error, shortened. */
-  readonly 'dead-error'?: string;
-}
-
-/** Headers of a record that was re-driven from a dead letter: every group but the named one passes it over. */
-export interface RedriveHeaders {
-  readonly 'redrive-group': string;
-  /** Id of the letter, as `<partition>-<offset>`. */
-  readonly 'redrive-letter': string;
-}
-
 export interface Consumption {
   readonly group: string;
   /** Null while it fetches; a sentence when no fetch round happened for too long or it is paused by an outage. */
@@ -122,18 +100,6 @@ export interface Lag {
   readonly partition: number;
   /** Records from the committed position to the end. */
   readonly records: number;
-}
-
-export interface StoredRecord {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: string;
-  readonly appendedAt: number;
-  /** Null where the writer gave none. */
-  readonly key?: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly raw: Buffer;
-  readonly event: Event | null;
 }
 
 /** `generation` grows with every start of an owner of the store and every renewal of a lease in it, and is written beside the log now and then: a smaller one in the store means an older copy. */

@@ -3,17 +3,8 @@ import type { Blobs } from '../blobs/blobs.js';
 import { MemoryBlobs } from '../blobs/memory-blobs.js';
 import { systemClock, type Clock } from './clock.js';
 import { DeliveryPool } from './delivery-pool.js';
-import type {
-  Consumption,
-  ConsumptionLoad,
-  DeliveryHooks,
-  DeliveryLedger,
-  EventLog,
-  Lag,
-  StoredRecord,
-  StoreMark,
-  Subscription,
-} from './event-log.js';
+import type { Consumption, ConsumptionLoad, DeliveryHooks, DeliveryLedger, EventLog, Lag, StoreMark, Subscription } from './event-log.js';
+import type { StoredRecord } from './record.js';
 import { MemoryGroup, type MemoryMember } from './memory-group.js';
 import { MemoryDeliveries } from './memory-ledger.js';
 import { encodeEvent, storedRecord, type DeadRecord, type EncodedRecord, type OutgoingRecord, type RawRecord } from './record.js';

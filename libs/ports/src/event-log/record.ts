@@ -1,6 +1,39 @@
 import { Failure, services, specOf, type Event, type Service } from '@conclave/contracts';
 import { blobThresholdBytes, type BlobRef, type Blobs } from '../blobs/blobs.js';
-import type { DeadHeaders, DeadReason, RedriveHeaders, StoredRecord } from './event-log.js';
+
+export interface StoredRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+  readonly appendedAt: number;
+  /** Null where the writer gave none. */
+  readonly key?: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly raw: Buffer;
+  readonly event: Event | null;
+}
+
+export type DeadReason = 'undecodable' | 'failed' | 'killed_process';
+
+/** What a record that could not be handled looks like on the topic `dead`: the raw bytes as value, these as headers beside the original ones. */
+export interface DeadHeaders {
+  readonly 'dead-topic': string;
+  readonly 'dead-partition': string;
+  readonly 'dead-offset': string;
+  readonly 'dead-group': string;
+  readonly 'dead-reason': string;
+  readonly 'dead-attempts': string;
+  readonly 'dead-time': string;
+  /** The last error, shortened. */
+  readonly 'dead-error'?: string;
+}
+
+/** Headers of a record that was re-driven from a dead letter: every group but the named one passes it over. */
+export interface RedriveHeaders {
+  readonly 'redrive-group': string;
+  /** Id of the letter, as `<partition>-<offset>`. */
+  readonly 'redrive-letter': string;
+}
 
 /** Header values are text on every adapter; Kafka carries their UTF-8 bytes. */
 export type Headers = Readonly<Record<string, string>>;

@@ -12,9 +12,10 @@ import type {
   StateStore,
   Vectors,
 } from '@conclave/ports';
-import type { AnswerCacheName } from './answers/answer-cache.js';
 
 /** What the name in `model` stands for; aliases are applied already. */
+export type AnswerCacheName = 'exact' | 'semantic';
+
 export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
 
 export interface DescribedModel {

@@ -1,5 +1,6 @@
 import { deadTopic } from '@conclave/contracts';
-import type { Consumption, Delivery, EventLog, HandlerOutcome, StoredRecord, Subscription } from '../event-log.js';
+import type { Consumption, Delivery, EventLog, HandlerOutcome, Subscription } from '../event-log.js';
+import type { StoredRecord } from '../record.js';
 import type { RawRecord } from '../record.js';
 import { inputTopic, sampleName } from './sample-events.js';
 

@@ -12,9 +12,7 @@ import {
   type Asked,
 } from '@conclave/strategies';
 import { sameQuestion } from '@conclave/questions';
-import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
-
-export type AnswerCacheName = 'exact' | 'semantic';
+import { GATEWAY_OPTIONS, type AnswerCacheName, type GatewayOptions } from '../options.js';
 
 type Data = Parameters<typeof textsOf>[0];
 

@@ -4,8 +4,10 @@ import { printReport } from '../report.js';
 import { evaluateCache } from './cache.js';
 import { builtInEmbed } from './embedder.js';
 import { isParaphrase, judgePairs, measurePairs, sumOf, type Embed } from './pair-measure.js';
-import { adversarialKinds, adversarialPairs } from './pairs/adversarial-pair.js';
-import { changeKinds, questionPairs } from './pairs/question-pair.js';
+import { adversarialPairs } from './pairs/adversarial-pair.js';
+import { adversarialKinds } from './pairs/kinds.js';
+import { questionPairs } from './pairs/question-pair.js';
+import { changeKinds } from './pairs/kinds.js';
 
 /** Every text the same vector: the worst embedder there is, so that only the words keep a changed question out. */
 const blind: Embed = (texts) => Promise.resolve(texts.map(() => new Float32Array([1, 0])));

@@ -4,7 +4,8 @@ import { halves } from '../halves.js';
 import { percent, table } from '../report.js';
 import { builtInEmbed } from './embedder.js';
 import { isParaphrase, judgePairs, measurePairs, sumOf, type Embed, type JudgedPair, type PairTally } from './pair-measure.js';
-import { adversarialKinds, adversarialPairs } from './pairs/adversarial-pair.js';
+import { adversarialPairs } from './pairs/adversarial-pair.js';
+import { adversarialKinds } from './pairs/kinds.js';
 import { questionPairs } from './pairs/question-pair.js';
 
 export const cacheTargets = {

@@ -1,5 +1,6 @@
 import { complexityOf } from '@conclave/questions';
-import { levels, type LabelledPrompt, type Level } from './prompts/labelled-prompt.js';
+import { type LabelledPrompt } from './prompts/labelled-prompt.js';
+import { levels, type Level } from './prompts/written.js';
 
 export interface LevelFigures {
   readonly level: Level;

@@ -3,7 +3,7 @@ import { table } from '../report.js';
 import type { Mood } from './committee-replies.js';
 import { decide } from './confusion.js';
 import type { RunCosts } from './level-costs.js';
-import { levels } from './prompts/labelled-prompt.js';
+import { levels } from './prompts/written.js';
 
 const titles: Readonly<Record<Mood, string>> = {
   sure: 'Calls and tokens of a run, by level, where every model is sure at once',

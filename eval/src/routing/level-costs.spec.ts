@@ -3,7 +3,7 @@ import { isMet } from '../evaluation.js';
 import { moods } from './committee-replies.js';
 import { costFindings, costSections } from './costs-report.js';
 import { measureLevels, sampleOf, type RunCosts } from './level-costs.js';
-import { levels } from './prompts/labelled-prompt.js';
+import { levels } from './prompts/written.js';
 
 describe('what a level costs the product', () => {
   let costs: readonly RunCosts[];

@@ -2,7 +2,8 @@ import type { RunView } from '@conclave/contracts';
 import { ScriptedModelServer } from '@conclave/test-support';
 import { ask, Engine, providerKey, readRun } from '@conclave/test-support/system';
 import { replyOf, type Mood } from './committee-replies.js';
-import { labelledPrompts, levels, type LabelledPrompt, type Level } from './prompts/labelled-prompt.js';
+import { labelledPrompts, type LabelledPrompt } from './prompts/labelled-prompt.js';
+import { levels, type Level } from './prompts/written.js';
 
 /** What one run of the product took, by its own record. */
 export interface RunCosts {

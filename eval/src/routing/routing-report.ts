@@ -1,6 +1,6 @@
 import { percent, table } from '../report.js';
 import type { Confusion } from './confusion.js';
-import { levels } from './prompts/labelled-prompt.js';
+import { levels } from './prompts/written.js';
 
 /** What the regression half must reach. */
 export const routingTargets = { macroF1: 0.85, complexAsTrivial: 0.02 };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { confusionOf } from './confusion.js';
-import { labelledPrompts, levels, type LabelledPrompt } from './prompts/labelled-prompt.js';
+import { labelledPrompts, type LabelledPrompt } from './prompts/labelled-prompt.js';
+import { levels } from './prompts/written.js';
 import { printMatrix, routingTargets } from './routing-report.js';
 
 describe('the labelled prompts', () => {

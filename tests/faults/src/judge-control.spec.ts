@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Finding } from './evidence/evidence.js';
 import { judgeControl } from './judge-control.js';
-import type { Outcome } from './run-scenario.js';
+import type { Outcome } from './judge-control.js';
 
 const lost: Finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'It was accepted and has no terminal event.' };
 const ran = (error: string | null, ...findings: readonly Finding[]): Outcome => ({

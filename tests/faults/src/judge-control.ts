@@ -1,5 +1,28 @@
-import type { Outcome } from './run-scenario.js';
+import type { EngineKind } from '@conclave/test-support/system';
 import type { Control } from './scenarios/scenario.js';
+import type { Figures, Finding } from './evidence/evidence.js';
+import type { Row } from './world/world.js';
+
+/** What became of one scenario on one engine. */
+export interface Outcome {
+  readonly scenario: string;
+  readonly engine: EngineKind;
+  readonly without: string | null;
+  /** Less load and shorter storms, as in CI. */
+  readonly short: boolean;
+  /** Something was found, or the scenario itself failed. For a control: nothing was found. */
+  readonly red: boolean;
+  readonly summary: string;
+  readonly findings: readonly Finding[];
+  /** What the scenario itself threw; never counts as the red that a control needs. */
+  readonly error: string | null;
+  readonly rows: readonly Row[];
+  readonly recoveryMs: number | null;
+  readonly figures: Figures | null;
+  readonly seconds: number;
+  /** Where its evidence lies. */
+  readonly folder: string;
+}
 
 /** Red is a control that proves nothing: the named check found no ids, or the scenario broke off and nobody knows what else it would have met. */
 export function judgeControl(outcome: Outcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): Outcome {

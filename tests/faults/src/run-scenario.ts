@@ -5,7 +5,7 @@ import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { defaultBounds, type Bounds, type Evidence, type Figures, type Finding } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
-import { judgeControl } from './judge-control.js';
+import { judgeControl, type Outcome } from './judge-control.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
 import { World, type Row } from './world/world.js';
@@ -15,27 +15,6 @@ export interface RunOptions {
   readonly short: boolean;
   /** A run without an end is what shall be found: the bound of each is waited for. */
   readonly waitsForBound?: boolean;
-}
-
-/** What became of one scenario on one engine. */
-export interface Outcome {
-  readonly scenario: string;
-  readonly engine: EngineKind;
-  readonly without: string | null;
-  /** Less load and shorter storms, as in CI. */
-  readonly short: boolean;
-  /** Something was found, or the scenario itself failed. For a control: nothing was found. */
-  readonly red: boolean;
-  readonly summary: string;
-  readonly findings: readonly Finding[];
-  /** What the scenario itself threw; never counts as the red that a control needs. */
-  readonly error: string | null;
-  readonly rows: readonly Row[];
-  readonly recoveryMs: number | null;
-  readonly figures: Figures | null;
-  readonly seconds: number;
-  /** Where its evidence lies. */
-  readonly folder: string;
 }
 
 /** Starts a system, lets the scenario harm it, collects the evidence, asks the checker. Never throws. */

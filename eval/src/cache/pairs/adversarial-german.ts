@@ -1,5 +1,4 @@
-import type { AdversarialKind } from './adversarial-pair.js';
-import type { TwoQuestions } from './question-pair.js';
+import type { AdversarialKind, TwoQuestions } from './kinds.js';
 
 export const adversarialGerman: Readonly<Record<AdversarialKind, readonly TwoQuestions[]>> = {
   'spoken number': [

@@ -1,22 +1,6 @@
+import { adversarialKinds, type AdversarialKind } from './kinds.js';
 import { adversarialEnglish } from './adversarial-english.js';
 import { adversarialGerman } from './adversarial-german.js';
-
-/** What was changed, in the ways that comparisons of words and embeddings overlook most easily. */
-export const adversarialKinds = [
-  'spoken number',
-  'negation',
-  'roles',
-  'unit',
-  'date',
-  'name',
-  'comparative',
-  'before and after',
-  'quantifier',
-  'modal',
-  'reworded',
-  'framing',
-] as const;
-export type AdversarialKind = (typeof adversarialKinds)[number];
 
 export interface AdversarialPair {
   readonly first: string;

@@ -1,4 +1,4 @@
-import type { ChangeKind, TwoQuestions } from './question-pair.js';
+import type { ChangeKind, TwoQuestions } from './kinds.js';
 
 /** The position of a pair decides its half, so pairs are never moved; new ones go to the end of a list. */
 export const paraphrasedEnglish: readonly TwoQuestions[] = [

@@ -1,23 +1,7 @@
 import { halfOf, type Half } from '../../halves.js';
+import { changeKinds, type ChangeKind, type TwoQuestions } from './kinds.js';
 import { changedEnglish, paraphrasedEnglish } from './english.js';
 import { changedGerman, paraphrasedGerman } from './german.js';
-
-/** What was changed so that the old answer is wrong for the new question. */
-export const changeKinds = [
-  'number',
-  'date',
-  'name',
-  'negation',
-  'unit',
-  'direction',
-  'scope',
-  'language',
-  'opposite',
-  'question',
-] as const;
-export type ChangeKind = (typeof changeKinds)[number];
-
-export type TwoQuestions = readonly [asked: string, again: string];
 
 export interface QuestionPair {
   readonly first: string;

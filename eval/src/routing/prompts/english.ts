@@ -1,4 +1,4 @@
-import type { Level, Written } from './labelled-prompt.js';
+import type { Level, Written } from './written.js';
 
 /** The position of an entry decides its half, so entries are never moved; new ones go to the end of a list. */
 export const english: Readonly<Record<Level, readonly Written[]>> = {

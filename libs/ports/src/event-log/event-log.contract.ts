@@ -5,14 +5,7 @@ import { inputTopic, outputTopic } from './testing/sample-events.js';
 import { publishingPromises } from './testing/publishing.contract.js';
 import { redrivePromises } from './testing/redrive.contract.js';
 import { runningPromises } from './testing/running.contract.js';
-import { Stage, type EventLogUnderTest } from './testing/event-log-world.js';
-
-/** A promise of the port, and the test that it is kept. */
-export interface LogPromise {
-  readonly sentence: string;
-  readonly partitions?: number;
-  readonly test: (stage: Stage) => Promise<void>;
-}
+import { Stage, type EventLogUnderTest, type LogPromise } from './testing/event-log-world.js';
 
 export const logPromises: readonly LogPromise[] = [
   ...publishingPromises,

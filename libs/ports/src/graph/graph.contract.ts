@@ -1,22 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { KnowledgeGraph, SynthesisWrite } from './graph.js';
+import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import { describeProvenance } from './provenance.contract.js';
 import { describeRetrieval } from './retrieval.contract.js';
 import { describeSameAnswers } from './same-answers.contract.js';
 import { describeTriples } from './triples.contract.js';
-
-export interface GraphWorld {
-  readonly graph: KnowledgeGraph;
-  /** The same graph as another process sees it. */
-  another(): Promise<KnowledgeGraph>;
-  dispose(): Promise<void>;
-}
-
-export interface GraphUnderTest {
-  /** A new, empty graph. */
-  open(): Promise<GraphWorld>;
-}
 
 const write = (more: Partial<Omit<SynthesisWrite, 'insight'>> & { summary?: string; entities?: string[] } = {}): SynthesisWrite => {
   const { summary = 'Copper conducts better than iron.', entities = ['Copper', 'Iron'], ...rest } = more;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Source } from '@conclave/contracts';
-import type { GraphUnderTest, GraphWorld } from './graph.contract.js';
+import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import { longestOriginAnswer, mostOriginSources, type SynthesisWrite } from './graph.js';
 
 const summary = 'Copper conducts better than iron.';

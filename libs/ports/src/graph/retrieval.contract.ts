@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { relationSentence } from '@conclave/contracts';
-import type { GraphUnderTest, GraphWorld } from './graph.contract.js';
+import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import type { GraphQuery } from './graph.js';
 import { triple, writing } from './triples.contract.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { relationTypes } from '@conclave/contracts';
-import type { GraphUnderTest } from './graph.contract.js';
+import type { GraphUnderTest } from './graph-world.js';
 import type { GraphContext, GraphStats, KnowledgeGraph, QuarantinedTriple, SynthesisRecord, Triple } from './graph.js';
 import { MemoryGraphStore } from './memory-graph.js';
 import { sourceWeights, type TripleSource } from './trust.js';

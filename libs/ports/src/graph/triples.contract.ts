@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { GraphUnderTest, GraphWorld } from './graph.contract.js';
+import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import type { Triple, TripleWrite } from './graph.js';
 
 export const triple = (said: string, confidence = 0.8, types: readonly [string, string] = ['', '']): Triple => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Outcome } from '../run-scenario.js';
+import type { Outcome } from '../judge-control.js';
 import { guaranteesPage } from './guarantees.js';
 import { readRecorded, record, type Recorded } from './recorded.js';
 

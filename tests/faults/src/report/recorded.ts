@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
 import type { CheckName } from '../evidence/evidence.js';
-import type { Outcome } from '../run-scenario.js';
+import type { Outcome } from '../judge-control.js';
 
 /** What one cell of the kill matrix showed. */
 export interface RecordedCell {

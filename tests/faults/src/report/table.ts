@@ -1,4 +1,4 @@
-import type { Outcome } from '../run-scenario.js';
+import type { Outcome } from '../judge-control.js';
 import { absent, points, services } from '../scenarios/kill-matrix.js';
 
 const head = ['scenario', 'engine', 'outcome', 'recovery', 'runs', 'duplicate calls', 'tokens wasted', 'took'] as const;

@@ -1,6 +1,7 @@
 import type { ProtectionName } from '@conclave/contracts';
 import type { EngineKind } from '@conclave/test-support/system';
 import type { Bounds, CheckName } from '../evidence/evidence.js';
+import type { SystemWishes } from '../world/servers.js';
 import type { World } from '../world/world.js';
 
 /** A protection that can be switched off, and what must turn red then. */
@@ -38,20 +39,4 @@ export interface Scenario {
   readonly system?: SystemWishes;
   /** Starts load and does harm. Whatever is not asserted by the checker afterwards is asserted here, by throwing. */
   run(world: World): Promise<void>;
-}
-
-export interface SystemWishes {
-  /** Servers of its own, which the scenario may kill; the others are shared. */
-  readonly servers?: readonly ('kafka' | 'redis' | 'neo4j' | 'searx')[];
-  /** TCP proxies between the services and these. A proxied server is one of its own. */
-  readonly proxied?: readonly ('kafka' | 'redis' | 'model')[];
-  readonly gateways?: 1 | 2;
-  /** Expert worker processes at the start (distributed); 1. */
-  readonly experts?: number;
-  /** Documents of the corpus; the two-hop ones unless said otherwise. */
-  readonly configuration?: Readonly<Record<string, unknown>>;
-  readonly crashAt?: Readonly<Record<string, string>>;
-  /** Of every process. */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly short?: boolean;
 }

@@ -11,7 +11,22 @@ import {
   type UrlInstance,
 } from '@conclave/test-support/real-servers';
 import type { Stack } from '@conclave/test-support/system';
-import type { SystemWishes } from '../scenarios/scenario.js';
+
+export interface SystemWishes {
+  /** Servers of its own, which the scenario may kill; the others are shared. */
+  readonly servers?: readonly ('kafka' | 'redis' | 'neo4j' | 'searx')[];
+  /** TCP proxies between the services and these. A proxied server is one of its own. */
+  readonly proxied?: readonly ('kafka' | 'redis' | 'model')[];
+  readonly gateways?: 1 | 2;
+  /** Expert worker processes at the start (distributed); 1. */
+  readonly experts?: number;
+  /** Documents of the corpus; the two-hop ones unless said otherwise. */
+  readonly configuration?: Readonly<Record<string, unknown>>;
+  readonly crashAt?: Readonly<Record<string, string>>;
+  /** Of every process. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly short?: boolean;
+}
 
 /** Servers that belong to one scenario, and the proxies in front of some. */
 export interface OwnServers {

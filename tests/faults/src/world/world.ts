@@ -1,11 +1,10 @@
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
 import { allMetrics, Engine, plainTemplate, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
 import type { Evidence, MemoryUse } from '../evidence/evidence.js';
-import type { SystemWishes } from '../scenarios/scenario.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
 import { residentMb } from './memory.js';
-import { openServers, type OwnServers } from './servers.js';
+import { openServers, type OwnServers, type SystemWishes } from './servers.js';
 
 /** One line of the table, for scenarios that have several faults in them. */
 export interface Row {

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A program that takes one line of JSON and gives one line of JSON. Its first line says `{"ready": version}`. */
+/** A program that takes one line of JSON and gives one line of JSON. Its first line says `{"ready": version}`; a reply with `"last": true` is its last. */
 export interface LineProgram {
   readonly file: string;
   readonly args: readonly string[];
@@ -91,7 +91,8 @@ export class LineProcess {
       await this.kill();
       throw new ProcessEnded('flood', 'it answered another question');
     }
-    this.hold(false);
+    if (reply['last'] === true) await this.kill();
+    else this.hold(false);
     return reply;
   }
 

@@ -14,6 +14,11 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (act === 'hang') for (;;);
   if (act === 'abort') process.abort();
   if (act === 'exit') process.exit(3);
+  if (act === 'last') {
+    out({ id, last: true });
+    process.stdin.pause();
+    setTimeout(() => process.exit(0), 300);
+  }
   if (act === 'nonsense') process.stdout.write('Segmentation fault\\n');
   if (act === 'other') out({ id: id + 1 });
   if (act === 'flood') process.stdout.write('9'.repeat(5_000_000));
@@ -46,6 +51,12 @@ const alive = (pid: unknown): boolean => {
 };
 
 describe('a pool of processes', () => {
+  it('asks no process again that has given its last reply and is about to end', async () => {
+    const one = pool();
+    expect(await one.ask({ act: 'last' }, { signal: never })).toMatchObject({ last: true });
+    expect(await who(one)).toMatchObject({ id: 1 });
+  });
+
   it('asks one process again and again; it has no environment and a folder of its own, gone with it', async () => {
     const made = pool();
     const first = await who(made);

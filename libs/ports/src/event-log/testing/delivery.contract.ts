@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { LogPromise } from '../event-log.contract.js';
+import type { LogPromise } from './event-log-world.js';
 import { outputTopic, sampleInput, sampleName, sampleOutput } from './sample-events.js';
 
 const inputs = (count: number) => Array.from({ length: count }, (_, n) => sampleInput(`n${n}`));

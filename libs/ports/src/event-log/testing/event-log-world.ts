@@ -123,3 +123,10 @@ export class Stage {
     await this.world.dispose();
   }
 }
+
+/** A promise of the port, and the test that it is kept. */
+export interface LogPromise {
+  readonly sentence: string;
+  readonly partitions?: number;
+  readonly test: (stage: Stage) => Promise<void>;
+}

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
 import { defer, type EventLog } from '../event-log.js';
-import type { LogPromise } from '../event-log.contract.js';
+import type { LogPromise } from './event-log-world.js';
 import type { Stage } from './event-log-world.js';
 import { inputTopic, outputTopic, sampleInput, sampleName, sampleOutput } from './sample-events.js';
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import { blobThresholdBytes } from '../../blobs/blobs.js';
-import type { LogPromise } from '../event-log.contract.js';
+import type { LogPromise } from './event-log-world.js';
 import { inputTopic, sampleInput, sampleName } from './sample-events.js';
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);

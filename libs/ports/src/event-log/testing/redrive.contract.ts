@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { Failure } from '@conclave/contracts';
 import { DeadLetters } from '../dead-letters.js';
-import type { LogPromise } from '../event-log.contract.js';
+import type { LogPromise } from './event-log-world.js';
 import type { Delivery } from '../event-log.js';
 import type { Stage } from './event-log-world.js';
 import { inputTopic, sampleInput, sampleName } from './sample-events.js';

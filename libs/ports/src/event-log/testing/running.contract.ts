@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { LogPromise } from '../event-log.contract.js';
+import type { LogPromise } from './event-log-world.js';
 import { sampleInput } from './sample-events.js';
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

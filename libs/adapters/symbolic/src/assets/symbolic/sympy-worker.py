@@ -83,7 +83,8 @@ def main():
             reply = {"ok": False, "code": "MATH_LIMIT", "detail": f"The result has more than {LONGEST} characters."}
         if reply["ok"] and len(reply.get("decimal") or "") > LONGEST:
             reply["decimal"] = None
-        say({"id": request["id"], **reply})
+        # Whoever asks next must not ask a process that is about to end.
+        say({"id": request["id"], **reply, **({} if sound else {"last": True})})
         if not sound:
             return
         # Nothing of one question is left for the next.

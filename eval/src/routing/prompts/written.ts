@@ -1,0 +1,14 @@
+export const levels = ['trivial', 'moderate', 'complex'] as const;
+/**
+ * The definition the labels follow.
+ *
+ * trivial: short, clear, one question that one expert answers from common knowledge.
+ * moderate: several parts, or leans on a conversation or an attachment, or carries the notation of a domain, or a precision tool can
+ *   answer it, or it touches medicine or law, or it has to be looked up (over several hops, or because the answer changes with time).
+ * complex: asks for analysis, or for several aspects at once, or has 80 words or more.
+ */
+export type Level = (typeof levels)[number];
+export type Language = 'en' | 'de';
+
+/** As written down: a bare text stands alone; `history` and `attachments` say what it came with. */
+export type Written = string | { readonly text: string; readonly history?: true; readonly attachments?: true };

@@ -1,0 +1,13 @@
+import type { KnowledgeGraph } from './graph.js';
+
+export interface GraphWorld {
+  readonly graph: KnowledgeGraph;
+  /** The same graph as another process sees it. */
+  another(): Promise<KnowledgeGraph>;
+  dispose(): Promise<void>;
+}
+
+export interface GraphUnderTest {
+  /** A new, empty graph. */
+  open(): Promise<GraphWorld>;
+}

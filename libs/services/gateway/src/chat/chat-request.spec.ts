@@ -206,6 +206,19 @@ describe('the progress mode', () => {
 });
 
 describe('a run request', () => {
+  it('is refused where its answer had to keep a schema, which nobody would hold it against', () => {
+    const format = (strict?: boolean) => ({
+      type: 'json_schema',
+      json_schema: { name: 'town', schema: { type: 'object' }, ...(strict === undefined ? {} : { strict }) },
+    });
+    const read = (strict?: boolean) => readRunRequest({ model: 'conclave', input: 'Why?', response_format: format(strict) }, {}, 100);
+    expect(() => read(true)).toThrow(
+      expect.objectContaining({ code: 'REQUEST_INVALID', options: expect.objectContaining({ param: 'response_format' }) }),
+    );
+    expect(() => read()).toThrow(Failure);
+    expect(read(false).goal).toBe('Why?');
+  });
+
   it('takes one text or messages', () => {
     expect(readRunRequest({ model: 'conclave', input: 'Why?' }, {}, 10).goal).toBe('Why?');
     expect(readRunRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }] }, {}, 10).goal).toBe('Why?');

@@ -11,7 +11,7 @@ import {
   type TextMessage,
 } from '@conclave/contracts';
 import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
-import { checkFormat } from '../answers/answer-schema.js';
+import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
 import { cacheWish, fromHeaders, type Headers, limitNames } from './option-headers.js';
@@ -96,6 +96,12 @@ function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
 export function readRunRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): Question {
   const request = parseBody(RunRequest, body);
   checkFormat(request.response_format);
+  if (request.response_format && strictSchema({ response_format: request.response_format }))
+    throw new Failure(
+      'REQUEST_INVALID',
+      'The answer of a run is not held against a schema: ask `POST /v1/chat/completions`, or set `strict` to false.',
+      { param: 'response_format' },
+    );
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
   if (messages === null) throw new Failure('REQUEST_INVALID', 'Send `input` with the question, or `messages`.', { param: 'input' });
   return readQuestion(request.model, messages, request, headers, maxMessages);

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { callStep, type Event, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
+import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import {
   leaseRenewMs,
   leaseTtlMs,
   type CallMessage,
   type CallOutcome,
-  type ModelCall,
   type ModelReply,
   type Models,
   type RunStream,
@@ -19,7 +18,7 @@ import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
 import { takeSlot } from './provider-slot.js';
-import { priced, spentBy, usageOf, type Prices } from './usage.js';
+import { priced, spentBy, usageOf } from './usage.js';
 
 export interface CallMakerParts {
   readonly state: StateStore;

@@ -12,7 +12,6 @@ import {
   recordedRuns,
   sparingCaches,
   type Loaded,
-  type Observers,
   type Ports,
   type Protections,
 } from '@conclave/platform';
@@ -20,7 +19,7 @@ import type { KnowledgeGraph, PoolChange, Search } from '@conclave/ports';
 import { canRevive, kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 import { openCapabilities } from './open-capabilities.js';
 import type { OpenPortsOptions } from './opening.js';
-import { openModels, type ModelSearch } from './open-models.js';
+import { openModels } from './open-models.js';
 import { unprotectedPool } from './protections/unprotected-pool.js';
 import { unprotectedStores } from './protections/unprotected-ports.js';
 

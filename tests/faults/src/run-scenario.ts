@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { workspaceRoot, type EngineKind } from '@conclave/test-support/system';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
-import { defaultBounds, type Bounds, type Evidence, type Figures, type Finding } from './evidence/evidence.js';
+import { defaultBounds, type Bounds, type Evidence } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
 import { judgeControl, type Outcome } from './judge-control.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
-import { World, type Row } from './world/world.js';
+import { World } from './world/world.js';
 
 export interface RunOptions {
   readonly without: string | null;

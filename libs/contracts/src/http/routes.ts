@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { StreamEntryShape } from '../run-stream.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
 import { DeadLetterList, DeadLetterSettled, DeadLetterView, DiscardRequest, RedriveRequest } from './dead-letters.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { KnowledgeGraph, SynthesisWrite } from './graph.js';
+import type { SynthesisWrite } from './graph.js';
 import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import { describeProvenance } from './provenance.contract.js';
 import { describeRetrieval } from './retrieval.contract.js';

@@ -23,12 +23,12 @@ export class BuiltInEmbedder implements Embedder {
   readonly id: string;
   readonly reads = 'words';
   readonly dimension: number;
-  readonly #vectors: TextVectors;
+  private readonly vectors: TextVectors;
 
   private constructor(table: WordTable, vectors: TextVectors) {
     this.id = `builtin-words-${codeVersion}.${table.digest.slice(0, 8)}`;
     this.dimension = vectors.dimension;
-    this.#vectors = vectors;
+    this.vectors = vectors;
   }
 
   /** Throws when the table that ships with it is missing or damaged. */
@@ -43,7 +43,7 @@ export class BuiltInEmbedder implements Embedder {
     for (const text of texts) {
       if (vectors.length > 0 && vectors.length % textsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      vectors.push(this.#vectors.vectorOf(text));
+      vectors.push(this.vectors.vectorOf(text));
     }
     if (signal.aborted) throw new Failure('CALL_CANCELLED');
     return vectors;

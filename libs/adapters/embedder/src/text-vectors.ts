@@ -38,37 +38,37 @@ export class TextVectors {
     const words = wordsOf(text);
     const sum = new Float64Array(this.dimension);
     const telling = words.filter((word) => !isStopWord(word));
-    const isGerman = this.#looksGerman(words);
+    const isGerman = this.looksGerman(words);
     const counts = new Map<string, number>();
     for (const word of telling.length > 0 ? telling : words) counts.set(word, (counts.get(word) ?? 0) + 1);
-    for (const [word, count] of counts) this.#addWord(word, 1 + Math.log(count), isGerman, sum);
-    if (counts.size === 0) this.#addSpelling(`text ${text.trim().slice(0, 100)}`, 1, sum);
+    for (const [word, count] of counts) this.addWord(word, 1 + Math.log(count), isGerman, sum);
+    if (counts.size === 0) this.addSpelling(`text ${text.trim().slice(0, 100)}`, 1, sum);
     return finished(sum);
   }
 
-  #addWord(word: string, times: number, isGerman: boolean, sum: Float64Array): void {
+  private addWord(word: string, times: number, isGerman: boolean, sum: Float64Array): void {
     const rank = this.table.rankOf(word);
     const meanings = isGerman || rank === undefined ? this.german.meaningOf(word) : null;
     const ranks = (meanings ?? [word]).map((one) => this.table.rankOf(one)).filter((one) => one !== undefined);
     if (ranks.length === 0) {
-      this.#addSpelling(stemOf(word), times * unknownSpelling, sum);
+      this.addSpelling(stemOf(word), times * unknownSpelling, sum);
       const runs = runsOf(word);
-      for (const run of runs) this.#addSpelling(`#${run}`, (times * unknownSpelling) / Math.sqrt(runs.length), sum);
+      for (const run of runs) this.addSpelling(`#${run}`, (times * unknownSpelling) / Math.sqrt(runs.length), sum);
       return;
     }
     for (const one of ranks) this.table.add(one, (times * weightOf(one)) / Math.sqrt(ranks.length), sum);
     const weight = times * Math.max(...ranks.map(weightOf));
-    this.#addSpelling(stemOf(word), weight * spelling, sum);
+    this.addSpelling(stemOf(word), weight * spelling, sum);
     // A German word is also spelt a little like its meaning, so that a question in one language finds a text in the other.
-    if (meanings) this.#addSpelling(stemOf(meanings[0]!), (weight * spelling) / 2, sum);
+    if (meanings) this.addSpelling(stemOf(meanings[0]!), (weight * spelling) / 2, sum);
   }
 
-  #addSpelling(feature: string, weight: number, sum: Float64Array): void {
+  private addSpelling(feature: string, weight: number, sum: Float64Array): void {
     addFeature(feature, weight, sum, this.table.dimension, hashed);
   }
 
   /** By small words and umlauts, then by which language knows the others. */
-  #looksGerman(words: readonly string[]): boolean {
+  private looksGerman(words: readonly string[]): boolean {
     let balance = 0;
     for (const word of words) {
       const stopWords = Number(isGermanStopWord(word)) - Number(isEnglishStopWord(word));

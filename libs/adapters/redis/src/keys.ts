@@ -93,16 +93,16 @@ export class Keys {
     return `${this.prefix}setting-history:${name}`;
   }
   cached(tenant: string, key: string): string {
-    return this.#ofTenant('cache', tenant, key);
+    return this.ofTenant('cache', tenant, key);
   }
   cacheTag(tenant: string, tag: string): string {
-    return this.#ofTenant('cache-tag', tenant, tag);
+    return this.ofTenant('cache-tag', tenant, tag);
   }
   cacheBan(tenant: string, tag: string): string {
-    return this.#ofTenant('cache-ban', tenant, tag);
+    return this.ofTenant('cache-ban', tenant, tag);
   }
   cacheClaim(tenant: string, key: string): string {
-    return this.#ofTenant('cache-claim', tenant, key);
+    return this.ofTenant('cache-claim', tenant, key);
   }
   cacheRemoval(nonce: string): string {
     return `${this.prefix}cache-removal:${nonce}`;
@@ -111,10 +111,10 @@ export class Keys {
     return `${this.prefix}scores:${JSON.stringify(tenant)}`;
   }
   scoreEvent(tenant: string, eventId: string): string {
-    return this.#ofTenant('score-event', tenant, eventId);
+    return this.ofTenant('score-event', tenant, eventId);
   }
   once(tenant: string, name: string): string {
-    return this.#ofTenant('once', tenant, name);
+    return this.ofTenant('once', tenant, name);
   }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;
@@ -124,7 +124,7 @@ export class Keys {
   }
 
   /** Names that others choose stand as JSON: it tells where the tenant ends, and has no half of a surrogate pair, which UTF-8 replaces. */
-  #ofTenant(kind: string, tenant: string, name: string): string {
+  private ofTenant(kind: string, tenant: string, name: string): string {
     return `${this.prefix}${kind}:${JSON.stringify([tenant, name])}`;
   }
 }

@@ -103,14 +103,14 @@ export class RedisRuns implements Runs {
   }
 
   attach(runId: string, clientId: string): Promise<number> {
-    return this.connection.run(attachClient, ...this.#client(runId, clientId));
+    return this.connection.run(attachClient, ...this.client(runId, clientId));
   }
 
   detach(runId: string, clientId: string): Promise<number> {
-    return this.connection.run(detachClient, ...this.#client(runId, clientId));
+    return this.connection.run(detachClient, ...this.client(runId, clientId));
   }
 
-  #client(runId: string, clientId: string): [readonly string[], readonly (string | number)[]] {
+  private client(runId: string, clientId: string): [readonly string[], readonly (string | number)[]] {
     const { keys, processId } = this;
     const { attached, run, cancelled } = keys.of(runId);
     return [

@@ -18,7 +18,7 @@ export class MemoryJournal implements Journal {
   /** By step; a step names its run. */
   readonly entries = new Map<string, JournalEntry>();
   /** `<step> <attempt>` -> purpose. */
-  readonly #repeats = new Map<string, string>();
+  private readonly purposeByRepeat = new Map<string, string>();
 
   constructor(
     protected readonly now: () => number,
@@ -51,12 +51,12 @@ export class MemoryJournal implements Journal {
   }
 
   async noteRepeat({ step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
-    this.#repeats.set(`${step} ${attempt}`, purpose);
+    this.purposeByRepeat.set(`${step} ${attempt}`, purpose);
   }
 
   async repeats(): Promise<Readonly<Record<string, number>>> {
     const counts: Record<string, number> = {};
-    for (const purpose of this.#repeats.values()) counts[purpose] = (counts[purpose] ?? 0) + 1;
+    for (const purpose of this.purposeByRepeat.values()) counts[purpose] = (counts[purpose] ?? 0) + 1;
     return counts;
   }
 

@@ -40,10 +40,10 @@ export class SqliteRecovery implements Recovery {
     return this.parts.database.write((tick) => {
       const { sql } = tick;
       const { runId } = restored;
-      this.#addHeader(tick, restored);
+      this.addHeader(tick, restored);
       const held = sql.get<{ version: number }>('SELECT version FROM run WHERE run_id = ?', runId);
       const replaces = restored.version > (held?.version ?? 0);
-      if (replaces) this.#replace(tick, restored, above);
+      if (replaces) this.replace(tick, restored, above);
       const over = sql.get('SELECT 1 AS over FROM run WHERE run_id = ? AND terminal = 1', runId) !== undefined;
       if (!over) raise(tick, runId, above);
       for (const id of restored.cancels) sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, this.parts.now());
@@ -80,7 +80,7 @@ export class SqliteRecovery implements Recovery {
   }
 
   /** Row, header and retry mapping where they are missing. No two runs share an acceptance time, so that a list can be paged by it. */
-  #addHeader<S>({ sql }: Tick, { runId, header, retryKey, status }: RestoredRun<S>): void {
+  private addHeader<S>({ sql }: Tick, { runId, header, retryKey, status }: RestoredRun<S>): void {
     const taken = (at: number): boolean =>
       sql.get('SELECT 1 AS found FROM run WHERE accepted_at = ? AND run_id <> ?', at, runId) !== undefined;
     let acceptedAt = header?.data.requestedAt ?? this.parts.now();
@@ -103,7 +103,7 @@ export class SqliteRecovery implements Recovery {
       );
   }
 
-  #replace<S>(tick: Tick, restored: RestoredRun<S>, { streamBase }: Above): void {
+  private replace<S>(tick: Tick, restored: RestoredRun<S>, { streamBase }: Above): void {
     const { sql } = tick;
     const { runId, endedAt } = restored;
     sql.run(

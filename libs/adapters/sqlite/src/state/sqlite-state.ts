@@ -72,7 +72,7 @@ export class SqliteState implements StateStore {
   readonly stream: SqliteRunStream;
   /** For whoever rebuilds the state from the log. */
   readonly recovery: Recovery;
-  readonly #view: DatabaseView;
+  private readonly view: DatabaseView;
 
   constructor(
     private readonly shared: SharedState,
@@ -82,7 +82,7 @@ export class SqliteState implements StateStore {
     const now = () => clock.now();
     const database = new DatabaseView(shared.database);
     const timers = new SqliteTimers(database, clock, shared.waiting);
-    this.#view = database;
+    this.view = database;
     this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
     const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
     this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, clients, now, retryKeyMs: ttl.retryKeyMs });
@@ -108,11 +108,11 @@ export class SqliteState implements StateStore {
   }
 
   health(): Promise<string | null> {
-    return Promise.resolve(this.#view.health());
+    return Promise.resolve(this.view.health());
   }
 
   close(): Promise<void> {
-    this.#view.close();
+    this.view.close();
     return Promise.resolve();
   }
 }

@@ -102,6 +102,22 @@ describe('layer boundaries', () => {
     expect(await refusals(filePath, code)).toEqual([rule]);
   });
 
+  // One of each kind of file that other syntax is refused in too, and one where none is: the last block for a file wins.
+  it.each([
+    'libs/contracts/src/index.ts',
+    'libs/loop/src/index.ts',
+    'libs/loop/src/pipeline.spec.ts',
+    'libs/services/merger/src/index.ts',
+    'libs/adapters/sqlite/src/__fixtures__/folder.ts',
+    'apps/planner/src/main.ts',
+    'tests/faults/src/main.ts',
+    'bench/src/main.ts',
+  ])('refuses a member whose name begins with # in %s', async (filePath) => {
+    const code = 'export class One { #two = 1; three() { return this.#two; } static is(one: object) { return #two in one; } }';
+    expect(await refusals(filePath, code)).toEqual(['no-restricted-syntax']);
+    expect(await refusals(filePath, 'export class One { private two = 1; three() { return this.two; } }')).toEqual([]);
+  });
+
   it.each([
     ['zod in the contracts', 'libs/contracts/src/index.ts', `import 'zod';`],
     ['a given date in the loop', 'libs/loop/src/index.ts', `export const at = (now: number) => new Date(now);`],

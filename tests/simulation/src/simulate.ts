@@ -1,7 +1,7 @@
 import { judge } from './checks/all.js';
 import type { Violation } from './checks/check.js';
 import type { CoverageNote, CrashTarget } from './faults/crash-points.js';
-import type { Planted } from './planted/planted-bug.js';
+import type { Planted } from './world/surroundings.js';
 import { beginVirtualTime } from './world/virtual-time.js';
 import { World } from './world/world.js';
 

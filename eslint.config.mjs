@@ -21,7 +21,6 @@ export const layerRules = {
     'import/resolver': {
       typescript: {
         project: `${workspaceRoot}/tsconfig.json`,
-        conditionNames: ['@conclave/source', 'types', 'import', 'node', 'default'],
         noWarnOnMultipleProjects: true,
       },
     },

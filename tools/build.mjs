@@ -32,7 +32,6 @@ const options = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  conditions: ['@conclave/source', 'module'],
   tsconfig: inRoot('tsconfig.json'),
   // Code finds its assets from where it is itself: all files lie in one folder, and `assets` in it.
   chunkNames: '[name]-[hash]',

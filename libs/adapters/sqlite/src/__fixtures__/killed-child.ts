@@ -11,12 +11,7 @@ export class Child {
   private errors = '';
 
   constructor(script: string, ...parameters: readonly string[]) {
-    const flags = [
-      '--no-warnings',
-      '--import',
-      path('../../../../../tests/support/typescript-loader.mjs'),
-      '--conditions=@conclave/source',
-    ];
+    const flags = ['--no-warnings', '--import', path('../../../../../tests/support/typescript-loader.mjs')];
     this.process = spawn(process.execPath, [...flags, path(`./${script}`), ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.process.stdout!.on('data', (data: Buffer) => (this.output += data.toString()));
     this.process.stderr!.on('data', (data: Buffer) => (this.errors += data.toString()));

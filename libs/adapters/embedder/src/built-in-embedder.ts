@@ -9,7 +9,7 @@ import { WordTable } from './word-table.js';
 // The build copies the assets beside the code, so the same path works in a checkout, in dist and in a bundle.
 const asset = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`./assets/embedder/${name}`, import.meta.url)));
 
-/** Raised with every change of the code or of german.txt that changes a vector. The digest of the table does the rest. */
+/** Raised with every change of the code, of german.txt or of stop-words.json that changes a vector. The digest of the table does the rest. */
 const codeVersion = 1;
 /** Texts between two looks at the signal and at the event loop. */
 const textsPerTurn = 64;

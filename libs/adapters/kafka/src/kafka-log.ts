@@ -12,8 +12,7 @@ import {
   type Subscription,
 } from '@conclave/ports';
 import { Absence } from './absence.js';
-import { onCluster, within } from './failures.js';
-import { groupLag } from './group-lag.js';
+import { onCluster, within, readFromCluster } from './failures.js';
 import { KafkaConsumption } from './kafka-consumption.js';
 import { KafkaProducer } from './kafka-producer.js';
 import { clockOf, kafkaClient, memberClient, maxHeldOf, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
@@ -168,4 +167,27 @@ function markOf(raw: Buffer): StoreMark {
     throw new Failure('EVENT_UNDECODABLE', `A record on ${identityTopic} is no store mark.`);
   }
   return { storeId, generation };
+}
+
+/**
+ * Records between the committed position and the end, of the topics the group has committed for and of `subscribed`
+ * ones; names with prefix. Topics in the answer are without it.
+ */
+async function groupLag(admin: Admin, groupId: string, subscribed: readonly string[], prefix: string): Promise<readonly Lag[]> {
+  return readFromCluster(`Reading the position of ${groupId}`, async () => {
+    const known = await admin.fetchOffsets({ groupId });
+    const topics = [...new Set([...subscribed, ...known.map(({ topic }) => topic)])];
+    const byTopic = await Promise.all(topics.map((topic) => topicLag(admin, groupId, topic)));
+    return byTopic.flatMap((lags, index) => lags.map((lag) => ({ ...lag, topic: topics[index]!.slice(prefix.length) })));
+  });
+}
+
+async function topicLag(admin: Admin, groupId: string, topic: string): Promise<Lag[]> {
+  const [committed, ends] = await Promise.all([admin.fetchOffsets({ groupId, topics: [topic] }), admin.fetchTopicOffsets(topic)]);
+  const positions = new Map(committed.flatMap(({ partitions }) => partitions.map(({ partition, offset }) => [partition, BigInt(offset)])));
+  return ends.map(({ partition, low, high }) => {
+    const position = positions.get(partition) ?? -1n;
+    const from = position < BigInt(low) ? BigInt(low) : position;
+    return { topic, partition, records: Math.max(0, Number(BigInt(high) - from)) };
+  });
 }

@@ -40,7 +40,7 @@ const mostPasses = 200;
 
 /**
  * One step of a run: what the input means, then what follows from the state until nothing does. Pure; `at` is the store's clock. Null when
- * nothing follows, as for everything after the end. `request` is the one of a run that is aborted before it began.
+ * nothing follows, as for everything after the end. `request` begins a run whose own request was never applied.
  * Throws NotBegun.
  */
 export function step(
@@ -55,13 +55,12 @@ export function step(
   const isTimer = input.type === 'TimerFired';
   if (isTimer && input.data.arm !== state?.due.arm) return null;
   const turning = new Turning(state, input.runId, Math.max(at, state?.last ?? at), strategies);
-  if (state === null && request !== null) begin(turning, request.data);
-  receive(turning, input);
-  for (let pass = 1; (isTimer || turning.facts.length > 0) && turning.run.endedAt === null && advance(turning); pass += 1) {
-    if (pass < mostPasses) continue;
-    const reason = `The strategy ${turning.run.strategy} goes in circles.`;
-    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null);
+  if (state === null && request !== null) {
+    begin(turning, request.data);
+    settle(turning);
   }
+  receive(turning, input);
+  if (isTimer || turning.facts.length > 0) settle(turning);
   const { facts, outputs, cancels } = turning;
   if (facts.length === 0 && !isTimer) return null;
   const run = { ...turning.run, last: turning.now };
@@ -70,6 +69,15 @@ export function step(
   const timer = isTimer || dueAt !== run.due.at ? { arm: run.due.arm + 1, at: dueAt } : null;
   const next = timer ? { ...run, due: timer } : run;
   return { next, facts, outputs, entries: facts.flatMap(factEntries), cancels, timer, status: statusOf(next) };
+}
+
+/** Goes on until nothing follows from the state. */
+function settle(turning: Turning): void {
+  for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
+    if (pass < mostPasses) continue;
+    const reason = `The strategy ${turning.run.strategy} goes in circles.`;
+    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null);
+  }
 }
 
 function begin(turning: Turning, request: PlanRequested['data']): void {

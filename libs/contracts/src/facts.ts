@@ -70,13 +70,16 @@ export const factSpecs = [
       gap: z.string(),
     },
     ({ epoch, gap }) => (gap ? `Plan ${epoch} is awaited for what is missing: ${gap}` : `Plan ${epoch} is awaited.`),
-    ({ epoch, replan, max, gap }) => [replan ? { kind: 'replanning', iteration: epoch, max, gap } : { kind: 'planning', epoch, iteration: 0, max }],
+    ({ epoch, replan, max, gap }) => [
+      replan ? { kind: 'replanning', iteration: epoch, max, gap } : { kind: 'planning', epoch, iteration: 0, max },
+    ],
   ),
   defineFact(
     'PlanTaken',
     'A plan holds.',
     { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
-    ({ epoch, by, plan }) => `Plan ${epoch} of the ${by} was taken, with ${plan.tasks.length} ${plan.tasks.length === 1 ? 'task' : 'tasks'}.`,
+    ({ epoch, by, plan }) =>
+      `Plan ${epoch} of the ${by} was taken, with ${plan.tasks.length} ${plan.tasks.length === 1 ? 'task' : 'tasks'}.`,
   ),
   defineFact(
     'PlanRefused',
@@ -205,7 +208,11 @@ export const factSpecs = [
     'What the strategy says of its state before the table decides.',
     { epoch: z.int(), reading: Reading },
     ({ reading }) =>
-      reading.by === 'rounds' ? 'Nothing was assessed.' : reading.sufficient ? 'Nothing is missing.' : `Still missing: ${reading.open ?? ''}`,
+      reading.by === 'rounds'
+        ? 'Nothing was assessed.'
+        : reading.sufficient
+          ? 'Nothing is missing.'
+          : `Still missing: ${reading.open ?? ''}`,
     ({ epoch, reading }) =>
       reading.by === 'rounds' || reading.unaffordable !== undefined
         ? []
@@ -234,7 +241,12 @@ export const factSpecs = [
     ({ rule, sentence }) => `${rule}: ${sentence}`,
     ({ epoch, rule, sentence }) => [{ kind: 'decided', epoch, rule, sentence }],
   ),
-  defineFact('Finishing', 'The run will end this way; its answer is being made.', { ending: Ending }, ({ ending }) => `The run is finishing: ${ending.reason}`),
+  defineFact(
+    'Finishing',
+    'The run will end this way; its answer is being made.',
+    { ending: Ending },
+    ({ ending }) => `The run is finishing: ${ending.reason}`,
+  ),
   defineFact(
     'QuestionAsked',
     'The run waits for an answer of the user.',
@@ -262,7 +274,12 @@ export const factSpecs = [
     ({ name, seq, reason }) => `Command ${seq} (${name}) was rejected: ${reason}`,
     ({ seq, name, reason }) => [{ kind: 'command.rejected', seq, name, reason }],
   ),
-  defineFact('Paused', 'Nothing new is begun, and the clock of the run stands.', { at: Timestamp, until: Timestamp }, () => 'The run is paused.'),
+  defineFact(
+    'Paused',
+    'Nothing new is begun, and the clock of the run stands.',
+    { at: Timestamp, until: Timestamp },
+    () => 'The run is paused.',
+  ),
   defineFact('Resumed', 'The run goes on.', { at: Timestamp }, () => 'The run goes on.'),
   defineFact(
     'Noted',

@@ -11,13 +11,11 @@ export function finishing(turning: Turning, ending: Ending, hard = false): void 
   if (hard) sayLast(turning);
 }
 
-/** Ends the run with what can be said without a model. */
-export function sayLast(turning: Turning): void {
-  const { run, now, strategies } = turning;
+/** Ends the run with what can be said without a model. `why` is why it is said now. */
+export function sayLast(turning: Turning, why = turning.run.ending!.reason): void {
   cancelOpen(turning, 'all');
-  const ending = run.ending!;
-  const draft = strategies(run.strategy).lastAnswer(viewOf(turning.run, strategies, now), ending.reason);
-  say(turning, draft);
+  const { run, now, strategies } = turning;
+  say(turning, strategies(run.strategy).lastAnswer(viewOf(run, strategies, now), why));
 }
 
 /** The answer is there, or nothing is: then the run has failed. */
@@ -66,7 +64,11 @@ export function endsByClock(turning: Turning): void {
   if (waited === null) return;
   if (run.paused) turning.put({ kind: 'Resumed', at: now });
   const reason = waited === 'question' ? 'Nobody answered the question in time.' : 'The run was paused for too long.';
-  decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: waited === 'question' ? 'no_answer' : 'paused_too_long' }, true);
+  decideEnd(
+    turning,
+    { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: waited === 'question' ? 'no_answer' : 'paused_too_long' },
+    true,
+  );
 }
 
 /** Writes the row down that ends the run, and begins to end it. */
@@ -99,7 +101,7 @@ export function endsByBudget(turning: Turning): boolean {
   const isSpent = budget.level === 'spent';
   if (run.ending) {
     if (!isSpent) return false;
-    sayLast(turning);
+    sayLast(turning, run.ending.reasonCode === `budget_${budget.name}` ? undefined : budgetSentence(budget));
     return true;
   }
   if (!isSpent && !(budget.level === 'reserve' && budget.name === 'wall_time_s')) return false;
@@ -113,7 +115,15 @@ export function endsByBudget(turning: Turning): boolean {
 export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | readonly string[]): void {
   const { awaiting } = turning.run;
   if (awaiting && (what === 'all' || what === 'plan'))
-    turning.put({ kind: 'PlanRefused', epoch: awaiting.epoch, why: 'it is not needed any more', by: 'engine', usage: noUsage, failure: null, plan: null });
+    turning.put({
+      kind: 'PlanRefused',
+      epoch: awaiting.epoch,
+      why: 'it is not needed any more',
+      by: 'engine',
+      usage: noUsage,
+      failure: null,
+      plan: null,
+    });
   if (what === 'plan') return;
   for (const [ref, task] of Object.entries(turning.run.tasks)) {
     if (task.status === 'settled' || (Array.isArray(what) && !what.includes(ref))) continue;

@@ -1,4 +1,17 @@
-import { planId, resultId, type AnyEvent, type EngineEntry, type Event, factEntries, noUsage, type PlanRequested, type RunFact, type TaskInputDraft } from '@conclave/contracts';
+import {
+  planId,
+  resultId,
+  type AnyEvent,
+  type EngineEntry,
+  type Event,
+  factEntries,
+  noUsage,
+  type PlanRequested,
+  type RunFact,
+  type TaskInputDraft,
+} from '@conclave/contracts';
+import { orAbsent } from './absent-strategy.js';
+import { readBudget } from './budget.js';
 import { endCancelled, takeCommand } from './commands.js';
 import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve, textOf } from './fold.js';
@@ -54,7 +67,8 @@ export function step(
   if (state === null && input.type !== 'PlanRequested' && request === null) throw new NotBegun('run', input.id);
   const isTimer = input.type === 'TimerFired';
   if (isTimer && input.data.arm !== state?.due.arm) return null;
-  const turning = new Turning(state, input.runId, Math.max(at, state?.last ?? at), strategies);
+  const isAbort = input.type === 'CommandIssued' && input.data.command.name === 'abort';
+  const turning = new Turning(state, input.runId, Math.max(at, state?.last ?? at), isAbort ? orAbsent(strategies) : strategies);
   if (state === null && request !== null) {
     begin(turning, request.data);
     settle(turning);
@@ -123,8 +137,9 @@ function receive(turning: Turning, input: EngineInput): void {
           failure: null,
           plan: null,
         });
-      settleOverdue(turning, input.data.tasks);
       endsByClock(turning);
+      // What the end of the run cancels is not judged by its own clock.
+      if (turning.run.endedAt === null && readBudget(turning.run, turning.now).level !== 'spent') settleOverdue(turning, input.data.tasks);
     }
   }
 }

@@ -22,6 +22,14 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
   return own === next.own ? next : { ...next, own };
 }
 
+/** The state after facts that are on record. */
+export function foldFacts(run: RunState | null, facts: readonly RunFact[], runId: string, strategies: Strategies): RunState | null {
+  return facts.reduce<RunState | null>((state, fact) => {
+    const next = evolve(state, fact, strategies);
+    return state === null ? { ...next, runId } : next;
+  }, run);
+}
+
 const isCancelled = (fact: FactOf<'TaskSettled' | 'TaskRefused'>): boolean =>
   fact.kind === 'TaskSettled' ? fact.result.status === 'cancelled' : fact.why === 'cancelled';
 
@@ -273,10 +281,7 @@ const refusedResult = ({ why }: FactOf<'TaskRefused'>): TaskResult => ({
   ...bare(noUsage),
   status: why === 'budget' ? 'error' : why === 'cancelled' ? 'cancelled' : 'repeated',
   text: why === 'budget' || why === 'cancelled' ? '' : refusals[why],
-  failure:
-    why === 'budget'
-      ? { code: 'ALLOWANCE_EXHAUSTED', message: refusals.budget, retriable: false }
-      : null,
+  failure: why === 'budget' ? { code: 'ALLOWANCE_EXHAUSTED', message: refusals.budget, retriable: false } : null,
 });
 const bare = (usage: Usage): TaskResult => ({
   status: 'ok',

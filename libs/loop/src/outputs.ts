@@ -1,4 +1,15 @@
-import { completedId, type Event, GapDetected, gapId, makeEvent, planId, RunCompleted, type RunFact, TaskDispatched, type TaskInputDraft } from '@conclave/contracts';
+import {
+  completedId,
+  type Event,
+  GapDetected,
+  gapId,
+  makeEvent,
+  planId,
+  RunCompleted,
+  type RunFact,
+  TaskDispatched,
+  type TaskInputDraft,
+} from '@conclave/contracts';
 import { budgetLeft } from './budget.js';
 import { currentFacts } from './memory.js';
 import { isExpert } from './plan-rules.js';
@@ -81,7 +92,10 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
 /** Most facts that go along for whoever learns from the run. */
 const factsToLearnFrom = 12;
 
-function completedEvent(leaving: Leaving, { ending, answer, failure, usage, rounds, openCalls, at }: Extract<RunFact, { kind: 'RunEnded' }>): Event {
+function completedEvent(
+  leaving: Leaving,
+  { ending, answer, failure, usage, rounds, openCalls, at }: Extract<RunFact, { kind: 'RunEnded' }>,
+): Event {
   const { run, strategies } = leaving;
   const { template, caller, cached, caching, requestedAt, goal } = run.request;
   const { complexity, review } = strategies(run.strategy).report(viewOf(run, strategies, null));

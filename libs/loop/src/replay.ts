@@ -154,7 +154,15 @@ export class Replay {
     const differs = differences(recorded, is);
     if (differs.length === 0) return null;
     const at = firstDifference(recorded.facts, is.facts);
-    return { kind: 'different', steps, version, input, differs, recorded: traceOf(recorded, recorded.facts[at]), now: traceOf(is, is.facts[at]) };
+    return {
+      kind: 'different',
+      steps,
+      version,
+      input,
+      differs,
+      recorded: traceOf(recorded, recorded.facts[at]),
+      now: traceOf(is, is.facts[at]),
+    };
   }
 }
 
@@ -178,7 +186,9 @@ function sentenceOf(fact: Given['facts'][number]): string {
 }
 
 const firstDifference = (was: Given['facts'], is: Given['facts']): number =>
-  Array.from({ length: Math.max(was.length, is.length) }).findIndex((_, n) => canonicalJson(was[n] ?? null) !== canonicalJson(is[n] ?? null));
+  Array.from({ length: Math.max(was.length, is.length) }).findIndex(
+    (_, n) => canonicalJson(was[n] ?? null) !== canonicalJson(is[n] ?? null),
+  );
 
 /** All recorded steps of one run at once. */
 export function replay(runId: string, steps: Iterable<RecordedStep>, options: ReplayOptions): Replayed {

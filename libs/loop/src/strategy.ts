@@ -62,7 +62,13 @@ export interface Judge<Own> {
 /** What follows. Those of the second group end a list, which has at most one of them. */
 export type Move =
   | { readonly do: 'dispatch'; readonly tasks: readonly TaskWish[]; readonly helper?: boolean }
-  | { readonly do: 'judge'; readonly name: string; readonly from?: 'reserve'; readonly stream?: 'live' | 'held'; readonly composes?: boolean }
+  | {
+      readonly do: 'judge';
+      readonly name: string;
+      readonly from?: 'reserve';
+      readonly stream?: 'live' | 'held';
+      readonly composes?: boolean;
+    }
   | { readonly do: 'accept'; readonly task: string; readonly instead: readonly string[] }
   | { readonly do: 'cancel'; readonly what: 'open' | 'plan' | readonly string[] }
   | {
@@ -119,7 +125,7 @@ export interface Strategy<Own = unknown> {
   next(view: View<Own>): readonly Move[];
   onDecided?(view: View<Own>, then: Then): readonly Move[];
   onCommand?(view: View<Own>, command: Command): readonly Move[];
-  /** The answer that needs no model; null where nothing is known. */
+  /** The answer that needs no model; null where nothing is known. `reason` is why it is given now. */
   lastAnswer(view: View<Own>, reason: string): Draft | null;
   /** One line about the tasks of a round, and what they found, for the history. */
   summary(view: View<Own>, tasks: readonly PlannedTask[]): { readonly planSummary: string; readonly findings: string };

@@ -33,19 +33,21 @@ const finish = (outcome: Outcome, reasonCode: string): Choice => ({ then: 'finis
 const round = (value: number): string => String(Math.round(value * 100) / 100);
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-const budgetWords: Readonly<Record<BudgetReading['name'], string>> = {
+const budgetWords: Readonly<Record<Exclude<BudgetReading['name'], 'wall_time_s'>, string>> = {
   model_calls: 'model calls',
   tokens: 'tokens',
   prompt_tokens: 'tokens in prompts',
-  wall_time_s: 'seconds',
   cost: 'money',
 };
 
 /** A sentence that ends with what somebody else wrote, such as a gap or an error, which may bring its own full stop. */
 export const ended = (sentence: string): string => (/[.!?…]$/.test(sentence.trimEnd()) ? sentence.trimEnd() : `${sentence.trimEnd()}.`);
 
-export const budgetSentence = ({ level, name, used, limit }: BudgetReading): string =>
-  `The budget of ${budgetWords[name]} is ${level === 'spent' || used > limit ? '' : 'nearly '}used up: ${round(used)} of ${round(limit)}.`;
+export function budgetSentence({ level, name, used, limit }: BudgetReading): string {
+  const isOver = level === 'spent' || used > limit ? '' : 'nearly ';
+  if (name === 'wall_time_s') return `The wall time is ${isOver}used up: ${Math.round(used)} s of ${limit} s.`;
+  return `The budget of ${budgetWords[name]} is ${isOver}used up: ${round(used)} of ${round(limit)}.`;
+}
 
 const isForced = ({ level }: BudgetReading): boolean => level === 'reserve' || level === 'spent';
 const stalls = ({ roundsWithoutFacts, limits, circling }: Situation): boolean =>

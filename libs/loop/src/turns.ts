@@ -39,7 +39,11 @@ function turn(turning: Turning, owed: Owed): void {
   if (owed.hook === 'plan') {
     const plan = run.plan!;
     const moves = strategy.onPlan(view, plan);
-    turning.put({ kind: 'Turn', hook: 'plan', plan: { epoch: run.epoch, fallback: plan.fallback, tasks: announced(run.runId, run.epoch, moves) } });
+    turning.put({
+      kind: 'Turn',
+      hook: 'plan',
+      plan: { epoch: run.epoch, fallback: plan.fallback, tasks: announced(run.runId, run.epoch, moves) },
+    });
     return apply(turning, moves);
   }
   turning.put({ kind: 'Turn', hook: owed.hook });
@@ -104,7 +108,9 @@ function make(turning: Turning, move: Move): void {
       return cancelOpen(turning, move.what);
     case 'note': {
       const { data, code, text, taskId, detail } = move;
-      const said = code ? { code, text: text ?? '', taskId: taskId ?? null, detail: run.request.detail === 'full' ? (detail ?? null) : null } : {};
+      const said = code
+        ? { code, text: text ?? '', taskId: taskId ?? null, detail: run.request.detail === 'full' ? (detail ?? null) : null }
+        : {};
       return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...said });
     }
     case 'reject':
@@ -150,7 +156,17 @@ function decide(turning: Turning, reading: Reading): void {
   const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
   const limits = limitsOf(run, strategies);
   const circling = circles(run.memory.tried);
-  const { rule, choice, sentence } = decideRow({ reading, budget, limits, rounds, failedRounds, roundsWithoutFacts, circling, adjusted, replans });
+  const { rule, choice, sentence } = decideRow({
+    reading,
+    budget,
+    limits,
+    rounds,
+    failedRounds,
+    roundsWithoutFacts,
+    circling,
+    adjusted,
+    replans,
+  });
   turning.put({ kind: 'Decided', epoch: run.epoch, rule, then: choice.then, sentence, at: now });
   if (choice.then !== 'finish') return;
   finishing(turning, { outcome: choice.outcome, rule, reason: sentence, reasonCode: choice.reasonCode }, budget.level === 'spent');

@@ -54,7 +54,11 @@ export const RunCompleted = defineEvent({
     history: z.array(HistoryEntry),
     rounds: z.int().nonnegative(),
     usage: Usage.describe('sum over every hidden model call that had ended by then'),
-    open_calls: z.int().nonnegative().default(0).describe('tasks that were under way when the run ended: what they still cost is not in `usage`'),
+    open_calls: z
+      .int()
+      .nonnegative()
+      .default(0)
+      .describe('tasks that were under way when the run ended: what they still cost is not in `usage`'),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),
@@ -137,8 +141,13 @@ export const StepRecorded = defineEvent({
     outputs: z.array(z.object({ id: z.string(), type: z.string() })),
     hash: z
       .string()
-      .describe('SHA-256 over the hash of the step before, the input id, `now` and the facts, bodies by their own hash; first 32 hex digits'),
-    stateHash: z.string().nullable().describe('SHA-256 of the canonical JSON of the state at the end of the run, first 32 hex digits; null before'),
+      .describe(
+        'SHA-256 over the hash of the step before, the input id, `now` and the facts, bodies by their own hash; first 32 hex digits',
+      ),
+    stateHash: z
+      .string()
+      .nullable()
+      .describe('SHA-256 of the canonical JSON of the state at the end of the run, first 32 hex digits; null before'),
   }),
 });
 export type StepRecorded = EventOf<typeof StepRecorded>;

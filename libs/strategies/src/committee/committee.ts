@@ -53,8 +53,11 @@ function readingOf(view: CommitteeView): Reading {
 function lastAnswer(view: CommitteeView, reason: string): Draft | null {
   const { draft, unwritten } = view.own;
   const known = (draft?.epoch === view.run.epoch ? draft : null) ?? (unwritten === null ? fastAnswer(view) : null);
-  const answer = known ?? ledgerAnswer(view, reason);
-  return answer && { ...unreviewed(view, answer), ...(known === null && unwritten ? { unwritten } : {}) };
+  if (known) return unreviewed(view, known);
+  const answer = ledgerAnswer(view, reason);
+  // An answer that was being written when something else ended the run.
+  const cut = unwritten === null && view.run.ending && view.run.ending.reason !== reason ? reason : unwritten;
+  return answer && { ...unreviewed(view, answer), ...(cut ? { unwritten: cut } : {}) };
 }
 
 const committee = (id: 'single-pass' | 'agentic'): Strategy<Own> => ({

@@ -1,16 +1,7 @@
 import type { Draft } from '@conclave/contracts';
 import { isExpert, isJudge, tasksOf, type Move, type TaskState } from '@conclave/loop';
 import { againOf } from './experts.js';
-import {
-  categoryOf,
-  confidenceOf,
-  heard,
-  heardNow,
-  sureFrom,
-  wantsFormat,
-  type CommitteeView as View,
-  type Own,
-} from './own.js';
+import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
 
@@ -26,7 +17,8 @@ const knows = ({ run }: View): boolean => run.memory.facts.length > 0;
 
 /** Whether something is to be written now: the answer, or in answer mode the draft that is assessed. */
 const writes = (view: View): boolean =>
-  view.run.ending !== null || (view.run.round !== null && modeOf(view) === 'answer' && mayAssess(view) && knows(view) && !view.own.undraftable);
+  view.run.ending !== null ||
+  (view.run.round !== null && modeOf(view) === 'answer' && mayAssess(view) && knows(view) && !view.own.undraftable);
 
 /** Something is to be written and was not yet. */
 const isUnwritten = (view: View): boolean => writes(view) && view.own.draft === null && view.own.unwritten === null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event } from '@conclave/contracts';
 import fc from 'fast-check';
-import { expert, oneCall, research, runId, Scenario } from './testing/scenario.js';
+import { expert, oneCall, research, runId, Scenario } from '../testing/scenario.js';
 
 /**
  * Plays planner, workers and clock against the engine in any order: events may be late, repeated, or never come,
@@ -101,16 +101,10 @@ function replies(run: Scenario, event: Event, draw: (below: number) => number): 
   return [result({ output: { kind: 'answer', text: 'yes', finding: `finding ${event.id}` }, confidence: 0.8 })];
 }
 
-/** Lets the earliest armed timer come due. */
-function fireNext(run: Scenario): void {
-  const armed = Object.entries(run.state?.timers ?? {}).flatMap(([name, timer]) =>
-    timer.dueAt === null ? [] : [{ name, ...timer, dueAt: timer.dueAt }],
-  );
-  const next = armed.sort((a, b) => a.dueAt - b.dueAt)[0];
-  if (!next) return;
-  run.now = Math.max(run.now, next.dueAt);
-  run.fired(next.name, next.name.includes(':') ? { started: next.arm % 2 === 0, liveWorkers: 1 } : null, next.arm);
-}
+/** Lets the timer of the run come due. */
+const fireNext = (run: Scenario, started: boolean): void => {
+  if (run.state?.due.at != null) run.fired({ started });
+};
 
 describe('the engine under any order of events', () => {
   it.each(['evidence', 'answer'] as const)(

@@ -5,7 +5,7 @@ export { overdueTasks } from './due.js';
 export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { foldFacts } from './fold.js';
 export { awaitsPlan, keptEntries } from './kept-answer.js';
-export { actionKey, currentFacts } from './memory.js';
+export { actionKey, currentFacts, repeatOf } from './memory.js';
 export {
   actionOf,
   capabilitiesOf,

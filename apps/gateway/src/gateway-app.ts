@@ -3,7 +3,7 @@ import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
-import { expertPrompts } from '@conclave/strategies';
+import { expertPrompts, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import type { Doors } from './doors.js';
 import { forgetfulStreams } from './forgetful-streams.js';
@@ -76,7 +76,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     access: doors.access,
     logger: observers.logger.child({ service: 'gateway' }),
     metrics: gatewayMetrics(metrics),
-    describeRun,
+    describeRun: (state) => describeRun(state, strategyOf),
     ...(consumers ? { consumers } : {}),
     metricsText: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
     openApi: () => openApiText(apiVersion),

@@ -26,7 +26,7 @@ export const judgeTaskId = (runId: string, epoch: number, name: string, n = 0): 
 export const ingestId = (runId: string): string => `${runId}/ingest`;
 export const resultId = (task: string): string => `${task}/result`;
 export const gapId = (runId: string, epoch: number): string => `${runId}/${epoch}/gap`;
-export const timerId = (runId: string, name: string, arm: number): string => `${runId}/timer/${name}/${arm}`;
+export const timerId = (runId: string, arm: number): string => `${runId}/timer/${arm}`;
 export const commandId = (runId: string, seq: number): string => `${runId}/command/${seq}`;
 export const completedId = (runId: string): string => `${runId}/completed`;
 /** Journal step of the n-th model call of a task or plan: never a hash of the prompt, so a changed prompt is still the same step. */

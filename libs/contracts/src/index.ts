@@ -59,6 +59,8 @@ export {
   type TaskInputDraft,
   TimerFired,
 } from './events/index.js';
+export { Draft, Ending, Reading, type RefusedWhy, refusals, TaskWish } from './fact-values.js';
+export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
 export { Failure, type FailureCode, failures, isOutage } from './failures.js';
 export {
   AnswerFacts,
@@ -185,6 +187,7 @@ export {
   Memory,
   noUsage,
   Outcome,
+  Review,
   RuleId,
   SafetyTopic,
   Source,

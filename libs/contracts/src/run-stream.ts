@@ -50,6 +50,7 @@ export const EngineEntry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('composing'), taskId: z.string(), stream: z.enum(['live', 'held']) }),
   z.object({ kind: z.literal('command.applied'), seq: z.int(), name: z.string(), epoch: z.int() }),
   z.object({ kind: z.literal('command.rejected'), seq: z.int(), name: z.string(), reason: z.string() }),
+  z.object({ kind: z.literal('question.asked'), question: z.string(), deadline: Timestamp }),
   z.object({
     kind: z.literal('run.completed'),
     outcome: Outcome,

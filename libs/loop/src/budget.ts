@@ -1,8 +1,8 @@
-import type { Allowance, RunLimits } from '@conclave/contracts';
-import type { BornRun } from './state.js';
+import type { Allowance } from '@conclave/contracts';
+import type { RunState } from './state.js';
 
 /** Shares of a budget at which the run changes its behaviour (loop.md, Budgets). */
-export const narrowShare = 0.7;
+const narrowShare = 0.7;
 export const reserveShare = 0.85;
 
 export type BudgetLevel = 'free' | 'narrow' | 'reserve' | 'spent';
@@ -22,17 +22,21 @@ const rank: Record<BudgetLevel, number> = { free: 0, narrow: 1, reserve: 2, spen
  * How much of its budgets a run has used. The context guard (`prompt_tokens`) forces the finish when it is reached but
  * still allows the synthesis, so it never reads as `spent` (agentic-replanning-loop, Safety Mechanisms).
  */
-export function readBudget(run: BornRun, now: number): BudgetReading {
-  const { limits, spent } = run;
+export function readBudget(run: RunState, now: number): BudgetReading {
+  const { spent } = run;
+  const { limits } = run.request;
   const readings: BudgetReading[] = [
     reading('model_calls', spent.calls, limits.model_calls),
     reading('tokens', spent.prompt + spent.completion, limits.tokens),
-    reading('wall_time_s', (now - run.startedAt) / 1000, limits.wall_time_s),
+    reading('wall_time_s', ranMs(run, now) / 1000, limits.wall_time_s),
     guard(spent.prompt, limits.prompt_tokens),
   ];
   if (limits.cost !== null) readings.push(reading('cost', spent.cost, limits.cost));
   return readings.reduce((worst, next) => (rank[next.level] > rank[worst.level] ? next : worst));
 }
+
+/** Milliseconds that the clock of the run went: it stands while the run is paused or waits for the user. */
+export const ranMs = ({ ran, since }: RunState, now: number): number => ran + (since === null ? 0 : Math.max(0, now - since));
 
 const reading = (name: BudgetReading['name'], used: number, limit: number): BudgetReading => ({
   name,
@@ -48,7 +52,7 @@ const guard = (used: number, limit: number): BudgetReading => ({
 });
 
 /** Sum of what open tasks may still spend. */
-export function reserved(run: BornRun): Allowance {
+function reserved(run: RunState): Allowance {
   const open = Object.values(run.tasks).filter((task) => task.status === 'open' && task.allowance !== null);
   return open.reduce<Allowance>(
     (sum, { allowance }) => ({
@@ -56,7 +60,7 @@ export function reserved(run: BornRun): Allowance {
       tokens: sum.tokens + allowance!.tokens,
       cost: sum.cost === null || allowance!.cost === null ? null : sum.cost + allowance!.cost,
     }),
-    { calls: 0, tokens: 0, cost: run.limits.cost === null ? null : 0 },
+    { calls: 0, tokens: 0, cost: run.request.limits.cost === null ? null : 0 },
   );
 }
 
@@ -73,36 +77,24 @@ export const tokensFor = (input: unknown): number => Math.max(tokensPerTask, Mat
  * The reserve (15 %) is kept for the judge's last word unless `fromReserve`. Zero calls means: do not dispatch.
  */
 export function allowanceFor(
-  run: BornRun,
+  run: RunState,
   sharers: number,
   wanted: { readonly calls: number; readonly tokens: number },
   fromReserve: boolean,
 ): Allowance {
   const held = reserved(run);
+  const { limits } = run.request;
   const share = fromReserve ? 1 : reserveShare;
   const left = (limit: number, spent: number, reservedNow: number): number => Math.max(0, limit * share - spent - reservedNow) / sharers;
-  const calls = Math.floor(left(run.limits.model_calls, run.spent.calls, held.calls));
-  const tokens = Math.floor(left(run.limits.tokens, run.spent.prompt + run.spent.completion, held.tokens));
-  const cost = run.limits.cost === null ? null : left(run.limits.cost, run.spent.cost, held.cost ?? 0);
+  const calls = Math.floor(left(limits.model_calls, run.spent.calls, held.calls));
+  const tokens = Math.floor(left(limits.tokens, run.spent.prompt + run.spent.completion, held.tokens));
+  const cost = limits.cost === null ? null : left(limits.cost, run.spent.cost, held.cost ?? 0);
   const nothing = tokens <= 0 || (cost !== null && cost <= 0);
   return { calls: nothing ? 0 : Math.min(calls, wanted.calls), tokens: Math.min(tokens, wanted.tokens), cost };
 }
 
-export const budgetLeft = (run: BornRun, now: number): { model_calls: number; tokens: number; wall_time_s: number } => ({
-  model_calls: Math.max(0, run.limits.model_calls - run.spent.calls),
-  tokens: Math.max(0, run.limits.tokens - run.spent.prompt - run.spent.completion),
-  wall_time_s: Math.max(0, Math.round(run.limits.wall_time_s - (now - run.startedAt) / 1000)),
+export const budgetLeft = (run: RunState, now: number): { model_calls: number; tokens: number; wall_time_s: number } => ({
+  model_calls: Math.max(0, run.request.limits.model_calls - run.spent.calls),
+  tokens: Math.max(0, run.request.limits.tokens - run.spent.prompt - run.spent.completion),
+  wall_time_s: Math.max(0, Math.round(run.request.limits.wall_time_s - ranMs(run, now) / 1000)),
 });
-
-/** The lower of the template's limit and the request's wish, per limit: a request never raises one. */
-export function lowerLimits(limits: RunLimits, wish: Partial<RunLimits>): RunLimits {
-  const lower = (a: number, b: number | undefined): number => (b === undefined ? a : Math.min(a, b));
-  return {
-    wall_time_s: lower(limits.wall_time_s, wish.wall_time_s),
-    model_calls: lower(limits.model_calls, wish.model_calls),
-    prompt_tokens: lower(limits.prompt_tokens, wish.prompt_tokens),
-    tokens: lower(limits.tokens, wish.tokens),
-    cost: wish.cost === undefined || wish.cost === null ? limits.cost : limits.cost === null ? wish.cost : Math.min(limits.cost, wish.cost),
-    concurrent_tasks: lower(limits.concurrent_tasks, wish.concurrent_tasks),
-  };
-}

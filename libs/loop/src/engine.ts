@@ -1,172 +1,183 @@
-import { noteSettled, settleUnanswered, startTimer, taskTimer } from './dispatch.js';
-import { evolve, type EngineInput } from './evolve.js';
-import { hinted, refineBarrier, scored, thought, type Write } from './compose.js';
-import { answerFromCache, complete, endReview, finish, finishCancelled, interrupt, reviewEnded, write } from './finish.js';
-import { Moves, type Decision } from './moves.js';
-import { advance, assess, assessed, draftFailed, noteDecision, planMissing, takePlan, writeDraft } from './rounds.js';
-import { isBorn, isJudge, type RunState, type TaskState } from './state.js';
-import type { Strategy } from './strategy.js';
-import { escalate } from './tiers.js';
+import {
+  planId,
+  resultId,
+  type AnyEvent,
+  type EngineEntry,
+  type Event,
+  factEntries,
+  noUsage,
+  type PlanRequested,
+  type RunFact,
+  type TaskInputDraft,
+} from '@conclave/contracts';
+import { orAbsent } from './absent-strategy.js';
+import { readBudget } from './budget.js';
+import { endCancelled, takeCommand } from './commands.js';
+import { endFromCache, endRun, endsByClock } from './ending.js';
+import { evolve, textOf } from './fold.js';
+import { addFacts, saidBy } from './memory.js';
+import { statusOf, type RunState } from './state.js';
+import { Turning } from './turning.js';
+import { advance } from './turns.js';
+import { dueOf, settleOverdue } from './due.js';
+import { limitsOf, viewOf, type Strategies } from './view.js';
+
+/** Inputs of the engine. */
+export type EngineInput = Extract<AnyEvent, { type: 'PlanRequested' | 'PlanCreated' | 'ResultReady' | 'TimerFired' | 'CommandIssued' }>;
+
+/** The input is about something that this run does not know yet: it is to be given again later. */
+export class NotBegun extends Error {
+  constructor(
+    readonly what: 'run' | 'task',
+    id: string,
+  ) {
+    super(`${id} came before ${what === 'run' ? 'its run had begun' : 'its task was known'}.`);
+  }
+}
+
+/** What one step of the engine gives: the next state, the facts that lead there, and everything that leaves it. */
+export interface Decision {
+  readonly next: RunState;
+  readonly facts: readonly RunFact[];
+  readonly outputs: readonly Event[];
+  readonly entries: readonly EngineEntry[];
+  /** Ids whose work shall stop. */
+  readonly cancels: readonly string[];
+  /** The timer of the run where this step set it anew; null where it stays as it was. */
+  readonly timer: RunState['due'] | null;
+  readonly status: string;
+}
+
+/** Passes of one step after which the strategy goes in circles. */
+const mostPasses = 200;
 
 /**
- * One step of a run: what is now true (`evolve`), then what follows (`decide`). Pure; `now` is the store's clock.
- * Null when the event changes nothing: the run has ended, or a timer was armed again meanwhile.
+ * One step of a run: what the input means, then what follows from the state until nothing does. Pure; `at` is the store's clock. Null when
+ * nothing follows, as for everything after the end. `request` begins a run whose own request was never applied.
+ * Throws NotBegun.
  */
-export function step(current: RunState | null, event: EngineInput, now: number, strategyOf: (id: string) => Strategy): Decision | null {
-  if (current?.phase === 'done') return null;
-  if (event.type === 'TimerFired' && !isCurrent(current, event.data)) return null;
-  return decide(evolve(current, event), event, now, strategyOf);
-}
-
-const isCurrent = (run: RunState | null, timer: { name: string; arm: number }): boolean => {
-  const armed = run?.timers[timer.name];
-  return armed !== undefined && armed.dueAt !== null && armed.arm === timer.arm;
-};
-
-/** What follows from an event on a state that has already taken it in. */
-export function decide(state: RunState, event: EngineInput, now: number, strategyOf: (id: string) => Strategy): Decision {
-  if (!isBorn(state)) return { next: state, outputs: [], entries: [], arm: [], disarm: [], cancels: [], rule: null };
-  const moves = new Moves(state, now);
-  // A command needs no strategy, so that a run whose strategy cannot be run can still be ended.
-  if (event.type === 'CommandIssued') {
-    takeCommand(moves, event.data);
-    return moves.decision();
+export function step(
+  state: RunState | null,
+  input: EngineInput,
+  at: number,
+  strategies: Strategies,
+  request: PlanRequested | null = null,
+): Decision | null {
+  if (state !== null && (state.endedAt !== null || input.type === 'PlanRequested')) return null;
+  if (state === null && input.type !== 'PlanRequested' && request === null) throw new NotBegun('run', input.id);
+  const isTimer = input.type === 'TimerFired';
+  if (isTimer && input.data.arm !== state?.due.arm) return null;
+  const isAbort = input.type === 'CommandIssued' && input.data.command.name === 'abort';
+  const turning = new Turning(state, input.runId, Math.max(at, state?.last ?? at), isAbort ? orAbsent(strategies) : strategies);
+  if (state === null && request !== null) {
+    begin(turning, request.data);
+    settle(turning);
   }
-  const strategy = strategyOf(state.template.strategy);
-  switch (event.type) {
-    case 'PlanRequested':
-      if (state.phase === 'unborn') begin(moves, strategy);
-      break;
-    case 'PlanCreated':
-      takePlan(moves, strategy);
-      break;
-    case 'ResultReady':
-      takeResult(moves, strategy, event.data.taskId);
-      break;
-    case 'TimerFired':
-      takeTimer(moves, strategy, event.data);
-      break;
-  }
-  return moves.decision();
+  receive(turning, input);
+  if (isTimer || turning.facts.length > 0) settle(turning);
+  const { facts, outputs, cancels } = turning;
+  if (facts.length === 0 && !isTimer) return null;
+  const run = { ...turning.run, last: turning.now };
+  const dueAt = dueOf(run);
+  // A timer that has fired is gone, whatever it changed.
+  const timer = isTimer || dueAt !== run.due.at ? { arm: run.due.arm + 1, at: dueAt } : null;
+  const next = timer ? { ...run, due: timer } : run;
+  return { next, facts, outputs, entries: facts.flatMap(factEntries), cancels, timer, status: statusOf(next) };
 }
 
-function begin(moves: Moves, strategy: Strategy): void {
-  const { run } = moves;
-  const end = run.startedAt + run.limits.wall_time_s * 1000;
-  run.phase = 'planning';
-  moves.entries.push({
-    kind: 'run.started',
-    template: run.template.id,
-    strategy: run.template.strategy,
-    maxRounds: strategy.maxRounds(run.template),
-    question: run.goal,
-  });
-  if (run.skill) moves.think('skill.resolved', `Skill /${run.skill.name} ${run.skill.arguments}`.trim(), null, run.goal);
-  if (run.cached && run.earlyCommands.length === 0) return answerFromCache(moves);
-  moves.entries.push({ kind: 'planning', epoch: 0, iteration: 0, max: run.template.max_agentic_rounds });
-  moves.arm('wall.reserve', run.startedAt + run.limits.wall_time_s * 850);
-  moves.arm('wall', end);
-  moves.arm('planning', moves.now + run.template.planning_timeout_s * 1000);
-  const commands = run.earlyCommands;
-  run.earlyCommands = [];
-  for (const command of commands) takeCommand(moves, command);
-  takePlan(moves, strategy);
-}
-
-const isArmed = (run: RunState, timer: string): boolean => typeof run.timers[timer]?.dueAt === 'number';
-
-/** A result whose task the engine had settled before has no armed timer any more and moves nothing. */
-function takeResult(moves: Moves, strategy: Strategy, id: string): void {
-  const { run } = moves;
-  const task = run.tasks[id];
-  if (!task || task.result === null) return;
-  if (!isArmed(run, startTimer(id)) && !isArmed(run, taskTimer(id))) return;
-  noteSettled(moves, id, task);
-  // The engine settles what it cancels itself, so the worker found the flag of the run: its command may be late or lost.
-  if (task.result.status === 'cancelled') return finishCancelled(moves, 'cancel', 'its flag was set');
-  taskEnded(moves, strategy, id, task);
-}
-
-/** What follows when a task has its outcome, by itself or by its clock. */
-function taskEnded(moves: Moves, strategy: Strategy, id: string, task: TaskState): void {
-  const { run } = moves;
-  const result = task.result!;
-  const next: Write = run.composing?.purpose === 'draft' ? writeDraft : write;
-  if (!isJudge(task)) {
-    if (run.phase === 'refining') return refineBarrier(moves, strategy, next);
-    if (run.phase === 'collecting') escalate(moves, id, task);
-    return advance(moves, strategy);
-  }
-  if (task.epoch !== run.epoch) return;
-  const ok = result.status === 'ok';
-  switch (task.spec.capability) {
-    case 'judge.gap':
-      return assessed(moves, strategy, ok);
-    case 'judge.hints':
-      return hinted(moves, strategy, task, next);
-    case 'judge.score':
-      return scored(moves, strategy, task, next);
-    case 'judge.thinking':
-      return thought(moves, strategy, task, next);
-    case 'judge.critic':
-      return reviewEnded(moves, task);
-    default:
-      if (run.phase === 'composing') return complete(moves, strategy, ok, result.failure);
-      return ok ? assess(moves, strategy) : draftFailed(moves, strategy);
+/** Goes on until nothing follows from the state. */
+function settle(turning: Turning): void {
+  for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
+    if (pass < mostPasses) continue;
+    const reason = `The strategy ${turning.run.strategy} goes in circles.`;
+    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null);
   }
 }
 
-function takeTimer(
-  moves: Moves,
-  strategy: Strategy,
-  timer: { name: string; task: { started: boolean; liveWorkers: number } | null },
-): void {
-  const { run } = moves;
-  run.timers[timer.name]!.dueAt = null;
-  if (timer.name === 'planning') return run.phase === 'planning' ? planMissing(moves, strategy, null) : undefined;
-  if (timer.name === 'wall' || timer.name === 'wall.reserve') return takeWall(moves, strategy, timer.name === 'wall');
-  const id = timer.name.slice(timer.name.indexOf(':') + 1);
-  const task = run.tasks[id];
-  if (!task || task.status !== 'open') return;
-  if (timer.name.startsWith('start:')) {
-    if (timer.task?.started) return;
-    const dead = timer.task?.liveWorkers === 0;
-    settleUnanswered(
-      moves,
-      id,
-      task,
-      dead ? 'unavailable' : 'timeout',
-      dead ? `No live worker serves the class ${task.taskClass}.` : 'No worker took the task before its start deadline.',
-    );
-  } else settleUnanswered(moves, id, task, 'timeout', 'The task did not end before its deadline.');
-  taskEnded(moves, strategy, id, task);
-}
-
-function takeWall(moves: Moves, strategy: Strategy, over: boolean): void {
-  const { run, now } = moves;
-  if (!over && (run.phase === 'composing' || run.phase === 'reviewing')) return;
-  const used = Math.round((now - run.startedAt) / 1000);
-  const sentence = `The wall time is ${over ? '' : 'nearly '}used up: ${used} s of ${run.limits.wall_time_s} s.`;
-  if (run.phase === 'reviewing') return endReview(moves);
-  if (run.phase === 'composing') return interrupt(moves, strategy, sentence);
-  noteDecision(moves, 'D2', sentence);
-  finish(moves, strategy, { outcome: 'limit_reached', rule: 'D2', reason: sentence, reasonCode: 'budget_wall_time_s' }, over);
-}
-
-function takeCommand(moves: Moves, data: { seq: number; command: { name: string; reason?: string } }): void {
-  const { run } = moves;
-  const { seq, command } = data;
-  if (run.phase === 'done') return;
-  if (command.name === 'detach' || command.name === 'attach') return;
-  if (command.name !== 'cancel' && command.name !== 'abort') {
-    moves.entries.push({
-      kind: 'command.rejected',
-      seq,
-      name: command.name,
-      reason: `The strategy ${run.template.strategy} does not take this command.`,
+function begin(turning: Turning, request: PlanRequested['data']): void {
+  const { strategy } = request.template;
+  const started = { kind: 'RunStarted', at: turning.now, strategy, maxRounds: 1, request } as const;
+  const bare = evolve(null, started, turning.strategies);
+  const own = turning.strategies(strategy).initial(viewOf(bare, turning.strategies, null));
+  turning.put({ ...started, maxRounds: limitsOf({ ...bare, own }, turning.strategies).rounds });
+  turning.put({ kind: 'StrategyChosen', strategy });
+  const { skill } = request;
+  if (skill)
+    turning.put({
+      kind: 'Noted',
+      code: 'skill.resolved',
+      text: `Skill /${skill.name} ${skill.arguments}`.trim(),
+      detail: request.detail === 'full' ? request.goal : null,
     });
+}
+
+/** What the input means to this state. */
+function receive(turning: Turning, input: EngineInput): void {
+  const { run } = turning;
+  switch (input.type) {
+    case 'PlanRequested':
+      begin(turning, input.data);
+      if (input.data.cached) endFromCache(turning, input.data.cached);
+      return;
+    case 'PlanCreated':
+      return takePlan(turning, input.data);
+    case 'ResultReady':
+      return takeResult(turning, input.data);
+    case 'CommandIssued':
+      return takeCommand(turning, input.data);
+    case 'TimerFired': {
+      const { awaiting } = run;
+      if (awaiting && awaiting.deadline <= turning.now)
+        turning.put({
+          kind: 'PlanRefused',
+          epoch: awaiting.epoch,
+          why: 'it did not answer in time',
+          by: 'clock',
+          usage: noUsage,
+          failure: null,
+          plan: null,
+        });
+      endsByClock(turning);
+      // What the end of the run cancels is not judged by its own clock.
+      if (turning.run.endedAt === null && readBudget(turning.run, turning.now).level !== 'spent') settleOverdue(turning, input.data.tasks);
+    }
+  }
+}
+
+function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCreated' }>['data']): void {
+  const { run } = turning;
+  const { epoch, usage, failure } = plan;
+  if (run.awaiting?.epoch !== epoch) {
+    const of = planId(turning.runId, epoch);
+    if (usage.calls > 0) turning.put({ kind: 'UsageCounted', of, attempt: 0, usage });
     return;
   }
-  moves.entries.push({ kind: 'command.applied', seq, name: command.name, epoch: run.epoch });
-  finishCancelled(moves, command.name, command.reason ?? 'no reason given');
+  const strategy = turning.strategies(run.strategy);
+  const [fault] = failure ? [failure.message] : strategy.planner.faults(viewOf(run, turning.strategies, null), plan);
+  if (fault === undefined) return turning.put({ kind: 'PlanTaken', epoch, by: 'planner', plan });
+  turning.put({ kind: 'PlanRefused', epoch, why: failure ? fault : 'its plan was not valid', by: 'planner', usage, failure, plan });
+}
+
+function takeResult(turning: Turning, result: Extract<EngineInput, { type: 'ResultReady' }>['data']): void {
+  const { run, now } = turning;
+  const { taskId: ref, usage, attempt } = result;
+  const task = run.tasks[ref];
+  if (!task) throw new NotBegun('task', resultId(ref));
+  if (task.status !== 'open') {
+    const isNew = task.lateUsage === null && task.result?.attempt !== attempt && usage.calls > 0;
+    if (isNew) turning.put({ kind: 'UsageCounted', of: ref, attempt, usage });
+    return;
+  }
+  turning.put({
+    kind: 'TaskSettled',
+    ref,
+    capability: task.spec.capability,
+    by: 'worker',
+    at: now,
+    facts: task.learn === 'settled' ? addFacts(run.memory, saidBy(ref, task, result)).facts.length - run.memory.facts.length : 0,
+    text: task.spec.capability.startsWith('judge.') ? '' : textOf(result),
+    result,
+  });
+  // The engine settles what it cancels by itself, so the worker found the flag of the run: its command may be late or lost.
+  if (result.status === 'cancelled') endCancelled(turning, 'its flag was set');
 }

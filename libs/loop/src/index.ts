@@ -1,15 +1,27 @@
+export type { BudgetLevel } from './budget.js';
 export { canonicalJson } from './canonical-json.js';
 export { describeRun } from './describe-run.js';
-export { step } from './engine.js';
-export { type EngineInput, evolve } from './evolve.js';
-export { keptEntries } from './kept-answer.js';
-export { actionKey } from './memory.js';
-export { optionsOf } from './template-options.js';
-export { categoryOf, heard, sureFrom } from './tiers.js';
-export type { Decision } from './moves.js';
-export { actionOf, capabilitiesOf, classOf, fallbackTasks, isExpert, maxEvidenceTasks, mostExperts, planFaults } from './plan-rules.js';
-export { inputOf, type RecordedStep, Replay, replay, type Replayed, type StepTrace } from './replay.js';
-export { type BornRun, type Draft, isJudge, type RunState, tasksOf, type TaskState, unborn } from './state.js';
-export type { Strategy } from './strategy.js';
-export { currentFacts } from './superseding.js';
-export { plainCharacters, textKey } from './wording.js';
+export { overdueTasks } from './due.js';
+export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
+export { foldFacts } from './fold.js';
+export { awaitsPlan, keptEntries } from './kept-answer.js';
+export { actionKey, currentFacts, repeatOf } from './memory.js';
+export {
+  actionOf,
+  capabilitiesOf,
+  classOf,
+  fallbackTasks,
+  inOrderOfNeeds,
+  isExpert,
+  maxEvidenceTasks,
+  maxExpertTasks,
+  mostExperts,
+  planFaults,
+  withoutTwins,
+} from './plan-rules.js';
+export { recordedFacts, restoredFacts } from './recorded-facts.js';
+export { type HashedStep, inputOf, type RecordedStep, Replay, replay, type Replayed, type StepTrace } from './replay.js';
+export { type Command, isJudge, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
+export type { CommandName, Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
+export type { Strategies } from './view.js';
+export { isNear, plainCharacters, textKey } from './wording.js';

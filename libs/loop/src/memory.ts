@@ -1,4 +1,5 @@
-import type { Fact, Memory, TriedAction } from '@conclave/contracts';
+import type { Fact, Memory, ResultReady, TriedAction } from '@conclave/contracts';
+import type { TaskState } from './state.js';
 import { isNear, textKey } from './wording.js';
 
 /** Source and text. What a tool says is compared sign by sign; of a text neither case nor blanks count. */
@@ -18,6 +19,23 @@ export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
     fresh.push(fact);
   }
   return fresh.length === 0 ? memory : { ...memory, facts: [...memory.facts, ...fresh] };
+}
+
+/** What is known now: without the facts of results that a later one took the place of. */
+export const currentFacts = ({ facts }: Memory): readonly Fact[] => facts.filter((fact) => !fact.superseded);
+
+/** Facts that a result brings: its evidence, or the finding of an expert's answer. */
+export function saidBy(
+  ref: string,
+  { spec, epoch }: Pick<TaskState, 'spec' | 'epoch'>,
+  result: ResultReady['data'] | { readonly status: 'ok'; readonly finding: string; readonly confidence: number | null },
+): readonly Fact[] {
+  if (result.status !== 'ok') return [];
+  if ('output' in result && result.output?.kind === 'evidence') return result.output.facts;
+  const text = 'finding' in result ? result.finding : result.output?.kind === 'answer' ? result.output.finding : '';
+  if (text.trim() === '') return [];
+  const source = { kind: 'expert', title: spec.capability.slice('expert.'.length), url: null } as const;
+  return [{ text, source, taskId: ref, epoch, confidence: result.confidence }];
 }
 
 export type Repeat = 'new' | 'known' | 'retry' | 'near' | 'exhausted';

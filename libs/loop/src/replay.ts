@@ -1,19 +1,23 @@
-import { specOf, type StepRecorded } from '@conclave/contracts';
-import { step } from './engine.js';
-import { evolve, type EngineInput } from './evolve.js';
-import type { Decision } from './moves.js';
-import { unborn, type RunState } from './state.js';
-import type { Strategy } from './strategy.js';
+import { factSentence, type RunFact, specOf, type PlanRequested, type StepRecorded } from '@conclave/contracts';
+import { canonicalJson } from './canonical-json.js';
+import { step, type Decision, type EngineInput } from './engine.js';
+import { recordedFacts } from './recorded-facts.js';
+import type { RunState } from './state.js';
+import type { Strategies } from './view.js';
 
 export type RecordedStep = StepRecorded['data'];
 type RecordedInput = RecordedStep['input'];
+/** What the hash of a step is made of. */
+export type HashedStep = Pick<RecordedStep, 'input' | 'request' | 'now' | 'facts'>;
 
-/** What a step decided, as the audit record of it says it. */
+/** What a step gave, as the audit record of it says it. */
 export interface StepTrace {
-  readonly rule: string | null;
-  readonly sentence: string | null;
+  /** The first fact that is not the same in both, as a sentence; null where one has fewer or all are the same. */
+  readonly fact: string | null;
+  readonly facts: number;
   readonly outputs: readonly { readonly id: string; readonly type: string }[];
-  readonly stateHash: string;
+  readonly hash: string;
+  readonly stateHash: string | null;
 }
 
 /**
@@ -29,7 +33,7 @@ export type Replayed =
       readonly steps: number;
       readonly version: number;
       readonly input: { readonly id: string; readonly type: string };
-      readonly differs: readonly ('rule' | 'outputs' | 'state')[];
+      readonly differs: readonly ('facts' | 'outputs' | 'hash' | 'state')[];
       readonly recorded: StepTrace;
       readonly now: StepTrace | null;
     }
@@ -44,9 +48,10 @@ export type Replayed =
   | { readonly kind: 'conflicting'; readonly steps: number; readonly version: number };
 
 export interface ReplayOptions {
-  readonly strategyOf: (id: string) => Strategy;
-  /** The hash that the recording used; a pure layer has none. */
+  readonly strategyOf: Strategies;
+  /** The hashes that the recording used; a pure layer has none. */
   readonly stateHash: (state: RunState) => string;
+  readonly chainHash: (before: string, step: HashedStep) => string;
   /** Told what today's code decides in each step that it takes, the one that differs included, in the order of the versions. */
   readonly onStep?: (version: number, decision: Decision) => void;
 }
@@ -85,7 +90,7 @@ export class Replay {
   result(): Replayed {
     if (this.stopped) return this.stopped;
     const steps = this.applied.length;
-    if (this.waiting.size === 0) return { kind: 'same', steps, ended: this.state?.phase === 'done' };
+    if (this.waiting.size === 0) return { kind: 'same', steps, ended: (this.state?.endedAt ?? null) !== null };
     const gaps: [number, number][] = [];
     let expected = steps + 1;
     for (const version of [...this.waiting.keys()].sort((a, b) => a - b)) {
@@ -118,35 +123,72 @@ export class Replay {
   private drive(recorded: RecordedStep, steps: number): typeof this.stopped {
     const { version, now } = recorded;
     const input = { id: recorded.input.id, type: recorded.input.type };
-    const { strategyOf, stateHash } = this.options;
+    const { strategyOf, stateHash, chainHash } = this.options;
     let decision: Decision | null;
+    let taken: EngineInput;
+    let request: PlanRequested | null;
     try {
-      const before = recorded.request ? evolve(this.state, inputOf(this.runId, recorded.request)) : this.state;
-      decision = step(before, inputOf(this.runId, recorded.input), now, strategyOf);
+      request = recorded.request ? (inputOf(this.runId, recorded.request) as PlanRequested) : null;
+      taken = inputOf(this.runId, recorded.input);
+      decision = step(this.state, taken, now, strategyOf, request);
     } catch (error) {
       const sentence = error instanceof Error ? error.message : String(error);
       return { kind: 'refused', steps, version, input, sentence };
     }
-    if (decision) {
-      this.options.onStep?.(version, decision);
-      this.state = kept(decision.next);
+    if (!decision) {
+      const differs = ['facts', 'outputs', 'hash'] as const;
+      const [first] = recorded.facts;
+      return { kind: 'different', steps, version, input, differs, recorded: traceOf(recorded, first), now: null };
     }
-    const was: StepTrace = {
-      rule: recorded.rule,
-      sentence: recorded.ruleSentence,
-      outputs: recorded.outputs,
-      stateHash: recorded.stateHash,
-    };
-    const is: StepTrace | null = decision && {
-      rule: decision.rule?.id ?? null,
-      sentence: decision.rule?.sentence ?? null,
+    const facts = recordedFacts(decision.facts, { input: taken.data, ...(request ? { request: request.data } : {}) });
+    const hash = chainHash(this.state?.hash ?? '', { ...recorded, facts });
+    const next = { ...decision.next, hash };
+    this.options.onStep?.(version, { ...decision, next });
+    const is = {
+      facts: facts.map((fact) => JSON.parse(JSON.stringify(fact)) as RecordedStep['facts'][number]),
       outputs: decision.outputs.map(({ id, type }) => ({ id, type })),
-      stateHash: stateHash(decision.next),
+      hash,
+      stateHash: next.endedAt === null ? null : stateHash(next),
     };
-    const differs = differences(was, is);
-    return differs.length === 0 ? null : { kind: 'different', steps, version, input, differs, recorded: was, now: is };
+    this.state = kept(next);
+    const differs = differences(recorded, is);
+    if (differs.length === 0) return null;
+    const at = firstDifference(recorded.facts, is.facts);
+    return {
+      kind: 'different',
+      steps,
+      version,
+      input,
+      differs,
+      recorded: traceOf(recorded, recorded.facts[at]),
+      now: traceOf(is, is.facts[at]),
+    };
   }
 }
+
+type Given = Pick<RecordedStep, 'facts' | 'outputs' | 'hash' | 'stateHash'>;
+
+const traceOf = ({ facts, outputs, hash, stateHash }: Given, fact: Given['facts'][number] | undefined): StepTrace => ({
+  fact: fact ? sentenceOf(fact) : null,
+  facts: facts.length,
+  outputs: outputs.map(({ id, type }) => ({ id, type })),
+  hash,
+  stateHash,
+});
+
+/** A recorded fact may be of other code, or refer to its input: then its own members say it. */
+function sentenceOf(fact: Given['facts'][number]): string {
+  try {
+    return factSentence(fact as unknown as RunFact);
+  } catch {
+    return canonicalJson(fact);
+  }
+}
+
+const firstDifference = (was: Given['facts'], is: Given['facts']): number =>
+  Array.from({ length: Math.max(was.length, is.length) }).findIndex(
+    (_, n) => canonicalJson(was[n] ?? null) !== canonicalJson(is[n] ?? null),
+  );
 
 /** All recorded steps of one run at once. */
 export function replay(runId: string, steps: Iterable<RecordedStep>, options: ReplayOptions): Replayed {
@@ -157,20 +199,22 @@ export function replay(runId: string, steps: Iterable<RecordedStep>, options: Re
 
 /** Between two steps a state lies in a store as JSON. Of a run that has ended only that is kept, so that many fit in memory. */
 const kept = (next: RunState): RunState =>
-  next.phase === 'done' ? { ...unborn(next.runId), phase: 'done' } : (JSON.parse(JSON.stringify(next)) as RunState);
+  next.endedAt === null
+    ? (JSON.parse(JSON.stringify(next)) as RunState)
+    : { ...next, tasks: {}, own: null, plan: null, history: [], memory: { ...next.memory, facts: [], tried: [] } };
 
 const conflictAt = (version: number) => ({ kind: 'conflicting', steps: version - 1, version }) as const;
 
-const markOf = ({ input, now, stateHash }: RecordedStep): string => `${input.id} ${now} ${stateHash}`;
+const markOf = ({ input, now, hash }: RecordedStep): string => `${input.id} ${now} ${hash}`;
 
-function differences(was: StepTrace, is: StepTrace | null): ('rule' | 'outputs' | 'state')[] {
-  if (is === null) return ['outputs', 'state'];
+function differences(was: Given, is: Given): ('facts' | 'outputs' | 'hash' | 'state')[] {
   const sameOutputs =
     was.outputs.length === is.outputs.length &&
     was.outputs.every(({ id, type }, index) => id === is.outputs[index]!.id && type === is.outputs[index]!.type);
   return [
-    ...(was.rule === is.rule ? [] : (['rule'] as const)),
+    ...(firstDifference(was.facts, is.facts) === -1 ? [] : (['facts'] as const)),
     ...(sameOutputs ? [] : (['outputs'] as const)),
+    ...(was.hash === is.hash ? [] : (['hash'] as const)),
     ...(was.stateHash === is.stateHash ? [] : (['state'] as const)),
   ];
 }
@@ -181,7 +225,6 @@ const inputTypes: readonly string[] = ['PlanRequested', 'PlanCreated', 'ResultRe
 export function inputOf(runId: string, { id, type, time, data }: RecordedInput): EngineInput {
   const spec = specOf(type);
   if (!spec || !inputTypes.includes(type)) throw new Error(`The engine takes no ${type}.`);
-  if (time === undefined) throw new Error(`The record does not say when ${id} was made: it is of the first version.`);
   const parsed = spec.schema.safeParse(data);
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);

@@ -1,102 +1,84 @@
 import type {
   Allowance,
-  AnswerParameters,
-  Attachment,
-  CachedAnswer,
-  CacheKeys,
-  Caller,
   CommandIssued,
-  Complexity,
+  Draft,
+  Ending,
+  FactOf,
   FailureNote,
   HistoryEntry,
-  Insight,
   Memory,
-  Outcome,
   PlanCreated,
-  PlannedTask,
+  PlanRequested,
   ResultReady,
   RuleId,
-  RunLimits,
-  SafetyTopic,
-  Source,
-  Template,
-  TextMessage,
+  TaskWish,
   Usage,
-  Verdict,
 } from '@conclave/contracts';
-import { noUsage } from '@conclave/contracts';
 
-/**
- * Where a run stands. `unborn`: something about it arrived before its PlanRequested. `refining` and `thinking` come before an answer is
- * written, `reviewing` after it.
- */
-export type Phase =
-  'unborn' | 'planning' | 'collecting' | 'assessing' | 'refining' | 'thinking' | 'composing' | 'reviewing' | 'waiting' | 'done';
+export type Command = CommandIssued['data']['command'];
 
-export type Tier = 't1' | 't2' | 'always';
+/** What the strategy is still to be asked about, in this order. */
+export type Owed =
+  | { readonly hook: 'plan' }
+  | { readonly hook: 'noPlan'; readonly why: string; readonly failure: FailureNote | null }
+  | { readonly hook: 'result'; readonly ref: string }
+  | { readonly hook: 'decided'; readonly then: Then }
+  | { readonly hook: 'command'; readonly seq: number; readonly command: Command };
 
-export interface TaskState {
-  readonly spec: PlannedTask;
-  readonly epoch: number;
-  readonly taskClass: string;
-  status: 'blocked' | 'open' | 'settled';
-  /** What was reserved of the budget when it was dispatched. */
-  allowance: Allowance | null;
-  openedAt: number | null;
-  result: TaskResult | null;
-  /** Of a task that the engine made out of another one of the same round: the local id of that one. */
-  readonly origin?: string;
-  readonly tier?: Tier;
-  /** Models it asks instead of those of its tier. */
-  readonly models?: readonly string[];
-  /** Of an expert that was asked again: the task whose answer was unsure, and what the judge wanted. Its answer counts only once it was scored better. */
-  readonly again?: string;
-  readonly hints?: string;
-  standing?: 'candidate' | 'accepted' | 'rejected';
-  /** A later or better result took its place; it is history. */
-  superseded?: boolean;
-  /** Usage of a result that came after the engine had already settled the task. */
-  lateUsage: Usage | null;
-}
+export type Then = Exclude<FactOf<'Decided'>['then'], 'finish'>;
 
 export interface TaskResult {
   readonly status: ResultReady['data']['status'] | 'repeated';
   readonly text: string;
   readonly confidence: number | null;
+  /** Facts of it that were new. */
   readonly facts: number;
   readonly gaps: readonly string[];
-  /** Categories the expert referred to; absent in states of the first version. */
-  readonly refer?: readonly string[];
+  /** Categories the expert referred to. */
+  readonly refer: readonly string[];
   readonly model: string | null;
   readonly failure: FailureNote | null;
   readonly usage: Usage;
   readonly attempt: number;
   readonly durationMs: number;
-  readonly settledAt: number;
-  /** The model stopped at its token limit. */
-  readonly cutShort?: boolean;
+  readonly cutShort: boolean;
   /** What the ledger keeps of an expert's answer. */
-  readonly finding?: string;
+  readonly finding: string | null;
   /** What whoever reads evidence must know of it. */
-  readonly notes?: readonly string[];
-  /** Of the judge's own tasks. */
-  readonly hints?: Readonly<Record<string, string>>;
-  readonly scores?: readonly { readonly taskId: string; readonly before: number; readonly after: number }[];
-  readonly critique?: {
-    readonly verdict: 'confirmed' | 'corrected' | 'unparsable';
-    readonly reasons: readonly string[];
-    readonly text: string | null;
-  };
+  readonly notes: readonly string[];
+  /** Identities of what it said, where others had said some of it before. */
+  readonly echoes: readonly string[];
+}
+
+export interface TaskState extends Omit<TaskWish, 'action'> {
+  /** Null for a task that is never a repeat, and once it was tried. */
+  readonly action: TaskWish['action'];
+  readonly epoch: number;
+  readonly taskClass: string;
+  /** True outside the round: judges, and experts that are asked again. */
+  readonly helper: boolean;
+  readonly status: 'blocked' | 'open' | 'settled';
+  /** What is reserved of the budget while it is open. */
+  readonly allowance: Allowance | null;
+  readonly startBy: number;
+  readonly deadline: number;
+  readonly started: boolean;
+  readonly result: TaskResult | null;
+  /** False only for a task that learns when it is accepted, until it is. */
+  readonly accepted: boolean;
+  /** A later or better result took its place; it is history. */
+  readonly superseded: boolean;
+  /** The engine settled it while a worker had it. */
+  readonly unanswered: boolean;
+  /** Usage of a result that came after the engine had settled the task. */
+  readonly lateUsage: Usage | null;
 }
 
 export interface PlanRecord {
   readonly epoch: number;
-  readonly complexity: string;
-  readonly signals?: readonly string[];
-  /** True when it came from the plan cache. */
-  readonly cached?: boolean;
+  readonly complexity: PlanCreated['data']['complexity'];
+  readonly cached: boolean;
   readonly fallback: boolean;
-  readonly taskIds: readonly string[];
   readonly usage: Usage;
   readonly failure: FailureNote | null;
 }
@@ -108,138 +90,85 @@ export interface DecisionRecord {
   readonly at: number;
 }
 
-/** What is being written, while unsure experts are asked again and the thinking step runs before it. */
-export interface Composing {
-  /** `draft`: to be assessed; `final`: the answer. */
-  readonly purpose: 'draft' | 'final';
-  /** Rounds of refinement that were begun. */
-  refined: number;
-  /** Tasks of the experts that are asked again in the round under way. */
-  again: readonly string[];
-  stage: 'hints' | 'answers' | 'score' | 'done';
-  /** Thinking step: not asked for yet, under way, or over. */
-  thinking: 'open' | 'asked' | 'over';
-}
-
-/** How the run is going to end, once a row of the table has said so. */
-export interface Ending {
-  readonly outcome: Outcome;
-  readonly rule: RuleId | null;
-  readonly reason: string;
-  readonly reasonCode: string;
-}
-
-export interface Draft {
-  readonly text: string;
-  readonly sources: readonly Source[];
-  readonly insight: Insight | null;
-  readonly cutShort: boolean;
-  readonly epoch: number;
-  /** Cited sentences with numbers or names that do not occur in their source. */
-  readonly unsupported?: readonly { readonly n: number; readonly sentence: string; readonly missing: readonly string[] }[];
-}
-
-/** One run as a value. JSON; everything in it came in by an event. */
+/** One run as a value: JSON, folded from facts and from nothing else. */
 export interface RunState {
   readonly runId: string;
-  phase: Phase;
-  goal: string;
-  conversation: TextMessage[];
-  system: string | null;
-  template: Template | null;
-  limits: RunLimits | null;
-  caller: Caller | null;
-  parameters: AnswerParameters;
-  origin: 'chat' | 'runs';
-  startedAt: number;
+  readonly request: PlanRequested['data'];
+  /** The strategy that decides now. */
+  readonly strategy: string;
+  /** The strategy's own part. */
+  readonly own: unknown;
   /** Number of the plan that is awaited or running. */
-  epoch: number;
-  earlyPlans: Record<number, PlanCreated['data']>;
-  earlyResults: Record<string, ResultReady['data']>;
-  earlyCommands: CommandIssued['data'][];
-  plans: PlanRecord[];
-  tasks: Record<string, TaskState>;
-  memory: Memory;
-  history: HistoryEntry[];
-  decisions: DecisionRecord[];
-  counters: { rounds: number; failedRounds: number; roundsWithoutFacts: number };
-  /** Facts in the ledger when the current round began. */
-  factsBefore: number;
-  spent: Usage;
-  timers: Record<string, { arm: number; dueAt: number | null }>;
-  commandSeq: number;
-  assessment: Verdict | null;
-  gap: string;
-  nextFocus: string;
-  /** Absent until a plan said it, and in runs of the first version. */
-  complexity?: Complexity;
-  /** First-tier models by category, as the planner's service drew them from the scores. */
-  choices?: Record<string, string[]>;
-  /** `metadata_filters` of the last plan that had some. */
-  filters?: Record<string, string>;
-  attachments?: Attachment[];
-  cached?: CachedAnswer;
-  /** Absent where the run may neither read nor fill a cache. */
-  caching?: CacheKeys;
-  skill?: { name: string; arguments: string; version: number } | null;
-  detail?: 'redacted' | 'full';
-  composing?: Composing;
-  /** Result of the thinking step of this round. */
-  thinking?: string;
-  /** Topics of the question on which a wrong answer does harm; absent where there are none. */
-  safety?: SafetyTopic[];
-  /** The answer that the critic has in hand. */
-  reviewing?: Draft | null;
-  review?: 'none' | 'confirmed' | 'corrected' | 'unparsable' | 'not_reviewed';
-  draft: Draft | null;
-  ending: Ending | null;
-  answer: Draft | null;
-  failure: FailureNote | null;
-  completedAt: number | null;
+  readonly epoch: number;
+  readonly plan: PlanCreated['data'] | null;
+  readonly awaiting: { readonly epoch: number; readonly deadline: number } | null;
+  /** Plans that were taken, and the epoch of the last one; -1 before. */
+  readonly planned: number;
+  readonly taken: number;
+  readonly plans: readonly PlanRecord[];
+  readonly tasks: Readonly<Record<string, TaskState>>;
+  /** Tasks of the open round; null where none is open. */
+  readonly round: readonly string[] | null;
+  readonly factsBefore: number;
+  readonly memory: Memory;
+  readonly history: readonly HistoryEntry[];
+  readonly decisions: readonly DecisionRecord[];
+  readonly rounds: number;
+  readonly failedRounds: number;
+  readonly roundsWithoutFacts: number;
+  /** A stall was answered by another plan once. */
+  readonly adjusted: boolean;
+  readonly replans: number;
+  readonly gap: string;
+  readonly nextFocus: string;
+  /** Whether the last round was assessed with a verdict that could be read. */
+  readonly assessed: boolean;
+  readonly spent: Usage;
+  /** Milliseconds that the run went before `since`; `since` is null while its clock stands. */
+  readonly ran: number;
+  readonly since: number | null;
+  readonly paused: { readonly until: number } | null;
+  readonly question: { readonly text: string; readonly deadline: number } | null;
+  /** Number of the last pause or resume. */
+  readonly pauseSeq: number;
+  /** A task whose text was shown while it was written and is whole: it is the answer. */
+  readonly live: string | null;
+  readonly owed: readonly Owed[];
+  readonly ending: Ending | null;
+  readonly answer: Draft | null;
+  /** Failure of the last plan that was refused, and at the end that of the run. */
+  readonly failure: FailureNote | null;
+  readonly endedAt: number | null;
+  /** The one timer of the run: when the clock alone changes something, and how often it was set. Null where the clock changes nothing. */
+  readonly due: { readonly arm: number; readonly at: number | null };
+  /** Of the steps so far; set by whoever stores the step, because a pure layer has no hash. */
+  readonly hash: string;
+  /** Time of the last step; the clock of a run never goes back. */
+  readonly last: number;
 }
 
-export const unborn = (runId: string): RunState => ({
-  runId,
-  phase: 'unborn',
-  goal: '',
-  conversation: [],
-  system: null,
-  template: null,
-  limits: null,
-  caller: null,
-  parameters: {},
-  origin: 'chat',
-  startedAt: 0,
-  epoch: 0,
-  earlyPlans: {},
-  earlyResults: {},
-  earlyCommands: [],
-  plans: [],
-  tasks: {},
-  memory: { goal: '', searchQuestion: null, facts: [], tried: [], userInputs: [] },
-  history: [],
-  decisions: [],
-  counters: { rounds: 0, failedRounds: 0, roundsWithoutFacts: 0 },
-  factsBefore: 0,
-  spent: noUsage,
-  timers: {},
-  commandSeq: 0,
-  assessment: null,
-  gap: '',
-  nextFocus: '',
-  draft: null,
-  ending: null,
-  answer: null,
-  failure: null,
-  completedAt: null,
-});
+export const isJudge = ({ spec }: Pick<TaskState, 'spec'>): boolean => spec.capability.startsWith('judge.');
 
-/** A run that has been accepted: its template and limits are known. */
-export type BornRun = RunState & { template: Template; limits: RunLimits; caller: Caller };
-
-export const isBorn = (run: RunState): run is BornRun => run.template !== null && run.limits !== null && run.caller !== null;
-
-export const tasksOf = (run: RunState, epoch: number): readonly [string, TaskState][] =>
+export const tasksOf = (run: Pick<RunState, 'tasks'>, epoch: number): readonly (readonly [string, TaskState])[] =>
   Object.entries(run.tasks).filter(([, task]) => task.epoch === epoch);
 
-export const isJudge = (task: TaskState): boolean => task.spec.capability.startsWith('judge.');
+/** Word for lists: what the run is doing, or how it ended. */
+export function statusOf(run: RunState): string {
+  if (run.endedAt !== null) return run.ending?.outcome ?? 'done';
+  if (run.paused) return 'paused';
+  if (run.question) return 'waiting';
+  if (run.awaiting) return 'planning';
+  const open = Object.values(run.tasks).find((task) => task.status === 'open' && (isJudge(task) || task.helper));
+  if (!open) return 'collecting';
+  return judgeStatus[open.spec.capability] === undefined
+    ? 'refining'
+    : open.spec.capability === 'judge.synthesis' && run.ending === null
+      ? 'assessing'
+      : judgeStatus[open.spec.capability]!;
+}
+const judgeStatus: Readonly<Record<string, string>> = {
+  'judge.gap': 'assessing',
+  'judge.thinking': 'thinking',
+  'judge.synthesis': 'composing',
+  'judge.critic': 'reviewing',
+};

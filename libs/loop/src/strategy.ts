@@ -1,37 +1,133 @@
-import type { PlannedTask, StrategyId, TaskInputDraft, Template } from '@conclave/contracts';
-import type { BornRun, Draft, TaskState } from './state.js';
+import type {
+  CommandIssued,
+  Complexity,
+  Draft,
+  FailureNote,
+  GapDetected,
+  PlanCreated,
+  PlannedTask,
+  Reading,
+  ResultReady,
+  Review,
+  RunFact,
+  StrategyId,
+  TaskInputDraft,
+  TaskWish,
+  Template,
+} from '@conclave/contracts';
+import type { BudgetLevel } from './budget.js';
+import type { Command, RunState, TaskState, Then } from './state.js';
 
-/** When a strategy has its result assessed: not at all, on the evidence before anything is written, or on a written draft. */
-export type AssessmentMode = 'none' | 'evidence' | 'answer';
+export type CommandName = CommandIssued['data']['command']['name'];
+
+/** How far a run of this strategy may go. */
+export interface Limits {
+  readonly rounds: number;
+  /** Re-plans. */
+  readonly adjusts: number;
+  /** Failed rounds in a row after which it is stuck. */
+  readonly stuck: number;
+  /** Rounds in a row without a new fact that are a stall; null where none is. */
+  readonly stall: number | null;
+  /** Outcome when all rounds are used. */
+  readonly end: 'completed' | 'limit_reached';
+  /** Whether ids of tasks are unique in their epoch or in the run. */
+  readonly ids: 'epoch' | 'run';
+  readonly asks?: boolean;
+}
+
+/** What a strategy sees of a run. `budget` and `lastRound` are null where nothing may depend on the clock. */
+export interface View<Own = unknown> {
+  readonly run: RunState;
+  readonly own: Own;
+  readonly template: Template;
+  readonly budget: BudgetLevel | null;
+  /** No round is left after the open one. */
+  readonly lastRound: boolean;
+}
+
+/** How a judge ended. `why` is a status of a result, or `budget`. */
+export type Verdict =
+  | { readonly result: ResultReady['data']; readonly why: null }
+  | { readonly result: null; readonly why: string; readonly failure: FailureNote | null };
+
+/** A question to a model whose answer folds into the strategy's own part of the state. */
+export interface Judge<Own> {
+  /** What it is asked for, for people. */
+  readonly task: string;
+  input(view: View<Own>, ref: string): TaskInputDraft;
+  take(own: Own, verdict: Verdict, view: View<Own>, ref: string): Own;
+}
+
+/** What follows. Those of the second group end a list, which has at most one of them. */
+export type Move =
+  | { readonly do: 'dispatch'; readonly tasks: readonly TaskWish[]; readonly helper?: boolean }
+  | {
+      readonly do: 'judge';
+      readonly name: string;
+      readonly from?: 'reserve';
+      readonly stream?: 'live' | 'held';
+      readonly composes?: boolean;
+    }
+  | { readonly do: 'accept'; readonly task: string; readonly instead: readonly string[] }
+  | { readonly do: 'cancel'; readonly what: 'open' | 'plan' | readonly string[] }
+  | {
+      readonly do: 'note';
+      readonly data?: Readonly<Record<string, unknown>>;
+      readonly code?: Extract<RunFact, { kind: 'Noted' }>['code'];
+      readonly text?: string;
+      readonly taskId?: string;
+      readonly detail?: string;
+    }
+  | { readonly do: 'reject'; readonly reason: string }
+  | { readonly do: 'plan'; readonly forbidTried?: boolean }
+  | { readonly do: 'take'; readonly plan: PlanCreated['data'] }
+  | { readonly do: 'decide'; readonly reading: Reading }
+  | { readonly do: 'ask'; readonly question: string }
+  | { readonly do: 'say'; readonly draft: Draft }
+  | { readonly do: 'become'; readonly strategy: string };
+
+export const lastMoves: ReadonlySet<Move['do']> = new Set(['plan', 'take', 'decide', 'ask', 'say', 'become'] as const);
+
+/** What the engine takes from nobody but the strategy when a run ends. */
+export interface Report {
+  readonly complexity: Complexity;
+  readonly review: Review;
+}
 
 /**
- * What a strategy supplies to the engine. Everything else (rounds, barriers, budgets, guards, commands, audit) is shared.
- * Pure: same arguments, same result; no clock, no model, no bus.
+ * A kind of loop. Pure: the same arguments give the same result; it knows no clock, no model and no bus. The engine holds rounds, barriers,
+ * budgets, repeats, commands and deadlines; the strategy says what is wanted next.
  */
-export interface Strategy {
+export interface Strategy<Own = unknown> {
   readonly id: StrategyId;
-  /** Rounds the template allows, the first pass included. */
-  maxRounds(template: Template): number;
-  assessment(template: Template): AssessmentMode;
-  readonly policy: { readonly stuckThreshold: number; readonly stallLimit: number };
-  /** Context builder: what a planned task works on, rendered from memory. */
-  taskInput(run: BornRun, task: TaskState): TaskInputDraft;
-  gapInput(run: BornRun, draft: Draft | null): TaskInputDraft;
-  /** What the judge reads before it says how unsure experts may do better. */
-  hintsInput(run: BornRun, unsure: readonly (readonly [string, TaskState])[]): TaskInputDraft;
-  /** Answers of experts before and after they were asked again. */
-  scoreInput(
-    run: BornRun,
-    pairs: readonly { readonly id: string; readonly before: TaskState; readonly after: TaskState }[],
-  ): TaskInputDraft;
-  thinkingInput(run: BornRun): TaskInputDraft;
-  criticInput(run: BornRun, answer: Draft, categories: readonly string[]): TaskInputDraft;
-  /** `openGap` is null where nothing stays open. */
-  synthesisInput(run: BornRun, openGap: string | null): TaskInputDraft;
-  /** Finalizer without a model call: an answer from the ledger that says why it stopped. Null when the ledger is empty. */
-  ledgerAnswer(run: BornRun, reason: string): Draft | null;
-  /** One line about a plan for history and progress. */
-  planSummary(tasks: readonly PlannedTask[]): string;
-  /** Findings of one round, bounded, for history. */
-  findings(run: BornRun, epoch: number): string;
+  /** Commands it takes besides those that the engine takes for every run. */
+  readonly commands: readonly CommandName[];
+  limits(view: View<Own>): Limits;
+  readonly planner: {
+    /** What the next plan is made from. */
+    ask(view: View<Own>, why: { readonly forbidTried: boolean }): Pick<GapDetected['data'], 'results'>;
+    /** What is wrong with a plan, as sentences; empty for one that may run. */
+    faults(view: View<Own>, plan: PlanCreated['data']): readonly string[];
+    /** The plan that holds where there is none; null where the run ends then. */
+    fallback?(view: View<Own>): PlanCreated['data'] | null;
+  };
+  readonly judges: Readonly<Record<string, Judge<Own>>>;
+  initial(view: View<unknown>): Own;
+  /** Its view has no clock. */
+  evolve?(own: Own, fact: RunFact, view: View<Own>): Own;
+  /** What a task works on, made when everything that it needs is settled. */
+  task(view: View<Own>, ref: string, task: TaskState): TaskInputDraft;
+  onPlan(view: View<Own>, plan: PlanCreated['data']): readonly Move[];
+  /** Before the barrier of the round. */
+  onResult?(view: View<Own>, ref: string, task: TaskState): readonly Move[];
+  /** Nothing is open and nothing awaited: what now? Empty only while the run is finishing. */
+  next(view: View<Own>): readonly Move[];
+  onDecided?(view: View<Own>, then: Then): readonly Move[];
+  onCommand?(view: View<Own>, command: Command): readonly Move[];
+  /** The answer that needs no model; null where nothing is known. `reason` is why it is given now. */
+  lastAnswer(view: View<Own>, reason: string): Draft | null;
+  /** One line about the tasks of a round, and what they found, for the history. */
+  summary(view: View<Own>, tasks: readonly PlannedTask[]): { readonly planSummary: string; readonly findings: string };
+  report(view: View<Own>): Report;
 }

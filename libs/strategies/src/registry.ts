@@ -1,11 +1,10 @@
 import type { StrategyId } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import type { Strategy } from '@conclave/loop';
-import { agentic } from './agentic/agentic.js';
-import { singlePass } from './single-pass/single-pass.js';
+import { agentic, singlePass } from './committee/committee.js';
 
 /** Strategies this version has. The list is the registry; templates that name another one are not offered. */
-export const strategies: readonly Strategy[] = [singlePass, agentic];
+export const strategies: readonly Strategy[] = [singlePass, agentic] as readonly Strategy<unknown>[];
 
 export const isShipped = (id: StrategyId): boolean => strategies.some((strategy) => strategy.id === id);
 

@@ -165,19 +165,21 @@ export const TimerFired = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['merger'],
-  doc: 'A timer armed by a committed step is due. A timer that was armed again carries another arm number and is ignored.',
+  doc: 'The earliest moment at which the clock alone changes something in a run has come. One that was armed again carries another arm number and is ignored.',
   schema: z.object({
     runId: RunId,
-    name: z.string().describe('`wall`, `planning`, `start:<task id>` or `task:<task id>`'),
-    arm: z.int().nonnegative(),
+    arm: z.int().nonnegative().describe('version of the state that armed it'),
     dueAt: Timestamp,
     firedAt: Timestamp,
-    task: z
-      .object({
-        started: z.boolean().describe('a worker has begun it'),
-        liveWorkers: z.int().nonnegative().describe('live leases of its class'),
-      })
-      .nullable(),
+    tasks: z
+      .array(
+        z.object({
+          taskId: z.string(),
+          started: z.boolean().describe('a worker has begun it'),
+          liveWorkers: z.int().nonnegative().describe('live leases of its class'),
+        }),
+      )
+      .describe('open tasks whose time to start or to end is over'),
   }),
 });
 export type TimerFired = EventOf<typeof TimerFired>;

@@ -53,7 +53,12 @@ export const RunCompleted = defineEvent({
     insight: Insight.nullable(),
     history: z.array(HistoryEntry),
     rounds: z.int().nonnegative(),
-    usage: Usage.describe('sum over every hidden model call'),
+    usage: Usage.describe('sum over every hidden model call that had ended by then'),
+    open_calls: z
+      .int()
+      .nonnegative()
+      .default(0)
+      .describe('tasks that were under way when the run ended: what they still cost is not in `usage`'),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),
@@ -112,7 +117,7 @@ export type KnowledgeProposed = EventOf<typeof KnowledgeProposed>;
 const StepInput = z.object({
   id: z.string(),
   type: z.string(),
-  time: Timestamp.optional().describe('when the event was made; absent in records of the first version'),
+  time: Timestamp.describe('when the event was made'),
   data: z.unknown(),
 });
 
@@ -122,16 +127,27 @@ export const StepRecorded = defineEvent({
   key: 'run',
   from: ['merger'],
   to: ['replay'],
-  doc: 'One step of the engine: what came in, what the clock said, which rule decided, what went out, and the hash of the state after it.',
+  doc: 'One step of the engine: what came in, what the clock said, the facts that followed, and what went out.',
   schema: z.object({
     version: z.int().positive().describe('version of the state after the step'),
     input: StepInput,
     request: StepInput.optional().describe('the request that an abort ended although it had never been applied'),
     now: Timestamp,
+    facts: z
+      .array(z.record(z.string(), z.unknown()))
+      .describe('in their order; a body that is the input of the step stands there as `{ "input": true }`'),
     rule: RuleId.nullable(),
     ruleSentence: z.string().nullable(),
     outputs: z.array(z.object({ id: z.string(), type: z.string() })),
-    stateHash: z.string().describe('SHA-256 of the canonical JSON of the state, first 32 hex digits'),
+    hash: z
+      .string()
+      .describe(
+        'SHA-256 over the hash of the step before, the input id, `now` and the facts, bodies by their own hash; first 32 hex digits',
+      ),
+    stateHash: z
+      .string()
+      .nullable()
+      .describe('SHA-256 of the canonical JSON of the state at the end of the run, first 32 hex digits; null before'),
   }),
 });
 export type StepRecorded = EventOf<typeof StepRecorded>;

@@ -11,8 +11,16 @@ import {
   type FillIn,
   type ShownIn,
 } from '@conclave/calls';
-import { sureFrom } from '@conclave/loop';
-import { expertPrompt, QuoteFilter, readExpert, unsupported, unsupportedNote, wantsJson, withoutMarks } from '@conclave/strategies';
+import {
+  expertPrompt,
+  QuoteFilter,
+  readExpert,
+  sureFrom,
+  unsupported,
+  unsupportedNote,
+  wantsJson,
+  withoutMarks,
+} from '@conclave/strategies';
 
 /** The usual first tier needs no word. */
 const tierWords: Readonly<Record<string, string>> = { t2: ' of the second tier', always: ', which is always asked' };

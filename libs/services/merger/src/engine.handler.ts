@@ -1,15 +1,19 @@
-import { hash } from 'node:crypto';
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event } from '@conclave/contracts';
-import { canonicalJson, evolve, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
+import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
+import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, EventPattern, type CrashPoints } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
+import { chainHash, stateHash } from './step-hash.js';
 
 /** Milliseconds before a step is tried again whose run changed too often meanwhile. */
 const conflictMs = 50;
+/** Milliseconds before an input is tried again whose run has not begun here. */
+const notBegunMs = 50;
+/** Milliseconds that a record may wait for a run that nobody accepted, or for a task that its run never had. */
+const strayMs = 60_000;
 
 /** The engine of runs: every input is one pure step, committed atomically under the event's id. */
 @Controller()
@@ -37,7 +41,7 @@ export class EngineHandler {
   }
   @EventPattern('CommandIssued')
   async onCommand(@Payload() event: CommandIssued): Promise<HandlerOutcome> {
-    return this.take(event, event.data.command.name === 'abort' ? await this.accepted(event.runId) : null);
+    return this.take(event, event.data.command.name === 'abort' ? await this.state.runs.header(event.runId) : null);
   }
 
   @EventPattern('dead:PlanRequested')
@@ -63,37 +67,29 @@ export class EngineHandler {
     return dead.event.data.command.name === 'abort' ? [] : abortRun(dead.event, this.state, dead.reason);
   }
 
-  /** What an abort ends although its PlanRequested was never applied: the run as its header says it. */
-  private async accepted(runId: string): Promise<EngineInput | null> {
-    return (await this.state.runs.header(runId)) as EngineInput | null;
-  }
-
-  /**
-   * A command may reach a run whose gateway died before it published it. From now on the run has a state, so the sweep takes it for
-   * published: its request goes out with the command.
-   */
-  private async unpublished(runId: string): Promise<readonly Event[]> {
-    const header = await this.state.runs.header(runId);
-    return header ? [header] : [];
-  }
-
-  private async take(event: EngineInput, request: EngineInput | null = null): Promise<HandlerOutcome> {
+  /** `request` is what an abort ends although it was never applied: the run as its header says it. */
+  private async take(event: EngineInput, request: PlanRequested | null = null): Promise<HandlerOutcome> {
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
-        const unapplied = current === null || current.phase === 'unborn' ? request : null;
-        const decision = step(unapplied ? evolve(current, unapplied) : current, event, at.now, strategyOf);
+        const unapplied = current === null ? request : null;
+        const decision = step(current, event, at.now, strategyOf, unapplied);
         this.crashPoints.reached('merger', 'engine-decided', event.id);
-        return decision && storable(event, unapplied, decision, at);
+        return decision && storable(event, unapplied, current?.hash ?? '', decision, at);
       });
       this.crashPoints.reached('merger', 'engine-committed', event.id);
-      return event.type === 'CommandIssued' && committed.state?.phase === 'unborn'
-        ? [...committed.outputs, ...(await this.unpublished(event.runId))]
-        : committed.outputs;
+      return committed.outputs;
     } catch (error) {
       // Many at once want the same run: no fault of this record, which would end the run as a dead letter.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
+      if (error instanceof NotBegun && (await this.mayStillCome(event, error))) return defer(notBegunMs);
       throw error;
     }
+  }
+
+  /** A run that was accepted begins as soon as its request is here, however late; nothing else is waited for without a bound. */
+  private async mayStillCome(event: EngineInput, { what }: NotBegun): Promise<boolean> {
+    if (what === 'run' && (await this.state.runs.header(event.runId)) !== null) return true;
+    return (await this.state.now()) - event.time < strayMs;
   }
 }
 
@@ -103,36 +99,43 @@ interface Dead {
 }
 
 /** A decision as the store keeps it, its audit record among the outputs. */
-function storable(event: EngineInput, request: EngineInput | null, decision: Decision, at: StepTime): Step<RunState> {
-  const { next, outputs } = decision;
+function storable(event: EngineInput, request: PlanRequested | null, before: string, decision: Decision, at: StepTime): Step<RunState> {
+  const { facts, outputs, entries, cancels, timer, status } = decision;
   const version = at.version + 1;
+  const input = inputOf(event);
+  const recorded = {
+    input,
+    ...(request ? { request: inputOf(request) } : {}),
+    now: at.now,
+    facts: recordedFacts(facts, { input: event.data, ...(request ? { request: request.data } : {}) }),
+  };
+  const next = { ...decision.next, hash: chainHash(before, recorded) };
+  const { runId } = next;
+  const decided = facts.findLast((fact) => fact.kind === 'Decided');
+  const terminal = next.endedAt !== null;
   const record = makeEvent(
     StepRecorded,
-    { id: `${next.runId}/step/${version}`, runId: next.runId, source: 'merger', time: at.now },
+    { id: `${runId}/step/${version}`, runId, source: 'merger', time: at.now },
     {
       version,
-      input: inputOf(event),
-      ...(request ? { request: inputOf(request) } : {}),
-      now: at.now,
-      rule: decision.rule?.id ?? null,
-      ruleSentence: decision.rule?.sentence ?? null,
+      ...recorded,
+      rule: decided?.rule ?? null,
+      ruleSentence: decided?.sentence ?? null,
       outputs: outputs.map(({ id, type }) => ({ id, type })),
-      stateHash: stateHash(next),
+      hash: next.hash,
+      stateHash: terminal ? stateHash(next) : null,
     },
   );
   return {
     next,
     outputs: [...outputs, record],
-    entries: decision.entries,
-    arm: decision.arm,
-    disarm: decision.disarm,
-    cancels: decision.cancels,
-    terminal: next.phase === 'done',
-    status: next.phase === 'done' ? (next.ending?.outcome ?? 'done') : next.phase,
+    entries,
+    arm: timer?.at == null ? [] : [{ name: 'due', arm: timer.arm, dueAt: timer.at }],
+    disarm: timer && timer.at === null ? ['due'] : [],
+    cancels,
+    terminal,
+    status,
   };
 }
 
 const inputOf = ({ id, type, time, data }: EngineInput) => ({ id, type, time, data });
-
-/** SHA-256 of the canonical JSON of a state, first 32 hex digits. */
-export const stateHash = (state: RunState): string => hash('sha256', canonicalJson(state)).slice(0, 32);

@@ -1,5 +1,5 @@
 export { canonicalJson } from '@conclave/loop';
-export { stateHash } from './engine.handler.js';
+export { chainHash, stateHash } from './step-hash.js';
 export { JudgeHandler } from './judge.handler.js';
 export { LearningHandler } from './learning/learning.handler.js';
 export { LearningModule } from './learning/learning.module.js';

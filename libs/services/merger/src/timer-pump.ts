@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { overdueTasks, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, LOGGER, type CrashPoints, type Logger } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
@@ -60,16 +61,18 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const timer of due) await this.state.timers.remove(timer);
   }
 
-  private async fired(timer: DueTimer, now: number) {
-    const { runId, name, arm, dueAt, task } = timer;
-    const about = task
-      ? { started: await this.state.journal.started(task.id), liveWorkers: await this.state.leases.liveWorkers(task.taskClass) }
-      : null;
-    return makeEvent(
-      TimerFired,
-      { id: timerId(runId, name, arm), runId, source: 'merger', time: now },
-      { runId, name, arm, dueAt, firedAt: now, task: about },
+  private async fired({ runId, arm, dueAt }: DueTimer, now: number) {
+    const run = await this.state.runs.read<RunState>(runId);
+    const overdue = run ? overdueTasks(run.state, now) : [];
+    const tasks = await Promise.all(
+      overdue.map(async ({ taskId, taskClass }) => ({
+        taskId,
+        started: await this.state.journal.started(taskId),
+        liveWorkers: await this.state.leases.liveWorkers(taskClass),
+      })),
     );
+    const address = { id: timerId(runId, arm), runId, source: 'merger', time: now } as const;
+    return makeEvent(TimerFired, address, { runId, arm, dueAt, firedAt: now, tasks });
   }
 
   private async sweep(): Promise<void> {

@@ -68,6 +68,7 @@ const lines: Lines = {
   decided: ({ rule, sentence }) => (rule === 'D9' ? null : `⚖️ ${phrase(sentence)}`),
   replanning: ({ iteration, max, gap }) => [`🔄 Agentic Loop — Iteration ${iteration}/${max}`, `gap: ${phrase(gap)}`],
   // What the engine says in entries of its own is not said twice.
+  'question.asked': ({ question }) => `❓ ${phrase(question)}`,
   thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
   'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch}`,

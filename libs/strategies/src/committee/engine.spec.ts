@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage } from '@conclave/contracts';
-import { expert, oneCall, research, Scenario } from './testing/scenario.js';
+import { NotBegun } from '@conclave/loop';
+import { expert, oneCall, research, Scenario } from '../testing/scenario.js';
 
 const twoHop = (): Scenario => {
   const run = new Scenario();
@@ -26,19 +27,14 @@ describe('the engine', () => {
     expect(run.state!.decisions.map((decision) => decision.rule)).toEqual(['D9', 'D3']);
   });
 
-  it('arms the wall and planning timers in its first step and disarms everything in its last', () => {
+  it('has one timer, for the earliest moment at which the clock changes something, and none in its last step', () => {
     const run = new Scenario();
-    expect(
-      run
-        .requested()!
-        .arm.map((timer) => timer.name)
-        .sort(),
-    ).toEqual(['planning', 'wall', 'wall.reserve']);
+    expect(run.requested()!.timer).toEqual({ arm: 1, at: run.now + 60_000 });
     run.planned(0, [expert('x1', 'answer')]);
     run.answered('x1', 'yes');
     run.judged('complete');
     run.composed('yes');
-    expect(Object.values(run.state!.timers).every((timer) => timer.dueAt === null)).toBe(true);
+    expect(run.state!.due.at).toBeNull();
   });
 
   it('dispatches a task only when what it needs is settled, and also when that failed', () => {
@@ -50,19 +46,13 @@ describe('the engine', () => {
     expect(run.dispatched()).toEqual(['0/r1', '0/x1']);
   });
 
-  it('takes a plan that came before its request', () => {
+  it('takes nothing of a run that has not begun, and no result of a task that it does not know', () => {
     const run = new Scenario();
-    run.planned(0, [expert('x1', 'answer')]);
+    expect(() => run.planned(0, [expert('x1', 'answer')])).toThrow(NotBegun);
+    expect(() => run.cancel()).toThrow(NotBegun);
     run.requested();
-    expect(run.dispatched()).toEqual(['0/x1']);
-  });
-
-  it('ends cancelled without a call when the cancel came before the run', () => {
-    const run = new Scenario();
-    run.cancel();
-    run.requested();
-    expect(run.dispatched()).toEqual([]);
-    expect(run.completed()).toMatchObject({ outcome: 'cancelled', rule: 'D1', answer: null });
+    expect(() => run.answered('x1', 'early')).toThrow(NotBegun);
+    expect(run.requested()).toBeNull();
   });
 
   it('cancels what is open and gives nothing for what comes after the end', () => {
@@ -142,11 +132,11 @@ describe('the engine', () => {
   it('takes the general task when the first plan never comes, and finishes stuck when a re-plan never comes', () => {
     const run = new Scenario();
     run.requested();
-    run.fired('planning');
+    run.fired();
     expect(run.dispatched()).toEqual(['0/fallback']);
     run.answered('fallback', 'maybe');
     run.judged('needs_more_info', 'proof');
-    run.fired('planning');
+    run.fired();
     run.composed('maybe');
     expect(run.completed()).toMatchObject({ outcome: 'stuck', reasonCode: 'planner_failed' });
   });
@@ -154,7 +144,7 @@ describe('the engine', () => {
   it('ignores the planner that answers after the fallback was taken, but counts its cost', () => {
     const run = new Scenario();
     run.requested();
-    run.fired('planning');
+    run.fired();
     const before = run.state!.spent.calls;
     run.planned(0, [expert('x9', 'late')]);
     expect(run.dispatched()).toEqual(['0/fallback']);
@@ -211,7 +201,7 @@ describe('the engine', () => {
       const run = new Scenario();
       run.requested();
       run.planned(0, [research('r1', 'q')]);
-      const decision = run.fired('start:run_00000001/0/r1', { started: false, liveWorkers });
+      const decision = run.fired({ liveWorkers });
       expect(decision!.entries.find((entry) => entry.kind === 'task.settled')).toMatchObject({ status });
       expect(decision!.cancels).toEqual(['run_00000001/0/r1']);
     }
@@ -221,8 +211,8 @@ describe('the engine', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q')]);
-    expect(run.fired('start:run_00000001/0/r1', { started: true, liveWorkers: 1 })!.outputs).toEqual([]);
-    run.fired('task:run_00000001/0/r1', { started: true, liveWorkers: 1 });
+    expect(run.fired({ started: true })!.outputs).toEqual([]);
+    run.fired({ started: true });
     expect(run.state!.tasks['run_00000001/0/r1']!.result!.status).toBe('timeout');
   });
 
@@ -230,10 +220,11 @@ describe('the engine', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [expert('x1', 'one'), expert('x2', 'two different words')]);
-    run.fired('task:run_00000001/0/x1', { started: true, liveWorkers: 1 });
+    run.fired();
     const spent = run.state!.spent.calls;
-    run.answered('x1', 'too late');
-    run.answered('x1', 'too late');
+    const late = { output: { kind: 'answer' as const, text: 'too late', finding: 'too late' }, confidence: 0.9 };
+    run.result('x1', late, 0);
+    run.result('x1', late, 0);
     expect(run.state!.memory.facts).toEqual([]);
     expect(run.state!.spent.calls).toBe(spent + 1);
   });
@@ -241,18 +232,18 @@ describe('the engine', () => {
   it('ignores a timer that was armed again or disarmed', () => {
     const run = new Scenario();
     run.requested();
-    expect(run.fired('planning', null, 7)).toBeNull();
+    expect(run.fired({}, 7)).toBeNull();
     run.planned(0, [expert('x1', 'answer')]);
-    expect(run.fired('planning', null, 1)).toBeNull();
+    expect(run.fired({}, 1)).toBeNull();
   });
 
   it('finishes with what is there at 85 % of the wall time and without a call at 100 %', () => {
     const run = twoHop();
     run.now += 256_000;
-    run.fired('wall.reserve');
+    run.fired();
     expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
     run.now += 60_000;
-    run.fired('wall');
+    run.fired();
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_wall_time_s' });
     expect(run.completed()!['answer']).toContain('A founded it.');
   });

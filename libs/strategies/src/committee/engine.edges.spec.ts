@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, noUsage } from '@conclave/contracts';
-import { decideRow, type Situation } from './decision-table.js';
-import { evolve } from './evolve.js';
-import { step } from './engine.js';
-import { expert, research, runId, Scenario } from './testing/scenario.js';
+import { step } from '@conclave/loop';
+import { expert, research, runId, Scenario } from '../testing/scenario.js';
 
 const dispatches = (run: Scenario) =>
   run.outputs.filter((event) => event.type === 'TaskDispatched').map((event) => event.data as Record<string, never>);
@@ -27,23 +25,57 @@ describe('cancelling', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), research('r2', 'something else')]);
-    run.fired(`task:${runId}/0/r1`, { started: true, liveWorkers: 1 });
-    run.result('r1', { status: 'cancelled' });
+    run.fired();
+    run.result('r1', { status: 'cancelled' }, 0);
     expect(run.completed()).toBeUndefined();
   });
 
-  it.each(['pause', 'resume'] as const)('rejects %s with a reason and goes on', (name) => {
+  it('rejects a command that it does not take, with a reason, and goes on', () => {
     const run = new Scenario();
     run.requested();
-    const command = makeEvent(
-      CommandIssued,
-      { id: commandId(runId, 1), runId, source: 'gateway', time: run.now },
-      { seq: 1, actor: 'me', issuedAt: run.now, command: { name } },
-    );
-    expect(run.feed(command)!.entries).toEqual([
-      { kind: 'command.rejected', seq: 1, name, reason: expect.stringContaining('does not take this command') },
+    expect(run.command(1, { name: 'steer', text: 'Look elsewhere.' })!.entries).toEqual([
+      { kind: 'command.rejected', seq: 1, name: 'steer', reason: expect.stringContaining('does not take this command') },
     ]);
-    expect(run.state!.phase).toBe('planning');
+    expect(run.state!.awaiting).not.toBeNull();
+  });
+});
+
+describe('a pause', () => {
+  it('lets what is under way end and begins nothing, and its time does not count', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'q'), expert('x1', 'answer', ['r1'])]);
+    run.command(1, { name: 'pause' });
+    run.found('r1', 'A fact.');
+    expect(run.dispatched()).toEqual(['0/r1']);
+    run.now += 600_000;
+    run.command(2, { name: 'resume' });
+    expect(run.dispatched()).toEqual(['0/r1', '0/x1']);
+    run.answered('x1', 'yes');
+    run.judged('complete');
+    run.composed('yes');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3' });
+  });
+
+  it('is not undone by an older command that comes later', () => {
+    const run = new Scenario();
+    run.requested();
+    run.command(3, { name: 'pause' });
+    expect(run.command(2, { name: 'resume' })!.entries).toMatchObject([
+      { kind: 'command.rejected', reason: expect.stringContaining('overtaken') },
+    ]);
+    expect(run.state!.paused).not.toBeNull();
+  });
+
+  it('that nobody ends is ended by the clock, with what is known', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [research('r1', 'q')]);
+    run.found('r1', 'A fact.');
+    run.command(1, { name: 'pause' });
+    for (let ticks = 0; ticks < 9 && !run.completed(); ticks += 1) run.fired({ started: true });
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', reasonCode: 'paused_too_long' });
+    expect(run.completed()!['answer']).toContain('A fact.');
   });
 });
 
@@ -54,22 +86,14 @@ describe('an engine record that is a dead letter', () => {
       { id: commandId(runId, 1), runId, source: 'transport', time: at },
       { seq: 1, actor: 'transport', issuedAt: at, command: { name: 'abort', reason: 'PlanRequested could not be handled' } },
     );
-  const accepted = (strategy: 'agentic' | 'waves') => {
-    const run = new Scenario({ strategy });
-    let header: Parameters<Scenario['feed']>[0] | null = null;
-    const feed = run.feed.bind(run);
-    run.feed = (event) => ((header = event), null);
-    run.requested();
-    run.feed = feed;
-    return evolve(null, header!);
-  };
   const none = (): never => {
     throw new Error('no such strategy');
   };
 
   it('ends a run that was accepted and never begun, whatever strategy it names', () => {
-    const decision = step(accepted('waves'), abort(5), 5, none)!;
-    expect(decision.next.phase).toBe('done');
+    const request = new Scenario({ strategy: 'waves' }).request();
+    const decision = step(null, abort(5), 5, none, request)!;
+    expect(decision.next.endedAt).toBe(5);
     expect(decision.outputs).toMatchObject([{ type: 'RunCompleted', data: { outcome: 'failed', failure: { code: 'RECORD_DEAD' } } }]);
   });
 });
@@ -81,7 +105,7 @@ describe('the usage of a run', () => {
     run.planned(0, [expert('x1', 'answer')]);
     run.answered('x1', 'maybe');
     run.judged('needs_more_info', 'proof');
-    run.fired('planning');
+    run.fired();
     const before = run.state!.spent.calls;
     run.planned(1, [expert('x2', 'late')]);
     expect(run.state!.spent.calls).toBe(before + 1);
@@ -168,7 +192,7 @@ describe('budgets', () => {
     run.answered('x1', 'A did it.');
     run.judged('complete');
     run.now += 301_000;
-    run.fired('wall');
+    run.fired();
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', reasonCode: 'composer_failed' });
     expect(run.completed()!['reason']).toContain('wall time');
   });
@@ -182,31 +206,5 @@ describe('the ledger', () => {
     run.answered('x1', '👍');
     run.composed('👍');
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: '👍' });
-  });
-});
-
-describe('a decision', () => {
-  it('says that the run goes in circles where it does, not how many rounds were empty', () => {
-    const situation: Situation = {
-      cancelled: null,
-      budget: { level: 'free', name: 'model_calls', used: 1, limit: 60 },
-      sufficient: false,
-      unread: null,
-      failedRounds: 0,
-      stuckThreshold: 3,
-      heldTasksLeft: false,
-      lastRoundClean: true,
-      rounds: 2,
-      maxRounds: 4,
-      assesses: true,
-      roundsWithoutFacts: 0,
-      stallLimit: 2,
-      circling: true,
-      replansLeft: 2,
-      gap: 'more',
-      onlyUserCanFill: false,
-    };
-    expect(decideRow(situation)).toMatchObject({ rule: 'D7', sentence: expect.stringContaining('over and over') });
-    expect(decideRow({ ...situation, replansLeft: 0 })).toMatchObject({ rule: 'D8', move: { outcome: 'stalled' } });
   });
 });

@@ -1,29 +1,11 @@
-import type { Fact, Memory } from '@conclave/contracts';
-import { factIdentity } from './memory.js';
-import { isExpert } from './plan-rules.js';
-import { isJudge, type RunState, type TaskState } from './state.js';
-import { heard } from './tiers.js';
-import { isNear, textKey } from './wording.js';
-
-/** What is known now: without the facts of results that a later one took the place of. */
-export const currentFacts = ({ facts }: Memory): readonly Fact[] => facts.filter((fact) => !fact.superseded);
-
-/** From now on the result of a task is history: nobody is shown its facts as current. What the new result says too (`unless`) stays. */
-export function supersede(run: RunState, id: string, unless: readonly Fact[] = []): void {
-  const task = run.tasks[id];
-  if (task) task.superseded = true;
-  const said = new Set(unless.map(factIdentity));
-  const facts = run.memory.facts.map((fact) =>
-    fact.taskId === id && !fact.superseded && !said.has(factIdentity(fact)) ? { ...fact, superseded: true } : fact,
-  );
-  run.memory = { ...run.memory, facts };
-}
+import { isExpert, isJudge, isNear, textKey, type Move, type RunState, type TaskState } from '@conclave/loop';
+import { heard } from './own.js';
 
 /** Tools give results that a later call corrects; passages of a search stay with their source. */
 export const isTool = (capability: string): boolean => capability === 'mcp' || capability === 'math';
 const toolOf = ({ spec }: TaskState): string => `${spec.capability} ${spec.tool ?? ''}`;
 /** Members that always answer stand for themselves: only the same model's later answer can take the place of an earlier one. */
-const voiceOf = ({ tier, models }: TaskState): string => (tier === 'always' ? (models ?? []).join(' ') : '');
+const voiceOf = ({ tier, models }: TaskState): string => (tier === 'always' ? models.join(' ') : '');
 const localOf = (task: TaskState): string => task.origin ?? task.spec.id;
 
 /** The tasks that a plan names as done anew, as `<epoch>/<id>`. A bare id is the latest earlier task of that id. */
@@ -67,17 +49,21 @@ function redoneBy(run: RunState, task: TaskState): readonly (readonly [string, T
 }
 
 /**
- * A result takes the place of those it replaces: the second tier that of the first one, a result of a later round that of the task it does
- * anew. Of two answers the surer one stays, of equals the later one; of two results of a tool the later one.
+ * A result takes the place of those it replaces: the second tier that of the first one, a better answer that of the unsure one, a result
+ * of a later round that of the task it does anew. Of two answers the surer one stays, of equals the later one; of two results of a tool
+ * the later one.
  */
-export function takePlaces(run: RunState, id: string, task: TaskState, said: readonly Fact[]): void {
-  if (task.result?.status !== 'ok' || isJudge(task)) return;
-  if (task.tier === 't2' && task.origin !== undefined && task.again === undefined)
-    supersede(run, `${run.runId}/${task.epoch}/${task.origin}`, said);
+export function takePlaces(run: RunState, ref: string, task: TaskState): readonly Move[] {
+  if (task.result?.status !== 'ok' || isJudge(task)) return [];
+  const first = task.tier === 't2' && task.again === undefined ? [`${run.runId}/${task.epoch}/${task.origin}`] : [];
   const redone = redoneBy(run, task);
   const isSure = ([, old]: readonly [string, TaskState]): boolean =>
     !isExpert(task.spec.capability) || (task.result!.confidence ?? 0) >= (old.result!.confidence ?? 0);
-  const taken = redone.filter(isSure);
-  for (const [old] of taken) supersede(run, old, said);
-  if (redone.length > 0 && taken.length === 0) supersede(run, id);
+  const taken = redone.filter(isSure).map(([old]) => old);
+  if (redone.length > 0 && taken.length === 0) {
+    const places: readonly Move[] = first.length > 0 ? [{ do: 'accept', task: ref, instead: first }] : [];
+    return [...places, { do: 'accept', task: redone[0]![0], instead: [ref] }];
+  }
+  const instead = [...first, ...(task.again ? [task.again] : []), ...taken];
+  return instead.length > 0 || !task.accepted ? [{ do: 'accept', task: ref, instead }] : [];
 }

@@ -1,4 +1,4 @@
-import type { Event, PlannedTask, ResultReady, RunLimits, Template } from '@conclave/contracts';
+import type { Event, PlannedTask, ResultReady, RunFact, RunLimits, Template } from '@conclave/contracts';
 import {
   CommandIssued,
   commandId,
@@ -13,11 +13,19 @@ import {
   timerId,
   type Usage,
 } from '@conclave/contracts';
-import { step } from '../engine.js';
-import type { EngineInput } from '../evolve.js';
-import type { Decision } from '../moves.js';
-import type { Draft, RunState } from '../state.js';
-import type { Strategy } from '../strategy.js';
+import {
+  canonicalJson,
+  foldFacts,
+  overdueTasks,
+  recordedFacts,
+  restoredFacts,
+  step,
+  type Decision,
+  type EngineInput,
+  type RunState,
+  type Strategy,
+} from '@conclave/loop';
+import { strategyOf } from '../registry.js';
 
 export const runId = 'run_00000001';
 const start = 1_000_000;
@@ -44,87 +52,6 @@ export const template = (changes: Partial<Template> = {}): Template => ({
   ...changes,
 });
 
-/** A strategy with the agentic shape and no prompts: what the engine needs to be tested by itself. */
-export const plainStrategy: Strategy = {
-  id: 'agentic',
-  maxRounds: (of) => 1 + of.max_agentic_rounds,
-  assessment: (of) => (of.max_agentic_rounds === 0 ? 'none' : of.gap_check),
-  policy: { stuckThreshold: 3, stallLimit: 2 },
-  taskInput: (run, { spec: task }) =>
-    task.capability === 'research'
-      ? { kind: 'research', task: task.task, query: task.query ?? '', limit: 5 }
-      : {
-          kind: 'expert',
-          category: 'general',
-          task: task.task,
-          goal: run.goal,
-          conversation: [],
-          system: null,
-          prompt: '',
-          evidence: run.memory.facts,
-        },
-  gapInput: (run, draft) => ({
-    kind: 'gap',
-    question: run.goal,
-    mode: draft ? 'answer' : 'evidence',
-    draft: draft?.text ?? null,
-    facts: run.memory.facts,
-  }),
-  hintsInput: (run, unsure) => ({
-    kind: 'hints',
-    question: run.goal,
-    answers: unsure.map(([taskId, task]) => ({ taskId, category: 'general', task: task.spec.task, text: task.result!.text, gaps: [] })),
-  }),
-  scoreInput: (run, pairs) => ({
-    kind: 'score',
-    question: run.goal,
-    pairs: pairs.map(({ id, before, after }) => ({
-      taskId: id,
-      category: 'general',
-      task: before.spec.task,
-      before: before.result!.text,
-      after: after.result!.text,
-    })),
-  }),
-  thinkingInput: (run) => ({ kind: 'thinking', question: run.goal, system: null, facts: run.memory.facts, answers: [] }),
-  criticInput: (run, answer, categories) => ({
-    kind: 'critic',
-    question: run.goal,
-    system: null,
-    answer: answer.text,
-    facts: run.memory.facts,
-    categories: [...categories],
-  }),
-  synthesisInput: (run, openGap) => ({
-    kind: 'synthesis',
-    question: run.goal,
-    conversation: [],
-    system: null,
-    facts: run.memory.facts,
-    answers: [],
-    failed: [],
-    openGap,
-    parameters: {},
-    startedOn: '2026-01-01',
-  }),
-  ledgerAnswer: (run, reason): Draft | null =>
-    run.memory.facts.length === 0
-      ? null
-      : {
-          text: `${run.memory.facts.map((fact) => fact.text).join(' ')} (${reason})`,
-          sources: [],
-          insight: null,
-          cutShort: false,
-          epoch: run.epoch,
-        },
-  planSummary: (tasks) => tasks.map((task) => `${task.capability}: ${task.query ?? task.task}`).join('; '),
-  findings: (run, epoch) =>
-    run.memory.facts
-      .filter((fact) => fact.epoch === epoch)
-      .map((fact) => fact.text)
-      .join('\n'),
-};
-
 export const research = (id: string, query: string): PlannedTask => ({
   id,
   capability: 'research',
@@ -149,24 +76,35 @@ export class Scenario {
   now = start;
   readonly outputs: Event[] = [];
   readonly decisions: Decision[] = [];
+  readonly facts: RunFact[] = [];
   private readonly of: Template;
+  private readonly strategies: (id: string) => Strategy;
 
-  constructor(
-    changes: Partial<Template> = {},
-    private readonly strategy: Strategy = plainStrategy,
-  ) {
+  constructor(changes: Partial<Template> = {}, strategy: Strategy | null = null) {
     this.of = template(changes);
+    this.strategies = strategy ? () => strategy : strategyOf;
   }
 
+  /** Takes a step as a store does: states and facts are JSON between two of them, and folding the facts gives the state. */
   feed(event: EngineInput): Decision | null {
     const before = JSON.stringify(this.state);
-    const decision = step(this.state, event, this.now, () => this.strategy);
+    const decision = step(this.state, event, this.now, this.strategies);
     if (JSON.stringify(this.state) !== before) throw new Error('the step changed its argument');
-    if (decision) {
-      this.state = JSON.parse(JSON.stringify(decision.next)) as RunState;
-      this.outputs.push(...decision.outputs);
-      this.decisions.push(decision);
+    if (!decision) return null;
+    const { hash, due, last } = decision.next;
+    const stored = JSON.parse(JSON.stringify(recordedFacts(decision.facts, { input: event.data }))) as ReturnType<typeof recordedFacts>;
+    const folded = foldFacts(this.state, restoredFacts(stored, { input: event.data }), runId, this.strategies);
+    const states = [decision.next, { ...folded, hash, due, last }].map(
+      (state) => JSON.parse(JSON.stringify(state)) as Record<string, unknown>,
+    );
+    for (const key of new Set(states.flatMap((state) => Object.keys(state)))) {
+      const [was, is] = states.map((state) => canonicalJson(state[key] ?? null));
+      if (was !== is) throw new Error(`the facts fold to another ${key}:\n${was}\n${is}`);
     }
+    this.state = JSON.parse(JSON.stringify(decision.next)) as RunState;
+    this.outputs.push(...decision.outputs);
+    this.facts.push(...decision.facts);
+    this.decisions.push(decision);
     return decision;
   }
 
@@ -283,28 +221,32 @@ export class Scenario {
     return this.result(name, { output: { kind: 'synthesis', text, insight: null, insightRejected: null, cutShort: false } });
   }
 
-  fired(
-    name: string,
-    task: { started: boolean; liveWorkers: number } | null = null,
-    arm = this.state?.timers[name]?.arm ?? 1,
-  ): Decision | null {
+  /** The timer of the run fires when it is due, with what the pump finds out about the tasks that are overdue then. */
+  fired(about: { started?: boolean; liveWorkers?: number } = {}, arm = this.state?.due.arm ?? 0): Decision | null {
+    this.now = Math.max(this.now, this.state?.due.at ?? 0);
+    return this.feed(this.timer(this.now, about, arm));
+  }
+
+  /** Facts of the timer at another time; nothing is kept of it. */
+  probed(at: number, about: { started?: boolean; liveWorkers?: number }): readonly RunFact[] {
+    return step(this.state, this.timer(at, about, this.state!.due.arm), at, this.strategies)?.facts ?? [];
+  }
+
+  private timer(at: number, about: { started?: boolean; liveWorkers?: number }, arm: number): TimerFired {
+    const overdue = this.state ? overdueTasks(this.state, at) : [];
+    const tasks = overdue.map(({ taskId }) => ({ taskId, started: false, liveWorkers: 1, ...about }));
+    const dueAt = this.state?.due.at ?? at;
+    return makeEvent(TimerFired, { id: timerId(runId, arm), ...this.at() }, { runId, arm, dueAt, firedAt: at, tasks });
+  }
+
+  command(seq: number, command: CommandIssued['data']['command']): Decision | null {
     return this.feed(
-      makeEvent(
-        TimerFired,
-        { id: timerId(runId, name, arm), ...this.at() },
-        { runId, name, arm, dueAt: this.now, firedAt: this.now, task },
-      ),
+      makeEvent(CommandIssued, { id: commandId(runId, seq), ...this.at() }, { seq, actor: 'me', issuedAt: this.now, command }),
     );
   }
 
   cancel(seq = 1): Decision | null {
-    return this.feed(
-      makeEvent(
-        CommandIssued,
-        { id: commandId(runId, seq), ...this.at() },
-        { seq, actor: 'me', issuedAt: this.now, command: { name: 'cancel', reason: 'no longer needed' } },
-      ),
-    );
+    return this.command(seq, { name: 'cancel', reason: 'no longer needed' });
   }
 
   abort(reason: string): Decision | null {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PlannedTask } from '@conclave/contracts';
 import fc from 'fast-check';
-import { canonicalJson } from './canonical-json.js';
-import { actionKey, repeatOf } from './memory.js';
-import { actionOf, inOrderOfNeeds, planFaults, withoutTwins } from './plan-rules.js';
+import { actionKey, actionOf, canonicalJson, inOrderOfNeeds, planFaults, repeatOf, withoutTwins } from '@conclave/loop';
 import { expert, research, Scenario, template } from './testing/scenario.js';
 
 const calculation = (id: string, args: Record<string, unknown>, changes: Partial<PlannedTask> = {}): PlannedTask => ({

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Template } from '@conclave/contracts';
-import { keptEntries } from './kept-answer.js';
-import { expert, plainStrategy, research, Scenario, template } from './testing/scenario.js';
+import { keptEntries } from '@conclave/loop';
+import { strategyOf } from '../registry.js';
+import type { Own } from './own.js';
+import { expert, research, Scenario, template } from '../testing/scenario.js';
 
 const profile = (changes: Partial<Template['experts'][string]> = {}): Template['experts'][string] => ({
   t1: ['m@fake'],
@@ -132,7 +134,7 @@ describe('refinement', () => {
     hinted(run);
     run.answered('x1~r1', 'quite another text', 0.9);
     scored(run, before, after);
-    expect(run.state!.tasks[id(run, 'x1')]?.superseded).toBeUndefined();
+    expect(run.state!.tasks[id(run, 'x1')]?.superseded).toBe(false);
     expect(run.state!.memory.facts.map(({ text }) => text)).toEqual(['perhaps']);
     expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
   });
@@ -179,7 +181,7 @@ describe('thinking', () => {
   it('comes before the synthesis of a complex question', () => {
     const run = complex();
     run.result('judge.thinking', { output: { kind: 'thinking', text: 'CONCLUSION: yes' } });
-    expect(run.state!.thinking).toBe('CONCLUSION: yes');
+    expect((run.state!.own as Own).thinking).toBe('CONCLUSION: yes');
     expect(run.dispatched()).toEqual(['0/x1', '0/judge.thinking', '0/judge.synthesis']);
   });
   it('is not missed where it fails', () => {
@@ -257,7 +259,7 @@ describe('the critic', () => {
     failed.failed('judge.critic');
     const late = written();
     late.now += 301_000;
-    late.fired('wall');
+    late.fired();
     for (const run of [failed, late]) {
       expect(run.completed()).toMatchObject({ review: 'not_reviewed' });
       expect(String(run.completed()!['answer'])).toMatch(/not reviewed\.$/);
@@ -309,12 +311,12 @@ describe('an answer of a cache', () => {
     };
     const run = new Scenario();
     const request = run.request({}, { cached });
-    const known = keptEntries(request, () => plainStrategy);
+    const known = keptEntries(request, strategyOf);
     run.now += 5_000;
     run.feed(request);
     expect(known).toEqual(run.decisions[0]!.entries);
     expect(known!.at(-1)).toMatchObject({ kind: 'run.completed', answer: 'Known.' });
-    expect(keptEntries(run.request(), () => plainStrategy)).toBeNull();
+    expect(keptEntries(run.request(), strategyOf)).toBeNull();
   });
 });
 

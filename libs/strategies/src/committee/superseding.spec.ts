@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PlannedTask, Template } from '@conclave/contracts';
-import { currentFacts } from './superseding.js';
-import { expert, research, runId, Scenario } from './testing/scenario.js';
+import { currentFacts } from '@conclave/loop';
+import { expert, research, runId, Scenario } from '../testing/scenario.js';
 
 const calculation = (id: string, expression: string, changes: Partial<PlannedTask> = {}): PlannedTask => ({
   ...research(id, ''),

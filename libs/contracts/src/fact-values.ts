@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { PlannedTask } from './events/plan.js';
+import { Insight, Outcome, RuleId, Source } from './values.js';
+
+/** How a run ends, once a row of the table or a limit has said so. */
+export const Ending = z.object({
+  outcome: Outcome,
+  rule: RuleId.nullable().describe('row of the decision table; null for an abort and for an answer of a cache'),
+  reason: z.string().describe('one sentence for people'),
+  reasonCode: z.string(),
+});
+export type Ending = z.infer<typeof Ending>;
+
+/** An answer, written and not yet out. */
+export const Draft = z.object({
+  text: z.string(),
+  sources: z.array(Source),
+  insight: Insight.nullable(),
+  cutShort: z.boolean(),
+  epoch: z.int(),
+  unsupported: z
+    .array(z.object({ n: z.int(), sentence: z.string(), missing: z.array(z.string()) }))
+    .optional()
+    .describe('cited sentences with numbers or names that do not occur in their source'),
+  unwritten: z.string().optional().describe('why no model wrote it: it was put together from the findings'),
+});
+export type Draft = z.infer<typeof Draft>;
+
+/** What a strategy says about its state before the decision table reads it. */
+export const Reading = z.object({
+  sufficient: z.boolean().optional(),
+  by: z.enum(['assessment', 'rounds']).describe('who says it: a gap check, or nobody because no round is left or assessed'),
+  unread: z.enum(['failed', 'unreadable']).optional().describe('why `sufficient` is only the fallback of the gap check'),
+  open: z.string().optional().describe('what is still missing'),
+  nextFocus: z.string().optional(),
+  held: z.int().nonnegative().optional().describe('tasks of the plan that are not released yet'),
+  question: z.string().optional().describe('what only the user can say'),
+  unaffordable: z.string().optional().describe('what the budget leaves no model call for'),
+  invalid: z.boolean().optional().describe('the reply of whoever decides could not be read'),
+  model: z.enum(['continue', 'adjust', 'stuck']).optional().describe('what the model that decides says'),
+});
+export type Reading = z.infer<typeof Reading>;
+
+/** A task that a strategy wants. */
+export const TaskWish = z.object({
+  spec: PlannedTask.omit({ id: true }).extend({ id: z.string().describe('id inside its plan, unique in its epoch') }),
+  action: z
+    .object({ capability: z.string(), argument: z.string(), exact: z.boolean().optional() })
+    .nullable()
+    .describe('what it does, as it is compared with others; null = never a repeat'),
+  models: z.array(z.string()).describe('models it may ask, first one first; empty where it asks none'),
+  learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the ledger'),
+  stream: z.enum(['live', 'held']),
+  composes: z.boolean().optional().describe('its text is the answer'),
+  from: z.literal('reserve').optional().describe('may use the last part of the budget'),
+  tier: z.enum(['t1', 't2', 'always']).optional(),
+  origin: z.string().optional().describe('of a task made out of another one of the same round: the id of that one'),
+  again: z.string().optional().describe('of an expert that is asked again: the task whose answer was unsure'),
+  hints: z.string().optional().describe('what the judge wants improved'),
+});
+export type TaskWish = z.infer<typeof TaskWish>;
+
+export const RefusedWhy = z.enum(['known', 'near', 'exhausted', 'narrow', 'budget', 'cancelled']);
+export type RefusedWhy = z.infer<typeof RefusedWhy>;
+
+export const refusals: Readonly<Record<RefusedWhy, string>> = {
+  known: 'Answered from what is already known.',
+  near: 'Dropped: says the same as an earlier action.',
+  exhausted: 'Dropped: failed twice before.',
+  narrow: 'Dropped: most of the budget is used, so nothing is started beside the first task.',
+  budget: 'The budget of the run leaves no model call for this task.',
+  cancelled: 'The run was ending.',
+};

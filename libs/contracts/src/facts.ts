@@ -1,0 +1,346 @@
+import { z } from 'zod';
+import { PlanCreated, PlanRequested } from './events/plan.js';
+import { Allowance, ResultReady } from './events/task.js';
+import { Draft, Ending, Reading, RefusedWhy, refusals, TaskWish } from './fact-values.js';
+import type { EngineEntry } from './run-stream.js';
+import { ThoughtCode } from './thoughts.js';
+import { FailureNote, RuleId, Timestamp, Usage } from './values.js';
+
+/**
+ * What a step of the engine can find true. A fact is a value: one line about it, its members, a sentence for whoever reads the run, and
+ * what of it the run stream shows. Folding the facts of a run in their order gives its state, and nothing else changes it.
+ */
+interface FactSpec<K extends string, S extends z.ZodType> {
+  readonly kind: K;
+  readonly doc: string;
+  readonly schema: S;
+  sentence(fact: z.infer<S>): string;
+  /** The visible part, as entries of the run stream; nothing where it is left out. */
+  entries?(fact: z.infer<S>): readonly EngineEntry[];
+}
+
+const defineFact = <K extends string, M extends z.ZodRawShape>(
+  kind: K,
+  doc: string,
+  members: M,
+  sentence: (fact: z.infer<z.ZodObject<M>>) => string,
+  entries?: (fact: z.infer<z.ZodObject<M>>) => readonly EngineEntry[],
+) => {
+  const schema = z.object({ kind: z.literal(kind), ...members });
+  return { kind, doc, schema, sentence, ...(entries ? { entries } : {}) } as unknown as FactSpec<K, typeof schema>;
+};
+
+/** Longest text of a result that the run stream shows, in characters. */
+const shownText = 240;
+const bounded = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
+const local = (ref: string): string => ref.slice(ref.indexOf('/') + 1);
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+
+export const factSpecs = [
+  defineFact(
+    'RunStarted',
+    'The request was taken in; the run exists from here on.',
+    {
+      at: Timestamp,
+      strategy: z.string(),
+      maxRounds: z.int().describe('rounds it may take, the first pass included'),
+      request: PlanRequested.schema,
+    },
+    ({ request, strategy }) => `The run began with the strategy ${strategy}: ${bounded(request.goal, shownText)}`,
+    ({ request, strategy, maxRounds }) => [
+      { kind: 'run.started', template: request.template.id, strategy, maxRounds, question: request.goal },
+    ],
+  ),
+  defineFact(
+    'StrategyChosen',
+    'The strategy that decides from here on.',
+    { strategy: z.string() },
+    ({ strategy }) => `The strategy ${strategy} decides.`,
+  ),
+  defineFact(
+    'PlanAwaited',
+    'The planner was asked for the plan of an epoch.',
+    {
+      epoch: z.int(),
+      by: z.enum(['request', 'engine']).describe('what the planner reads: the request itself, or GapDetected'),
+      deadline: Timestamp,
+      max: z.int().describe('re-plans that are allowed'),
+      replan: z.boolean(),
+      forbidTried: z.boolean(),
+      gap: z.string(),
+    },
+    ({ epoch, gap }) => (gap ? `Plan ${epoch} is awaited for what is missing: ${gap}` : `Plan ${epoch} is awaited.`),
+    ({ epoch, replan, max, gap }) => [
+      replan ? { kind: 'replanning', iteration: epoch, max, gap } : { kind: 'planning', epoch, iteration: 0, max },
+    ],
+  ),
+  defineFact(
+    'PlanTaken',
+    'A plan holds.',
+    { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
+    ({ epoch, by, plan }) =>
+      `Plan ${epoch} of the ${by} was taken, with ${plan.tasks.length} ${plan.tasks.length === 1 ? 'task' : 'tasks'}.`,
+  ),
+  defineFact(
+    'PlanRefused',
+    'No plan came for this epoch, or none that may run.',
+    {
+      epoch: z.int(),
+      why: z.string(),
+      by: z.enum(['planner', 'clock', 'engine']),
+      usage: Usage,
+      failure: FailureNote.nullable(),
+      plan: PlanCreated.schema.nullable().describe('what came instead of a plan that may run'),
+    },
+    ({ epoch, why }) => `There is no plan ${epoch}: ${why}`,
+  ),
+  defineFact(
+    'UsageCounted',
+    'What came too late is counted and changes nothing else.',
+    { of: z.string(), attempt: z.int(), usage: Usage },
+    ({ of, usage }) => `${local(of)} came too late; its ${usage.calls} ${usage.calls === 1 ? 'call is' : 'calls are'} counted.`,
+  ),
+  defineFact(
+    'TaskAdmitted',
+    'A task belongs to the run. It may still wait for others.',
+    { ref: z.string(), epoch: z.int(), helper: z.boolean().describe('outside the round'), taskClass: z.string(), wish: TaskWish },
+    ({ ref, wish }) => `Task ${local(ref)} (${wish.spec.capability}) was admitted: ${bounded(wish.spec.task, shownText)}`,
+  ),
+  defineFact(
+    'TaskOpened',
+    'A task went out to the workers of its class.',
+    {
+      ref: z.string(),
+      capability: z.string(),
+      taskClass: z.string(),
+      allowance: Allowance,
+      startBy: Timestamp,
+      timeoutS: z.number(),
+      stream: z.enum(['live', 'held']),
+      composes: z.boolean(),
+    },
+    ({ ref, capability, allowance }) => `Task ${local(ref)} (${capability}) went out with ${allowance.calls} model calls.`,
+    ({ ref, capability, taskClass, stream, composes }) => [
+      { kind: 'task.dispatched', taskId: ref, capability, taskClass },
+      ...(composes ? [{ kind: 'composing' as const, taskId: ref, stream }] : []),
+    ],
+  ),
+  defineFact('TaskStarted', 'A worker has begun the task.', { ref: z.string() }, ({ ref }) => `Task ${local(ref)} was begun.`),
+  defineFact(
+    'TaskRefused',
+    'A task ends without having gone out.',
+    { ref: z.string(), capability: z.string(), why: RefusedWhy, at: Timestamp },
+    ({ ref, why }) => `Task ${local(ref)}: ${refusals[why]}`,
+    ({ ref, capability, why }) =>
+      why === 'cancelled'
+        ? []
+        : [
+            {
+              kind: 'task.settled',
+              taskId: ref,
+              capability,
+              status: why === 'budget' ? 'error' : 'repeated',
+              confidence: null,
+              facts: 0,
+              summary: refusals[why],
+              durationMs: 0,
+            },
+          ],
+  ),
+  defineFact(
+    'TaskSettled',
+    'The first outcome of a task.',
+    {
+      ref: z.string(),
+      capability: z.string(),
+      by: z.enum(['worker', 'engine']),
+      at: Timestamp,
+      facts: z.int().describe('facts it brought that were new'),
+      text: z.string().describe('what it says, in short'),
+      result: ResultReady.schema,
+    },
+    ({ ref, capability, result, facts }) =>
+      `Task ${local(ref)} (${capability}) ended ${result.status} after ${seconds(result.durationMs)}${facts > 0 ? ` with ${facts} new facts` : ''}${result.failure ? `: ${result.failure.message}` : ''}`,
+    ({ ref, capability, result, facts, text }) => [
+      {
+        kind: 'task.settled',
+        taskId: ref,
+        capability,
+        status: result.status,
+        confidence: result.confidence,
+        facts,
+        summary: bounded(result.failure?.message ?? text, shownText),
+        durationMs: result.durationMs,
+      },
+    ],
+  ),
+  defineFact(
+    'TaskAccepted',
+    'A result counts from here on, and those it takes the place of are history.',
+    { ref: z.string(), instead: z.array(z.string()) },
+    ({ ref, instead }) => `The result of ${local(ref)} counts${instead.length > 0 ? ` in place of ${instead.map(local).join(', ')}` : ''}.`,
+  ),
+  defineFact(
+    'Turn',
+    'The strategy was asked what follows.',
+    {
+      hook: z.enum(['plan', 'noPlan', 'result', 'decided', 'command']),
+      plan: z
+        .object({
+          epoch: z.int(),
+          fallback: z.boolean(),
+          tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
+        })
+        .optional()
+        .describe('what a plan comes to'),
+    },
+    ({ hook, plan }) => `The strategy was asked what follows (${hook})${plan ? `: ${plan.tasks.length} tasks` : ''}.`,
+    ({ plan }) => (plan ? [{ kind: 'plan.ready', ...plan }] : []),
+  ),
+  defineFact(
+    'RoundClosed',
+    'The tasks since the last decision have their outcomes.',
+    { epoch: z.int(), failed: z.boolean(), newFacts: z.int(), planSummary: z.string(), findings: z.string() },
+    ({ epoch, failed, newFacts }) => `Round ${epoch} is closed${failed ? ': everything in it failed' : ` with ${newFacts} new facts`}.`,
+  ),
+  defineFact(
+    'Assessed',
+    'What the strategy says of its state before the table decides.',
+    { epoch: z.int(), reading: Reading },
+    ({ reading }) =>
+      reading.by === 'rounds'
+        ? 'Nothing was assessed.'
+        : reading.sufficient
+          ? 'Nothing is missing.'
+          : `Still missing: ${reading.open ?? ''}`,
+    ({ epoch, reading }) =>
+      reading.by === 'rounds' || reading.unaffordable !== undefined
+        ? []
+        : [
+            {
+              kind: 'assessed',
+              epoch,
+              verdict: reading.sufficient ? 'complete' : 'needs_more_info',
+              gap: reading.open ?? '',
+              nextFocus: reading.nextFocus ?? '',
+              parsed: reading.unread === undefined,
+              ...(reading.unread === 'failed' ? { failed: true } : {}),
+            },
+          ],
+  ),
+  defineFact(
+    'Decided',
+    'A row of the decision table was taken.',
+    {
+      epoch: z.int(),
+      rule: RuleId,
+      then: z.enum(['finish', 'continue', 'adjust', 'ask_user', 'ask_model']),
+      sentence: z.string(),
+      at: Timestamp,
+    },
+    ({ rule, sentence }) => `${rule}: ${sentence}`,
+    ({ epoch, rule, sentence }) => [{ kind: 'decided', epoch, rule, sentence }],
+  ),
+  defineFact(
+    'Finishing',
+    'The run will end this way; its answer is being made.',
+    { ending: Ending },
+    ({ ending }) => `The run is finishing: ${ending.reason}`,
+  ),
+  defineFact(
+    'QuestionAsked',
+    'The run waits for an answer of the user.',
+    { question: z.string(), deadline: Timestamp, at: Timestamp },
+    ({ question }) => `The user was asked: ${question}`,
+    ({ question, deadline }) => [{ kind: 'question.asked', question, deadline }],
+  ),
+  defineFact(
+    'CommandQueued',
+    'A command waits for the strategy.',
+    { seq: z.int(), command: z.record(z.string(), z.unknown()) },
+    ({ seq }) => `Command ${seq} waits.`,
+  ),
+  defineFact(
+    'CommandApplied',
+    'A command took effect.',
+    { seq: z.int(), name: z.string(), epoch: z.int(), at: Timestamp, text: z.string().optional() },
+    ({ name, seq }) => `Command ${seq} (${name}) was applied.`,
+    ({ seq, name, epoch }) => [{ kind: 'command.applied', seq, name, epoch }],
+  ),
+  defineFact(
+    'CommandRejected',
+    'A command had no effect.',
+    { seq: z.int(), name: z.string(), reason: z.string() },
+    ({ name, seq, reason }) => `Command ${seq} (${name}) was rejected: ${reason}`,
+    ({ seq, name, reason }) => [{ kind: 'command.rejected', seq, name, reason }],
+  ),
+  defineFact(
+    'Paused',
+    'Nothing new is begun, and the clock of the run stands.',
+    { at: Timestamp, until: Timestamp },
+    () => 'The run is paused.',
+  ),
+  defineFact('Resumed', 'The run goes on.', { at: Timestamp }, () => 'The run goes on.'),
+  defineFact(
+    'Noted',
+    'The strategy keeps something in mind, and may say it.',
+    {
+      data: z.record(z.string(), z.unknown()).optional().describe('members of its own part of the state'),
+      code: ThoughtCode.optional(),
+      text: z.string().optional(),
+      taskId: z.string().nullable().optional(),
+      detail: z.string().nullable().optional(),
+    },
+    ({ text, data }) => text ?? `The strategy notes ${Object.keys(data ?? {}).join(', ')}.`,
+    ({ code, text, taskId, detail }) =>
+      code ? [{ kind: 'thought', code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : [],
+  ),
+  defineFact(
+    'RunEnded',
+    'The run is over; nothing follows.',
+    {
+      at: Timestamp,
+      ending: Ending,
+      answer: Draft.nullable(),
+      usage: Usage,
+      rounds: z.int(),
+      openCalls: z.int().describe('tasks whose workers had begun and had not answered'),
+      failure: FailureNote.nullable(),
+    },
+    ({ ending }) => `The run ended ${ending.outcome}: ${ending.reason}`,
+    ({ ending, answer, usage, rounds, failure }) => [
+      {
+        kind: 'run.completed',
+        ...ending,
+        answer: answer?.text ?? null,
+        cutShort: answer?.cutShort ?? false,
+        sources: [...(answer?.sources ?? [])],
+        usage,
+        rounds,
+        failure,
+      },
+    ],
+  ),
+] as const;
+
+export type RunFact = z.infer<(typeof factSpecs)[number]['schema']>;
+export type FactKind = RunFact['kind'];
+export type FactOf<K extends FactKind> = Extract<RunFact, { kind: K }>;
+
+const byKind = new Map<string, FactSpec<string, z.ZodType>>(
+  factSpecs.map((spec) => [spec.kind, spec as unknown as FactSpec<string, z.ZodType>]),
+);
+
+/** One line for whoever reads what happened in a run. */
+export const factSentence = (fact: RunFact): string => byKind.get(fact.kind)!.sentence(fact);
+
+/** What the run stream shows of a fact. */
+export const factEntries = (fact: RunFact): readonly EngineEntry[] => byKind.get(fact.kind)!.entries?.(fact) ?? [];
+
+/** A fact that was recorded, as today's code reads it. Throws ZodError where it is no such fact. */
+export const readFact = (value: unknown): RunFact => {
+  const kind = (value as { kind?: unknown } | null)?.kind;
+  const spec = typeof kind === 'string' ? byKind.get(kind) : undefined;
+  if (!spec) throw new TypeError(`There is no fact of the kind ${String(kind)}.`);
+  return spec.schema.parse(value) as RunFact;
+};

@@ -1,0 +1,56 @@
+import type { CommandIssued } from '@conclave/contracts';
+import { endRun } from './ending.js';
+import type { Turning } from './turning.js';
+import { ended } from './table.js';
+
+/** Milliseconds after which a run that nobody resumes ends with what it has. */
+const longestPauseMs = 3_600_000;
+
+/** A command as it arrives. Numbers may have holes: what never comes is not waited for. */
+export function takeCommand(turning: Turning, { seq, command }: Pick<CommandIssued['data'], 'seq' | 'command'>): void {
+  const { run, now, strategies } = turning;
+  const { name } = command;
+  const reject = (reason: string): void => turning.put({ kind: 'CommandRejected', seq, name, reason });
+  const apply = (text?: string): void =>
+    turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now, ...(text === undefined ? {} : { text }) });
+  switch (name) {
+    // Who is attached is the gateway's matter.
+    case 'attach':
+    case 'detach':
+      return;
+    case 'cancel':
+      apply();
+      return endCancelled(turning, command.reason);
+    case 'abort': {
+      apply();
+      const reason = `A record of this run is a dead letter: ${command.reason}`;
+      const failure = { code: 'RECORD_DEAD', message: command.reason, retriable: false };
+      return endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'aborted' }, null, failure);
+    }
+  }
+  if (!strategies(run.strategy).commands.includes(name)) return reject(`The strategy ${run.strategy} does not take this command.`);
+  switch (name) {
+    case 'pause':
+    case 'resume':
+      if (seq < run.pauseSeq) return reject('It was overtaken by a later command.');
+      apply();
+      if (name === 'pause' && !run.paused) turning.put({ kind: 'Paused', at: now, until: now + longestPauseMs });
+      if (name === 'resume' && run.paused) turning.put({ kind: 'Resumed', at: now });
+      return;
+    case 'steer':
+    case 'add_context':
+      return apply(command.text);
+    case 'answer':
+      return run.question ? apply(command.text) : reject('The run has asked nothing.');
+    case 'override_step':
+      return run.ending ? reject('The answer is being written.') : turning.put({ kind: 'CommandQueued', seq, command });
+  }
+}
+
+/** Ends the run by row D1, without an answer. */
+export function endCancelled(turning: Turning, why: string): void {
+  const { run, now } = turning;
+  const reason = ended(`The run was cancelled: ${why}`);
+  turning.put({ kind: 'Decided', epoch: run.epoch, rule: 'D1', then: 'finish', sentence: reason, at: now });
+  endRun(turning, { outcome: 'cancelled', rule: 'D1', reason, reasonCode: 'cancelled' }, null);
+}

@@ -1,0 +1,49 @@
+import type { TimerFired } from '@conclave/contracts';
+import { reserveShare } from './budget.js';
+import { settleByEngine } from './ending.js';
+import type { Turning } from './turning.js';
+import type { RunState, TaskState } from './state.js';
+
+/** Milliseconds a worker gets beyond its deadline to report by itself before the engine settles the task. */
+const graceMs = 2_000;
+
+const startOver = ({ started, startBy }: TaskState): number => (started ? Number.POSITIVE_INFINITY : startBy + graceMs);
+const endOver = ({ deadline }: TaskState): number => deadline + graceMs;
+const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
+  Object.entries(run.tasks).filter(([, { status }]) => status === 'open');
+
+/** The earliest moment at which the clock alone changes something, in milliseconds since 1970; null where it never does. */
+export function dueOf(run: RunState): number | null {
+  if (run.endedAt !== null) return null;
+  const wallMs = run.request.limits.wall_time_s * 1000;
+  const at = [
+    ...(run.awaiting ? [run.awaiting.deadline] : []),
+    ...openTasks(run).map(([, task]) => Math.min(startOver(task), endOver(task))),
+    ...(run.question ? [run.question.deadline] : []),
+    ...(run.paused ? [run.paused.until] : []),
+    // A whole millisecond, at which the share is reached and not nearly so.
+    ...(run.since === null ? [] : [run.since + Math.ceil(wallMs * (run.ending ? 1 : reserveShare)) - run.ran]),
+  ];
+  return at.length === 0 ? null : Math.min(...at);
+}
+
+/** Open tasks whose time to start or to end is over: what is to be found out about them before the timer can speak of them. */
+export const overdueTasks = (run: RunState, now: number): readonly { readonly taskId: string; readonly taskClass: string }[] =>
+  openTasks(run)
+    .filter(([, task]) => Math.min(startOver(task), endOver(task)) <= now)
+    .map(([taskId, { taskClass }]) => ({ taskId, taskClass }));
+
+/** Settles the tasks that nobody began or ended in time, as far as the timer tells of them; the earliest first. */
+export function settleOverdue(turning: Turning, told: TimerFired['data']['tasks']): void {
+  const { run, now } = turning;
+  const known = new Map(told.map((task) => [task.taskId, task]));
+  const over = [...openTasks(run)].sort(([a, one], [b, other]) => one.deadline - other.deadline || (a < b ? -1 : 1));
+  for (const [ref, task] of over) {
+    const about = known.get(ref);
+    if (endOver(task) <= now) settleByEngine(turning, ref, 'timeout', 'The task did not end before its deadline.');
+    else if (!about || startOver(task) > now) continue;
+    else if (about.started) turning.put({ kind: 'TaskStarted', ref });
+    else if (about.liveWorkers === 0) settleByEngine(turning, ref, 'unavailable', `No live worker serves the class ${task.taskClass}.`);
+    else settleByEngine(turning, ref, 'timeout', 'No worker took the task before its start deadline.');
+  }
+}

@@ -1,0 +1,164 @@
+import { type CachedAnswer, type Draft, type Ending, type FailureNote, noUsage } from '@conclave/contracts';
+import { readBudget } from './budget.js';
+import type { Turning } from './turning.js';
+import { budgetSentence } from './table.js';
+import { viewOf } from './view.js';
+
+/** The run will end this way. What is open is cancelled; the strategy makes the answer, unless nothing may be spent any more. */
+export function finishing(turning: Turning, ending: Ending, hard = false): void {
+  cancelOpen(turning, 'all');
+  turning.put({ kind: 'Finishing', ending });
+  if (hard) sayLast(turning);
+}
+
+/** Ends the run with what can be said without a model. `why` is why it is said now. */
+export function sayLast(turning: Turning, why = turning.run.ending!.reason): void {
+  cancelOpen(turning, 'all');
+  const { run, now, strategies } = turning;
+  say(turning, strategies(run.strategy).lastAnswer(viewOf(run, strategies, now), why));
+}
+
+/** The answer is there, or nothing is: then the run has failed. */
+export function say(turning: Turning, draft: Draft | null): void {
+  const ending = turning.run.ending!;
+  if (draft === null) {
+    const failure = turning.run.failure ?? lastFailure(turning) ?? nothingFound;
+    const reason = `${ending.reason} Nothing was found to answer from: ${failure.message}`;
+    return endRun(turning, { ...ending, outcome: 'failed', reasonCode: 'empty_ledger', reason }, null, failure);
+  }
+  const { unwritten, ...answer } = draft;
+  if (unwritten === undefined) return endRun(turning, ending, answer);
+  const reason = `${ending.reason} The answer could not be written by a model (${unwritten}); it was put together from the findings.`;
+  endRun(turning, { ...ending, reasonCode: 'composer_failed', reason }, answer);
+}
+
+const nothingFound: FailureNote = { code: 'RUN_FAILED', message: 'Nothing was found and no expert answered.', retriable: true };
+
+const lastFailure = ({ run }: Turning): FailureNote | null =>
+  Object.values(run.tasks)
+    .flatMap(({ result }) => (result?.failure ? [result.failure] : []))
+    .findLast(({ code }) => code !== 'CALL_CANCELLED') ?? null;
+
+/** Exactly one end; nothing after it has outputs. */
+export function endRun(turning: Turning, ending: Ending, answer: Draft | null, failure: FailureNote | null = null): void {
+  cancelOpen(turning, 'all');
+  const { run, now } = turning;
+  const openCalls = Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length;
+  turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
+}
+
+/** An answer of a cache is a run like any other, of one step. */
+export function endFromCache(turning: Turning, { origin, runId, answer, sources, distance }: CachedAnswer): void {
+  const how =
+    origin === 'exact' ? 'The same question' : `A question of the same meaning (distance ${Math.round((distance ?? 0) * 1000) / 1000})`;
+  const reason = `${how} was answered before, by ${runId}.`;
+  turning.put({ kind: 'Noted', code: 'fast.path', text: `Answered from the cache. ${reason}` });
+  const ending = { outcome: 'completed' as const, rule: null, reason, reasonCode: `cache_${origin}` };
+  endRun(turning, ending, { text: answer, sources, insight: null, cutShort: false, epoch: 0 });
+}
+
+/** A question or a pause that lasted too long ends the run. */
+export function endsByClock(turning: Turning): void {
+  const { run, now } = turning;
+  const waited = run.question && run.question.deadline <= now ? 'question' : run.paused && run.paused.until <= now ? 'pause' : null;
+  if (waited === null) return;
+  if (run.paused) turning.put({ kind: 'Resumed', at: now });
+  const reason = waited === 'question' ? 'Nobody answered the question in time.' : 'The run was paused for too long.';
+  decideEnd(
+    turning,
+    { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: waited === 'question' ? 'no_answer' : 'paused_too_long' },
+    true,
+  );
+}
+
+/** Writes the row down that ends the run, and begins to end it. */
+export function decideEnd(turning: Turning, ending: Ending & { readonly rule: NonNullable<Ending['rule']> }, hard = false): void {
+  const { run, now } = turning;
+  turning.put({ kind: 'Decided', epoch: run.epoch, rule: ending.rule, then: 'finish', sentence: ending.reason, at: now });
+  finishing(turning, ending, hard);
+}
+
+/** Counts the round that is open, if one is, and writes down what it brought. */
+export function closeRound(turning: Turning): void {
+  const { run, now, strategies } = turning;
+  if (run.round === null) return;
+  const tasks = run.round.map((ref) => run.tasks[ref]!);
+  const ran = tasks.filter(({ result }) => result !== null && result.status !== 'repeated');
+  const planned = tasks.filter(({ origin }) => origin === undefined).map(({ spec }) => spec);
+  turning.put({
+    kind: 'RoundClosed',
+    epoch: run.epoch,
+    failed: ran.length > 0 && ran.every(({ result }) => result!.status !== 'ok'),
+    newFacts: Math.max(0, run.memory.facts.length - run.factsBefore),
+    ...strategies(run.strategy).summary(viewOf(run, strategies, now), planned),
+  });
+}
+
+/** The budget ends the run: at 85 % of the time the answer is begun, at 100 % of anything it is what is there. True when it did. */
+export function endsByBudget(turning: Turning): boolean {
+  const { run, now } = turning;
+  const budget = readBudget(run, now);
+  const isSpent = budget.level === 'spent';
+  if (run.ending) {
+    if (!isSpent) return false;
+    sayLast(turning, run.ending.reasonCode === `budget_${budget.name}` ? undefined : budgetSentence(budget));
+    return true;
+  }
+  if (!isSpent && !(budget.level === 'reserve' && budget.name === 'wall_time_s')) return false;
+  closeRound(turning);
+  const reason = budgetSentence(budget);
+  decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: `budget_${budget.name}` }, isSpent);
+  return true;
+}
+
+/** Settles what is open as cancelled, so that its workers stop; `plan` is the plan that is awaited. */
+export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | readonly string[]): void {
+  const { awaiting } = turning.run;
+  if (awaiting && (what === 'all' || what === 'plan'))
+    turning.put({
+      kind: 'PlanRefused',
+      epoch: awaiting.epoch,
+      why: 'it is not needed any more',
+      by: 'engine',
+      usage: noUsage,
+      failure: null,
+      plan: null,
+    });
+  if (what === 'plan') return;
+  for (const [ref, task] of Object.entries(turning.run.tasks)) {
+    if (task.status === 'settled' || (Array.isArray(what) && !what.includes(ref))) continue;
+    if (task.status === 'open') settleByEngine(turning, ref, 'cancelled', 'The run was ending.');
+    else turning.put({ kind: 'TaskRefused', ref, capability: task.spec.capability, why: 'cancelled', at: turning.now });
+  }
+}
+
+const codes = { cancelled: 'CALL_CANCELLED', timeout: 'CALL_TIMEOUT', unavailable: 'WORKER_UNAVAILABLE' } as const;
+
+/** An outcome that no worker gave. */
+export function settleByEngine(turning: Turning, ref: string, status: keyof typeof codes, message: string): void {
+  const { epoch, spec } = turning.run.tasks[ref]!;
+  turning.put({
+    kind: 'TaskSettled',
+    ref,
+    capability: spec.capability,
+    by: 'engine',
+    at: turning.now,
+    facts: 0,
+    text: '',
+    result: {
+      taskId: ref,
+      epoch,
+      status,
+      output: null,
+      confidence: null,
+      gaps: [],
+      refer: [],
+      sources: [],
+      failure: { code: codes[status], message, retriable: status !== 'cancelled' },
+      model: null,
+      usage: noUsage,
+      attempt: 0,
+      durationMs: 0,
+    },
+  });
+}

@@ -1,0 +1,113 @@
+import { taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
+import { allowanceFor, ranMs, readBudget, tokensFor } from './budget.js';
+import type { Turning } from './turning.js';
+import { judgeOf } from './fold.js';
+import { actionKey, repeatOf } from './memory.js';
+import { classOf } from './plan-rules.js';
+import { isJudge, type RunState, type TaskState } from './state.js';
+import { viewOf } from './view.js';
+
+/** Model calls a task may make: its first model with two repeats, and one fallback. */
+const callsPerTask = 4;
+
+const refOf = ({ runId }: RunState, epoch: number, local: string): string => taskId(runId, epoch, local);
+
+/** Takes tasks in. From 70 % of a budget on there is no new breadth: of a round only the first task that is listed, and what it needs. */
+export function admit(turning: Turning, wishes: readonly TaskWish[], helper: boolean): void {
+  const { run, now } = turning;
+  const isNarrow = !helper && readBudget(run, now).level === 'narrow';
+  const kept = new Set<string>();
+  const keep = (id: string): void => {
+    if (kept.has(id)) return;
+    kept.add(id);
+    wishes.find(({ spec }) => spec.id === id)?.spec.needs.forEach(keep);
+  };
+  if (isNarrow && wishes[0]) keep(wishes[0].spec.id);
+  for (const wish of wishes) {
+    const ref = refOf(run, run.epoch, wish.spec.id);
+    if (turning.run.tasks[ref]) throw new Error(`The strategy ${run.strategy} uses the task id ${ref} twice.`);
+    const taskClass = classOf(run.request.template, wish.spec.capability);
+    turning.put({ kind: 'TaskAdmitted', ref, epoch: run.epoch, helper, taskClass, wish });
+  }
+  if (!isNarrow) return;
+  for (const { spec } of wishes) if (!kept.has(spec.id)) refuse(turning, refOf(run, run.epoch, spec.id), 'narrow');
+}
+
+/** Opens a judge as a task beside the round. */
+export function admitJudge(turning: Turning, name: string, how: Pick<TaskWish, 'stream' | 'from' | 'composes'>): void {
+  const { run, strategies } = turning;
+  const judge = strategies(run.strategy).judges[name];
+  if (!judge) throw new Error(`The strategy ${run.strategy} has no judge ${name}.`);
+  let n = 0;
+  const local = (): string => `judge.${name}${n > 0 ? `.${n}` : ''}`;
+  while (run.tasks[refOf(run, run.epoch, local())]) n += 1;
+  const spec = { id: local(), capability: `judge.${name}`, task: judge.task, query: null, needs: [], metadata_filters: null };
+  admit(turning, [{ spec, action: null, models: run.request.template.judge.models, learn: 'never', ...how }], true);
+}
+
+function refuse(turning: Turning, ref: string, why: RefusedWhy): void {
+  turning.put({ kind: 'TaskRefused', ref, capability: turning.run.tasks[ref]!.spec.capability, why, at: turning.now });
+}
+
+/** Opens what may begin: everything it needs is settled, it is no repeat, and concurrency and budget allow it. True when something changed. */
+export function openReady(turning: Turning): boolean {
+  const { run, now } = turning;
+  const blocked = Object.entries(run.tasks).filter(([, { status }]) => status === 'blocked');
+  if (blocked.length === 0) return false;
+  // In the reserve a round ends with what is there: what runs may end, nothing more is started.
+  const isReserve = readBudget(run, now).level === 'reserve' && run.memory.facts.length > 0;
+  const refused = isReserve ? blocked.filter(([, { from }]) => from !== 'reserve') : [];
+  for (const [ref] of refused) refuse(turning, ref, 'budget');
+  if (refused.length > 0) return true;
+  const open = Object.values(run.tasks).filter(({ status }) => status === 'open');
+  const inFlight = new Set(open.flatMap(({ action }) => (action ? [actionKey(action)] : [])));
+  const free = blocked.filter(([, task]) => isFree(run, task) && !(task.action && inFlight.has(actionKey(task.action))));
+  const repeats = free.flatMap(([ref, task]) => {
+    const why = repeatedWhy(run, task);
+    return why ? [{ ref, why }] : [];
+  });
+  for (const { ref, why } of repeats) refuse(turning, ref, why);
+  if (repeats.length > 0) return true;
+  const ready = free.slice(0, Math.max(0, run.request.limits.concurrent_tasks - open.length));
+  ready.forEach(([ref], index) => openTask(turning, ref, ready.length - index));
+  return ready.length > 0;
+}
+
+const needed = (run: RunState, { epoch, spec }: TaskState): readonly TaskState[] =>
+  spec.needs.map((need) => run.tasks[refOf(run, epoch, need)] ?? run.tasks[need]!);
+
+const isFree = (run: RunState, task: TaskState): boolean => needed(run, task).every(({ status }) => status === 'settled');
+
+/** A task is no repeat when something it builds on is new in this round; what the planner wants done anew is no near one by mistake. */
+function repeatedWhy(run: RunState, task: TaskState): RefusedWhy | null {
+  if (task.action === null || needed(run, task).some(({ result }) => result!.status !== 'repeated')) return null;
+  const repeat = repeatOf(run.memory.tried, task.action);
+  if (repeat === 'new' || repeat === 'retry' || (repeat === 'near' && task.spec.redoes)) return null;
+  return repeat;
+}
+
+function openTask(turning: Turning, ref: string, sharers: number): void {
+  const { run, now, strategies } = turning;
+  const task = run.tasks[ref]!;
+  const strategy = strategies(run.strategy);
+  const view = viewOf(run, strategies, now);
+  const input = isJudge(task) ? strategy.judges[judgeOf(task)]!.input(view, ref) : strategy.task(view, ref, task);
+  const asksModel = task.models.length > 0;
+  const wanted = { calls: asksModel ? callsPerTask : 0, tokens: tokensFor(input) };
+  const allowance = allowanceFor(run, sharers, wanted, task.from === 'reserve');
+  if (asksModel && allowance.calls === 0) return refuse(turning, ref, 'budget');
+  const { template, limits } = run.request;
+  const wallLeftMs = limits.wall_time_s * 1000 - ranMs(run, now);
+  turning.inputs.set(ref, input);
+  turning.put({
+    kind: 'TaskOpened',
+    ref,
+    capability: task.spec.capability,
+    taskClass: task.taskClass,
+    allowance,
+    startBy: now + template.start_timeout_s * 1000,
+    timeoutS: Math.max(1, Math.min(template.task_timeout_s * 1000, wallLeftMs) / 1000),
+    stream: task.stream,
+    composes: task.composes ?? false,
+  });
+}

@@ -1,0 +1,159 @@
+import {
+  completedId,
+  type Event,
+  GapDetected,
+  gapId,
+  makeEvent,
+  planId,
+  RunCompleted,
+  type RunFact,
+  TaskDispatched,
+  type TaskInputDraft,
+} from '@conclave/contracts';
+import { budgetLeft } from './budget.js';
+import { currentFacts } from './memory.js';
+import { isExpert } from './plan-rules.js';
+import type { RunState } from './state.js';
+import { viewOf, type Strategies } from './view.js';
+
+/** A step that is being taken, as far as what goes out depends on it. */
+interface Leaving {
+  readonly run: RunState;
+  readonly now: number;
+  readonly strategies: Strategies;
+  /** Inputs of the tasks that it opened. */
+  readonly inputs: ReadonlyMap<string, TaskInputDraft>;
+}
+
+/** What goes out because of a fact and the state right after it. The one list of it. */
+export function outputsOf(leaving: Leaving, fact: RunFact): readonly Event[] {
+  switch (fact.kind) {
+    case 'PlanAwaited':
+      return fact.by === 'engine' ? [gapEvent(leaving, fact)] : [];
+    case 'TaskOpened':
+      return [taskEvent(leaving, fact)];
+    case 'RunEnded':
+      return [completedEvent(leaving, fact)];
+    default:
+      return [];
+  }
+}
+
+/** Ids of plans and tasks whose work shall stop. */
+export function cancelsOf(run: RunState, fact: RunFact): readonly string[] {
+  if (fact.kind === 'PlanRefused') return fact.by === 'planner' ? [] : [planId(run.runId, fact.epoch)];
+  return fact.kind === 'TaskSettled' && fact.by === 'engine' ? [fact.ref] : [];
+}
+
+function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact, { kind: 'PlanAwaited' }>): Event {
+  const { run, now, strategies } = leaving;
+  const { gap, nextFocus, history, memory } = run;
+  const left = budgetLeft(run, now);
+  const forbidden = forbidTried ? memory.tried.map(({ capability, argument }) => `${capability}: ${argument}`) : [];
+  const asked = strategies(run.strategy).planner.ask(viewOf(run, strategies, now), { forbidTried });
+  return makeEvent(
+    GapDetected,
+    { id: gapId(run.runId, epoch - 1), runId: run.runId, source: 'merger', time: now },
+    { epoch: epoch - 1, iteration: epoch, max: Math.max(1, max), gap, nextFocus, history: [...history], memory, forbidden, left, ...asked },
+  );
+}
+
+const pick = <V>(table: Readonly<Record<string, V>>, keys: readonly string[]): Record<string, V> =>
+  Object.fromEntries(keys.flatMap((key) => (table[key] === undefined ? [] : [[key, table[key]]])));
+
+function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }: Extract<RunFact, { kind: 'TaskOpened' }>): Event {
+  const { spec, epoch, models, tier } = run.tasks[ref]!;
+  const { template, caller, detail, caching } = run.request;
+  return makeEvent(
+    TaskDispatched,
+    { id: ref, runId: run.runId, source: 'merger', time: now, key: ref, taskClass },
+    {
+      taskId: ref,
+      epoch,
+      capability: spec.capability,
+      input: inputs.get(ref)!,
+      models: [...models],
+      prices: pick(template.prices, models),
+      contexts: pick(template.contexts, models),
+      strategy: run.strategy,
+      tenant: caller.tenant,
+      startBy: opened.startBy,
+      timeoutS: opened.timeoutS,
+      allowance: opened.allowance,
+      stream: opened.stream,
+      tier: tier ?? 't1',
+      detail: detail ?? 'redacted',
+      cached: caching != null && (template.caches?.search ?? false),
+      prompts: template.prompts ?? {},
+    },
+  );
+}
+
+/** Most facts that go along for whoever learns from the run. */
+const factsToLearnFrom = 12;
+
+function completedEvent(
+  leaving: Leaving,
+  { ending, answer, failure, usage, rounds, openCalls, at }: Extract<RunFact, { kind: 'RunEnded' }>,
+): Event {
+  const { run, strategies } = leaving;
+  const { template, caller, cached, caching, requestedAt, goal } = run.request;
+  const { complexity, review } = strategies(run.strategy).report(viewOf(run, strategies, null));
+  return makeEvent(
+    RunCompleted,
+    { id: completedId(run.runId), runId: run.runId, source: 'merger', time: at },
+    {
+      ...ending,
+      answer: answer?.text ?? null,
+      cutShort: answer?.cutShort ?? false,
+      sources: [...(answer?.sources ?? [])],
+      usage,
+      open_calls: openCalls,
+      rounds,
+      failure,
+      question: goal,
+      assessed: run.assessed,
+      insight: answer?.insight ?? null,
+      history: [...run.history],
+      caller,
+      template: { id: template.id, version: template.version, strategy: template.strategy },
+      complexity,
+      cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
+      caching: caching ?? null,
+      experts: expertOutcomes(run),
+      review,
+      evidence: currentFacts(run.memory)
+        .filter((fact) => fact.source.kind !== 'expert')
+        .slice(-factsToLearnFrom),
+      ...(answer === null
+        ? {}
+        : {
+            learning: {
+              graph: template.learn ?? ('insights' as const),
+              models: template.judge.models,
+              prices: template.prices,
+              contexts: template.contexts,
+            },
+          }),
+      startedAt: requestedAt,
+      completedAt: at,
+    },
+  );
+}
+
+const expertOutcomes = (run: RunState) =>
+  Object.entries(run.tasks).flatMap(([taskId, { spec, result, tier }]) =>
+    isExpert(spec.capability) && result && result.status !== 'repeated'
+      ? [
+          {
+            taskId,
+            category: spec.capability.slice('expert.'.length),
+            model: result.model,
+            tier: tier ?? ('t1' as const),
+            confidence: result.confidence,
+            gaps: [...result.gaps],
+            status: result.status,
+          },
+        ]
+      : [],
+  );

@@ -1,0 +1,36 @@
+import { readFact, type RunFact } from '@conclave/contracts';
+
+/** Bodies that a step has from its input, by the kind of the fact. */
+const bodies: Readonly<Partial<Record<RunFact['kind'], string>>> = {
+  RunStarted: 'request',
+  PlanTaken: 'plan',
+  PlanRefused: 'plan',
+  TaskSettled: 'result',
+};
+
+type Recorded = Record<string, unknown>;
+interface Given {
+  readonly input: unknown;
+  /** The request of a run that was aborted before it began. */
+  readonly request?: unknown;
+}
+
+/** Facts as they are stored beside the input of their step: what is the input itself stands there once. */
+export const recordedFacts = (facts: readonly RunFact[], { input, request }: Given): Recorded[] =>
+  facts.map((fact) => {
+    const member = bodies[fact.kind];
+    const stored: Recorded = { ...fact };
+    if (member !== undefined && stored[member] === input) stored[member] = { input: true };
+    else if (member !== undefined && request !== undefined && stored[member] === request) stored[member] = { request: true };
+    return stored;
+  });
+
+/** The facts again. Throws where they are none of today's. */
+export const restoredFacts = (recorded: readonly Recorded[], { input, request }: Given): RunFact[] =>
+  recorded.map((stored) => {
+    const member = bodies[stored['kind'] as RunFact['kind']];
+    const reference = member === undefined ? undefined : (stored[member] as { input?: boolean; request?: boolean } | null);
+    if (member !== undefined && reference?.input === true) return readFact({ ...stored, [member]: input });
+    if (member !== undefined && reference?.request === true) return readFact({ ...stored, [member]: request });
+    return readFact(stored);
+  });

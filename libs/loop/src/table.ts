@@ -1,0 +1,142 @@
+import type { Outcome, Reading, RuleId } from '@conclave/contracts';
+import type { BudgetReading } from './budget.js';
+import type { Then } from './state.js';
+import type { Limits } from './strategy.js';
+
+/** Everything the table looks at, as plain values. */
+export interface Situation {
+  readonly reading: Reading;
+  readonly budget: BudgetReading;
+  readonly limits: Limits;
+  readonly rounds: number;
+  readonly failedRounds: number;
+  readonly roundsWithoutFacts: number;
+  readonly circling: boolean;
+  /** A stall was answered by another plan before. */
+  readonly adjusted: boolean;
+  readonly replans: number;
+}
+
+export type Choice =
+  | { readonly then: 'finish'; readonly outcome: Outcome; readonly reasonCode: string }
+  | { readonly then: Then; readonly forbidTried?: boolean };
+
+export interface Row {
+  readonly id: RuleId;
+  readonly when: (s: Situation) => boolean;
+  readonly then: (s: Situation) => Choice;
+  /** Sentence the user sees, with the numbers that mattered. */
+  readonly sentence: (s: Situation) => string;
+}
+
+const finish = (outcome: Outcome, reasonCode: string): Choice => ({ then: 'finish', outcome, reasonCode });
+const round = (value: number): string => String(Math.round(value * 100) / 100);
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+const budgetWords: Readonly<Record<Exclude<BudgetReading['name'], 'wall_time_s'>, string>> = {
+  model_calls: 'model calls',
+  tokens: 'tokens',
+  prompt_tokens: 'tokens in prompts',
+  cost: 'money',
+};
+
+/** A sentence that ends with what somebody else wrote, such as a gap or an error, which may bring its own full stop. */
+export const ended = (sentence: string): string => (/[.!?…]$/.test(sentence.trimEnd()) ? sentence.trimEnd() : `${sentence.trimEnd()}.`);
+
+export function budgetSentence({ level, name, used, limit }: BudgetReading): string {
+  const isOver = level === 'spent' || used > limit ? '' : 'nearly ';
+  if (name === 'wall_time_s') return `The wall time is ${isOver}used up: ${Math.round(used)} s of ${limit} s.`;
+  return `The budget of ${budgetWords[name]} is ${isOver}used up: ${round(used)} of ${round(limit)}.`;
+}
+
+const isForced = ({ level }: BudgetReading): boolean => level === 'reserve' || level === 'spent';
+const stalls = ({ roundsWithoutFacts, limits, circling }: Situation): boolean =>
+  circling || (limits.stall !== null && roundsWithoutFacts >= limits.stall);
+const noProgress = ({ roundsWithoutFacts, limits }: Situation): string =>
+  limits.stall !== null && roundsWithoutFacts >= limits.stall
+    ? `${counted(roundsWithoutFacts, 'round')} brought no new fact (limit ${limits.stall})`
+    : 'The last actions were the same one or two over and over';
+const mayReplan = ({ replans, limits }: Situation): boolean => replans < limits.adjusts;
+const isOpen = ({ reading }: Situation): boolean => (reading.open ?? '') !== '';
+
+/** First match wins (loop.md, Decision table). D1 is a command and no row: it needs no reading. */
+export const decisionTable: readonly Row[] = [
+  {
+    id: 'D2',
+    when: ({ budget, reading }) => isForced(budget) || reading.unaffordable !== undefined,
+    then: ({ budget }) => finish('limit_reached', `budget_${isForced(budget) ? budget.name : 'model_calls'}`),
+    sentence: ({ budget, reading }) =>
+      isForced(budget) ? budgetSentence(budget) : `The budget leaves no model call for ${reading.unaffordable}.`,
+  },
+  {
+    id: 'D3',
+    when: ({ reading }) => reading.sufficient === true && (reading.held ?? 0) === 0,
+    then: ({ reading }) => finish('completed', reading.unread ? `assessment_${reading.unread}` : 'sufficient'),
+    sentence: ({ reading: { unread }, rounds }) => {
+      const after = `after ${counted(rounds, 'round')}`;
+      if (unread === undefined) return `The evidence was assessed as sufficient ${after}.`;
+      const why = unread === 'failed' ? 'The gap check failed' : 'The gap check gave no readable verdict';
+      return `${why} ${after}: whether something is missing was not assessed.`;
+    },
+  },
+  {
+    id: 'D4',
+    when: ({ reading, failedRounds, limits }) => reading.model === 'stuck' || failedRounds >= limits.stuck,
+    then: ({ reading }) => finish('stuck', reading.model === 'stuck' ? 'said_stuck' : 'rounds_failed'),
+    sentence: ({ reading, failedRounds, limits }) =>
+      reading.model === 'stuck'
+        ? ended(`The model says that it cannot go on: ${reading.open ?? 'no reason given'}`)
+        : `${failedRounds} rounds in a row failed (limit ${limits.stuck}).`,
+  },
+  {
+    id: 'D6',
+    when: ({ rounds, limits }) => rounds >= limits.rounds,
+    then: ({ limits }) => finish(limits.end, limits.end === 'completed' ? 'single_pass' : 'rounds'),
+    sentence: ({ limits, reading }) =>
+      limits.end === 'completed'
+        ? 'The one round of this template is done.'
+        : ended(`All ${limits.rounds} rounds were used; still open: ${reading.open || 'not assessed after the last round'}`),
+  },
+  {
+    id: 'D5',
+    when: ({ reading, failedRounds }) => (reading.held ?? 0) > 0 && failedRounds === 0,
+    then: () => ({ then: 'continue' }),
+    sentence: ({ reading }) => `The plan has ${counted(reading.held ?? 0, 'step')} left and the last round was clean.`,
+  },
+  {
+    id: 'D7',
+    when: (s) => stalls(s) && !s.adjusted && mayReplan(s),
+    then: () => ({ then: 'adjust', forbidTried: true }),
+    sentence: (s) => `${noProgress(s)}; what was tried is forbidden now.`,
+  },
+  {
+    id: 'D8',
+    when: stalls,
+    then: () => finish('stalled', 'no_new_facts'),
+    sentence: (s) => `${noProgress(s)}${s.adjusted ? ' again' : ', and no re-plan is left'}.`,
+  },
+  {
+    id: 'D9',
+    when: (s) => isOpen(s) && s.reading.model !== 'continue' && mayReplan(s),
+    then: () => ({ then: 'adjust' }),
+    sentence: ({ reading }) => `Still missing: ${reading.open}`,
+  },
+  {
+    id: 'D10',
+    when: ({ reading, limits }) => reading.question !== undefined && limits.asks === true,
+    then: () => ({ then: 'ask_user' }),
+    sentence: ({ reading }) => `Only the user can say: ${reading.question}`,
+  },
+  {
+    id: 'D11',
+    when: () => true,
+    then: ({ reading }) => ({ then: reading.model === 'continue' ? 'continue' : reading.model === 'adjust' ? 'adjust' : 'ask_model' }),
+    sentence: ({ reading }) =>
+      reading.model ? `No rule applies; the model says: ${reading.model}.` : 'No rule applies; the model is to decide.',
+  },
+];
+
+export function decideRow(situation: Situation): { readonly rule: RuleId; readonly choice: Choice; readonly sentence: string } {
+  const row = decisionTable.find((candidate) => candidate.when(situation))!;
+  return { rule: row.id, choice: row.then(situation), sentence: row.sentence(situation) };
+}

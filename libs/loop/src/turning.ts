@@ -1,0 +1,33 @@
+import type { Event, RunFact, TaskInputDraft } from '@conclave/contracts';
+import { evolve } from './fold.js';
+import { cancelsOf, outputsOf } from './outputs.js';
+import type { RunState } from './state.js';
+import type { Strategies } from './view.js';
+
+/** A step while it is taken: facts are folded as they come. Lives inside one call of `step`, which stays a function of its arguments. */
+export class Turning {
+  readonly facts: RunFact[] = [];
+  readonly outputs: Event[] = [];
+  readonly cancels: string[] = [];
+  /** Inputs of the tasks that this step opened, by their ids. */
+  readonly inputs = new Map<string, TaskInputDraft>();
+
+  constructor(
+    private state: RunState | null,
+    readonly runId: string,
+    readonly now: number,
+    readonly strategies: Strategies,
+  ) {}
+
+  get run(): RunState {
+    return this.state!;
+  }
+
+  put(fact: RunFact): void {
+    const next = evolve(this.state, fact, this.strategies);
+    this.state = fact.kind === 'RunStarted' ? { ...next, runId: this.runId } : next;
+    this.facts.push(fact);
+    this.outputs.push(...outputsOf(this, fact));
+    this.cancels.push(...cancelsOf(this.run, fact));
+  }
+}

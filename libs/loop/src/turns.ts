@@ -1,0 +1,173 @@
+import type { Reading } from '@conclave/contracts';
+import { readBudget } from './budget.js';
+import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
+import type { Turning } from './turning.js';
+import { circles } from './memory.js';
+import { admit, admitJudge, openReady } from './opening.js';
+import type { Owed } from './state.js';
+import { lastMoves, type Move } from './strategy.js';
+import { decideRow, ended } from './table.js';
+import { limitsOf, viewOf } from './view.js';
+
+/** One thing that follows from the state alone; false when nothing does. */
+export function advance(turning: Turning): boolean {
+  const { run, now, strategies } = turning;
+  // Text that was shown and is whole is the answer, also while the run is paused.
+  if (run.ending && run.live && (run.paused || run.question)) return done(sayLast(turning));
+  // What arrives is folded; what is owed stays owed.
+  if (run.paused || run.question) return false;
+  if (endsByBudget(turning)) return true;
+  const [owed] = run.owed;
+  if (owed) return done(turn(turning, owed));
+  if (openReady(turning)) return true;
+  const waiting = Object.entries(run.tasks).find(([, { status }]) => status !== 'settled');
+  if (run.awaiting || waiting?.[1].status === 'open' || Object.values(run.tasks).some(({ status }) => status === 'open')) return false;
+  if (waiting) throw new Error(`The task ${waiting[0]} can never begin.`);
+  const moves = strategies(run.strategy).next(viewOf(run, strategies, now));
+  if (moves.length > 0) return done(apply(turning, moves));
+  if (!run.ending) throw new Error(`The strategy ${run.strategy} has nothing open and wants nothing.`);
+  return done(sayLast(turning));
+}
+
+const done = (_: void): true => true;
+
+/** Asks the strategy about what it is owed. */
+function turn(turning: Turning, owed: Owed): void {
+  const { run, now, strategies } = turning;
+  const strategy = strategies(run.strategy);
+  const view = viewOf(run, strategies, now);
+  if (owed.hook === 'plan') {
+    const plan = run.plan!;
+    const moves = strategy.onPlan(view, plan);
+    turning.put({
+      kind: 'Turn',
+      hook: 'plan',
+      plan: { epoch: run.epoch, fallback: plan.fallback, tasks: announced(run.runId, run.epoch, moves) },
+    });
+    return apply(turning, moves);
+  }
+  turning.put({ kind: 'Turn', hook: owed.hook });
+  switch (owed.hook) {
+    case 'noPlan': {
+      const fallback = strategy.planner.fallback?.(view);
+      if (fallback) return apply(turning, [{ do: 'take', plan: fallback }]);
+      const reason = ended(`The planner gave no ${run.planned > 0 ? 'further ' : ''}plan: ${owed.why}`);
+      return decideEnd(turning, { outcome: 'stuck', rule: 'D4', reason, reasonCode: 'planner_failed' });
+    }
+    case 'result': {
+      const task = run.tasks[owed.ref]!;
+      const counts = task.epoch === run.epoch && run.ending === null;
+      return counts ? apply(turning, strategy.onResult?.(view, owed.ref, task) ?? []) : undefined;
+    }
+    case 'decided':
+      return apply(turning, strategy.onDecided?.(view, owed.then) ?? []);
+    case 'command': {
+      const { seq, command } = owed;
+      const { name } = command;
+      const moves = strategy.onCommand?.(view, command) ?? [];
+      const refused = run.ending ? 'The answer is being written.' : moves.find((move) => move.do === 'reject')?.reason;
+      if (refused !== undefined) return turning.put({ kind: 'CommandRejected', seq, name, reason: refused });
+      if (name !== 'answer') turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now });
+      return apply(turning, moves);
+    }
+  }
+}
+
+const announced = (runId: string, epoch: number, moves: readonly Move[]) =>
+  moves
+    .flatMap((move) => (move.do === 'dispatch' && !move.helper ? move.tasks : []))
+    .filter(({ origin }) => origin === undefined)
+    .map(({ spec }) => ({
+      taskId: `${runId}/${epoch}/${spec.id}`,
+      capability: spec.capability,
+      task: spec.query ?? spec.task,
+      needs: [...spec.needs],
+    }));
+
+function apply(turning: Turning, moves: readonly Move[]): void {
+  moves.forEach((move, index) => {
+    if (lastMoves.has(move.do) && index < moves.length - 1) throw new Error(`The move ${move.do} is not the last one.`);
+    make(turning, move);
+  });
+}
+
+function make(turning: Turning, move: Move): void {
+  const { run, now, strategies } = turning;
+  switch (move.do) {
+    case 'dispatch':
+      return admit(turning, move.tasks, move.helper ?? false);
+    case 'judge':
+      return admitJudge(turning, move.name, {
+        stream: move.stream ?? 'held',
+        ...(move.from ? { from: move.from } : {}),
+        ...(move.composes ? { composes: true } : {}),
+      });
+    case 'accept':
+      return turning.put({ kind: 'TaskAccepted', ref: move.task, instead: [...move.instead] });
+    case 'cancel':
+      return cancelOpen(turning, move.what);
+    case 'note': {
+      const { data, code, text, taskId, detail } = move;
+      const said = code
+        ? { code, text: text ?? '', taskId: taskId ?? null, detail: run.request.detail === 'full' ? (detail ?? null) : null }
+        : {};
+      return turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...said });
+    }
+    case 'reject':
+      throw new Error('Only a command can be rejected.');
+    case 'plan': {
+      cancelOpen(turning, 'all');
+      const isFirst = run.planned === 0 && run.epoch === 0 && !run.awaiting && Object.keys(run.tasks).length === 0 && run.failure === null;
+      return turning.put({
+        kind: 'PlanAwaited',
+        epoch: isFirst ? 0 : run.epoch + 1,
+        by: isFirst ? 'request' : 'engine',
+        deadline: now + run.request.template.planning_timeout_s * 1000,
+        max: limitsOf(run, strategies).adjusts,
+        replan: run.planned > 0,
+        forbidTried: move.forbidTried ?? false,
+        gap: run.gap,
+      });
+    }
+    case 'take':
+      cancelOpen(turning, 'all');
+      return turning.put({ kind: 'PlanTaken', epoch: run.taken === run.epoch ? run.epoch + 1 : run.epoch, by: 'engine', plan: move.plan });
+    case 'decide':
+      return decide(turning, move.reading);
+    case 'ask':
+      return turning.put({ kind: 'QuestionAsked', question: move.question, at: now, deadline: now + longestQuestionMs });
+    case 'say':
+      if (!run.ending) throw new Error('An answer is said once the run is finishing.');
+      return say(turning, move.draft);
+    case 'become':
+      return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
+  }
+}
+
+/** Milliseconds that the user has to answer a question. */
+const longestQuestionMs = 600_000;
+
+/** The one decision table over what the strategy says of its state. */
+function decide(turning: Turning, reading: Reading): void {
+  closeRound(turning);
+  turning.put({ kind: 'Assessed', epoch: turning.run.epoch, reading });
+  const { run, now, strategies } = turning;
+  const budget = readBudget(run, now);
+  const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
+  const limits = limitsOf(run, strategies);
+  const circling = circles(run.memory.tried);
+  const { rule, choice, sentence } = decideRow({
+    reading,
+    budget,
+    limits,
+    rounds,
+    failedRounds,
+    roundsWithoutFacts,
+    circling,
+    adjusted,
+    replans,
+  });
+  turning.put({ kind: 'Decided', epoch: run.epoch, rule, then: choice.then, sentence, at: now });
+  if (choice.then !== 'finish') return;
+  finishing(turning, { outcome: choice.outcome, rule, reason: sentence, reasonCode: choice.reasonCode }, budget.level === 'spent');
+}

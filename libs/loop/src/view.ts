@@ -1,0 +1,16 @@
+import { readBudget } from './budget.js';
+import type { RunState } from './state.js';
+import type { Limits, Strategy, View } from './strategy.js';
+
+/** Finds a strategy by its id; throws for one that is not there. */
+export type Strategies = (id: string) => Strategy;
+
+/** What the strategy sees; `now` null where nothing may depend on the clock. */
+export function viewOf(run: RunState, strategies: Strategies, now: number | null): View {
+  const view: View = { run, own: run.own, template: run.request.template, budget: null, lastRound: false };
+  if (now === null) return view;
+  const { rounds } = strategies(run.strategy).limits(view);
+  return { ...view, budget: readBudget(run, now).level, lastRound: run.rounds + (run.round ? 1 : 0) >= rounds };
+}
+
+export const limitsOf = (run: RunState, strategies: Strategies): Limits => strategies(run.strategy).limits(viewOf(run, strategies, null));

@@ -1,0 +1,117 @@
+import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
+import { noUsage } from '@conclave/contracts';
+import { fallbackTasks, planFaults, withoutTwins, type Move, type Strategy } from '@conclave/loop';
+import { taskInput } from './context.js';
+import { escalate, wishesOf, withReferrals } from './experts.js';
+import { judges } from './judges.js';
+import { currentResults, ledgerAnswer, roundSummary } from './ledger.js';
+import { initialOwn, withPlan, type CommitteeView, type Own } from './own.js';
+import { reviewOf, unreviewed } from './review.js';
+import { fastAnswer, mayAssess, modeOf, stages } from './stages.js';
+import { takePlaces } from './superseding.js';
+
+/** Rounds that fail in a row before a run is stuck, and rounds without a new fact that are a stall (loop.md). */
+const [stuckRounds, stalledRounds] = [3, 2];
+
+/** The plan taken when the planner gives none: one general task on the goal, at the level that was found all the same. */
+function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
+  if (run.planned > 0) return null;
+  const { refused } = own;
+  return {
+    epoch: 0,
+    complexity: refused?.complexity ?? 'moderate',
+    signals: refused?.signals ?? [],
+    safety: refused?.safety ?? [],
+    cached: false,
+    choices: refused?.choices ?? {},
+    tasks: [...fallbackTasks(run.request.goal)],
+    searchQuestion: null,
+    fallback: true,
+    reAsks: refused?.reAsks ?? 0,
+    failure: run.failure,
+    // What it cost was counted when it was refused.
+    usage: noUsage,
+  };
+}
+
+/** What the decision table is told. */
+function readingOf(view: CommitteeView): Reading {
+  const { run, own } = view;
+  if (own.unaffordable) return { by: 'rounds', unaffordable: 'the gap check' };
+  if (own.gap) {
+    const { verdict, unread } = own.gap;
+    const missing = verdict.verdict === 'needs_more_info' && !/^(none|complete)?\.?$/i.test(verdict.gap.trim());
+    const { gap: open, nextFocus } = verdict;
+    return { by: 'assessment', sufficient: !missing, ...(unread ? { unread } : {}), ...(missing ? { open, nextFocus } : {}) };
+  }
+  if (!mayAssess(view) || run.memory.facts.length > 0) return { by: 'rounds' };
+  const open = 'Nothing was found yet that answers the question.';
+  return { by: 'assessment', sufficient: false, open, nextFocus: run.memory.searchQuestion ?? run.request.goal };
+}
+
+/** The answer that needs no model: the one that is written, else the one sure expert's, else the ledger. */
+function lastAnswer(view: CommitteeView, reason: string): Draft | null {
+  const { draft, unwritten } = view.own;
+  const known = (draft?.epoch === view.run.epoch ? draft : null) ?? (unwritten === null ? fastAnswer(view) : null);
+  if (known) return unreviewed(view, known);
+  const answer = ledgerAnswer(view, reason);
+  // An answer that was being written when something else ended the run.
+  const cut = unwritten === null && view.run.ending && view.run.ending.reason !== reason ? reason : unwritten;
+  return answer && { ...unreviewed(view, answer), ...(cut ? { unwritten: cut } : {}) };
+}
+
+const committee = (id: 'single-pass' | 'agentic'): Strategy<Own> => ({
+  id,
+  commands: ['pause', 'resume'],
+  limits: (view) => {
+    const isOnce = modeOf({ ...view, own: view.own ?? initialOwn }) === 'none';
+    const replans = isOnce ? 0 : view.template.max_agentic_rounds;
+    return {
+      rounds: 1 + replans,
+      adjusts: replans,
+      stuck: stuckRounds,
+      stall: stalledRounds,
+      end: isOnce ? 'completed' : 'limit_reached',
+      ids: 'epoch',
+    };
+  },
+  planner: {
+    ask: (view) => ({ results: currentResults(view) }),
+    faults: ({ template }, { tasks, complexity }) => planFaults(tasks, template, complexity),
+    fallback,
+  },
+  judges,
+  initial: () => initialOwn,
+  evolve: (own, fact) => {
+    if (fact.kind === 'Noted') return fact.data ? { ...own, ...fact.data } : own;
+    if (fact.kind === 'PlanTaken') return withPlan(own, fact.plan);
+    return fact.kind === 'PlanRefused' && fact.plan ? { ...own, refused: fact.plan } : own;
+  },
+  task: taskInput,
+  onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(view, withReferrals(view, withoutTwins(plan.tasks))) }],
+  onResult: (view, ref, task) => (task.helper ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)]),
+  next: (view): readonly Move[] => {
+    const { run, own } = view;
+    if (run.plan === null && run.ending === null) return [{ do: 'plan' }];
+    const stage = stages.find((candidate) => candidate.wanted(view));
+    if (stage) return stage.ask(view);
+    if (run.ending === null) return [{ do: 'decide', reading: readingOf(view) }];
+    return own.draft ? [{ do: 'say', draft: unreviewed(view, own.draft) }] : [];
+  },
+  onDecided: ({ run, template }) => {
+    const text = `Agentic Loop — Iteration ${run.epoch + 1}/${template.max_agentic_rounds}: ${run.gap}`;
+    const forbidTried = run.decisions.at(-1)?.rule === 'D7';
+    return [
+      { do: 'note', code: 'agentic.iteration', text },
+      { do: 'plan', forbidTried },
+    ];
+  },
+  lastAnswer,
+  summary: roundSummary,
+  report: (view) => ({ complexity: view.own.complexity ?? 'moderate', review: reviewOf(view, view.run.answer) }),
+});
+
+/** Planner, experts, merger, then gap detection and up to `max_agentic_rounds` re-plans. */
+export const agentic = committee('agentic');
+/** The committee without the loop: one round, nothing to assess. */
+export const singlePass = committee('single-pass');

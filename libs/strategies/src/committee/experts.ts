@@ -1,0 +1,121 @@
+import type { PlannedTask, TaskWish, Template } from '@conclave/contracts';
+import { actionOf, isExpert, maxExpertTasks, tasksOf, type Move, type TaskState } from '@conclave/loop';
+import { categoryOf, confidenceOf, sureFrom, type CommitteeView } from './own.js';
+
+const profileOf = (template: Template, category: string) => template.experts[category] ?? template.experts['general'];
+
+/** Whether an unsure answer of this category is asked of a second tier. */
+const hasSecondTier = ({ template }: CommitteeView, category: string): boolean => (profileOf(template, category)?.t2?.length ?? 0) > 0;
+
+/** Models of the first tier, in the order in which they are tried. */
+const firstTier = ({ own, template }: CommitteeView, category: string): readonly string[] =>
+  own.choices[category] ?? profileOf(template, category)?.t1 ?? [];
+
+/** The tasks of a plan as the engine takes them: each with the members that always answer beside it. */
+export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): readonly TaskWish[] =>
+  tasks.flatMap((spec) => {
+    if (!isExpert(spec.capability))
+      return [{ spec, action: actionOf(spec, tasks), models: [], learn: 'settled' as const, stream: 'held' as const }];
+    const category = spec.capability.slice('expert.'.length);
+    const live = isShownLive(view, category);
+    const wish: TaskWish = {
+      spec,
+      action: actionOf(spec, tasks),
+      models: [...firstTier(view, category)],
+      learn: 'settled',
+      stream: live ? 'live' : 'held',
+      ...(live ? { composes: true } : {}),
+    };
+    const always = profileOf(view.template, category)?.always ?? [];
+    // Their ids cannot be a planner's.
+    const members = always.map((model, index): TaskWish => ({
+      spec: { ...spec, id: `${spec.id}~a${index + 1}` },
+      action: null,
+      models: [model],
+      learn: 'settled',
+      stream: 'held',
+      origin: spec.id,
+      tier: 'always',
+    }));
+    return [wish, ...members];
+  });
+
+/** The one expert of a trivial question writes the answer itself: its text is shown unless something may still change it. */
+function isShownLive(view: CommitteeView, category: string): boolean {
+  if (view.own.complexity !== 'trivial') return false;
+  const reviewed = view.template.critic?.categories ?? [];
+  const mayBeReviewed = reviewed.includes(category) || (reviewed.length > 0 && view.own.safety.length > 0);
+  return !hasSecondTier(view, category) && !mayBeReviewed;
+}
+
+/** Asks the second tier where a first-tier expert was unsure or failed, and says so. */
+export function escalate(view: CommitteeView, ref: string, task: TaskState): readonly Move[] {
+  const { result, spec } = task;
+  const isFirst = isExpert(spec.capability) && (task.tier ?? 't1') === 't1' && !task.helper;
+  if (!isFirst || !result || result.status === 'repeated' || result.status === 'cancelled') return [];
+  if (result.failure?.code === 'ALLOWANCE_EXHAUSTED') return [];
+  if (result.status === 'ok' && confidenceOf(task) >= sureFrom) return [];
+  const category = categoryOf(task);
+  if (!hasSecondTier(view, category) || view.budget === 'reserve' || view.budget === 'spent') return [];
+  const why = result.status === 'ok' ? `unsure (${result.confidence ?? 'no confidence'}, needs ${sureFrom})` : 'without an answer';
+  const text = `The ${category.replaceAll('_', ' ')} expert is ${why}: a model of the second tier is asked`;
+  const second: TaskWish = {
+    spec: { ...spec, id: `${spec.id}~t2` },
+    action: null,
+    models: [...(profileOf(view.template, category)?.t2 ?? [])],
+    learn: 'settled',
+    stream: 'held',
+    origin: spec.id,
+    tier: 't2',
+  };
+  return [
+    { do: 'note', code: 'expert.tier', text, taskId: ref },
+    { do: 'dispatch', tasks: [second] },
+  ];
+}
+
+/** The experts that the judge has hints for, asked again beside the round. Their answers count once they were scored better. */
+export const againOf = ({ own, run }: CommitteeView): readonly TaskWish[] =>
+  Object.entries(own.hints).flatMap(([ref, hint]) => {
+    const task = run.tasks[ref];
+    if (!task || hint === '') return [];
+    const origin = task.origin ?? task.spec.id;
+    const { models, tier } = task;
+    return [
+      {
+        spec: { ...task.spec, id: `${origin}~r${own.refined}` },
+        action: null,
+        models: [...models],
+        learn: 'accepted' as const,
+        stream: 'held' as const,
+        ...(tier ? { tier } : {}),
+        origin,
+        again: ref,
+        hints: hint,
+      },
+    ];
+  });
+
+/**
+ * A plan with the categories that experts of the round before referred to (moe.md, Experts): each gets the goal and all
+ * evidence of the new plan, unless the plan asks it anyway, the template has no such category, or the plan is full.
+ */
+export function withReferrals({ run, template }: CommitteeView, tasks: readonly PlannedTask[]): readonly PlannedTask[] {
+  const before = tasksOf(run, run.epoch - 1).map(([, task]) => task);
+  const asked = new Set([...before.map((task) => task.spec.capability), ...tasks.map((task) => task.capability)]);
+  const referred = new Set(before.flatMap((task) => task.result?.refer ?? []));
+  const room = maxExpertTasks - tasks.filter((task) => isExpert(task.capability)).length;
+  const evidence = tasks.filter((task) => !isExpert(task.capability)).map((task) => task.id);
+  const added = [...referred]
+    .filter((category) => Object.hasOwn(template.experts, category) && !asked.has(`expert.${category}`))
+    .slice(0, Math.max(0, room))
+    .map((category): PlannedTask => ({
+      id: `refer-${category}`.slice(0, 32),
+      capability: `expert.${category}`,
+      task: run.gap === '' ? run.request.goal : run.gap,
+      query: null,
+      needs: evidence,
+      metadata_filters: null,
+    }));
+  return [...tasks, ...added.filter((task) => !tasks.some((planned) => planned.id === task.id))];
+}

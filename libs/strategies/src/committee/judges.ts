@@ -1,0 +1,62 @@
+import type { Judge } from '@conclave/loop';
+import { criticInput, gapInput, hintsInput, scoreInput, synthesisInput, thinkingInput } from './context.js';
+import { failureText, type Own } from './own.js';
+import { reviewed, reviewedCategories } from './review.js';
+import { givenUp, pairsOf, unsureOf } from './stages.js';
+
+/** Where the detector gave no verdict the fallback is COMPLETE; the reason says so, and nothing of it counts as assessed (loop.md, Sufficiency). */
+const gap: Judge<Own> = {
+  task: 'Assess what is missing',
+  input: (view) => gapInput(view, view.own.draft),
+  take: (own, { result, why }) => {
+    if (why === 'budget') return { ...own, unaffordable: true };
+    if (result?.output?.kind !== 'assessment')
+      return { ...own, gap: { verdict: { verdict: 'complete', gap: '', nextFocus: '', parsed: false }, unread: 'failed' } };
+    const { assessment } = result.output;
+    return { ...own, gap: { verdict: assessment, unread: assessment.parsed ? null : 'unreadable' } };
+  },
+};
+
+const hints: Judge<Own> = {
+  task: 'Say how unsure experts may do better',
+  input: (view) => hintsInput(view, unsureOf(view)),
+  take: (own, { result }, view) => {
+    const given = result?.output?.kind === 'hints' ? result.output.hints : {};
+    return Object.keys(given).length > 0 ? { ...own, refining: 'answers', hints: given } : { ...own, ...givenUp(view) };
+  },
+};
+
+const score: Judge<Own> = {
+  task: 'Compare the answers of experts that were asked again',
+  input: (view) => scoreInput(view, pairsOf(view)),
+  take: (own, { result }) => ({ ...own, refining: 'scored', scores: result?.output?.kind === 'scores' ? result.output.scores : [] }),
+};
+
+const thinking: Judge<Own> = {
+  task: 'Think before the answer is written',
+  input: thinkingInput,
+  take: (own, { result }) => ({ ...own, thinking: result?.output?.kind === 'thinking' ? result.output.text : '' }),
+};
+
+const synthesis: Judge<Own> = {
+  task: 'Write the answer',
+  input: (view) => synthesisInput(view, view.run.ending && view.run.ending.outcome !== 'completed' ? view.run.gap || null : null),
+  take: (own, verdict, { run }, ref) => {
+    const { result } = verdict;
+    if (result?.output?.kind === 'synthesis') {
+      const { text, insight, cutShort, unsupported } = result.output;
+      const draft = { text, sources: result.sources, insight, cutShort, epoch: run.tasks[ref]!.epoch };
+      return { ...own, draft: { ...draft, ...(unsupported?.length ? { unsupported } : {}) } };
+    }
+    if (run.ending === null) return { ...own, ...(verdict.why === 'budget' ? { unaffordable: true } : {}), undraftable: true };
+    return { ...own, unwritten: verdict.why === 'budget' || verdict.result ? '' : failureText(verdict.failure) };
+  },
+};
+
+const critic: Judge<Own> = {
+  task: 'Review the answer',
+  input: (view) => criticInput(view, view.own.draft!, reviewedCategories(view)),
+  take: reviewed,
+};
+
+export const judges = { gap, hints, score, thinking, synthesis, critic } as const;

@@ -1,0 +1,51 @@
+import type { Draft, Review, SafetyTopic } from '@conclave/contracts';
+import { isExpert, type Verdict } from '@conclave/loop';
+import { categoryOf, wantsFormat, type CommitteeView, type Own } from './own.js';
+
+/** Answers up to this many characters are not reviewed (moe.md, Critic). */
+const shortAnswer = 100;
+
+const sentences = {
+  not_reviewed: 'This answer touches a topic where it should have been reviewed; it was not reviewed.',
+  unparsable: 'This answer was given to a review whose verdict could not be read.',
+} as const;
+
+/** Category of the reviews that stand for a topic; `null` where any review does. */
+const categoryOfTopic: Readonly<Record<SafetyTopic, string | null>> = { medicine: 'medical_consult', law: 'legal_advisor', danger: null };
+
+/**
+ * Safety-critical categories that any round of the run has asked, or whose topic the question itself shows: neither a re-plan nor a
+ * planner that sees nothing in it drops the review.
+ */
+export function reviewedCategories({ run, own, template }: CommitteeView): readonly string[] {
+  const reviewed = new Set(template.critic?.categories ?? []);
+  if (reviewed.size === 0) return [];
+  const asked = Object.values(run.tasks).filter((task) => isExpert(task.spec.capability));
+  const shown = own.safety.map((topic) => categoryOfTopic[topic] ?? topic);
+  return [...new Set([...asked.map(categoryOf), ...shown])].filter((category) => reviewed.has(category) || category === 'danger');
+}
+
+/** Whether an answer may go out only after a verdict. */
+export const needsReview = (view: CommitteeView, answer: Draft | null): boolean =>
+  answer !== null && answer.text.length > shortAnswer && reviewedCategories(view).length > 0;
+
+/** What the critic says of the answer of a run that has ended, or would end now. */
+export const reviewOf = (view: CommitteeView, answer: Draft | null): Review =>
+  view.own.review ?? (needsReview(view, answer) ? 'not_reviewed' : 'none');
+
+/** An answer that goes out as it is: where a verdict was due and never came, it says so. */
+export const unreviewed = (view: CommitteeView, answer: Draft): Draft =>
+  view.own.review === null && needsReview(view, answer) ? remarked(view, answer, sentences.not_reviewed) : answer;
+
+/** The answer as the verdict leaves it. */
+export function reviewed(own: Own, verdict: Verdict, view: CommitteeView): Own {
+  const answer = own.draft!;
+  const critique = verdict.result?.output?.kind === 'critique' ? verdict.result.output : null;
+  if (!critique) return { ...own, draft: unreviewed(view, answer), review: 'not_reviewed' };
+  const review = critique.verdict;
+  if (review === 'corrected' && critique.text) return { ...own, draft: { ...answer, text: critique.text, insight: null }, review };
+  return { ...own, draft: review === 'unparsable' ? remarked(view, answer, sentences.unparsable) : answer, review };
+}
+
+const remarked = (view: CommitteeView, answer: Draft, sentence: string): Draft =>
+  wantsFormat(view) ? answer : { ...answer, text: `${answer.text}\n\n${sentence}` };

@@ -1,0 +1,174 @@
+import type { Draft } from '@conclave/contracts';
+import { isExpert, isJudge, tasksOf, type Move, type TaskState } from '@conclave/loop';
+import { againOf } from './experts.js';
+import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
+import { needsReview, reviewedCategories } from './review.js';
+import { takePlaces } from './superseding.js';
+
+/** When the result of a round is assessed: not at all, on the evidence before anything is written, or on a written draft. */
+export const modeOf = ({ run, own, template }: View): 'none' | 'evidence' | 'answer' =>
+  own.complexity === 'trivial' || run.strategy === 'single-pass' || template.max_agentic_rounds === 0 ? 'none' : template.gap_check;
+
+/** Whether the open round is assessed: another one may follow, and the budget allows it. */
+export const mayAssess = (view: View): boolean =>
+  modeOf(view) !== 'none' && !view.lastRound && view.budget !== 'reserve' && view.budget !== 'spent';
+
+const knows = ({ run }: View): boolean => run.memory.facts.length > 0;
+
+/** Whether something is to be written now: the answer, or in answer mode the draft that is assessed. */
+const writes = (view: View): boolean =>
+  view.run.ending !== null ||
+  (view.run.round !== null && modeOf(view) === 'answer' && mayAssess(view) && knows(view) && !view.own.undraftable);
+
+/** Something is to be written and was not yet. */
+const isUnwritten = (view: View): boolean => writes(view) && view.own.draft === null && view.own.unwritten === null;
+
+/** Experts of the round that are not sure of their answer. */
+export const unsureOf = (view: View): readonly (readonly [string, TaskState])[] =>
+  heardNow(view).filter(([, task]) => confidenceOf(task) < sureFrom);
+
+/** Experts that were asked again in the round of refinement under way. */
+const askedAgain = ({ run, own }: View): readonly (readonly [string, TaskState])[] =>
+  tasksOf(run, run.epoch).filter(([, { spec, again }]) => again !== undefined && spec.id.endsWith(`~r${own.refined}`));
+
+/** Answers to be compared with those before them. */
+export const pairsOf = (view: View) =>
+  askedAgain(view).flatMap(([id, after]) => {
+    const before = view.run.tasks[after.again!];
+    return after.result?.status === 'ok' && before ? [{ id, before, after }] : [];
+  });
+
+/**
+ * The answer without a merger: exactly one expert was heard, it was sure, and there is neither evidence nor a failed task to speak of. The
+ * one expert of a trivial question is taken as it is.
+ */
+export function fastAnswer(view: View): Draft | null {
+  const { run, own } = view;
+  const mine = Object.values(run.tasks).filter((task) => !isJudge(task) && task.result?.status !== 'repeated');
+  if (own.complexity === 'trivial') {
+    const [best] = heardNow(view);
+    return best ? draftOf(view, best[1]) : null;
+  }
+  const [only, ...others] = mine.filter(heard);
+  if (!only || others.length > 0 || mine.some((task) => !isExpert(task.spec.capability))) return null;
+  const failed = mine.some((task) => task !== only && task.again === undefined && task.result?.status !== 'ok' && !task.superseded);
+  return failed || confidenceOf(only) < sureFrom || wantsFormat(view) ? null : draftOf(view, only);
+}
+
+const draftOf = ({ run }: View, { result }: TaskState): Draft => ({
+  text: result!.text,
+  sources: [],
+  insight: null,
+  cutShort: result!.cutShort,
+  epoch: run.epoch,
+});
+
+const note = (data: Partial<Own>, code?: Extract<Move, { do: 'note' }>['code'], text = ''): Move => ({
+  do: 'note',
+  data: data as Record<string, unknown>,
+  ...(code ? { code, text } : {}),
+});
+
+/** A step on the way to an answer. The first in the list that is wanted is asked for; what comes of it folds into the committee's own part. */
+interface Stage {
+  wanted(view: View): boolean;
+  ask(view: View): readonly Move[];
+}
+
+/** The judge says how unsure experts may do better. */
+const hints: Stage = {
+  wanted: (view) =>
+    isUnwritten(view) &&
+    view.own.refining === 'no' &&
+    view.own.complexity !== 'trivial' &&
+    view.own.refined < (view.template.refine_rounds ?? 0) &&
+    view.budget === 'free' &&
+    unsureOf(view).length > 0,
+  ask: (view) => {
+    const named = unsureOf(view).map(([, task]) => `${categoryOf(task)} (${confidenceOf(task)})`);
+    const begun = { refined: view.own.refined + 1, refining: 'hints', hints: {}, scores: [] } as const;
+    return [note(begun, 'expert.unsure', `Not sure enough: ${named.join(', ')}`), { do: 'judge', name: 'hints' }];
+  },
+};
+
+/** They are asked again. */
+const again: Stage = {
+  wanted: (view) => view.own.refining === 'answers' && askedAgain(view).length === 0,
+  ask: (view) => {
+    const tasks = againOf(view);
+    return tasks.length > 0 ? [{ do: 'dispatch', tasks, helper: true }] : [note(givenUp(view))];
+  },
+};
+
+/** The judge compares. */
+const score: Stage = {
+  wanted: (view) => view.own.refining === 'answers',
+  ask: (view) => (pairsOf(view).length > 0 ? [note({ refining: 'score' }), { do: 'judge', name: 'score' }] : [note(givenUp(view))]),
+};
+
+/** Only a better answer is taken. */
+const accept: Stage = {
+  wanted: (view) => view.own.refining === 'scored',
+  ask: (view) => {
+    const scores = new Map(view.own.scores.map((one) => [one.taskId, one]));
+    const scored = pairsOf(view).flatMap(({ id, after }) => {
+      const found = scores.get(id);
+      return found ? [{ id, task: after, delta: found.after - found.before }] : [];
+    });
+    if (scored.length === 0) return [note(givenUp(view))];
+    const deltas = scored.map(({ task, delta }) => `${categoryOf(task)} ${signed(delta)}${delta > 0 ? '' : ', not taken'}`);
+    const text = `Second try of unsure experts (${view.own.refined}): ${deltas.join('; ')}`;
+    const better = scored.filter(({ delta }) => delta > 0);
+    return [note({ refining: 'no' }, 'refinement.response', text), ...better.flatMap(({ id, task }) => takePlaces(view.run, id, task))];
+  },
+};
+const signed = (delta: number): string => `${delta > 0 ? '+' : ''}${Math.round(delta * 100) / 100}`;
+/** Without hints or scores another round would ask the same again. */
+export const givenUp = ({ template }: View): Partial<Own> => ({ refining: 'no', refined: template.refine_rounds ?? 0 });
+
+/** A thinking step before a complex question is answered. */
+const thinking: Stage = {
+  wanted: (view) =>
+    isUnwritten(view) &&
+    view.own.complexity === 'complex' &&
+    view.template.thinking === true &&
+    view.own.thinking === null &&
+    view.budget === 'free' &&
+    knows(view) &&
+    fastAnswer(view) === null,
+  ask: () => [{ do: 'judge', name: 'thinking' }],
+};
+
+/** The answer: the one sure expert's, or a synthesis. */
+const write: Stage = {
+  wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null),
+  ask: (view) => {
+    const draft = fastAnswer(view);
+    const trivial = view.own.complexity === 'trivial';
+    const text = trivial ? 'A trivial question: one expert answers' : 'One sure expert and nothing to merge: its answer is the answer';
+    if (draft) return [note({ draft }, 'fast.path', text)];
+    if (view.run.ending === null) return [{ do: 'judge', name: 'synthesis' }];
+    const stream = reviewedCategories(view).length > 0 ? 'held' : 'live';
+    return [{ do: 'judge', name: 'synthesis', from: 'reserve', stream, composes: true }];
+  },
+};
+
+/** What is missing? */
+const gap: Stage = {
+  wanted: (view) =>
+    view.run.ending === null &&
+    view.run.round !== null &&
+    mayAssess(view) &&
+    knows(view) &&
+    view.own.gap === null &&
+    !view.own.unaffordable,
+  ask: () => [{ do: 'judge', name: 'gap' }],
+};
+
+/** The critic has the last word where a wrong answer does harm. */
+const review: Stage = {
+  wanted: (view) => view.run.ending !== null && view.own.review === null && needsReview(view, view.own.draft),
+  ask: () => [{ do: 'judge', name: 'critic', from: 'reserve' }],
+};
+
+export const stages: readonly Stage[] = [hints, again, score, accept, thinking, write, gap, review];

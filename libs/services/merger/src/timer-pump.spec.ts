@@ -12,6 +12,8 @@ const timer = (n: number): DueTimer => ({
   task: { id: `run_00000001/0/x${n}`, taskClass: 'expert' },
 });
 
+const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
+
 /** A world of due timers; `failing` publications fail first. */
 function world(count: number, failing = 0) {
   const due = Array.from({ length: count }, (_, n) => timer(n));
@@ -27,7 +29,7 @@ function world(count: number, failing = 0) {
     now: () => Promise.resolve(9),
     journal: { started: () => Promise.resolve(true) },
     leases: { liveWorkers: () => Promise.resolve(2) },
-    runs: { unpublished: () => Promise.resolve([]) },
+    runs: { unpublished: () => Promise.resolve([]), header: () => Promise.resolve({ traceparent }) },
     timers: {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),
       remove: (one: DueTimer) => {
@@ -65,6 +67,7 @@ describe('the timer pump', () => {
     expect(published[0]).toMatchObject({
       id: 'run_00000001/timer/task:run_00000001/0/x0/1',
       data: { firedAt: 9, task: { started: true, liveWorkers: 2 } },
+      traceparent: expect.stringContaining('ab'.repeat(16)),
     });
     for (const n of [0, 99, 229]) {
       const name = timer(n).name;

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { makeEvent, TimerFired, timerId } from '@conclave/contracts';
-import { CRASH_POINTS, LOGGER, type CrashPoints, type Logger } from '@conclave/platform';
+import { CRASH_POINTS, LOGGER, traceparentIn, type CrashPoints, type Logger } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
 /** Longest nap between two looks at the timers. */
@@ -65,9 +65,11 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     const about = task
       ? { started: await this.state.journal.started(task.id), liveWorkers: await this.state.leases.liveWorkers(task.taskClass) }
       : null;
+    const id = timerId(runId, name, arm);
+    const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     return makeEvent(
       TimerFired,
-      { id: timerId(runId, name, arm), runId, source: 'merger', time: now },
+      { id, runId, source: 'merger', time: now, traceparent },
       { runId, name, arm, dueAt, firedAt: now, task: about },
     );
   }

@@ -47,6 +47,7 @@ export {
   KnowledgeProposed,
   LetterSettled,
   PlanCreated,
+  KeptPlan,
   PlannedTask,
   PlanRequested,
   ResultReady,

@@ -221,6 +221,7 @@ function conclude(moves: Moves, answer: Draft | null): void {
         complexity: run.complexity ?? 'moderate',
         cached: run.cached ? { origin: run.cached.origin, runId: run.cached.runId, distance: run.cached.distance } : null,
         caching: run.caching ?? null,
+        plan: run.plan ?? null,
         experts: expertOutcomes(run),
         review: run.review ?? 'none',
         evidence: currentFacts(run.memory)
@@ -232,4 +233,5 @@ function conclude(moves: Moves, answer: Draft | null): void {
       },
     ),
   );
+  delete run.plan;
 }

@@ -67,6 +67,9 @@ function startRound(moves: Moves, strategy: Strategy, plan: PlanCreated['data'])
   if (run.epoch === 0 && plan.complexity !== 'moderate') run.complexity = plan.complexity;
   if (plan.safety.length > 0) run.safety = [...new Set([...(run.safety ?? []), ...plan.safety])];
   if (Object.keys(plan.choices).length > 0) run.choices = plan.choices;
+  const { complexity, signals, searchQuestion } = plan;
+  if (run.epoch === 0 && run.caching?.plan && plan.usage.calls > 0 && !plan.fallback)
+    run.plan = { complexity, signals, tasks: plan.tasks, searchQuestion };
   const filters = plan.tasks.find((task) => task.metadata_filters)?.metadata_filters;
   if (filters) run.filters = filters;
   if (plan.searchQuestion !== null && run.memory.searchQuestion === null)

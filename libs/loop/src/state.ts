@@ -10,6 +10,7 @@ import type {
   FailureNote,
   HistoryEntry,
   Insight,
+  KeptPlan,
   Memory,
   Outcome,
   PlanCreated,
@@ -181,6 +182,8 @@ export interface RunState {
   cached?: CachedAnswer;
   /** Absent where the run may neither read nor fill a cache. */
   caching?: CacheKeys;
+  /** First plan, where a model made it and the plan cache may have it once the run has ended well; gone with the end. */
+  plan?: KeptPlan;
   skill?: { name: string; arguments: string; version: number } | null;
   detail?: 'redacted' | 'full';
   composing?: Composing;

@@ -7,7 +7,6 @@ export {
   graphJudgementMs,
   KeptAnswer,
   keptMs,
-  KeptPlan,
   nearestDistance,
   runTag,
   semanticKey,

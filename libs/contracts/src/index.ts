@@ -73,6 +73,7 @@ export {
   CollectionRequest,
   CollectionView,
   CommandAccepted,
+  type CommandName,
   CommandRequest,
   ConclaveOptions,
   ContentPart,

@@ -1,4 +1,4 @@
-import type { PlannedTask, StrategyId, TaskInputDraft, Template } from '@conclave/contracts';
+import type { CommandName, PlannedTask, StrategyId, TaskInputDraft, Template } from '@conclave/contracts';
 import type { BornRun, Draft, TaskState } from './state.js';
 
 /** When a strategy has its result assessed: not at all, on the evidence before anything is written, or on a written draft. */
@@ -10,6 +10,8 @@ export type AssessmentMode = 'none' | 'evidence' | 'answer';
  */
 export interface Strategy {
   readonly id: StrategyId;
+  /** What its runs take in some state; everything else is refused before it reaches a run. `cancel` is among them. */
+  readonly commands: readonly CommandName[];
   /** Rounds the template allows, the first pass included. */
   maxRounds(template: Template): number;
   assessment(template: Template): AssessmentMode;

@@ -29,7 +29,7 @@ export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from
 export { answerLabel } from './prompts/rendering.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { expertPrompt, synthesisPrompt, wantsJson } from './prompts/task-prompts.js';
-export { strategyOf } from './registry.js';
+export { commandsOf, strategyOf } from './registry.js';
 export { citedSources, sourceList } from './replies/citations.js';
 export { readExpert } from './replies/expert-reply.js';
 export { readGap } from './replies/gap-reply.js';

@@ -47,6 +47,7 @@ export const template = (changes: Partial<Template> = {}): Template => ({
 /** A strategy with the agentic shape and no prompts: what the engine needs to be tested by itself. */
 export const plainStrategy: Strategy = {
   id: 'agentic',
+  commands: ['cancel'],
   maxRounds: (of) => 1 + of.max_agentic_rounds,
   assessment: (of) => (of.max_agentic_rounds === 0 ? 'none' : of.gap_check),
   policy: { stuckThreshold: 3, stallLimit: 2 },

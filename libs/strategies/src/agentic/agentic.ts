@@ -15,6 +15,7 @@ import {
 /** Planner, experts, merger, then gap detection and up to `max_agentic_rounds` re-plans. */
 export const agentic: Strategy = {
   id: 'agentic',
+  commands: ['cancel'],
   maxRounds: (template) => 1 + template.max_agentic_rounds,
   assessment: (template) => (template.max_agentic_rounds === 0 ? 'none' : template.gap_check),
   policy: { stuckThreshold: 3, stallLimit: 2 },

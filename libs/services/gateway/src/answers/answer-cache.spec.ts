@@ -176,6 +176,7 @@ describe('the caches of answers, before a run is accepted', () => {
     ['the form of the answer', { response_format: { type: 'json_object' } }],
     ['the length of the answer', { max_tokens: 5 }],
     ['the number of rounds', { conclave: { rounds: 0 } }],
+    ['the level', { conclave: { complexity: 'complex' } }],
   ])('takes a request with another value of %s for another one', async (_what, body) => {
     await open();
     await learn((await ask(question)).data);

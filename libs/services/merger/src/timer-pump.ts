@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { makeEvent, TimerFired, timerId } from '@conclave/contracts';
-import { CRASH_POINTS, LOGGER, traceparentIn, type CrashPoints, type Logger } from '@conclave/platform';
+import { Failure, isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { CRASH_POINTS, LOGGER, METRICS, traceparentIn, type CrashPoints, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
 /** Longest nap between two looks at the timers. */
@@ -25,6 +25,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CRASH_POINTS) private readonly crashPoints: CrashPoints,
+    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -55,9 +56,24 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     if (due.length === 0) return this.state.timers.wait(maxWaitMs, this.stop.signal);
     this.crashPoints.reached('merger', 'timer-due', due[0]!.runId);
     const now = await this.state.now();
-    await this.log.publish(await Promise.all(due.map((timer) => this.fired(timer, now))));
+    const fired = await Promise.all(due.map((timer) => this.firedOrDropped(timer, now)));
+    const events = fired.filter((event) => event !== null);
+    if (events.length > 0) await this.log.publish(events);
     this.crashPoints.reached('merger', 'timer-published', due[0]!.runId);
     for (const timer of due) await this.state.timers.remove(timer);
+  }
+
+  /** Null for a timer of which no event can be made, now or later: it must not hold those that are due beside and after it. */
+  private async firedOrDropped(timer: DueTimer, now: number) {
+    try {
+      return await this.fired(timer, now);
+    } catch (error) {
+      if (!(error instanceof Failure) || isOutage(error)) throw error;
+      this.metrics.count('timers_dropped_total', {});
+      const { runId: run, name, arm } = timer;
+      this.logger.error('A timer was dropped: no event can be made of it.', { run, timer: name, arm, error });
+      return null;
+    }
   }
 
   private async fired(timer: DueTimer, now: number) {

@@ -84,6 +84,13 @@ export const failures = {
     errorType: 'caller_invalid',
     message: 'The run cannot take this command in its present state.',
   },
+  COMMAND_NOT_TAKEN: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'No run of this strategy takes this command, whatever its state. Send one that it takes.',
+  },
   ...accessFailures,
   OVERLOADED: {
     status: 429,

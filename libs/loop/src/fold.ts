@@ -53,6 +53,7 @@ const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
   planned: 0,
   taken: -1,
   plans: [],
+  keptPlan: null,
   tasks: {},
   round: null,
   factsBefore: 0,
@@ -193,7 +194,8 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
 }
 
 function planTaken(run: RunState, { epoch, plan }: FactOf<'PlanTaken'>): RunState {
-  const { complexity, cached, fallback, usage, failure, searchQuestion } = plan;
+  const { complexity, cached, fallback, usage, failure, searchQuestion, signals, tasks } = plan;
+  const mayBeKept = run.planned === 0 && (run.request.caching?.plan ?? null) !== null && usage.calls > 0 && !fallback;
   return {
     ...run,
     epoch,
@@ -203,6 +205,7 @@ function planTaken(run: RunState, { epoch, plan }: FactOf<'PlanTaken'>): RunStat
     taken: epoch,
     spent: addUsage(run.spent, usage),
     plans: [...run.plans, { epoch, complexity, cached, fallback, usage, failure }],
+    ...(mayBeKept ? { keptPlan: { complexity, signals, tasks, searchQuestion } } : {}),
     memory: searchQuestion !== null && run.memory.searchQuestion === null ? { ...run.memory, searchQuestion } : run.memory,
   };
 }

@@ -22,6 +22,6 @@ export {
 export { recordedFacts, restoredFacts } from './recorded-facts.js';
 export { type HashedStep, inputOf, type RecordedStep, Replay, replay, type Replayed, type StepTrace } from './replay.js';
 export { type Command, isJudge, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
-export type { CommandName, Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
+export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';

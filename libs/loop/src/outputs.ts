@@ -120,6 +120,7 @@ function completedEvent(
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
       caching: caching ?? null,
+      plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,
       evidence: currentFacts(run.memory)

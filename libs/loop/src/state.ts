@@ -6,6 +6,7 @@ import type {
   FactOf,
   FailureNote,
   HistoryEntry,
+  KeptPlan,
   Memory,
   PlanCreated,
   PlanRequested,
@@ -106,6 +107,8 @@ export interface RunState {
   readonly planned: number;
   readonly taken: number;
   readonly plans: readonly PlanRecord[];
+  /** First plan, where a model made it and the plan cache may have it once the run has ended well. */
+  readonly keptPlan: KeptPlan | null;
   readonly tasks: Readonly<Record<string, TaskState>>;
   /** Tasks of the open round; null where none is open. */
   readonly round: readonly string[] | null;

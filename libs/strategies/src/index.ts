@@ -7,7 +7,6 @@ export {
   graphJudgementMs,
   KeptAnswer,
   keptMs,
-  KeptPlan,
   nearestDistance,
   runTag,
   semanticKey,
@@ -31,7 +30,7 @@ export { answerLabel } from './prompts/rendering.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { expertPrompt, synthesisPrompt, wantsJson } from './prompts/task-prompts.js';
 export { sureFrom } from './committee/own.js';
-export { strategyOf } from './registry.js';
+export { commandsOf, strategyOf } from './registry.js';
 export { citedSources, sourceList } from './replies/citations.js';
 export { readExpert } from './replies/expert-reply.js';
 export { readGap } from './replies/gap-reply.js';

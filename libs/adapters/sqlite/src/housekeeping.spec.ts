@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { defaultTtl } from '@conclave/ports';
+import { acceptance, counting, nthInput, timer, type Tally } from '@conclave/ports/suites';
 import { Database } from './database/database.js';
 import { ShiftedClock } from './__fixtures__/shifted-clock.js';
 import { prune } from './housekeeping.js';
@@ -85,5 +86,19 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     await pruned();
     expect(rows('score_event')).toBe(0);
     expect(await state.scores.read({ tenant: 'acme', category: 'c', models: ['m'] })).toEqual([{ model: 'm', positive: 2, negative: 0 }]);
+  });
+
+  it('forgets after the retention what a stray record left of a run that nobody accepted, and no open run', async () => {
+    const [stray, open] = ['run_stray00001', 'run_open000001'];
+    await state.runs.accept(acceptance(open));
+    for (const runId of [stray, open])
+      await state.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { arm: [timer('wall', 1)] }));
+    clock.shift(9 * minute);
+    await pruned();
+    expect([rows('run'), rows('timer'), rows('applied')]).toEqual([2, 2, 2]);
+    clock.shift(2 * minute);
+    await pruned();
+    expect([rows('run'), rows('timer'), rows('applied')]).toEqual([1, 1, 1]);
+    expect(await state.runs.read(open)).not.toBeNull();
   });
 });

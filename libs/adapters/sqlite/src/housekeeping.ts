@@ -113,8 +113,15 @@ const tablesOfRun = [
   'run',
 ] as const;
 
+/** Runs that have ended, and what stray records left of runs that nobody accepted: those never end. */
 function pruneRuns({ sql }: Tick, before: number): number {
-  const over = sql.all<{ run_id: string }>('SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ? LIMIT ?', before, batch);
+  const over = sql.all<{ run_id: string }>(
+    `SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ?
+     UNION ALL SELECT run_id FROM run WHERE terminal = 0 AND header IS NULL AND accepted_at <= ? LIMIT ?`,
+    before,
+    before,
+    batch,
+  );
   for (const { run_id } of over) {
     // '0' is the character behind '/': the range holds the flags of all its tasks.
     sql.run('DELETE FROM cancel WHERE id = ? OR (id > ? AND id < ?)', run_id, `${run_id}/`, `${run_id}0`);

@@ -16,7 +16,7 @@ import {
   Timestamp,
   Usage,
 } from '../values.js';
-import { Caller } from './plan.js';
+import { Caller, KeptPlan } from './plan.js';
 
 /** What one expert contributed, for scores and for people. */
 export const ExpertOutcome = z.object({
@@ -64,6 +64,7 @@ export const RunCompleted = defineEvent({
     complexity: Complexity.default('moderate'),
     cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
     caching: CacheKeys.nullable().default(null),
+    plan: KeptPlan.nullable().default(null).describe('first plan where a model made it and it may be kept for an equal question'),
     experts: z.array(ExpertOutcome).default([]),
     review: Review.default('none').describe('what the critic said'),
     evidence: z.array(Fact).default([]).describe('facts the answer was written from, bounded'),

@@ -125,6 +125,8 @@ export const CommandRequest = z.discriminatedUnion(
   { error: 'must be "cancel", "pause", "resume", "steer", "add_context", "override_step" or "answer"' },
 );
 export type CommandRequest = z.infer<typeof CommandRequest>;
+/** What a client may tell a run. A strategy declares which of them its runs take. */
+export type CommandName = CommandRequest['command'];
 
 export const CommandAccepted = z.object({
   object: z.literal('run.command'),

@@ -15,7 +15,7 @@ import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
 import { patiently } from '../process/patience.js';
-import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-context.js';
+import { traceIdOf, traceIdOfRun, traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
 import { planSubscriptions } from './groups.js';
 import { TaskLoad, type ClassLoad } from './task-load.js';
@@ -107,7 +107,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const context = this.contextOf(delivery);
     const outcome = await settle(handler(event, context), event.type);
     if (isDeferred(outcome)) return outcome;
-    const outputs = this.traced(event, outcome);
+    const outputs = traced(event, outcome);
     this.observe(event, outputs);
     for (const output of outputs) noteEnd(output, context.logger);
     return outputs;
@@ -119,7 +119,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const delivery: Delivery = { event, group, attempt: 0, appendedAt: event.time, signal: new AbortController().signal };
     const outcome = await settle(handler({ event, reason }, this.contextOf(delivery)), `dead:${event.type}`);
     if (isDeferred(outcome)) throw new TypeError(`The handler of dead:${event.type} returned defer(); a dead record is final.`);
-    const outputs = this.traced(event, outcome);
+    const outputs = traced(event, outcome);
     this.observe(event, outputs);
     return outputs;
   }
@@ -128,12 +128,6 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const { event } = delivery;
     const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
     return new DeliveryContext(delivery, this.options.logger.child({ run: event.runId, trace, type: event.type }));
-  }
-
-  /** Outputs stay in the trace of what caused them, each with a span of its own. */
-  private traced(cause: Event, outputs: readonly Event[]): readonly Event[] {
-    const trace = traceIdOf(cause.traceparent) ?? traceIdOfRun(cause.runId);
-    return outputs.map((output) => (output.traceparent ? output : { ...output, traceparent: traceparentFor(output, trace) }));
   }
 
   private measureConsumption(): void {

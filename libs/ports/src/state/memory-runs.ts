@@ -50,7 +50,8 @@ export class MemoryRuns implements Runs {
 
   async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
     const open = this.open();
-    if (!this.rows.has(header.runId) && open >= openLimit) return { kind: 'overloaded', open };
+    const row = this.rows.get(header.runId);
+    if (!row?.header && !row?.terminal && open >= openLimit) return { kind: 'overloaded', open };
     this.addHeader(header);
     if (retryKey !== null) this.mapRetry(retryKey, header.runId);
     return { kind: 'accepted' };
@@ -220,6 +221,6 @@ export class MemoryRuns implements Runs {
   }
 
   private open(): number {
-    return [...this.rows.values()].filter(({ terminal }) => !terminal).length;
+    return [...this.rows.values()].filter(({ terminal, header }) => !terminal && header !== null).length;
   }
 }

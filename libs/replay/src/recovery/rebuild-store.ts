@@ -1,5 +1,6 @@
 import { CommandIssued, commandId, makeEvent } from '@conclave/contracts';
-import { aboveLost, bodyOf, type EventLog, type Recovery, type StoredRecord, type StoreMark } from '@conclave/ports';
+import { traceparentIn } from '@conclave/platform';
+import { aboveLost, bodyOf, type EventLog, type Recovery, type RestoredRun, type StoredRecord, type StoreMark } from '@conclave/ports';
 import { KnownRun, recoveryActor } from './known-runs.js';
 import { lostRequest } from './lost-request.js';
 import { rebuildRun, type RebuildOptions } from './rebuild-run.js';
@@ -170,17 +171,18 @@ class StoreRebuild {
       // A store that holds a newer state needs no log to go on.
       if (ends === null || (said === 'kept' && run.version > 0)) return;
       this.done.aborted.push({ runId, fault: ends });
-      if (!known.aborted) await log.publish([abortOf(runId, above.commandSeq, now, ends)]);
+      if (!known.aborted) await log.publish([abortOf(run, above.commandSeq, now, ends)]);
     });
     return true;
   }
 }
 
 /** Ends a run that cannot go on, through the engine like any other end. Its number is one that is never given again. */
-const abortOf = (runId: string, seq: number, now: number, fault: string) =>
-  makeEvent(
+function abortOf({ runId, header }: Pick<RestoredRun<unknown>, 'runId' | 'header'>, seq: number, now: number, fault: string) {
+  const id = commandId(runId, seq);
+  return makeEvent(
     CommandIssued,
-    { id: commandId(runId, seq), runId, source: 'transport', time: now },
+    { id, runId, source: 'transport', time: now, traceparent: traceparentIn(header, { id, runId }) },
     {
       seq,
       actor: recoveryActor,
@@ -188,3 +190,4 @@ const abortOf = (runId: string, seq: number, now: number, fault: string) =>
       command: { name: 'abort', reason: `the state store was lost and this run could not be rebuilt: ${fault}` },
     },
   );
+}

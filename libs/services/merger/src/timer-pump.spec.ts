@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event } from '@conclave/contracts';
-import { noCrashPoints, silentLogger } from '@conclave/platform';
-import type { DueTimer, EventLog, StateStore } from '@conclave/ports';
+import { noCrashPoints, openMetrics, silentLogger } from '@conclave/platform';
+import { MemoryStores, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
+import { counting, nthInput, timer as armed, until, type Tally } from '@conclave/ports/suites';
 import { TimerPump } from './timer-pump.js';
 
 const timer = (n: number): DueTimer => ({
@@ -11,6 +12,8 @@ const timer = (n: number): DueTimer => ({
   dueAt: 5,
   task: { id: `run_00000001/0/x${n}`, taskClass: 'expert' },
 });
+
+const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 
 /** A world of due timers; `failing` publications fail first. */
 function world(count: number, failing = 0) {
@@ -27,7 +30,7 @@ function world(count: number, failing = 0) {
     now: () => Promise.resolve(9),
     journal: { started: () => Promise.resolve(true) },
     leases: { liveWorkers: () => Promise.resolve(2) },
-    runs: { unpublished: () => Promise.resolve([]) },
+    runs: { unpublished: () => Promise.resolve([]), header: () => Promise.resolve({ traceparent }) },
     timers: {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),
       remove: (one: DueTimer) => {
@@ -52,7 +55,7 @@ function world(count: number, failing = 0) {
       return Promise.resolve();
     },
   } as unknown as EventLog;
-  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints), empty, published, order };
+  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints, { count: () => undefined }), empty, published, order };
 }
 
 describe('the timer pump', () => {
@@ -65,6 +68,7 @@ describe('the timer pump', () => {
     expect(published[0]).toMatchObject({
       id: 'run_00000001/timer/task:run_00000001/0/x0/1',
       data: { firedAt: 9, task: { started: true, liveWorkers: 2 } },
+      traceparent: expect.stringContaining('ab'.repeat(16)),
     });
     for (const n of [0, 99, 229]) {
       const name = timer(n).name;
@@ -78,5 +82,27 @@ describe('the timer pump', () => {
     await empty;
     await pump.onApplicationShutdown();
     expect(published).toHaveLength(1);
+  });
+
+  it('drops a timer of which no event can be made, says and counts it, and fires the others of the batch and those behind', async () => {
+    const { state } = new MemoryStores().connect('merger');
+    const arm = (runId: string, names: readonly string[]) =>
+      state.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { arm: names.map((name, at) => armed(name, at)) }));
+    await arm('no run at all', ['wall']);
+    await arm('run_00000001', ['planning', ...Array.from({ length: 120 }, (_, n) => `task:${n}`)]);
+    const published: string[] = [];
+    const log = {
+      publish: (events: readonly Event[]) => Promise.resolve(void published.push(...events.map(({ runId }) => runId))),
+    } as unknown as EventLog;
+    const metrics = openMetrics({ runtime: false });
+    const told: unknown[] = [];
+    const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
+    const pump = new TimerPump(state, log, logger, noCrashPoints, metrics);
+    pump.onApplicationBootstrap();
+    await until('every timer has gone', async () => (await state.timers.due(1)).length === 0);
+    await pump.onApplicationShutdown();
+    expect(published).toEqual(Array.from({ length: 121 }, () => 'run_00000001'));
+    expect(await metrics.text()).toContain('conclave_timers_dropped_total 1');
+    expect(told).toMatchObject([[expect.stringContaining('dropped'), { run: 'no run at all', timer: 'wall', arm: 1 }]]);
   });
 });

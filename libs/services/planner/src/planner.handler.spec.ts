@@ -75,7 +75,7 @@ function planner(options: { cancelled?: boolean; started?: boolean; status?: str
     },
   } as unknown as CallMaker;
   return {
-    handler: new PlannerHandler(state, maker, { append }, { count: () => undefined }, Math.random),
+    handler: new PlannerHandler(state, maker, { append }, Math.random),
     asked,
     said: () => lines.flatMap((line) => (line.kind === 'progress' ? [line.text] : [])),
   };

@@ -12,7 +12,7 @@ import {
   type PlanRequested,
 } from '@conclave/contracts';
 import { fallbackTasks } from '@conclave/loop';
-import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
+import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
   EMBEDDER,
@@ -47,7 +47,6 @@ import type { z } from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
-import { mayCachePlan, PlanCache } from './plan-cache.js';
 
 /** Tries of one plan: the first and two re-asks with what was wrong. */
 const tries = 3;
@@ -59,7 +58,6 @@ export const RANDOM = Symbol('Random');
 
 /** All of the state that a planner looks at. */
 export type PlannerState = WorkState & {
-  readonly caches: Pick<StateStore['caches'], 'read' | 'write'>;
   readonly scores: Pick<StateStore['scores'], 'read'>;
 };
 
@@ -93,7 +91,6 @@ const reAskTokens = 1_500;
 /** Splits a goal into tasks; on a gap, makes the plan of the next round. One plan per epoch, whoever makes it. */
 @Controller()
 export class PlannerHandler {
-  private readonly plans: PlanCache;
   private readonly choices: ModelChoices;
   private readonly lookup: Lookup;
 
@@ -101,14 +98,12 @@ export class PlannerHandler {
     @Inject(STATE) private readonly state: PlannerState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) private readonly stream: ShownIn,
-    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(RANDOM) random: Random,
     @Inject(SEARCH) search: Search | null = null,
     @Inject(GRAPH) graph: KnowledgeGraph | null = null,
     @Inject(VECTORS) vectors: Vectors | null = null,
     @Inject(EMBEDDER) embedder: Embedder | null = null,
   ) {
-    this.plans = new PlanCache(state.caches, maker);
     this.choices = new ModelChoices(state.scores, maker, random);
     this.lookup = new Lookup({ search, graph, vectors, embedder }, maker);
   }
@@ -173,22 +168,14 @@ export class PlannerHandler {
     };
     if (level.complexity === 'trivial' && gap === null)
       return planned({ ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] });
+    if (gap === null && request.plan) {
+      await this.show(runId, owner, 1, request, [
+        { n: 0, code: 'planner.result', text: 'The plan comes from the plan cache', detail: JSON.stringify(request.plan.tasks) },
+      ]);
+      return planned({ ...blank, ...request.plan, safety: level.safety, epoch, cached: true });
+    }
     const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
     const records: Event[] = [];
-    const isCacheable = gap === null && mayCachePlan(request);
-    if (isCacheable) {
-      const found = await this.plans.find(look, request);
-      if (found.kind === 'busy') return defer(found.retryInMs);
-      records.push(...found.records);
-      if (found.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
-      this.metrics.count(found.value ? 'cache_hits_total' : 'cache_misses_total', { cache: 'plan' });
-      if (found.value) {
-        await this.show(runId, owner, 1, request, [
-          { n: 0, code: 'planner.result', text: 'The plan comes from the plan cache', detail: JSON.stringify(found.value.tasks) },
-        ]);
-        return planned({ ...blank, ...found.value, safety: level.safety, epoch, cached: true }, records);
-      }
-    }
     let usage = noUsage;
     let asked: readonly Asked[] = [];
     let shownAttempt = 1;
@@ -238,8 +225,6 @@ export class PlannerHandler {
       if (plan.ok) {
         const { searchQuestion } = plan;
         const tasks = [...(gap === null ? withVision(plan.tasks, request, level.complexity) : plan.tasks)];
-        if (isCacheable)
-          await this.plans.keep(runId, request, { complexity: level.complexity, signals: level.signals, tasks, searchQuestion });
         return planned({ ...blank, ...level, epoch, tasks, searchQuestion, reAsks: tried, usage }, records);
       }
       asked = [...asked, { reply: answered.reply.content, faults: plan.faults }];

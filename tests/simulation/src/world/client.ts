@@ -90,7 +90,7 @@ export class SimulatedClient {
         system: null,
         answer: {},
         given: [],
-        wishes: { rounds: null, limits: {}, progress: null, detail: null, cache: true },
+        wishes: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true },
       },
       template,
       caller,

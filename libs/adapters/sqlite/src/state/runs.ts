@@ -41,6 +41,9 @@ export interface RunsParts {
 
 const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
 
+/** A record of a run that nobody accepted leaves a row too; it takes no place among the open runs. */
+const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
+
 /** Open runs whose state is kept beside the file: a run is busy in bursts, and a state has some ten kilobytes. */
 const keptStates = 128;
 
@@ -54,8 +57,9 @@ export class SqliteRuns implements Runs {
     const { database, now, retryKeyMs } = this.parts;
     return database.write((tick): Accepted => {
       const { sql } = tick;
-      const known = sql.get('SELECT 1 AS found FROM run WHERE run_id = ?', header.runId) !== undefined;
-      const { open } = sql.get<{ open: number }>('SELECT COUNT(*) AS open FROM run WHERE terminal = 0')!;
+      const known =
+        sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND (header IS NOT NULL OR terminal = 1)', header.runId) !== undefined;
+      const { open } = sql.get<{ open: number }>(countOpen)!;
       if (!known && open >= openLimit) return { kind: 'overloaded', open };
       this.addHeader(tick, header);
       if (retryKey !== null) {
@@ -181,7 +185,7 @@ export class SqliteRuns implements Runs {
   }
 
   async openCount(): Promise<number> {
-    return this.parts.database.read((sql) => sql.get<{ open: number }>('SELECT COUNT(*) AS open FROM run WHERE terminal = 0'))!.open;
+    return this.parts.database.read((sql) => sql.get<{ open: number }>(countOpen))!.open;
   }
 
   cancel(id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { RunAccepted, RunList, RunView } from '@conclave/contracts';
+import { CommandRequest, RunAccepted, RunList, RunView } from '@conclave/contracts';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
+import { commandOf } from './commands.js';
 
 let world: World;
 beforeEach(async () => {
@@ -127,11 +128,17 @@ describe('a command', () => {
       { command: 'override_step', skill: 'research', input: 'x' },
       { name: 'override_step', skill: 'research', input: 'x' },
     ],
-  ])('is passed on: %j', async (body, sent) => {
+  ])('that no run of the strategy takes is refused at the door, with what is taken: %j', async (body, sent) => {
     await start();
-    expect((await command(body)).status).toBe(202);
-    expect(world.commands()[0]!.data.command).toEqual(sent);
-    expect(world.stores.flagged.size).toBe(0);
+    const response = await command(body);
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false']);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'COMMAND_NOT_TAKEN', param: 'command', message: expect.stringMatching(/strategy agentic takes: cancel\./) },
+    });
+    expect([world.commands(), world.stores.flagged.size]).toEqual([[], 0]);
+    // What a strategy will take is known to the engine by this name.
+    expect(commandOf(CommandRequest.parse(body))).toEqual(sent);
+    expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 1 });
   });
 
   it.each([[{ command: 'explode' }], [{ command: 'abort', reason: 'x' }], [{ command: 'steer' }], [{}]])('is refused: %j', async (body) => {

@@ -41,7 +41,7 @@ export function describeRun(stored: unknown): RunView {
     })),
     history: run.history,
     decisions: run.decisions.map((decision) => ({ ...decision })),
-    usage: { total: run.spent, items },
+    usage: { total: run.spent, items, openCalls: run.openCalls ?? 0, recorded: null },
     limits: run.limits ?? { wall_time_s: 1, model_calls: 1, prompt_tokens: 1, tokens: 1, cost: null, concurrent_tasks: 1 },
     failure: run.failure,
     acceptedAt: run.startedAt,

@@ -5,6 +5,7 @@ import { compose, fastAnswer } from './compose.js';
 import { ended } from './decision-table.js';
 import { dispatchJudge, settleUnanswered } from './dispatch.js';
 import type { Moves } from './moves.js';
+import { openCallsOf } from './open-calls.js';
 import type { BornRun, Draft, Ending, RunState, TaskState } from './state.js';
 import { isExpert } from './plan-rules.js';
 import { currentFacts } from './superseding.js';
@@ -189,6 +190,8 @@ export const isAssessed = ({ assessment }: Pick<RunState, 'assessment'>): boolea
 function conclude(moves: Moves, answer: Draft | null): void {
   const { run, now } = moves;
   const ending = run.ending!;
+  const openCalls = openCallsOf(run);
+  if (openCalls > 0) run.openCalls = openCalls;
   moves.disarmAll();
   run.phase = 'done';
   run.answer = answer;
@@ -212,6 +215,7 @@ function conclude(moves: Moves, answer: Draft | null): void {
       { id: completedId(run.runId), runId: run.runId, source: 'merger', time: now },
       {
         ...shared,
+        openCalls,
         question: run.goal,
         assessed: isAssessed(run),
         insight: answer?.insight ?? null,

@@ -166,6 +166,8 @@ export interface RunState {
   /** Facts in the ledger when the current round began. */
   factsBefore: number;
   spent: Usage;
+  /** Calls that were in flight when it ended; absent where there were none. */
+  openCalls?: number;
   timers: Record<string, { arm: number; dueAt: number | null }>;
   commandSeq: number;
   assessment: Verdict | null;

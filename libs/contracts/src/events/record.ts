@@ -53,7 +53,12 @@ export const RunCompleted = defineEvent({
     insight: Insight.nullable(),
     history: z.array(HistoryEntry),
     rounds: z.int().nonnegative(),
-    usage: Usage.describe('sum over every hidden model call'),
+    usage: Usage.describe('sum over every hidden model call that had ended by then'),
+    openCalls: z
+      .int()
+      .nonnegative()
+      .default(0)
+      .describe('calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone'),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),

@@ -18,6 +18,7 @@ import { probe, readClock, readIdentity, startIdentity } from './scripts/store.j
 import { RedisScores } from './scores.js';
 import { RedisSettings } from './settings.js';
 import { RedisTimers } from './timers.js';
+import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
 
 export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls'> {
@@ -48,7 +49,10 @@ export interface RedisState {
 
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
-/** Opens state, run streams and blobs on one Redis primary. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in. */
+/**
+ * Opens state, run streams and blobs on one Redis primary. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in,
+ * STORE_OLDER and STORE_NEWER for what another version wrote; nothing is changed then.
+ */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
   const ttl = { ...defaultTtl, blobMs: longestRetentionMs, ...options.ttl };
@@ -76,6 +80,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     caches: new RedisCaches(connection, keys),
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
+    usage: new RedisUsageLedger(connection, keys, ttl),
     identity: identityOf(connection, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@conclave/contracts';
-import type { Above, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
+import type { Above, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
 import type { Connection } from './connection.js';
 import { above } from './journal.js';
 import type { Keys } from './keys.js';
 import { beginRecovery, endRecovery, liveProcesses, restoreCalls, restoreRun } from './scripts/recovery.js';
+import { addUsage } from './scripts/usage.js';
 import { timerMember, timerRecord } from './timers.js';
 
 /** A run without a header is in no list: its tenant is not known. */
+import { accountsOf, adding } from './usage-ledger.js';
 const noTenant = '';
 
 /**
@@ -41,6 +43,7 @@ export class RedisRecovery implements Recovery {
       question: header?.data.goal ?? '',
       acceptedAt: String(header?.data.requestedAt ?? 0),
       version: String(restored.version),
+      accounts: header ? accountsOf(header.data.caller) : '',
       state: JSON.stringify(restored.state),
       status: restored.status,
       terminal: restored.terminal ? '1' : '0',
@@ -79,6 +82,10 @@ export class RedisRecovery implements Recovery {
 
   /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
+  async paid(calls: readonly PaidCall[]): Promise<void> {
+    for (const call of calls) await this.connection.runUnguarded(addUsage, ...adding(this.keys, this.ttl, call));
+  }
+
     await this.connection.send('note a lost body', (redis) => redis.set(this.keys.blob(sha256), '', 'PX', this.ttl.blobMs, 'NX'));
   }
 

@@ -58,7 +58,9 @@ export const RunCompleted = defineEvent({
       .int()
       .nonnegative()
       .default(0)
-      .describe('calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone'),
+      .describe(
+        'calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone',
+      ),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),
@@ -154,6 +156,7 @@ export const CallRecorded = defineEvent({
     purpose: z.string().describe('capability it was made for, such as `judge.gap`'),
     model: z.string().describe('`model@provider`, or the name of the tool'),
     reportedModel: z.string().nullable().describe('what the server says it used'),
+    caller: Caller.optional().describe('who asked, for a call that a gateway made for a client directly; of a run its request says it'),
     status: z.enum(['ok', 'error', 'cancelled', 'timeout']),
     requestHash: z.string().describe('SHA-256 of the canonical request'),
     request: z.unknown().describe('messages and parameters; null where `store_prompts` is not full'),

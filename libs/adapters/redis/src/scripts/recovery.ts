@@ -47,7 +47,7 @@ if r.header ~= '' and not held[3] then
     if not there or there == runId then break end
     at = at + 1
   end
-  redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'acceptedAt', text(at))
+  redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'acceptedAt', text(at), 'accounts', r.accounts)
   redis.call('ZADD', tenant, text(at), runId)
 end
 local heldVersion = tonumber(held[1]) or 0

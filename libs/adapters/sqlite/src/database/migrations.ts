@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import { graphSchema, originSchema } from '../graph/graph-schema.js';
 import { textSchema, vectorSchema } from '../vectors/schema.js';
-import { attachedSchema, firstSchema, secondSchema } from './schema.js';
+import { attachedSchema, firstSchema, secondSchema, usageSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
 /** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
@@ -18,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { version: 5, sql: originSchema },
   { version: 6, sql: textSchema },
   { version: 7, sql: attachedSchema },
+  { version: 8, sql: usageSchema },
 ];
 
 /**

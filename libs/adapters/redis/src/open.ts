@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { topicsFor } from '@conclave/contracts';
+import { Failure, topicsFor } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
 import { RedisCaches } from './caches.js';
@@ -14,7 +14,7 @@ import { RedisOnce } from './once.js';
 import { RedisRecovery } from './recovery.js';
 import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
-import { probe, readClock, readIdentity, startIdentity } from './scripts/store.js';
+import { probe, readClock, readFormat, readIdentity, startIdentity, storeFormat } from './scripts/store.js';
 import { RedisScores } from './scores.js';
 import { RedisSettings } from './settings.js';
 import { RedisTimers } from './timers.js';
@@ -64,7 +64,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   };
   const now = (): Promise<number> => connection.run(readClock, [], []);
   try {
-    await now();
+    await checkFormat(connection);
   } catch (error) {
     await close();
     throw error;
@@ -96,6 +96,12 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   };
 }
 
+async function checkFormat(connection: Connection): Promise<void> {
+  const format = (await connection.runUnguarded(readFormat, [], [])) ?? storeFormat;
+  if (format === storeFormat) return;
+  throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}, this program reads ${storeFormat}.`);
+}
+
 /** Whoever has read or started the identity works on that store alone from then on; generation 0 is a store to be rebuilt, which nobody works on. */
 function identityOf(connection: Connection, watched: boolean): StateStore['identity'] {
   const remember = (mark: StoreMark | null): void => (watched ? connection.remember(mark) : undefined);
@@ -107,7 +113,7 @@ function identityOf(connection: Connection, watched: boolean): StateStore['ident
   return {
     read: async () => remembered(await connection.runUnguarded(readIdentity, [], [])),
     async start(storeId) {
-      const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID()]);
+      const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID(), storeFormat]);
       const mark = { storeId: id, generation: Number(generation) };
       remember(mark);
       return mark;

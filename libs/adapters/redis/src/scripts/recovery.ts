@@ -8,7 +8,7 @@ export const beginRecovery = script<number>(
   'begin-recovery',
   `
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', '0')
+redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', '0', 'format', ARGV[4])
 return 1
 `,
 );
@@ -17,7 +17,7 @@ export const endRecovery = script<number>(
   'end-recovery',
   `
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', ARGV[4])
+redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', ARGV[4], 'format', ARGV[5])
 return 1
 `,
 );

@@ -3,12 +3,15 @@ import { setMaxListeners } from 'node:events';
 import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import {
+  isPaid,
   leaseRenewMs,
   leaseTtlMs,
   type CallMessage,
   type CallOutcome,
+  type JournalCall,
   type ModelReply,
   type Models,
+  type Paid,
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
@@ -52,6 +55,12 @@ class Overtaken extends Error {}
 
 /** Milliseconds between two looks at whether somebody waits for a parked run again. */
 const parkedRetryMs = 1_000;
+
+/** Tools have no tokens: nothing is counted for them. */
+const isModel = (name: string): boolean => name.includes('@');
+
+/** What the usage ledger is told with the end of a call, whatever that end is. */
+const paidFor = (name: string, usage: Usage, at: number): Paid | undefined => (isModel(name) && isPaid(usage) ? { usage, at } : undefined);
 
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
@@ -170,6 +179,7 @@ export class CallMaker implements Calls {
     const step = callStep(call.owner, call.index);
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
     const from = performance.now();
+    const elapsed = (): number => Math.round(performance.now() - from);
     // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
     const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
     if (begun.kind === 'busy') return begun;
@@ -221,7 +231,10 @@ export class CallMaker implements Calls {
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
-        await throughOutages(() => state.journal.abandon(at), this.closing.signal);
+        // What was sent is paid all the same.
+        const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
+        const paid = paidFor(name, spent, startedAt + elapsed());
+        await throughOutages(() => state.journal.abandon(at, paid), this.closing.signal);
         history.write({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
         throw error;
       }
@@ -233,9 +246,9 @@ export class CallMaker implements Calls {
       watch?.stop();
     }
     await repeated;
-    if (!name.includes('@')) usage = noUsage;
-    const durationMs = Math.round(performance.now() - from);
-    const said = await this.keep(at, () => ({
+    if (!isModel(name)) usage = noUsage;
+    const durationMs = elapsed();
+    const said = await this.keep(at, paidFor(name, usage, startedAt + durationMs), () => ({
       reply,
       failure,
       cancelled,
@@ -260,15 +273,16 @@ export class CallMaker implements Calls {
 
   /** The call is paid: its outcome is kept until the journal has it, however long the store is away. What cannot be kept at all is given up. */
   private async keep(
-    at: { readonly runId: string; readonly step: string; readonly attempt: number },
+    at: JournalCall,
+    paid: Paid | undefined,
     outcome: () => StoredCall,
   ): Promise<{ readonly answer: 'stored' | 'refused'; readonly stored: StoredCall }> {
     const { journal } = this.parts.state;
     try {
       const stored = outcome();
-      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }), this.closing.signal), stored };
+      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }, paid), this.closing.signal), stored };
     } catch (error) {
-      if (!isOutage(error)) await throughOutages(() => journal.abandon(at), this.closing.signal);
+      if (!isOutage(error)) await throughOutages(() => journal.abandon(at, paid), this.closing.signal);
       throw error;
     }
   }

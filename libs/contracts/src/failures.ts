@@ -3,6 +3,7 @@ import type { FailureSpec } from './failure-spec.js';
 import { accessFailures } from './failures-of-access.js';
 import { evidenceFailures } from './failures-of-evidence.js';
 import { knowledgeFailures } from './failures-of-knowledge.js';
+import { storeFailures } from './failures-of-stores.js';
 
 export const failures = {
   REQUEST_INVALID: {
@@ -121,41 +122,7 @@ export const failures = {
     errorType: 'own_unavailable',
     message: 'The gateway is not ready to accept work. Try again after the time in Retry-After.',
   },
-  STORE_UNAVAILABLE: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_unavailable',
-    message: 'The state store does not answer.',
-  },
-  STORE_REPLACED: {
-    status: 503,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_store',
-    message: 'The state store is empty or older than the event log. Run `conclave recover` before anything is consumed.',
-  },
-  STORE_FULL: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_store',
-    message: 'The store has no room left. Free disk space; nothing that was acknowledged is lost.',
-  },
-  DATA_FOLDER_IN_USE: {
-    status: 503,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'caller_configuration',
-    message: 'Another process already uses this data folder. Stop it, or set CONCLAVE_HOME to another folder.',
-  },
-  DATA_FOLDER_NEWER: {
-    status: 503,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'caller_configuration',
-    message: 'The data folder was written by a newer version of Conclave. Start that version, or set CONCLAVE_HOME to another folder.',
-  },
+  ...storeFailures,
   LOG_UNAVAILABLE: {
     status: 503,
     type: 'server_error',

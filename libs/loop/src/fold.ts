@@ -80,6 +80,7 @@ const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
   answer: null,
   failure: null,
   endedAt: null,
+  openCalls: 0,
   due: { arm: 0, at: null },
   hash: '',
   last: at,
@@ -187,8 +188,8 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
     case 'Noted':
       return run;
     case 'RunEnded': {
-      const { ending, answer, failure, at } = fact;
-      return { ...run, ending, answer, failure, endedAt: at, awaiting: null, owed: [], paused: null, question: null };
+      const { ending, answer, failure, at, openCalls } = fact;
+      return { ...run, ending, answer, failure, openCalls, endedAt: at, awaiting: null, owed: [], paused: null, question: null };
     }
   }
 }

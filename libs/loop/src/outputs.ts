@@ -108,7 +108,7 @@ function completedEvent(
       cutShort: answer?.cutShort ?? false,
       sources: [...(answer?.sources ?? [])],
       usage,
-      open_calls: openCalls,
+      openCalls,
       rounds,
       failure,
       question: goal,

@@ -129,6 +129,7 @@ export type {
   DueTimer,
   Hints,
   Journal,
+  JournalCall,
   Leases,
   Runs,
   RunSummary,
@@ -139,6 +140,17 @@ export type {
   Timers,
   TimerToArm,
 } from './state/state.js';
+export {
+  type AccountPeriod,
+  accountMs,
+  dayOf,
+  daysOf,
+  isPaid,
+  type Paid,
+  type PaidCall,
+  paidCallOf,
+  type UsageLedger,
+} from './state/usage-ledger.js';
 export {
   type Symbolic,
   type SymbolicArgs,

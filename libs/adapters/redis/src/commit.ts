@@ -67,7 +67,7 @@ export class Commits {
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),
       disarm: made.disarm.map((name) => timerMember(runId, name)),
       cancels: made.cancels,
-      perRun: [own.journal, own.started, own.cancelled, own.commands, own.attached],
+      perRun: [own.journal, own.started, own.cancelled, own.commands, own.attached, own.usage],
     };
     return {
       keys: [

@@ -12,6 +12,7 @@ export interface RunKeys {
   readonly cancelled: string;
   readonly commands: string;
   readonly attached: string;
+  readonly usage: string;
 }
 
 /** Every key and channel of a store. All of them begin with its prefix, so that stores can share a server. */
@@ -34,6 +35,8 @@ export class Keys {
   readonly aroundRun: readonly [string, string];
   /** What stands before the name of a task class. */
   readonly beforeClass: string;
+  /** What stands before the name and the day of an account. */
+  readonly beforeAccount: string;
 
   constructor(private readonly prefix: string) {
     this.identity = `${prefix}identity`;
@@ -50,6 +53,7 @@ export class Keys {
     this.settings = `${prefix}settings`;
     this.aroundRun = [`${prefix}{`, '}:run'];
     this.beforeClass = `${prefix}class:`;
+    this.beforeAccount = `${prefix}usage:`;
   }
 
   of(runId: string): RunKeys {
@@ -64,6 +68,7 @@ export class Keys {
       cancelled: key('cancelled'),
       commands: key('commands'),
       attached: key('attached'),
+      usage: key('usage'),
     };
   }
 
@@ -115,6 +120,10 @@ export class Keys {
   }
   once(tenant: string, name: string): string {
     return this.ofTenant('once', tenant, name);
+  }
+  /** `name` is JSON. */
+  account(name: string, day: string): string {
+    return `${this.beforeAccount}${name}:${day}`;
   }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;

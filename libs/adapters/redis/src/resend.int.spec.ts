@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { WorkerEntry } from '@conclave/contracts';
+import { noUsage, type WorkerEntry } from '@conclave/contracts';
 import { acceptance, counting, listen, namedOutput, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
 import { cuttingProxy, type CuttingProxy } from './__fixtures__/cutting-proxy.js';
 import { newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
@@ -81,7 +81,9 @@ describe('A command that was carried out but not answered', () => {
     const step = `${runId}/0/t1/call/0`;
     const begun = await unanswered(() => journal.begin({ runId, step, nonce: 'n', owner: 'p1' }));
     expect(begun).toEqual({ kind: 'begun', attempt: 1, repeated: false });
-    expect(await unanswered(() => journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'blue' }))).toBe('stored');
+    const paid = { usage: { ...noUsage, calls: 1, prompt: 10 }, at: 1_700_000_000_000 };
+    expect(await unanswered(() => journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'blue' }, paid))).toBe('stored');
+    expect(await state.store.usage.ofRun(runId)).toEqual(paid.usage);
   });
 
   it('counts one attempt of a delivery, and takes back no more than one', async () => {

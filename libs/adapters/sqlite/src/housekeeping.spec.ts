@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { defaultTtl } from '@conclave/ports';
+import { accountMs, defaultTtl } from '@conclave/ports';
 import { acceptance, counting, nthInput, timer, type Tally } from '@conclave/ports/suites';
 import { Database } from './database/database.js';
 import { ShiftedClock } from './__fixtures__/shifted-clock.js';
@@ -69,6 +69,22 @@ describe('housekeeping of caches, scores and things that happen once', () => {
       mine: false,
       holder: 'h',
     });
+  });
+
+  it('forgets calls that belong to no run after the retention, and the sums of an account after thirteen months', async () => {
+    const at = clock.now();
+    const used = { calls: 1, prompt: 1, completion: 1, reasoning: 0, cost: 0, estimated: false };
+    const caller = { tenant: 'acme', actor: 'key' };
+    await state.usage.add({ runId: 'run_direct00', step: 'run_direct00/direct/call/0', attempt: 1, usage: used, at, caller });
+    await pruned();
+    expect([rows('usage_call'), rows('usage_account')]).toEqual([1, 1]);
+    clock.shift(10 * minute);
+    await pruned();
+    expect([rows('usage_call'), rows('usage_account')]).toEqual([0, 1]);
+    expect(await state.usage.ofAccount({ tenant: 'acme', period: 'month', at })).toEqual(used);
+    clock.shift(accountMs + 24 * 60 * minute);
+    await pruned();
+    expect(rows('usage_account')).toBe(0);
   });
 
   it('remembers an event that was counted for the retention from its last use, and the scores for good', async () => {

@@ -1,5 +1,5 @@
 import { runRetentionMs, topicsFor } from '@conclave/contracts';
-import { defaultTtl, type StoreTtl } from '@conclave/ports';
+import { accountMs, dayOf, defaultTtl, type StoreTtl } from '@conclave/ports';
 import type { Store, Tick } from './database/database.js';
 import { forgetCached } from './state/caches.js';
 
@@ -32,6 +32,11 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
       'DELETE FROM journal WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = journal.run_id)',
       now - ttl.retentionMs,
     );
+    sql.run(
+      'DELETE FROM usage_call WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = usage_call.run_id)',
+      now - ttl.retentionMs,
+    );
+    sql.run('DELETE FROM usage_account WHERE day < ?', dayOf(now - accountMs));
     sql.run(
       `DELETE FROM cancel WHERE at <= ? AND NOT EXISTS
          (SELECT 1 FROM run WHERE run.run_id = CASE instr(id, '/') WHEN 0 THEN id ELSE substr(id, 1, instr(id, '/') - 1) END)`,
@@ -103,6 +108,7 @@ function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [str
 const tablesOfRun = [
   'applied',
   'journal',
+  'usage_call',
   'timer',
   'command_seq',
   'attached',

@@ -54,11 +54,13 @@ export const RunCompleted = defineEvent({
     history: z.array(HistoryEntry),
     rounds: z.int().nonnegative(),
     usage: Usage.describe('sum over every hidden model call that had ended by then'),
-    open_calls: z
+openCalls: z
       .int()
       .nonnegative()
       .default(0)
-      .describe('tasks that were under way when the run ended: what they still cost is not in `usage`'),
+      .describe(
+        'calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone',
+      ),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),
@@ -172,6 +174,7 @@ export const CallRecorded = defineEvent({
     reply: z.unknown().describe('reply; null where `store_prompts` is not full'),
     failure: FailureNote.nullable(),
     usage: Usage,
+    caller: Caller.optional().describe('who asked, for a call that a gateway made for a client directly; of a run its request says it'),
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
     firstTokenMs: z.int().nonnegative().nullable(),

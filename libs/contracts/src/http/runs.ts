@@ -97,7 +97,13 @@ export const RunView = z.object({
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
   usage: z.object({
-    total: Usage,
+    total: Usage.describe('what the run had used when it ended, or by now'),
+    openCalls: z.int().nonnegative().default(0).describe('calls that were in flight when it ended: `total` does not hold what they cost'),
+    recorded: Usage.nullable()
+      .default(null)
+      .describe(
+        'sum of the usage ledger over every model call that was made for the run, also of those that ended after it, were made to learn from it, or were given up by a process that stopped',
+      ),
     items: z.array(
       z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage }),
     ),

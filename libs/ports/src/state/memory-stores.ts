@@ -13,6 +13,7 @@ import { MemoryRuns } from './memory-runs.js';
 import { MemoryScores } from './memory-scores.js';
 import { MemorySettings } from './memory-settings.js';
 import { MemoryTimers } from './memory-timers.js';
+import { MemoryUsageLedger } from './memory-usage-ledger.js';
 import type { Runs, StateStore } from './state.js';
 
 export interface MemoryStoresOptions {
@@ -40,6 +41,7 @@ export class MemoryStores {
   readonly caches: MemoryCaches;
   readonly scores = new MemoryScores();
   readonly once: MemoryOnce;
+  readonly usage: MemoryUsageLedger;
   mark: StoreMark | null = null;
 
   constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
@@ -48,7 +50,8 @@ export class MemoryStores {
     this.clock = clock;
     this.leases = new MemoryLeases(now, this.hints);
     this.deliveries = new LeasedDeliveries((processId) => this.leases.leftMs(processId) > 0);
-    this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId));
+    this.usage = new MemoryUsageLedger((runId) => this.runs.rows.get(runId)?.header?.data.caller ?? null);
+    this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId), this.usage);
     this.timers = new MemoryTimers(clock);
     this.settings = new MemorySettings(now);
     this.caches = new MemoryCaches(now);
@@ -74,6 +77,7 @@ export class MemoryStores {
       caches: guard(this.caches),
       scores: guard(this.scores),
       once: guard(this.once),
+      usage: guard(this.usage),
       identity: guard({
         read: async () => this.mark,
         start: async (storeId: string) =>

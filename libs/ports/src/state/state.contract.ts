@@ -12,6 +12,7 @@ import { describeCommit } from './runs-commit.contract.js';
 import { describeScores } from './scores.contract.js';
 import { describeSettings } from './settings.contract.js';
 import { describeTimers } from './timers.contract.js';
+import { describeUsage } from './usage.contract.js';
 
 /** Every promise of `StateStore`; each test gets a new, empty store. */
 export function describeStateStore(name: string, harness: StoreHarness): void {
@@ -28,5 +29,6 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
     describeCaches(harness);
     describeScores(harness);
     describeOnce(harness);
+    describeUsage(harness);
   });
 }

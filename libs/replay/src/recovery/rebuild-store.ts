@@ -1,6 +1,16 @@
-import { CommandIssued, commandId, makeEvent } from '@conclave/contracts';
+import { type CallRecorded, CommandIssued, commandId, makeEvent } from '@conclave/contracts';
 import { traceparentIn } from '@conclave/platform';
-import { aboveLost, bodyOf, type EventLog, type Recovery, type RestoredRun, type StoredRecord, type StoreMark } from '@conclave/ports';
+import {
+  aboveLost,
+  bodyOf,
+  type EventLog,
+  paidCallOf,
+  type PaidCall,
+  type Recovery,
+  type RestoredRun,
+  type StoredRecord,
+  type StoreMark,
+} from '@conclave/ports';
 import { KnownRun, recoveryActor } from './known-runs.js';
 import { lostRequest } from './lost-request.js';
 import { rebuildRun, type RebuildOptions } from './rebuild-run.js';
@@ -125,19 +135,29 @@ class StoreRebuild {
     const runId = event?.runId ?? headers['ce_runid'];
     if (runId === undefined) return void (this.done.strangers += 1);
     if (this.over.has(runId)) return this.late(runId, record);
+    // A call that a gateway made for a client directly belongs to no run: it names who is charged.
+    const direct = event?.type === 'CallRecorded' && event.source === 'gateway' ? [paidCallOf(event as CallRecorded)] : [];
+    if (direct.length > 0) return this.writes.add(() => this.options.recovery.paid(this.stillCounted(direct)));
     const run = this.open.get(runId) ?? new KnownRun(runId);
     if (!run.take(record)) return;
     this.open.set(runId, run);
     if (run.isWhole && (await this.write(run, { onlyEnded: true }))) this.open.delete(runId);
   }
 
+  /** An attempt that ended longer ago may be in the sums of an older copy of the store, which does not know it by itself any more. */
+  private stillCounted(calls: readonly PaidCall[]): readonly PaidCall[] {
+    return calls.filter(({ at }) => at + this.options.retentionMs > this.options.now);
+  }
+
   /** A call of a run that has ended is still paid once. */
   private async late(runId: string, record: StoredRecord): Promise<void> {
     const run = new KnownRun(runId);
     run.take(record);
-    if (run.calls.size === 0) return;
+    const paid = this.stillCounted(run.takePaid());
+    if (run.calls.size + paid.length === 0) return;
     await this.writes.add(async () => {
       this.done.calls += await this.options.recovery.calls(runId, run.takeCalls());
+      await this.options.recovery.paid(paid);
     });
   }
 
@@ -161,6 +181,7 @@ class StoreRebuild {
     await this.writes.add(async () => {
       const said = await recovery.run(run, above);
       this.done.calls += await recovery.calls(runId, known.takeCalls());
+      await recovery.paid(this.stillCounted(known.takePaid()));
       if (run.terminal) return void (this.done.ended += 1);
       this.done.open += 1;
       this.done.timers += run.timers.length;

@@ -103,6 +103,7 @@ export class SimulatedProcess implements LivingProcess {
       caches: view('caches', seen.caches),
       scores: view('scores', seen.scores),
       once: view('once', seen.once),
+      usage: view('usage', seen.usage),
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),

@@ -96,7 +96,7 @@ export class Database {
     this.opening = sql.get<{ n: number }>('SELECT MAX(n) AS n FROM opening')!.n;
   }
 
-  /** Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, STORE_FULL, STORE_UNAVAILABLE. */
+  /** Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE. */
   static open(options: DatabaseOptions): Database {
     const { home, durability, now } = options;
     const inMemory = home === ':memory:';

@@ -2,6 +2,7 @@ import { isTerminal } from '@conclave/contracts';
 import {
   acceptedStatus,
   type Above,
+  type PaidCall,
   type Recovery,
   type RestoredCall,
   type RestoredRun,
@@ -12,6 +13,7 @@ import type { Store, Tick } from '../database/database.js';
 import { writeMark } from './identity.js';
 import type { ProcessLeases } from './leases.js';
 import type { SqliteTimers } from './timers.js';
+import { addPaid } from './usage-ledger.js';
 
 export interface RecoveryParts {
   readonly database: Store;
@@ -68,6 +70,12 @@ export class SqliteRecovery implements Recovery {
     });
   }
 
+  paid(calls: readonly PaidCall[]): Promise<void> {
+    return this.parts.database.write(({ sql }) => {
+      for (const call of calls) addPaid(sql, call);
+    });
+  }
+
   /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
     await this.parts.database.write(({ sql }) =>
@@ -86,10 +94,12 @@ export class SqliteRecovery implements Recovery {
     let acceptedAt = header?.data.requestedAt ?? this.parts.now();
     while (taken(acceptedAt)) acceptedAt += 1;
     sql.run(
-      `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
+      `INSERT INTO run (run_id, tenant, actor, accepted_at, header, status) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, actor = excluded.actor, accepted_at = excluded.accepted_at, header = excluded.header
+         WHERE header IS NULL`,
       runId,
       header?.data.caller.tenant ?? null,
+      header?.data.caller.actor ?? null,
       acceptedAt,
       header ? JSON.stringify(header) : null,
       status || acceptedStatus,

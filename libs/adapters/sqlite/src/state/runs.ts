@@ -235,10 +235,12 @@ export class SqliteRuns implements Runs {
     const { newest } = sql.get<{ newest: number | null }>('SELECT MAX(accepted_at) AS newest FROM run')!;
     const acceptedAt = Math.max(this.parts.now(), (newest ?? 0) + 1);
     sql.run(
-      `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
+      `INSERT INTO run (run_id, tenant, actor, accepted_at, header, status) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, actor = excluded.actor, accepted_at = excluded.accepted_at, header = excluded.header
+         WHERE header IS NULL`,
       header.runId,
       header.data.caller.tenant,
+      header.data.caller.actor,
       acceptedAt,
       JSON.stringify(header),
       acceptedStatus,

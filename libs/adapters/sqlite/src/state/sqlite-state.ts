@@ -13,6 +13,7 @@ import {
   type StateStore,
   type StoreTtl,
   type Timers,
+  type UsageLedger,
 } from '@conclave/ports';
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
@@ -30,6 +31,7 @@ import { SqliteRuns } from './runs.js';
 import { SqliteScores } from './scores.js';
 import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
+import { SqliteUsageLedger } from './usage-ledger.js';
 
 /** What all users of one database share inside the process. */
 export class SharedState {
@@ -68,6 +70,7 @@ export class SqliteState implements StateStore {
   readonly caches: Caches;
   readonly scores: Scores;
   readonly once: Once;
+  readonly usage: UsageLedger;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
   /** For whoever rebuilds the state from the log. */
@@ -95,6 +98,7 @@ export class SqliteState implements StateStore {
     this.caches = new SqliteCaches(database, shared.claims, now);
     this.scores = new SqliteScores(database, now);
     this.once = new SqliteOnce(database, now);
+    this.usage = new SqliteUsageLedger(database);
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
   }

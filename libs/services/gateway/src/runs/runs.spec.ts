@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CommandRequest, RunAccepted, RunList, RunView } from '@conclave/contracts';
+import { CommandRequest, noUsage, RunAccepted, RunList, RunView } from '@conclave/contracts';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
 import { commandOf } from './commands.js';
 
@@ -33,6 +33,19 @@ describe('a run', () => {
     world.write(completed());
     const late = RunView.parse(await (await get(`/v1/runs/${world.run()}`)).json());
     expect(late).toMatchObject({ status: 'completed', terminal: true, answer: 'It is blue [1].', rule: 'D3' });
+  });
+
+  it('is shown with what the ledger holds of its calls, which goes on after its end', async () => {
+    await start();
+    const id = world.run();
+    const shown = async () => RunView.parse(await (await get(`/v1/runs/${id}`)).json()).usage;
+    expect(await shown()).toMatchObject({ total: noUsage, openCalls: 0, recorded: noUsage });
+    world.write(completed());
+    const { total } = await shown();
+    const used = { ...noUsage, calls: 1, prompt: 10, completion: 5 };
+    for (const n of [0, 1])
+      await world.stores.state.usage.add({ runId: id, step: `${id}/0/t${n}/call/0`, attempt: 1, usage: used, at: Date.now() });
+    expect(await shown()).toMatchObject({ total, recorded: { ...used, calls: 2, prompt: 20, completion: 10 } });
   });
 
   it('is the same one for a repeat with the same Idempotency-Key', async () => {

@@ -116,6 +116,9 @@ export class Keys {
   once(tenant: string, name: string): string {
     return this.#ofTenant('once', tenant, name);
   }
+  breaker(provider: string): string {
+    return `${this.prefix}breaker:${provider}`;
+  }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;
   }

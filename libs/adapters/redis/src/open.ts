@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { topicsFor } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
+import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
 import type { CommitHooks } from './commit.js';
 import { Connection, type ConnectionSettings } from './connection.js';
@@ -76,6 +77,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     caches: new RedisCaches(connection, keys),
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
+    breakers: new RedisBreakers(connection, keys),
     identity: identityOf(connection, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),

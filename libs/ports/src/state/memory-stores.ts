@@ -4,6 +4,7 @@ import type { StoreMark } from '../event-log/event-log.js';
 import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import type { RunStream } from '../run-stream/run-stream.js';
 import { defaultTtl, type StoreTtl } from './limits.js';
+import { MemoryBreakers } from './memory-breakers.js';
 import { MemoryCaches } from './memory-caches.js';
 import { MemoryHints } from './memory-hints.js';
 import { MemoryJournal } from './memory-journal.js';
@@ -40,6 +41,7 @@ export class MemoryStores {
   readonly caches: MemoryCaches;
   readonly scores = new MemoryScores();
   readonly once: MemoryOnce;
+  readonly breakers: MemoryBreakers;
   mark: StoreMark | null = null;
 
   constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
@@ -53,6 +55,7 @@ export class MemoryStores {
     this.settings = new MemorySettings(now);
     this.caches = new MemoryCaches(now);
     this.once = new MemoryOnce(now);
+    this.breakers = new MemoryBreakers(now);
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
     const alive = (processId: string): boolean => this.leases.leftMs(processId) > 0;
@@ -74,6 +77,7 @@ export class MemoryStores {
       caches: guard(this.caches),
       scores: guard(this.scores),
       once: guard(this.once),
+      breakers: guard(this.breakers),
       identity: guard({
         read: async () => this.mark,
         start: async (storeId: string) =>

@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import type { StoreHarness } from './__fixtures__/store-harness.js';
+import { describeBreakers } from './breakers.contract.js';
 import { describeCaches } from './caches.contract.js';
 import { describeCancel } from './cancel.contract.js';
 import { describeDeliveries } from './deliveries.contract.js';
@@ -28,5 +29,6 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
     describeCaches(harness);
     describeScores(harness);
     describeOnce(harness);
+    describeBreakers(harness);
   });
 }

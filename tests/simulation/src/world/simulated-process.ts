@@ -113,6 +113,7 @@ export class SimulatedProcess {
       caches: view('caches', seen.caches),
       scores: view('scores', seen.scores),
       once: view('once', seen.once),
+      breakers: view('breakers', seen.breakers),
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),

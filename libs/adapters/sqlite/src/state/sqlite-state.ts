@@ -1,5 +1,7 @@
 import {
+  MemoryBreakers,
   MemoryClaims,
+  type Breakers,
   type Caches,
   type Clock,
   type DeliveryLedger,
@@ -36,6 +38,8 @@ export class SharedState {
   readonly hints = new ProcessHints();
   readonly leases: ProcessLeases;
   readonly claims: MemoryClaims;
+  /** In memory like the leases: a new start judges its providers anew. */
+  readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
   readonly openedAt: number;
 
@@ -48,6 +52,7 @@ export class SharedState {
     this.openedAt = clock.now();
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
+    this.breakers = new MemoryBreakers(() => clock.now());
   }
 
   close(): void {
@@ -68,6 +73,7 @@ export class SqliteState implements StateStore {
   readonly caches: Caches;
   readonly scores: Scores;
   readonly once: Once;
+  readonly breakers: Breakers;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
   /** For whoever rebuilds the state from the log. */
@@ -95,6 +101,7 @@ export class SqliteState implements StateStore {
     this.caches = new SqliteCaches(database, shared.claims, now);
     this.scores = new SqliteScores(database, now);
     this.once = new SqliteOnce(database, now);
+    this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
   }

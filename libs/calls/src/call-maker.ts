@@ -6,6 +6,7 @@ import {
   isPaid,
   leaseRenewMs,
   leaseTtlMs,
+  type CallHealth,
   type CallMessage,
   type CallOutcome,
   type JournalCall,
@@ -20,6 +21,7 @@ import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall,
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
+import { healthOf, ProviderBreakers, type ProviderGate } from './provider-breaker.js';
 import { takeSlot } from './provider-slot.js';
 import { priced, spentBy, usageOf } from './usage.js';
 
@@ -70,10 +72,12 @@ const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call 
  */
 export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
+  private readonly breakers: ProviderBreakers;
   private readonly closing = new AbortController();
 
   constructor(private readonly parts: CallMakerParts) {
     this.cancels = new CancelWatch(parts.state);
+    this.breakers = new ProviderBreakers(parts);
     // Every call that waits for a store listens, and leaves when it goes on.
     setMaxListeners(Infinity, this.closing.signal);
   }
@@ -85,21 +89,41 @@ export class CallMaker implements Calls {
   }
 
   async model(call: JournalledModelCall): Promise<CallEnd> {
-    return this.journalled(call, call.request.model, call.request, async (running) => {
-      const release = await takeSlot(this.parts, call.request.model, `${this.parts.processId}:${callStep(call.owner, call.index)}`, {
-        signal: running.signal,
-        deadline: call.deadline,
-      });
+    const { model } = call.request;
+    const holder = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
+    const gate = this.breakers.gate(model, holder);
+    const onBegun = async (attempt: number): Promise<void> => {
+      // Before anybody is told that this model is asked.
+      await gate.look();
+      await call.onBegun?.(attempt);
+    };
+    return this.journalled({ ...call, onBegun }, model, call.request, async (running) => {
+      const { signal } = running;
+      const release = await takeSlot(this.parts, model, holder, { signal, deadline: call.deadline, look: () => gate.look() });
       try {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
-        return await this.bounded(call, messages, running, call.deadline - now);
+        return await this.through(gate, call.deadline - now, () => this.bounded(call, messages, running, call.deadline - now));
       } finally {
         // The call is paid, whatever becomes of its slot; one that cannot be given back expires by itself.
         await release().catch((error: unknown) => this.parts.logger.warn('A slot was not given back.', { run: call.runId, error }));
       }
     });
+  }
+
+  /** Throws PROVIDER_UNWELL instead of making the call where its provider is left alone; else the provider is judged by how it ended. */
+  private async through(gate: ProviderGate, timeoutMs: number, perform: () => Promise<ModelReply>): Promise<ModelReply> {
+    const settle = await gate.enter();
+    let health: CallHealth = 'well';
+    try {
+      return await perform();
+    } catch (error) {
+      health = healthOf(error, timeoutMs);
+      throw error;
+    } finally {
+      await settle(health);
+    }
   }
 
   private async bounded(

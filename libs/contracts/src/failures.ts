@@ -201,6 +201,13 @@ export const failures = {
     errorType: 'provider_error',
     message: 'The model server failed.',
   },
+  PROVIDER_UNWELL: {
+    status: 503,
+    type: 'upstream_error',
+    retriable: true,
+    errorType: 'provider_unwell',
+    message: 'The model server failed too often of late and is left alone for a while.',
+  },
   PROVIDER_STREAM_BROKEN: {
     status: 502,
     type: 'upstream_error',

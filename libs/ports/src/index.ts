@@ -92,6 +92,19 @@ export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text
 export { planAppend, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
 export type { Search, SearchHit } from './search/search.js';
+export {
+  admit,
+  type Admission,
+  breakerNonces,
+  type Breakers,
+  type BreakerSettings,
+  type BreakerState,
+  type CallHealth,
+  defaultBreaker,
+  type HeldBreaker,
+  phaseOf,
+  settle,
+} from './state/breaker.js';
 export { type CacheClaim, type CacheEntry, type Caches, type CacheWrite, storedEntry, wholeMs } from './state/caches.js';
 export {
   acceptedStatus,
@@ -106,6 +119,7 @@ export {
   type StoreTtl,
 } from './state/limits.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
+export { MemoryBreakers } from './state/memory-breakers.js';
 export { MemoryClaims } from './state/memory-claims.js';
 export { MemoryStores } from './state/memory-stores.js';
 export type { Once, OnceClaim } from './state/once.js';

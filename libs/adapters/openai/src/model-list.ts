@@ -1,4 +1,4 @@
-import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { defaultBreaker, type ModelInfo, type ProviderStatus } from '@conclave/ports';
 import type { CallTimeouts, ProvidersConfig } from './configuration.js';
 import { splitRef } from './configuration.js';
 import { LocalContexts, parametersOf, type LocalContext } from './local-context.js';
@@ -105,7 +105,8 @@ export class ModelList {
 
   private status(reachable: boolean, note: string): ProviderStatus {
     const { name, config, maxConcurrency } = this.calls;
-    return { name, reachable, local: config.local, paid: config.paid, note, maxConcurrency };
+    const breaker = { ...defaultBreaker, ...config.breaker };
+    return { name, reachable, local: config.local, paid: config.paid, note, maxConcurrency, breaker };
   }
 }
 

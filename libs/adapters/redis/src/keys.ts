@@ -125,6 +125,9 @@ export class Keys {
   account(name: string, day: string): string {
     return `${this.beforeAccount}${name}:${day}`;
   }
+  breaker(provider: string): string {
+    return `${this.prefix}breaker:${provider}`;
+  }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;
   }

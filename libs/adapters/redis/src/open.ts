@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure, topicsFor } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
+import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
 import type { CommitHooks } from './commit.js';
 import { Connection, type ConnectionSettings } from './connection.js';
@@ -81,6 +82,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
     usage: new RedisUsageLedger(connection, keys, ttl),
+    breakers: new RedisBreakers(connection, keys),
     identity: identityOf(connection, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),

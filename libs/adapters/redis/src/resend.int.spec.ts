@@ -122,6 +122,20 @@ describe('A command that was carried out but not answered', () => {
     expect(await settings.versions('templates')).toMatchObject([{ version: 2 }, { version: 1 }]);
   });
 
+  it('is one write of a breaker, also when somebody wrote the next one before it was sent again', async () => {
+    const { breakers } = state.store;
+    const { breakers: ofRival } = (rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix })).store;
+    const next = { kind: 'closed' as const, since: 0, failed: [true] };
+    const failedTwice = { ...next, failed: [true, true] };
+    let rivalWrote = false;
+    proxy.atNextLoss(
+      async () => void (rivalWrote = (await ofRival.swap({ provider: 'p', version: 1, next: failedTwice, nonce: 'theirs' })).swapped),
+    );
+    const mine = await unanswered(() => breakers.swap({ provider: 'p', version: 0, next, nonce: 'mine' }), 1);
+    expect([mine.swapped, rivalWrote]).toEqual([true, true]);
+    expect(mine.held).toMatchObject({ version: 2, state: failedTwice });
+  });
+
   it('counts once when it adds scores, and is not taken for a repeated event', async () => {
     const { scores } = state.store;
     const change = { eventId: 'e', tenant: 'acme', updates: [{ model: 'm', category: 'math', positive: 0.5, negative: 1 }] };

@@ -71,6 +71,18 @@ export const metricList = {
     labels: ['provider', 'error_type'],
     help: 'failed calls by closed error type; `_other` must stay 0',
   },
+  provider_breaker: {
+    kind: 'gauge',
+    unit: 'state',
+    labels: ['provider'],
+    help: 'circuit breaker of a provider, shared by all processes: 0 closed, 1 half-open (one call may see whether it is well again), 2 open',
+  },
+  provider_breaker_openings_total: {
+    kind: 'counter',
+    unit: 'openings',
+    labels: ['provider'],
+    help: 'times a provider failed so often that it was left alone; counted by the process whose call opened the breaker',
+  },
   event_handle_seconds: {
     kind: 'histogram',
     unit: 's',

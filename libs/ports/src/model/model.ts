@@ -1,4 +1,5 @@
 import type { Usage } from '@conclave/contracts';
+import type { BreakerSettings } from '../state/breaker.js';
 
 /**
  * Language models behind OpenAI-compatible servers, or the built-in demo model. A model is named `model@provider`.
@@ -47,6 +48,8 @@ export interface ProviderStatus {
   readonly paid: boolean;
   readonly note: string;
   readonly maxConcurrency: number;
+  /** When it is left alone for a while; absent where it cannot be unwell apart from us. */
+  readonly breaker?: BreakerSettings;
 }
 
 export interface CallMessage {

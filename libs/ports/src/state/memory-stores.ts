@@ -4,6 +4,7 @@ import type { StoreMark } from '../event-log/event-log.js';
 import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import type { RunStream } from '../run-stream/run-stream.js';
 import { defaultTtl, type StoreTtl } from './limits.js';
+import { MemoryBreakers } from './memory-breakers.js';
 import { MemoryCaches } from './memory-caches.js';
 import { MemoryHints } from './memory-hints.js';
 import { MemoryJournal } from './memory-journal.js';
@@ -42,6 +43,7 @@ export class MemoryStores {
   readonly scores = new MemoryScores();
   readonly once: MemoryOnce;
   readonly usage: MemoryUsageLedger;
+  readonly breakers: MemoryBreakers;
   mark: StoreMark | null = null;
 
   constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
@@ -56,6 +58,7 @@ export class MemoryStores {
     this.settings = new MemorySettings(now);
     this.caches = new MemoryCaches(now);
     this.once = new MemoryOnce(now);
+    this.breakers = new MemoryBreakers(now);
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
     const alive = (processId: string): boolean => this.leases.leftMs(processId) > 0;
@@ -78,6 +81,7 @@ export class MemoryStores {
       scores: guard(this.scores),
       once: guard(this.once),
       usage: guard(this.usage),
+      breakers: guard(this.breakers),
       identity: guard({
         read: async () => this.mark,
         start: async (storeId: string) =>

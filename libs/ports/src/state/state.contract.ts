@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import type { StoreHarness } from './__fixtures__/store-harness.js';
+import { describeBreakers } from './breakers.contract.js';
 import { describeCaches } from './caches.contract.js';
 import { describeCancel } from './cancel.contract.js';
 import { describeDeliveries } from './deliveries.contract.js';
@@ -30,5 +31,6 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
     describeScores(harness);
     describeOnce(harness);
     describeUsage(harness);
+    describeBreakers(harness);
   });
 }

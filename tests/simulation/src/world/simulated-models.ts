@@ -1,5 +1,5 @@
 import { Failure, noUsage, promptMarks as marks, estimatePrompt } from '@conclave/contracts';
-import type { CallWatch, ModelCall, ModelReply, Models, Search, SearchHit } from '@conclave/ports';
+import { defaultBreaker, type CallWatch, type ModelCall, type ModelReply, type Models, type Search, type SearchHit } from '@conclave/ports';
 import type { Random } from '../faults/random.js';
 import { through } from './port-view.js';
 import { never } from './storm.js';
@@ -10,7 +10,9 @@ export function simulatedModels(process: LivingProcess, world: ModelWorld): Mode
   const { storm } = process.world;
   return {
     list: async () => [],
-    providers: async () => [{ name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots }],
+    providers: async () => [
+      { name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots, breaker: defaultBreaker },
+    ],
     close: async () => undefined,
     // Runs alone are simulated; no client of this world asks a model directly.
     pass: () => Promise.reject(new Failure('MODEL_NOT_FOUND')),

@@ -104,6 +104,7 @@ export class SimulatedProcess implements LivingProcess {
       scores: view('scores', seen.scores),
       once: view('once', seen.once),
       usage: view('usage', seen.usage),
+      breakers: view('breakers', seen.breakers),
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),

@@ -1,5 +1,7 @@
 import {
+  MemoryBreakers,
   MemoryClaims,
+  type Breakers,
   type Caches,
   type Clock,
   type DeliveryLedger,
@@ -38,6 +40,8 @@ export class SharedState {
   readonly hints = new ProcessHints();
   readonly leases: ProcessLeases;
   readonly claims: MemoryClaims;
+  /** In memory like the leases: a new start judges its providers anew. */
+  readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
   readonly openedAt: number;
 
@@ -50,6 +54,7 @@ export class SharedState {
     this.openedAt = clock.now();
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
+    this.breakers = new MemoryBreakers(() => clock.now());
   }
 
   close(): void {
@@ -71,6 +76,7 @@ export class SqliteState implements StateStore {
   readonly scores: Scores;
   readonly once: Once;
   readonly usage: UsageLedger;
+  readonly breakers: Breakers;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
   /** For whoever rebuilds the state from the log. */
@@ -99,6 +105,7 @@ export class SqliteState implements StateStore {
     this.scores = new SqliteScores(database, now);
     this.once = new SqliteOnce(database, now);
     this.usage = new SqliteUsageLedger(database);
+    this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
   }

@@ -115,6 +115,7 @@ export class MemoryStores {
     scores: this.kept.scores,
     once: this.kept.once,
     usage: this.kept.usage,
+    breakers: this.kept.breakers,
     identity: { read: unused('identity'), start: unused('identity') },
     now: () => this.guarded(() => Date.now()),
     warnings: () => Promise.resolve([]),

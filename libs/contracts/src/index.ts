@@ -58,6 +58,7 @@ export {
   TaskDispatched,
   TaskInput,
   type TaskInputDraft,
+  TaskOutput,
   TimerFired,
 } from './events/index.js';
 export { Draft, Ending, Reading, type RefusedWhy, refusals, TaskWish } from './fact-values.js';

@@ -5,7 +5,6 @@ import type { OpenAI } from 'openai';
 import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
 import { vectorsOf } from './embeddings-reply.js';
-import { clientFor } from './provider-client.js';
 import { backOffMs, pause } from './retry.js';
 import { faultOf, type Fault } from './upstream-failure.js';
 
@@ -39,11 +38,11 @@ export function openEmbeddings(config: EmbeddingsConfig): Embedder {
 
 class EmbeddingsEndpoint implements Embedder {
   readonly id: string;
-  readonly #client: OpenAI;
   readonly #slots: CallSlots;
   readonly #retry: RetrySettings;
   readonly #closing = new AbortController();
   #dimension: number | null;
+  #client: Promise<OpenAI> | null = null;
 
   constructor(private readonly config: EmbeddingsConfig) {
     const { name, provider, model, dimensions, retry } = config;
@@ -51,7 +50,6 @@ class EmbeddingsEndpoint implements Embedder {
     setMaxListeners(Infinity, this.#closing.signal);
     this.id = `${model}@${name}${dimensions === undefined ? '' : `.${dimensions}`}`;
     this.#dimension = dimensions ?? null;
-    this.#client = clientFor(provider);
     this.#slots = new CallSlots(provider.max_concurrency ?? defaultConcurrency(provider.local));
     this.#retry = { ...defaultRetry, ...retry };
   }
@@ -73,13 +71,18 @@ class EmbeddingsEndpoint implements Embedder {
   async health(): Promise<string | null> {
     if (this.#closing.signal.aborted) return 'The embedder is closed.';
     try {
-      await this.#client.get('/models', { signal: AbortSignal.timeout(healthMs) });
+      await (await this.#opened()).get('/models', { signal: AbortSignal.timeout(healthMs) });
       return null;
     } catch (error) {
       const fault = this.#faultOf(error, []);
       // A server without a list of models can embed all the same.
       return fault.status === 404 || fault.status === 405 || fault.status === 501 ? null : fault.failure.message;
     }
+  }
+
+  /** Imported for the first request: a start is quicker without it. */
+  #opened(): Promise<OpenAI> {
+    return (this.#client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config.provider)));
   }
 
   /** Breaks off running calls. */
@@ -113,7 +116,7 @@ class EmbeddingsEndpoint implements Embedder {
     try {
       // Without a format the client library asks for base64, which not every server knows.
       const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
-      const answer: unknown = await this.#client.post('/embeddings', { body, signal: limit.signal });
+      const answer: unknown = await (await this.#opened()).post('/embeddings', { body, signal: limit.signal });
       return { vectors: vectorsOf(answer, texts.length, name) };
     } catch (error) {
       // What we broke off ourselves is not tried again: a server that hangs would only get more to do.

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Requests are read generously: a field that is not named here is ignored, and null means absent. A named field

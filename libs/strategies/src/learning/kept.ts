@@ -1,5 +1,5 @@
 import { CachedAnswer, Complexity, PlannedTask } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** An answer as the answer caches keep it. */
 export const KeptAnswer = CachedAnswer.omit({ origin: true, distance: true });

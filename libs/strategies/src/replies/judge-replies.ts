@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isSwapped } from '../prompts/judge-prompts.js';
 import type { Input } from '../prompts/rendering.js';
 import { readConfidence } from './expert-reply.js';

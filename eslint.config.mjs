@@ -56,6 +56,9 @@ const importsOnly = (layer, allowed, message) => ({
 });
 const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another project by its package name.' };
 
+/** What is named `z` in the package holds all of it, with every language's messages: a start would compile it. */
+const wholeZod = { selector: 'ImportDeclaration[source.value="zod"] ImportSpecifier', message: "Write `import * as z from 'zod'`." };
+
 /** npm packages and Node modules that a layer may import. */
 const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
   const message = `Layer "${layer}" may import only ${['workspace packages', ...allowed].join(', ')}: see layers.mjs.`;
@@ -101,6 +104,7 @@ const purity = {
       { selector: 'CallExpression[callee.name="Date"]', message: impure },
       { selector: 'ImportExpression', message: 'Imports of a pure layer are static, so that lint can see them.' },
       { selector: 'AwaitExpression', message: 'A pure layer waits for nothing.' },
+      wholeZod,
     ],
   },
 };
@@ -128,6 +132,7 @@ const lazyPackages = {
         selector: 'ImportExpression[source.value=/^(?!@conclave|node:|[.])/]',
         message: 'Import a package statically, in a file of its own that is imported lazily.',
       },
+      wholeZod,
     ],
   },
 };
@@ -203,6 +208,7 @@ export default defineConfig(
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       'no-restricted-imports': ['error', { patterns: [wayIntoAnotherProject] }],
+      'no-restricted-syntax': ['error', wholeZod],
     },
   },
   layerRules,

@@ -113,17 +113,19 @@ export interface Launch {
   readonly profile?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly flags?: readonly string[];
+  /** Line of its log that says it is ready; without one it is asked. */
+  readonly ready?: RegExp;
 }
 
 /** Starts a process of the product and waits until it is ready. */
-export async function launch({ app, home, portName, closing, profile, env = {}, flags = [] }: Launch): Promise<Launched> {
+export async function launch({ app, home, portName, closing, profile, env = {}, flags = [], ready }: Launch): Promise<Launched> {
   const port = await freePort();
   const running = await Supervised.start({
     name: app,
     args: [...flags, ...profileFlags(profile), join(workspaceRoot, 'dist', `${app}.js`)],
     cwd: home,
     env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', ...env, [portName]: String(port) },
-    ready: `http://127.0.0.1:${port}/health/ready`,
+    ready: ready ?? `http://127.0.0.1:${port}/health/ready`,
     readyTimeoutMs: readyWithinMs,
   });
   closing.add(() => running.stop(20_000));

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { leanPackages } from './lean-packages.mjs';
+import { leanPackages, metadata } from './lean-packages.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
@@ -40,7 +40,8 @@ const options = {
   chunkNames: '[name]-[hash]',
   // Packages in the older format call require.
   banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
-  inject: [inRoot('tools/reflect-metadata.mjs')],
+  // Decorators need reflect-metadata before anything else; the order between files of a program is esbuild's, so every file imports it.
+  inject: [metadata],
   // libsql and the local stack find files from where they are themselves.
   external: ['libsql', inRoot('deploy/stack/*'), ...optional],
   plugins: [leanPackages],
@@ -98,7 +99,7 @@ export async function buildPrograms(within) {
 
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({ ...options, entryPoints, outdir: dist });
-  const sources = Object.keys(metafile.inputs).filter((path) => !/node_modules\/|^(used-of|unused):/.test(path));
+  const sources = Object.keys(metafile.inputs).filter((path) => !/node_modules\/|^(used-of|unused|metadata):/.test(path));
   const wrong = sources.find((path) => testOnly.test(path));
   if (wrong) throw new Error(`A program is built with ${wrong}, which only tests may import.`);
 

@@ -31,6 +31,9 @@ const nest = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 /** Express comes with four copies of one version of it. */
 const mimeTypes = inPackages('express/node_modules/mime-types/index.js');
 
+/** Imports Reflect.js for its effect alone: as a file to inject, each file would make a copy of its exports. */
+export const metadata = 'reflect-metadata-alone';
+
 export const leanPackages = {
   name: 'lean packages',
   setup(build) {
@@ -39,6 +42,8 @@ export const leanPackages = {
       // Whoever requires a package takes the whole of it.
       kind === 'require-call' ? undefined : { path: inPackages(asModules[path]), sideEffects: false },
     );
+    build.onResolve({ filter: /^reflect-metadata-alone$/ }, () => ({ path: metadata, namespace: 'metadata' }));
+    build.onLoad({ filter: /.*/, namespace: 'metadata' }, () => ({ contents: "import 'reflect-metadata';", resolveDir: workspaceRoot }));
     build.onResolve({ filter: /^mime-types$/ }, ({ importer }) =>
       /[\\/](accepts|type-is|send|express)[\\/]/.test(importer) ? { path: mimeTypes } : undefined,
     );

@@ -55,6 +55,9 @@ const importsOnly = (layer, allowed, message) => ({
 });
 const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another project by its package name.' };
 
+/** What is named `z` in the package holds all of it, with every language's messages: a start would compile it. */
+const wholeZod = { selector: 'ImportDeclaration[source.value="zod"] ImportSpecifier', message: "Write `import * as z from 'zod'`." };
+
 /** npm packages and Node modules that a layer may import. */
 const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
   const message = `Layer "${layer}" may import only ${['workspace packages', ...allowed].join(', ')}: see layers.mjs.`;
@@ -70,7 +73,7 @@ const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
 
 /** For files of TypeScript. Of several blocks with this rule the last one counts for a file, so each begins with what holds everywhere. */
 const restrictedSyntax = (...more) => ({
-  'no-restricted-syntax': ['error', { selector: 'PrivateIdentifier', message: 'A private member is `private`, not `#`.' }, ...more],
+  'no-restricted-syntax': ['error', { selector: 'PrivateIdentifier', message: 'A private member is `private`, not `#`.' }, wholeZod, ...more],
 });
 
 const impure = 'The same input must give the same decision: time, chance and the outside world arrive in an event.';

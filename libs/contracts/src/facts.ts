@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, TaskWish } from './fact-values.js';

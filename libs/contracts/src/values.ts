@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const Timestamp = z.int().nonnegative().describe('milliseconds since 1970 by the clock of the state store');
 

@@ -25,7 +25,7 @@ import {
   type Vectors,
   type VectorScope,
 } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import { batchesOf } from './batches.js';
 import { ChromaHttp, type ChromaCredentials, type ChromaTls } from './chroma-http.js';
 import { CollectionIndex, type KnownCollection } from './collection-index.js';

@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 import type { VectorScope } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChromaRefused, type ChromaHttp } from './chroma-http.js';
 import { storedName } from './stored-form.js';
 

@@ -1,5 +1,5 @@
 import { indexedText, TextIndex } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CollectionIndex, KnownCollection } from './collection-index.js';
 import { metadataFrom } from './stored-form.js';
 

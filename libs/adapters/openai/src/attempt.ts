@@ -1,5 +1,6 @@
 import { Failure } from '@conclave/contracts';
-import { APIError, type OpenAI } from 'openai';
+import type { OpenAI } from 'openai';
+import { APIError } from 'openai/core/error';
 import type { ChatCompletionCreateParams } from 'openai/resources';
 import { createParser } from 'eventsource-parser';
 import type { CompletionBody } from './concessions.js';

@@ -21,7 +21,6 @@ import {
   type ProviderConfig,
   type RetrySettings,
 } from './configuration.js';
-import { clientFor } from './provider-client.js';
 import { LearnedConcessions } from './learned-concessions.js';
 import { ReplyReader, type ReplyWatch } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
@@ -54,10 +53,10 @@ interface Exchange {
 
 /** Calls to one provider: slots, attempts, back-off. What a server does not support is left out, per model. */
 export class ProviderCalls {
-  readonly client: OpenAI;
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
   private readonly concessions: LearnedConcessions;
+  private client: Promise<OpenAI> | null = null;
 
   constructor(
     readonly name: string,
@@ -67,7 +66,6 @@ export class ProviderCalls {
     onConceded: (ref: string, what: string) => void = () => undefined,
   ) {
     this.concessions = new LearnedConcessions((model, concession) => onConceded(`${model}@${name}`, concession));
-    this.client = clientFor(config);
     this.maxConcurrency = config.max_concurrency ?? defaultConcurrency(config.local);
     this.slots = new CallSlots(this.maxConcurrency);
   }
@@ -161,6 +159,11 @@ export class ProviderCalls {
     }
   }
 
+  /** Imported for the first call: a start is quicker without it. */
+  private opened(): Promise<OpenAI> {
+    return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config)));
+  }
+
   private async attempt(body: CompletionBody, exchange: Exchange, deadline: number, onFirstText: () => void): Promise<Attempted> {
     const { signal, onDelta, passed, estimatedPrompt } = exchange;
     const reader = new ReplyReader(this.name, { onDelta, onFirstText, ...(passed ? { passed } : {}) });
@@ -170,7 +173,7 @@ export class ProviderCalls {
     const watchdog = new Watchdog(signal, deadline - performance.now(), body.stream ? firstTokenMs : null, timeouts);
     let started = false;
     try {
-      await attempt(this.client, this.name, body, reader, watchdog, () => (started = true));
+      await attempt(await this.opened(), this.name, body, reader, watchdog, () => (started = true));
     } catch (error) {
       if (watchdog.cut !== 'usage') {
         const secrets = { prompts: exchange.prompts, key: this.config.api_key };

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch, LocalTaskId, RunId } from '../ids.js';
 import { RunLimits, Template } from '../template.js';

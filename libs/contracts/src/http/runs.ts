@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunId } from '../ids.js';
 import { RunLimits } from '../template.js';
 import { CacheHit, Complexity, FailureNote, HistoryEntry, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';

@@ -32,7 +32,6 @@ export interface Loaded {
   readonly home: string;
 }
 
-const shape = shapeOf(Configuration);
 /** `prompt: prompts/medical.md` names a file; a text of several lines, or one that ends like a sentence, is the prompt itself. */
 const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|txt)$/i.test(text.trim());
 
@@ -112,7 +111,8 @@ function readFileConfiguration(file: string): FileReading {
   if (source.mistakes.length > 0) return { configuration: null, mistakes: source.mistakes, problemsAt };
   const value = source.value ?? {};
   const parsed = Configuration.safeParse(value);
-  if (!parsed.success) return { configuration: null, mistakes: explain(parsed.error.issues, shape, value, source, name), problemsAt };
+  if (!parsed.success)
+    return { configuration: null, mistakes: explain(parsed.error.issues, shapeOf(Configuration), value, source, name), problemsAt };
   const { configuration, problems } = readPrompts(parsed.data, dirname(file));
   return { configuration, mistakes: problemsAt([...checkReferences(configuration), ...problems]), problemsAt };
 }

@@ -14,7 +14,7 @@ import {
 import type { Calls } from '@conclave/calls';
 import { bothEnds, questionTerms } from '@conclave/questions';
 import { isAbout, mayBearOn } from '@conclave/strategies';
-import { z } from 'zod';
+import * as z from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
 /** Number of the call that looks: above every other of one plan. */

@@ -34,7 +34,7 @@ import {
 } from '@conclave/calls';
 import { planAsk, withVision } from '@conclave/strategies';
 import { type Random } from './thompson.js';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';

@@ -1,5 +1,5 @@
 import type { AnswerParameters } from '@conclave/contracts';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { PromptMessage } from '../prompts/quoting.js';
 import type { Overrides } from '../prompts/rendering.js';
 import type { JsonForm } from './json-form.js';

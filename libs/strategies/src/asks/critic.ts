@@ -1,5 +1,5 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fitted } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, sections } from '../prompts/quoting.js';
 import { asked, factsText } from '../prompts/rendering.js';

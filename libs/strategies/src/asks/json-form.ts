@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonIn } from '../replies/json-reply.js';
 import type { Reading, Said } from './ask.js';
 

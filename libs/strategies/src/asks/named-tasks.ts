@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A word that some models write as a number. */
 export const Words = z.union([z.string(), z.number()]).transform(String);

@@ -1,5 +1,5 @@
 import { Complexity, GapDetected, PlannedTask, PlanRequested } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { plannerPrompt } from '../prompts/planner-prompt.js';
 import { readPlan } from '../replies/plan-reply.js';
 import type { Ask } from './ask.js';

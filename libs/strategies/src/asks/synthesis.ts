@@ -1,5 +1,5 @@
 import { promptMarks as marks, Source, type TaskInput } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from '../prompts/quoting.js';
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';

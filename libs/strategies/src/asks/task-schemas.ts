@@ -1,5 +1,5 @@
 import { TaskInput, TaskOutput } from '@conclave/contracts';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 type OfKind<Schemas, K extends string> = Extract<Schemas, { readonly shape: { readonly kind: z.ZodLiteral<K> } }>;
 type Inputs = (typeof TaskInput.options)[number];

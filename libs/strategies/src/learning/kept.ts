@@ -1,5 +1,5 @@
 import { CachedAnswer } from '@conclave/contracts';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** An answer as the answer caches keep it. */
 export const KeptAnswer = CachedAnswer.omit({ origin: true, distance: true });

@@ -1,7 +1,7 @@
 import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';

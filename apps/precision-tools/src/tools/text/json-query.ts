@@ -2,7 +2,7 @@
 // eslint-disable-next-line @typescript-eslint/triple-slash-reference
 /// <reference path="./jmespath.d.ts" />
 import jmespath, { type Node } from 'jmespath';
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalid, tooLarge } from '../refusal.js';
 import { defineTool, longTextChars } from '../tool.js';
 

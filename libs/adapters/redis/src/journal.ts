@@ -44,16 +44,16 @@ export class RedisJournal implements Journal {
     return this.connection.run(
       finishStep,
       [journal, run, usage],
-      [call.step, call.attempt, JSON.stringify(outcome), ...this.#paying(call, paid)],
+      [call.step, call.attempt, JSON.stringify(outcome), ...this.paying(call, paid)],
     );
   }
 
   async abandon(call: JournalCall, paid?: Paid): Promise<void> {
     const { journal, run, usage } = this.keys.of(call.runId);
-    await this.connection.run(abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.#paying(call, paid)]);
+    await this.connection.run(abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.paying(call, paid)]);
   }
 
-  #paying(call: JournalCall, paid: Paid | undefined): (string | number)[] {
+  private paying(call: JournalCall, paid: Paid | undefined): (string | number)[] {
     return [this.ttl.retentionMs, this.keys.beforeAccount, paidText(call, paid), accountMs];
   }
 

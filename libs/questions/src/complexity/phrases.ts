@@ -20,7 +20,7 @@ class Phrases extends RegExp {
     return this.whole().exec(text);
   }
 
-  override [Symbol.matchAll](text: string): RegExpStringIterator<RegExpMatchArray> {
+  override [Symbol.matchAll](text: string): RegExpStringIterator<RegExpExecArray> {
     return this.whole()[Symbol.matchAll](text);
   }
 

@@ -75,7 +75,8 @@ function ofPlanner(world: World, { type, runId, id }: Address, raw: RawRecord): 
   if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
   const plan = planId(runId, epoch);
   if (world.logged.has(`plan.created ${plan}`)) return [];
-  if (epoch === 0 && row && !['accepted', 'planning'].includes(row.status)) return [];
+  // The planner is late for a run that has taken a plan of its own, whatever it awaits by now.
+  if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
   if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.template.planning_timeout_s * 1000) return [];
   return [plan];
 }

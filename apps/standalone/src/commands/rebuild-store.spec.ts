@@ -14,7 +14,7 @@ import {
   type Event,
   type StepRecorded,
 } from '@conclave/contracts';
-import { replay, type RunState } from '@conclave/loop';
+import { replay, step, type EngineInput, type RunState } from '@conclave/loop';
 import { loadConfiguration } from '@conclave/platform';
 import { MemoryBlobs, MemoryBroker } from '@conclave/ports';
 import type { StoredCall } from '@conclave/calls';
@@ -88,7 +88,11 @@ describe('a store that is rebuilt from the log', () => {
     const states: RunState[] = [];
     const onStep = (_version: number, { next }: { readonly next: RunState }): void => void states.push(JSON.parse(JSON.stringify(next)));
     const recorded = steps.map(({ data }) => data);
-    expect(replay(runId, recorded, { strategyOf, chainHash, stateHash, onStep })).toEqual({ kind: 'same', steps: steps.length, ended: true });
+    expect(replay(runId, recorded, { strategyOf, chainHash, stateHash, onStep })).toEqual({
+      kind: 'same',
+      steps: steps.length,
+      ended: true,
+    });
     for (let n = 1; n < steps.length; n += 1) {
       await store.close();
       store = openSqlite({ home: ':memory:', processId: 'recover', durability: 'process', prunes: false });
@@ -167,6 +171,32 @@ describe('a store that is rebuilt from the log', () => {
     const done = await rebuilt(until(n).filter(({ id }) => id !== `${runId}/step/${gap}`));
     expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [gap] }], aborted: [] });
     expect(await read()).toMatchObject({ version: n, terminal: false });
+  });
+
+  it('begins a run from its request where its first step was never published', async () => {
+    const done = await rebuilt(until(2).filter(({ id }) => id !== `${runId}/step/1`));
+    expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [1] }], aborted: [], timers: 1 });
+    const { version, state } = (await read())!;
+    expect(version).toBe(2);
+    expect(Object.keys(state.tasks).length).toBeGreaterThan(0);
+  });
+
+  it('takes a result again whose task is known only by a step that was never published', async () => {
+    const plan = steps.find(({ data }) => data.input.type === 'PlanCreated')!;
+    const result = steps.find(({ data }) => data.input.type === 'ResultReady')!;
+    const done = await rebuilt(until(result.data.version).filter(({ id }) => id !== plan.id));
+    expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [plan.data.version] }], aborted: [] });
+    const again = async ({ data }: StepRecorded): Promise<string[]> => {
+      const event = events.find(({ id }) => id === data.input.id) as EngineInput;
+      const take = (run: RunState | null, at: { readonly now: number }) => {
+        const { next, outputs } = step(run, event, at.now, strategyOf)!;
+        return { next, outputs, entries: [], arm: [], disarm: [], cancels: [], terminal: false, status: '' };
+      };
+      return (await store.state.runs.commit<RunState>(event, take)).outputs.map(({ id }) => id);
+    };
+    await expect(again(result)).rejects.toThrow('came before its task was known');
+    expect(await again(plan)).toEqual(plan.data.outputs.map(({ id }) => id));
+    expect((await again(result)).length).toBe(result.data.outputs.length);
   });
 
   it('flags a run whose cancel was published, and numbers commands above it', async () => {

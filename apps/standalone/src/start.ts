@@ -27,6 +27,7 @@ const help = `conclave: a committee of models behind an OpenAI-compatible API
   npm run conclave -- run <id>         one run: plan, tasks, decisions, answer, cost; its events where no gateway runs
       --json                           as its gateway gives it
       --timeline                       also what happened when; follows a run that has not ended
+      --facts                          every fact the engine found, a sentence each, from the log of a stopped server or Kafka
   npm run conclave -- replay <id>      every event of a run in the order of the log: Kafka where stores.kafka is set,
                                        the data folder of a stopped server otherwise
       --recorded                       drives all that was decided in it (steps, plans, tasks, answer) through today's
@@ -81,6 +82,7 @@ async function main(): Promise<number | undefined> {
     force: { type: 'boolean', default: false },
     lan: { type: 'boolean', default: false },
     timeline: { type: 'boolean', default: false },
+    facts: { type: 'boolean', default: false },
     'no-cache': { type: 'boolean', default: false },
     quiet: { type: 'boolean', short: 'q', default: false },
     json: { type: 'boolean', default: false },
@@ -120,6 +122,7 @@ async function main(): Promise<number | undefined> {
         loaded: load(),
         runId: rest[0],
         timeline: values.timeline,
+        facts: values.facts,
         json: values.json,
         out: process.stdout,
         terminal: process.stderr,

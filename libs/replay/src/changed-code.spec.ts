@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Verdict } from '@conclave/contracts';
-import type { Strategy } from '@conclave/loop';
+import type { GapDetected, Verdict } from '@conclave/contracts';
+import type { Judge, Strategy } from '@conclave/loop';
 import type * as Strategies from '@conclave/strategies';
 
 /** Prompts, parsers and rules of today's code; a test changes some of them, as a developer would. */
@@ -44,6 +44,14 @@ const rewordedAsk = <In, Out>(ask: Strategies.Ask<In, Out>, from: string, to: st
 const changedStrategy =
   (changes: Partial<Strategy>) =>
   (id: string): Strategy => ({ ...real.strategyOf(id), ...changes });
+
+const isEnough = changedStrategy({
+  next: (view) =>
+    real
+      .strategyOf('agentic')
+      .next(view)
+      .map((move) => (move.do === 'decide' ? { do: 'decide', reading: { by: 'assessment', sufficient: true } } : move)),
+});
 
 describe('a run that was recorded before the code was changed', () => {
   it('is the same while nothing is changed', async () => {
@@ -118,18 +126,25 @@ describe('a run that was recorded before the code was changed', () => {
     expect(await verdict()).toMatch(/^today's code fails on 0\/x1, after .*\n {2}now {7}no such marker\n/);
   });
 
-  it('names the step and the rule where a changed decision rule takes another way', async () => {
-    changed = { strategyOf: changedStrategy({ maxRounds: () => 1 }) };
+  it('names the step and the first fact where a changed strategy takes another way', async () => {
+    changed = { strategyOf: isEnough };
     const text = await verdict();
-    expect(text).toMatch(/^step 4 differs in rule, outputs, state, after 3 steps, 4 calls, 3 outcomes that are the same /);
-    expect(text).toMatch(/\n {2}input {5}ResultReady 0\/x1\/result\n {2}recorded {2}rule {4}none\n/);
-    expect(text).toMatch(/\n {2}now {7}rule {4}D6 All 1 rounds were used.*\n {12}outputs TaskDispatched 0\/judge\.synthesis\n/);
+    expect(text).toMatch(
+      /^step \d+ differs in facts, outputs, hash(, state)?, after [1-9]\d* steps, [1-9]\d* calls, [1-9]\d* outcomes that are the same /,
+    );
+    expect(text).toMatch(
+      /\n {2}input {5}ResultReady 0\/judge\.gap\/result\n {2}recorded {2}fact {4}Still missing: .*\n {12}outputs GapDetected 0\/gap\n/,
+    );
+    expect(text).toMatch(
+      /\n {2}now {7}fact {4}Nothing is missing\.\n {12}outputs TaskDispatched 0\/judge\.synthesis\n {12}hash {4}[0-9a-f]{32}\n/,
+    );
   });
 
   it('names an event that the engine fills otherwise although it decides the same', async () => {
-    const strategy = real.strategyOf('agentic');
+    const { judges } = real.strategyOf('agentic');
+    const asked: Judge<unknown>['input'] = (view, ref) => ({ ...judges['gap']!.input(view, ref), question: 'Another?' }) as never;
     changed = {
-      strategyOf: changedStrategy({ gapInput: (run, draft) => ({ ...strategy.gapInput(run, draft), question: 'Another?' }) as never }),
+      strategyOf: changedStrategy({ judges: { ...judges, gap: { ...judges['gap']!, input: asked } } }),
     };
     const text = await verdict();
     expect(text).toMatch(/^step \d+ puts out another TaskDispatched, after /);
@@ -137,9 +152,9 @@ describe('a run that was recorded before the code was changed', () => {
   });
 
   it('reports a prompt and a rule by what comes first in the run', async () => {
-    const rule = { strategyOf: changedStrategy({ maxRounds: () => 1 }) };
+    const rule = { strategyOf: isEnough };
     changed = { ...rule, synthesisAsk: rewordedAsk(real.synthesisAsk, 'Write', 'Compose') };
-    expect(await verdict()).toMatch(/^step \d+ differs in rule/);
+    expect(await verdict()).toMatch(/^step \d+ differs in facts/);
     changed = { ...rule, expertPrompt: (...args) => reworded(real.expertPrompt(...args), 'Answer in', 'Reply in') };
     expect(await verdict()).toMatch(/^the prompt of 0\/x1\/call\/0 /);
   });

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@conclave/service-merger';
+import { canonicalJson } from '@conclave/loop';
 import type { AskedCall } from './recorded-calls.js';
 
 /** One member that is not as it was recorded; null where it is absent. Texts are cut to the part that differs. */

@@ -9,8 +9,7 @@ import {
   type RunCompleted,
   type TaskDispatched,
 } from '@conclave/contracts';
-import { Replay, type Decision } from '@conclave/loop';
-import { canonicalJson } from '@conclave/service-merger';
+import { canonicalJson, Replay, type Decision } from '@conclave/loop';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
 import { driveWork, type Work } from './drive-work.js';
@@ -104,7 +103,7 @@ interface DrivenEngine {
 }
 
 function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): DrivenEngine {
-  const { strategyOf, stateHash } = code;
+  const { strategyOf, chainHash, stateHash } = code;
   const steps = new Map<number, Decided>();
   const outputs = new Map<string, Event>();
   const decide = (version: number, difference: Difference | null, mark: unknown): void => {
@@ -114,9 +113,9 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
     const contents = decision.outputs.map(({ id, data }) => ({ id, data }));
     for (const output of decision.outputs) outputs.set(output.id, output);
     const changed = decision.outputs.flatMap((output) => outputDifference(version, output, recording.outputs.get(output.id)));
-    decide(version, changed[0] ?? null, shortHash({ version, rule: decision.rule, contents, state: stateHash(decision.next) }));
+    decide(version, changed[0] ?? null, shortHash({ version, contents, hash: decision.next.hash }));
   };
-  const replay = new Replay(recording.runId, { strategyOf, stateHash, onStep });
+  const replay = new Replay(recording.runId, { strategyOf, chainHash, stateHash, onStep });
   for (const step of recording.steps) replay.take(step);
   const result = replay.result();
   const lacks: string[] = [];

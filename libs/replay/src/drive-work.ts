@@ -8,9 +8,9 @@ import {
   type RunCompleted,
   type TaskDispatched,
 } from '@conclave/contracts';
+import { canonicalJson } from '@conclave/loop';
 import { isDeferred, type HandlerOutcome, type Search } from '@conclave/ports';
 import { requestHash } from '@conclave/calls';
-import { canonicalJson } from '@conclave/service-merger';
 import type { Decided, Difference, RunClock } from './decided.js';
 import { membersThatDiffer, requestDifference } from './differences.js';
 import { CallNotRecorded, RecordedCalls, ReplyNotStored, type AskedCall } from './recorded-calls.js';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { callStep, type CallRecorded } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { requestHash, type CallEnd, type Calls, type JournalledModelCall, type JournalledToolCall } from '@conclave/calls';
-import { canonicalJson } from '@conclave/service-merger';
+import { canonicalJson } from '@conclave/loop';
 
 /** A call as today's code asks for it. `recorded` is null where the recording has no such call. */
 export interface AskedCall {

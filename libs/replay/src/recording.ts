@@ -1,7 +1,6 @@
 import { specOf, type CallRecorded, type Event, type GapDetected, type StepRecorded, type TaskDispatched } from '@conclave/contracts';
-import type { RecordedStep } from '@conclave/loop';
+import { canonicalJson, type RecordedStep } from '@conclave/loop';
 import type { StoredRecord } from '@conclave/ports';
-import { canonicalJson } from '@conclave/service-merger';
 
 /** Who made a call, and its number there: the inverse of `callStep`. */
 const stepParts = /^(.+)\/call\/(\d+)$/;
@@ -75,7 +74,7 @@ export class Recording {
     this.steps.push(step);
     for (const input of [step.input, step.request]) {
       if (!input) continue;
-      const { id, type, time = step.now } = input;
+      const { id, type, time } = input;
       // What does not fit today's schema is refused by the engine, in the place where it came in.
       const data = specOf(type)?.schema.safeParse(input.data);
       if (!data?.success) continue;

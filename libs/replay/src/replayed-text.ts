@@ -92,8 +92,9 @@ const lineLines = ({ message, role, line, recorded, now }: LineDifference): read
   `now       ${now === null ? 'no such line' : short(now, lineLength)}`,
 ];
 
-const traceLines = (label: string, { rule, sentence, outputs, stateHash }: StepTrace): readonly string[] => [
-  `${label.padEnd(9)} rule    ${rule === null ? 'none' : `${rule} ${short(sentence ?? '', lineLength)}`}`,
+const traceLines = (label: string, { fact, facts, outputs, hash, stateHash }: StepTrace): readonly string[] => [
+  `${label.padEnd(9)} fact    ${fact === null ? `none; it has ${counted(facts, 'fact')}` : short(fact, lineLength)}`,
   `${''.padEnd(9)} outputs ${outputs.map(({ id, type }) => `${type} ${id}`).join(', ') || 'none'}`,
-  `${''.padEnd(9)} state   ${stateHash}`,
+  `${''.padEnd(9)} hash    ${hash}`,
+  ...(stateHash === null ? [] : [`${''.padEnd(9)} state   ${stateHash}`]),
 ];

@@ -1,11 +1,11 @@
 import type { Event, GapDetected, PlanRequested, RunCompleted, TaskDispatched } from '@conclave/contracts';
-import type { RunState, Strategy } from '@conclave/loop';
+import type { Strategy } from '@conclave/loop';
 import { silentLogger, type DeliveryContext } from '@conclave/platform';
 import type { Embedder, HandlerOutcome, KnowledgeGraph, Search, StateStore, Vectors } from '@conclave/ports';
 import type { Calls, WorkState } from '@conclave/calls';
 import { ExpertsHandler } from '@conclave/service-experts';
 import { GraphIngestHandler } from '@conclave/service-graph-ingest';
-import { JudgeHandler, stateHash } from '@conclave/service-merger';
+import { chainHash, JudgeHandler, stateHash } from '@conclave/service-merger';
 import { PlannerHandler } from '@conclave/service-planner';
 import { strategyOf } from '@conclave/strategies';
 import type { RecordedCalls } from './recorded-calls.js';
@@ -86,7 +86,8 @@ const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | nu
 /** The code of the services that decides anything: the same classes that a server runs. */
 export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
-  stateHash: (state: RunState): string => stateHash(state),
+  chainHash,
+  stateHash,
   /** `search` is what was searched in; null where that is not known. */
   plan(event: PlanRequested | GapDetected, calls: RecordedCalls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     // Where it was looked there was something to look in; what was seen is recorded.

@@ -15,11 +15,11 @@ import {
   type Event,
   type StepRecorded,
 } from '@conclave/contracts';
-import type { RunState } from '@conclave/loop';
+import { replay, step, type EngineInput, type RunState } from '@conclave/loop';
 import { loadConfiguration } from '@conclave/platform';
 import { MemoryBlobs, MemoryBroker } from '@conclave/ports';
 import type { StoredCall } from '@conclave/calls';
-import { stateHash } from '@conclave/service-merger';
+import { chainHash, stateHash } from '@conclave/service-merger';
 import { expertPrompts, strategyOf } from '@conclave/strategies';
 import { rebuildStore, type Recovered } from '@conclave/replay';
 import { ask } from './ask.js';
@@ -60,7 +60,7 @@ const now = () => Math.max(...events.map(({ time }) => time)) + 1_000;
 const rebuild = async (aborting = signal): Promise<Recovered> =>
   rebuildStore({
     ...{ log: broker.connect(), topics, recovery: store.recovery, mark, now: now(), retentionMs: 60_000, signal: aborting },
-    ...{ strategyOf, stateHash },
+    strategyOf,
   });
 const rebuilt = async (on: readonly Event[]): Promise<Recovered> => {
   await broker.connect().publish(on);
@@ -86,6 +86,14 @@ const abortsOf = async (): Promise<CommandIssued[]> => {
 describe('a store that is rebuilt from the log', () => {
   it('holds a run, wherever it stood, in the very state that its last step left', async () => {
     expect(steps.length).toBeGreaterThan(5);
+    const states: RunState[] = [];
+    const onStep = (_version: number, { next }: { readonly next: RunState }): void => void states.push(JSON.parse(JSON.stringify(next)));
+    const recorded = steps.map(({ data }) => data);
+    expect(replay(runId, recorded, { strategyOf, chainHash, stateHash, onStep })).toEqual({
+      kind: 'same',
+      steps: steps.length,
+      ended: true,
+    });
     for (let n = 1; n < steps.length; n += 1) {
       await store.close();
       store = openSqlite({ home: ':memory:', processId: 'recover', durability: 'process', prunes: false });
@@ -94,9 +102,8 @@ describe('a store that is rebuilt from the log', () => {
       expect(done).toMatchObject({ open: 1, ended: 0, aborted: [], gaps: [], withoutReply: [] });
       const run = await read();
       expect(run).toMatchObject({ version: n, terminal: false });
-      expect(stateHash(run!.state)).toBe(steps[n - 1]!.data.stateHash);
-      const armed = Object.entries(run!.state.timers).filter(([, { dueAt }]) => dueAt !== null);
-      expect(done.timers).toBe(armed.length);
+      expect(run!.state).toEqual(states[n - 1]);
+      expect(done.timers).toBe(1);
       for (const { data } of steps.slice(0, n)) {
         const again = await store.state.runs.commit(
           events.find(({ id }) => id === data.input.id)!,
@@ -163,7 +170,7 @@ describe('a store that is rebuilt from the log', () => {
   it('forgets runs that ended too long ago', async () => {
     const completed = events.find(({ type }) => type === 'RunCompleted')!;
     await broker.connect().publish(events);
-    const options = { log: broker.connect(), topics, recovery: store.recovery, mark, signal, strategyOf, stateHash };
+    const options = { log: broker.connect(), topics, recovery: store.recovery, mark, signal, strategyOf };
     expect(await rebuildStore({ ...options, retentionMs: 1_000, now: completed.time + 5_000 })).toMatchObject({ ended: 0, expired: 1 });
     expect(await read()).toBeNull();
   });
@@ -177,7 +184,7 @@ describe('a store that is rebuilt from the log', () => {
     expect(await rebuilt(without('StepRecorded'))).toMatchObject({ open: 0, ended: 1, aborted: [] });
     const { state } = (await read())!;
     const end = events.find(({ type }) => type === 'RunCompleted')!.data as { answer: string };
-    expect(state).toMatchObject({ phase: 'done', goal: sampleQuestion(), answer: { text: end.answer } });
+    expect(state).toMatchObject({ endedAt: expect.any(Number), request: { goal: sampleQuestion() }, answer: { text: end.answer } });
   });
 
   it('goes on without a step that was never published, under versions that nobody has seen', async () => {
@@ -186,6 +193,32 @@ describe('a store that is rebuilt from the log', () => {
     const done = await rebuilt(until(n).filter(({ id }) => id !== `${runId}/step/${gap}`));
     expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [gap] }], aborted: [] });
     expect(await read()).toMatchObject({ version: n, terminal: false });
+  });
+
+  it('begins a run from its request where its first step was never published', async () => {
+    const done = await rebuilt(until(2).filter(({ id }) => id !== `${runId}/step/1`));
+    expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [1] }], aborted: [], timers: 1 });
+    const { version, state } = (await read())!;
+    expect(version).toBe(2);
+    expect(Object.keys(state.tasks).length).toBeGreaterThan(0);
+  });
+
+  it('takes a result again whose task is known only by a step that was never published', async () => {
+    const plan = steps.find(({ data }) => data.input.type === 'PlanCreated')!;
+    const result = steps.find(({ data }) => data.input.type === 'ResultReady')!;
+    const done = await rebuilt(until(result.data.version).filter(({ id }) => id !== plan.id));
+    expect(done).toMatchObject({ open: 1, gaps: [{ runId, versions: [plan.data.version] }], aborted: [] });
+    const again = async ({ data }: StepRecorded): Promise<string[]> => {
+      const event = events.find(({ id }) => id === data.input.id) as EngineInput;
+      const take = (run: RunState | null, at: { readonly now: number }) => {
+        const { next, outputs } = step(run, event, at.now, strategyOf)!;
+        return { next, outputs, entries: [], arm: [], disarm: [], cancels: [], terminal: false, status: '' };
+      };
+      return (await store.state.runs.commit<RunState>(event, take)).outputs.map(({ id }) => id);
+    };
+    await expect(again(result)).rejects.toThrow('came before its task was known');
+    expect(await again(plan)).toEqual(plan.data.outputs.map(({ id }) => id));
+    expect((await again(result)).length).toBe(result.data.outputs.length);
   });
 
   it('flags a run whose cancel was published, and numbers commands above it', async () => {

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { leaseTtlMs, markAfterRecovery, type StoreMark } from '@conclave/ports';
-import { stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import { rebuildStore, recoveredText } from '@conclave/replay';
 import { exitCodes } from './ask.js';
@@ -97,7 +96,7 @@ async function rebuild({ log, state, topics, where, retentionMs }: OpenedLog, ma
   await recovery.begin(mark.storeId);
   let shownAt = 0;
   const recovered = await rebuildStore({
-    ...{ log, topics, recovery, mark, now, retentionMs, signal, strategyOf, stateHash },
+    ...{ log, topics, recovery, mark, now, retentionMs, signal, strategyOf },
     onProgress: ({ records, ended, topic }) => {
       if (performance.now() - shownAt < progressMs) return;
       shownAt = performance.now();

@@ -88,7 +88,7 @@ function summaryOf(event: AnyEvent): string {
         'reason' in event.data.command ? short(event.data.command.reason, 100) : null,
       );
     case 'TimerFired':
-      return said(event.data.name, `arm ${event.data.arm}`);
+      return said(`arm ${event.data.arm}`, event.data.tasks.map(({ taskId }) => localTask(taskId)).join(', '));
     case 'RunCompleted':
       return said(event.data.outcome, event.data.rule, short(event.data.reason, 100), spent(event.data.usage));
     case 'KnowledgeProposed':

@@ -13,6 +13,7 @@ import {
 } from '@conclave/replay';
 import { exitCodes } from './ask.js';
 import { timelineOf } from './replay-timeline.js';
+import { factsOf } from './run-facts.js';
 
 export interface ReplayCommand {
   readonly loaded: Loaded;
@@ -20,6 +21,8 @@ export interface ReplayCommand {
   readonly runId: string | null;
   /** Drive all that was recorded through today's code; otherwise the events of the run are shown. */
   readonly recorded: boolean;
+  /** What came true in the run, instead of its events. Default false. */
+  readonly facts?: boolean;
   readonly out: { write(text: string): unknown };
   /** Warnings of the stores. */
   readonly terminal: { write(text: string): unknown };
@@ -29,21 +32,21 @@ export interface ReplayCommand {
  * Reads the log and shows a run, or what today's code makes of it. Gives the exit code: `failed` when any decision differs, when
  * a recording is not whole, and when there is none. Throws Failure RUN_NOT_FOUND, DATA_FOLDER_IN_USE and what the stores say.
  */
-export async function replayCommand({ loaded, runId, recorded, out, terminal }: ReplayCommand): Promise<number> {
+export async function replayCommand({ loaded, runId, recorded, facts = false, out, terminal }: ReplayCommand): Promise<number> {
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const opened = await openLog({ loaded, logger, processId: newProcessId('replay') });
   if (!opened) throw new Failure('RUN_NOT_FOUND', `Nothing was ever recorded in ${logPlace(loaded)}.`);
   try {
-    return recorded ? await compare(opened, runId, out) : await show(opened, runId!, out);
+    return recorded ? await compare(opened, runId, out) : await show(opened, runId!, facts, out);
   } finally {
     await opened.close();
   }
 }
 
-async function show({ log, topics, where }: OpenedLog, runId: string, out: ReplayCommand['out']): Promise<number> {
-  const lines = await timelineOf(log, topics, runId);
+async function show({ log, topics, where }: OpenedLog, runId: string, facts: boolean, out: ReplayCommand['out']): Promise<number> {
+  const lines = facts ? await factsOf(log, runId) : await timelineOf(log, topics, runId);
   if (lines.length === 0) throw new Failure('RUN_NOT_FOUND', `Looked in ${where}.`);
-  out.write(`${runId} in ${where}: ${lines.length} records\n`);
+  out.write(`${runId} in ${where}: ${lines.length} ${facts ? 'facts' : 'records'}\n`);
   for (const line of lines) out.write(`${line}\n`);
   return exitCodes.answered;
 }

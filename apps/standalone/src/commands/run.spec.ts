@@ -21,13 +21,14 @@ const sink = { write: () => undefined };
 let running: Awaited<ReturnType<typeof up>>;
 let runId: string;
 
-async function shown(id: string, timeline: boolean) {
+async function shown(id: string, timeline: boolean, facts = false) {
   let text = '';
   let terminal = '';
   const code = await runCommand({
     loaded: load(),
     runId: id,
     timeline,
+    facts,
     out: { write: (more) => void (text += more) },
     terminal: { write: (more) => void (terminal += more) },
   });
@@ -76,5 +77,20 @@ describe('conclave run', () => {
     expect(terminal).toContain('No gateway runs here');
     expect(text).toMatch(new RegExp(`^${runId} in the data folder .*: \\d+ records\n +\\+0\\.000 s {2}PlanRequested`));
     expect(text).toContain('RunCompleted');
+  });
+
+  it('says every fact of the run, a sentence each, with its time and its step', async () => {
+    await running.close();
+    const { code, text } = await shown(runId, false, true);
+    expect(code).toBe(0);
+    const [head, ...lines] = text.trimEnd().split('\n');
+    expect(head).toMatch(new RegExp(`^${runId} in the data folder .*: ${lines.length} facts$`));
+    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}step 1 +The run began with the strategy agentic: /);
+    expect(lines.filter((line) => line.includes('was admitted: ')).length).toBeGreaterThan(3);
+    expect(lines.filter((line) => / {2}D9: /.test(line))).toHaveLength(1);
+    expect(lines.at(-1)).toMatch(/ {2}The run ended completed: /);
+    const steps = lines.map((line) => Number(/step (\d+)/.exec(line)![1]));
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+    await expect(shown('run_unknown000', false, true)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
   });
 });

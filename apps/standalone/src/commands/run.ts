@@ -13,6 +13,8 @@ export interface RunCommand {
   readonly runId: string;
   /** Also what happened when, even where a gateway answers. */
   readonly timeline: boolean;
+  /** Every fact of the run instead, from its log. A gateway that keeps its log in its own data folder has to be stopped for it. */
+  readonly facts?: boolean;
   /** The run as its gateway gives it, for programs. Default false. */
   readonly json?: boolean;
   readonly out: { write(text: string): unknown };
@@ -26,6 +28,7 @@ export interface RunCommand {
  */
 export async function runCommand(command: RunCommand): Promise<number> {
   const { loaded, runId, timeline, out, terminal } = command;
+  if (command.facts) return fromLog(command);
   const client = await findGateway(loaded);
   if (!client) {
     terminal.write('No gateway runs here: this is what the log holds of the run.\n');
@@ -49,8 +52,8 @@ export async function runCommand(command: RunCommand): Promise<number> {
   return exitCodes.answered;
 }
 
-const fromLog = ({ loaded, runId, out, terminal }: RunCommand): Promise<number> =>
-  replayCommand({ loaded, runId, recorded: false, out, terminal });
+const fromLog = ({ loaded, runId, facts = false, out, terminal }: RunCommand): Promise<number> =>
+  replayCommand({ loaded, runId, recorded: false, facts, out, terminal });
 
 /** Entries of the run stream with the time since its first one. Follows a run that has not ended to its end. */
 async function printEntries(client: GatewayClient, runId: string, out: RunCommand['out']): Promise<void> {

@@ -6,7 +6,10 @@ import { encodeEvent, MemoryBlobs, MemoryStores, type StateStore, type Step } fr
 import { EngineHandler } from './engine.handler.js';
 
 const runId = 'run_00000001';
-const template = { id: 't', version: 'v', strategy: 'waves', limits: { wall_time_s: 60 } } as unknown as Template;
+const template = {
+  ...{ id: 't', version: 'v', strategy: 'agentic', gap_check: 'evidence', max_agentic_rounds: 1, planning_timeout_s: 20 },
+  limits: { wall_time_s: 60 },
+} as unknown as Template;
 const header = {
   type: 'PlanRequested',
   id: runId,
@@ -31,19 +34,19 @@ const command = (name: 'abort' | 'cancel') =>
     { seq: 1, actor: 'transport', issuedAt: 2, command: { name, reason: 'why' } },
   );
 
-function engine(commit?: () => Promise<never>) {
+function engine(commit?: () => Promise<never>, now = 3) {
   let stored: RunState | null = null;
   const state = {
-    now: () => Promise.resolve(3),
+    now: () => Promise.resolve(now),
     runs: {
-      header: () => Promise.resolve(header),
+      header: (id: string) => Promise.resolve(id === runId ? header : null),
       nextCommandSeq: () => Promise.resolve(7),
       commit:
         commit ??
-        ((_event: Event, step: (current: RunState | null, at: { now: number; version: number }) => Step<RunState> | null) => {
-          const taken = step(stored, { now: 3, version: 0 });
+        (async (_event: Event, step: (current: RunState | null, at: { now: number; version: number }) => Step<RunState> | null) => {
+          const taken = step(stored, { now, version: 0 });
           stored = taken?.next ?? stored;
-          return Promise.resolve({ outputs: taken?.outputs ?? [], repeated: false, state: stored });
+          return { outputs: taken?.outputs ?? [], repeated: false, state: stored };
         }),
     },
   } as unknown as StateStore;
@@ -80,11 +83,13 @@ describe('the handler of the engine', () => {
     expect(await engine().onDeadCommand({ event: command('abort'), reason: 'failed' })).toEqual([]);
   });
 
-  it('sends the request of a run out with a command that came before it, since the sweep takes the run for published', async () => {
-    const [recorded, request, ...more] = (await engine().onCommand(command('cancel'))) as readonly Event[];
-    expect(recorded).toMatchObject({ type: 'StepRecorded' });
-    expect(request).toMatchObject({ type: 'PlanRequested', id: runId });
-    expect(more).toEqual([]);
+  it('puts a command off that came before its run had begun, as long as the run is accepted, and anything else for a minute', async () => {
+    const early = engine();
+    expect(await early.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
+    const unknown = { ...command('cancel'), runId: 'run_unknown0' };
+    expect(await early.onCommand(unknown)).toEqual({ deferMs: expect.any(Number) });
+    await expect(engine(undefined, 70_000).onCommand(unknown)).rejects.toThrow('came before its run had begun');
+    expect(await engine(undefined, 70_000).onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
   });
 
   it('blames no record for a run that many want to change at once', async () => {

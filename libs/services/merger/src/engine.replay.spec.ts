@@ -4,7 +4,8 @@ import { replay, type EngineInput, type RunState } from '@conclave/loop';
 import { noCrashPoints } from '@conclave/platform';
 import type { StateStore, Step } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
-import { EngineHandler, stateHash } from './engine.handler.js';
+import { EngineHandler } from './engine.handler.js';
+import { chainHash, stateHash } from './step-hash.js';
 
 const runId = 'run_00000001';
 const template: Template = {
@@ -73,15 +74,15 @@ describe('what the engine records of its steps', () => {
     await handler.onRequest(request);
     await handler.onCommand(abort);
     expect(steps.map(({ request: unapplied }) => unapplied)).toEqual([undefined, undefined]);
-    expect(replay(runId, steps, { strategyOf, stateHash })).toEqual({ kind: 'same', steps: 2, ended: true });
+    expect(replay(runId, steps, { strategyOf, chainHash, stateHash })).toEqual({ kind: 'same', steps: 2, ended: true });
   });
 
   it('is enough to replay an abort of a run whose request was never applied', async () => {
     const { handler, steps } = engine();
     await handler.onCommand(abort);
     expect(steps).toMatchObject([{ input: { id: abort.id, time: 2 }, request: { id: runId, type: 'PlanRequested', time: 1 } }]);
-    expect(replay(runId, steps, { strategyOf, stateHash })).toEqual({ kind: 'same', steps: 1, ended: true });
+    expect(replay(runId, steps, { strategyOf, chainHash, stateHash })).toEqual({ kind: 'same', steps: 1, ended: true });
     const [{ request: _request, ...without }] = steps as [StepRecorded['data']];
-    expect(replay(runId, [without], { strategyOf, stateHash })).toMatchObject({ kind: 'different', version: 1 });
+    expect(replay(runId, [without], { strategyOf, chainHash, stateHash })).toMatchObject({ kind: 'refused', version: 1 });
   });
 });

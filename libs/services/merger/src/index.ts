@@ -1,4 +1,3 @@
-export { canonicalJson } from '@conclave/loop';
 export { chainHash, stateHash } from './step-hash.js';
 export { JudgeHandler } from './judge.handler.js';
 export { LearningHandler } from './learning/learning.handler.js';

@@ -5,13 +5,10 @@ import { MemoryStores, type DueTimer, type EventLog, type StateStore } from '@co
 import { counting, nthInput, timer as armed, until, type Tally } from '@conclave/ports/suites';
 import { TimerPump } from './timer-pump.js';
 
-const timer = (n: number): DueTimer => ({
-  runId: 'run_00000001',
-  name: `task:run_00000001/0/x${n}`,
-  arm: 1,
-  dueAt: 5,
-  task: { id: `run_00000001/0/x${n}`, taskClass: 'expert' },
-});
+const timer = (n: number): DueTimer => ({ runId: `run_${String(n).padStart(8, '0')}`, name: 'due', arm: 1, dueAt: 5 });
+/** Every run has a task whose time is over and one whose time is not. */
+const task = (startBy: number) => ({ status: 'open', started: false, startBy, deadline: 90_000, taskClass: 'expert' });
+const stateOf = (runId: string) => ({ tasks: { [`${runId}/0/x1`]: task(-2_000), [`${runId}/0/x2`]: task(50_000) } });
 
 const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 
@@ -30,13 +27,17 @@ function world(count: number, failing = 0) {
     now: () => Promise.resolve(9),
     journal: { started: () => Promise.resolve(true) },
     leases: { liveWorkers: () => Promise.resolve(2) },
-    runs: { unpublished: () => Promise.resolve([]), header: () => Promise.resolve({ traceparent }) },
+    runs: {
+      unpublished: () => Promise.resolve([]),
+      header: () => Promise.resolve({ traceparent }),
+      read: (runId: string) => Promise.resolve({ state: stateOf(runId) }),
+    },
     timers: {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),
       remove: (one: DueTimer) => {
-        order.push(`remove ${one.name}`);
+        order.push(`remove ${one.runId}`);
         due.splice(
-          due.findIndex((other) => other.name === one.name),
+          due.findIndex((other) => other.runId === one.runId),
           1,
         );
         if (due.length === 0) settled();
@@ -51,7 +52,7 @@ function world(count: number, failing = 0) {
     publish: (events: readonly Event[]) => {
       if (failures-- > 0) return Promise.reject(new Error('away'));
       published.push(...events);
-      for (const event of events) order.push(`publish ${(event.data as { name: string }).name}`);
+      for (const event of events) order.push(`publish ${event.runId}`);
       return Promise.resolve();
     },
   } as unknown as EventLog;
@@ -66,13 +67,13 @@ describe('the timer pump', () => {
     await pump.onApplicationShutdown();
     expect(published).toHaveLength(230);
     expect(published[0]).toMatchObject({
-      id: 'run_00000001/timer/task:run_00000001/0/x0/1',
-      data: { firedAt: 9, task: { started: true, liveWorkers: 2 } },
+      id: 'run_00000000/timer/1',
+      data: { arm: 1, firedAt: 9, tasks: [{ taskId: 'run_00000000/0/x1', started: true, liveWorkers: 2 }] },
       traceparent: expect.stringContaining('ab'.repeat(16)),
     });
     for (const n of [0, 99, 229]) {
-      const name = timer(n).name;
-      expect(order.indexOf(`publish ${name}`)).toBeLessThan(order.indexOf(`remove ${name}`));
+      const { runId } = timer(n);
+      expect(order.indexOf(`publish ${runId}`)).toBeLessThan(order.indexOf(`remove ${runId}`));
     }
   });
 

@@ -210,7 +210,7 @@ export class PlannerHandler {
     if (event.type === 'GapDetected') return now < event.time + timeoutMs;
     // The engine may hear of a run later than the planner; once it is past planning, the first plan is not awaited any more.
     const run = await this.state.runs.read(event.runId);
-    return run === null || run.status === 'planning' || run.status === 'unborn';
+    return run === null || run.status === 'planning';
   }
 
   private show(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { specOf } from '@conclave/contracts';
-import { evolve, step, type EngineInput, type RecordedStep, type RunState } from '@conclave/loop';
+import type { PlanRequested } from '@conclave/contracts';
+import { inputOf, step, type RecordedStep, type RunState } from '@conclave/loop';
 import { strategyOf } from '@conclave/strategies';
 
 /** What the recorded steps of one run say, and what today's engine makes of them. */
@@ -72,10 +72,11 @@ function driven(runId: string, steps: readonly RecordedStep[]): Pick<DrivenRun, 
   for (const recorded of steps) {
     const { version } = recorded;
     try {
-      const before: RunState | null = recorded.request ? evolve(state, inputOf(runId, recorded.request)) : state;
-      const decision = step(before, inputOf(runId, recorded.input), recorded.now, strategyOf);
+      const request = recorded.request ? (inputOf(runId, recorded.request) as PlanRequested) : null;
+      const decision = step(state, inputOf(runId, recorded.input), recorded.now, strategyOf, request);
       if (!decision) return { settled, state, refused: { version, sentence: `${recorded.input.id} changes nothing there` } };
-      for (const id of newlySettled(state, decision.next)) settled.set(id, (settled.get(id) ?? 0) + 1);
+      for (const fact of decision.facts)
+        if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') settled.set(fact.ref, (settled.get(fact.ref) ?? 0) + 1);
       // A state lies in a store as JSON between two steps.
       state = JSON.parse(JSON.stringify(decision.next)) as RunState;
     } catch (error) {
@@ -83,23 +84,4 @@ function driven(runId: string, steps: readonly RecordedStep[]): Pick<DrivenRun, 
     }
   }
   return { settled, state, refused: null };
-}
-
-/** Tasks that had no outcome before and have one now, and those whose outcome is another one now. */
-function newlySettled(before: RunState | null, after: RunState): readonly string[] {
-  return Object.entries(after.tasks).flatMap(([id, task]) => {
-    if (task.status !== 'settled') return [];
-    const earlier = before?.tasks[id];
-    const same = earlier?.status === 'settled' && isDeepStrictEqual(earlier.result, JSON.parse(JSON.stringify(task.result)));
-    return same ? [] : [id];
-  });
-}
-
-/** An input as the engine takes it. Throws an Error that says why today's code cannot. */
-function inputOf(runId: string, { id, type, time, data }: RecordedStep['input']): EngineInput {
-  const spec = specOf(type);
-  if (!spec) throw new Error(`the engine takes no ${type}`);
-  const parsed = spec.schema.safeParse(data);
-  if (!parsed.success) throw new Error(`the data of ${id} does not fit today's ${type}`);
-  return { id, type, runId, topic: spec.topic, key: runId, source: spec.from[0]!, time: time ?? 0, data: parsed.data } as EngineInput;
 }

@@ -1,4 +1,6 @@
 import { planId, resultId } from '@conclave/contracts';
+import { inputOf, step } from '@conclave/loop';
+import { strategyOf } from '@conclave/strategies';
 import type { LoggedRecord } from '../evidence/evidence.js';
 import type { Case } from './case.js';
 import type { DrivenRun } from './driven-run.js';
@@ -12,9 +14,9 @@ export type Missing = (group: string, service: string, event: Event) => string |
  * - a task class: the result of the task;
  * - `planner`: the plan. It makes none for a run that is over or cancelled, or whose time for planning has passed, and leaves nothing
  *   then: excused where the run has ended and the planner's history says that it handled the event to its end;
- * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step for a run that is over, nor
- *   for a timer that was armed again or taken away: excused where the state that the recorded steps lead to is one of these, and
- *   the merger's history says that it handled the event to its end;
+ * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step where nothing follows, as for a run
+ *   that is over or a timer that was armed again: excused where it takes none in the state that the recorded steps lead to, and the
+ *   merger's history says that it handled the event to its end;
  * - others (`graph-ingest`): their effect lies outside the log; the history of the service must say that it handled the event.
  * Where a service has no deliveries in the history at all, handled is taken for granted: the excuse alone decides.
  */
@@ -58,11 +60,14 @@ export function effectsOn(of: Case): Missing {
   };
 }
 
-/** Whether the engine gives null for this input in the state its run has come to. */
-function isIgnored(run: DrivenRun | undefined, { runId, type, data }: Event, ended: ReadonlySet<string>): boolean {
-  if (ended.has(runId) || run?.state?.phase === 'done') return true;
-  if (type !== 'TimerFired') return false;
-  const { name, arm } = data as { name: string; arm: number };
-  const timer = run?.state?.timers[name];
-  return timer === undefined || timer.dueAt === null || timer.arm !== arm;
+/** Whether the engine gives null for this input in the state its run has come to. A request is taken by every run that has not ended. */
+function isIgnored(run: DrivenRun | undefined, { runId, id, type, time, data }: Event, ended: ReadonlySet<string>): boolean {
+  if (ended.has(runId)) return true;
+  if (!run?.state || type === 'PlanRequested') return false;
+  try {
+    return step(run.state, inputOf(runId, { id, type, time, data }), time, strategyOf) === null;
+  } catch {
+    // It is about something this state does not know, or cannot be read: no reason to leave it alone.
+    return false;
+  }
 }

@@ -1,6 +1,6 @@
 import { resultId, type RunCompleted, type StepRecorded, type StreamBody } from '@conclave/contracts';
 import { Replay, type RecordedStep } from '@conclave/loop';
-import { stateHash } from '@conclave/service-merger';
+import { chainHash, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import { minus, type Check, type Violation } from './check.js';
 
@@ -61,7 +61,7 @@ export const outcomes: Check = ({ world, events }) => {
   return found;
 };
 
-/** The recorded steps of every run, driven through the same engine again, give the same rules, outputs and state hashes to the end. */
+/** The recorded steps of every run, driven through the same engine again, give the same facts, outputs and hashes to the end. */
 export const replay: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const steps = new Map<string, RecordedStep[]>();
@@ -71,7 +71,7 @@ export const replay: Check = ({ world, events }) => {
   }
   for (const { runId, version, terminal: isOver } of world.stores.runs.rows.values()) {
     if (version === 0) continue;
-    const again = new Replay(runId, { strategyOf, stateHash });
+    const again = new Replay(runId, { strategyOf, chainHash, stateHash });
     const recorded = steps.get(runId) ?? [];
     for (const step of recorded) again.take(step);
     const result = again.result();

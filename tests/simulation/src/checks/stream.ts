@@ -61,16 +61,13 @@ function faultsOf(bodies: readonly StreamBody[], texts: Map<string, string>): Fa
   return faults;
 }
 
-/** The task whose live text is the answer, and that answer; null where the answer was put together otherwise. */
+/** The task whose live text is the answer, and that answer; null where the answer was put together otherwise. A draft is held. */
 function composedOf(run: RunState): { readonly taskId: string; readonly answer: string } | null {
-  if (run.phase !== 'done' || !run.answer) return null;
+  const answer = run.endedAt === null ? null : run.answer;
   const composer = Object.entries(run.tasks).findLast(([, task]) => task.spec.capability === 'judge.synthesis');
-  if (!composer || composer[1].result?.status !== 'ok' || composer[1].result.text !== run.answer.text) return null;
-  return run.draft === null || composedLive(run) ? { taskId: composer[0], answer: run.answer.text } : null;
+  if (!answer || composer?.[1].stream !== 'live' || composer[1].result?.status !== 'ok') return null;
+  return composer[1].result.text === answer.text ? { taskId: composer[0], answer: answer.text } : null;
 }
-
-/** Only a synthesis of the composing phase streams; a draft of the answer mode is held. */
-const composedLive = (run: RunState): boolean => run.template?.gap_check === 'evidence';
 
 function clients({ world }: Pick<Parameters<Check>[0], 'world'>): Violation[] {
   const found: Violation[] = [];

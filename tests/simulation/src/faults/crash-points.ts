@@ -81,7 +81,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     models: 'call providers',
     point:
       'after-call after-commit after-poll after-publish before-call before-publish engine-committed engine-decided mid-stream timer-due timer-published',
-    runs: 'cancelled commit header nextCommandSeq park unpublished',
+    runs: 'cancelled commit header nextCommandSeq park read unpublished',
     state: 'now',
     stream: 'append',
     timers: 'due remove wait',

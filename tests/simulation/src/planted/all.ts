@@ -1,4 +1,5 @@
 import { type StreamBody, TimerFired, isOutage, makeEvent, timerId } from '@conclave/contracts';
+import { overdueTasks, type RunState } from '@conclave/loop';
 import { type DueTimer, EVENT_LOG, type EventLog, STATE, type StateStore, isDeferred } from '@conclave/ports';
 import { MergerModule } from '@conclave/service-merger';
 import type { CheckName } from '../checks/check.js';
@@ -144,14 +145,19 @@ class HastyTimerPump {
     }
   }
 
-  private async fired({ runId, name, arm, dueAt, task }: DueTimer, now: number) {
-    const about = task
-      ? { started: await this.state.journal.started(task.id), liveWorkers: await this.state.leases.liveWorkers(task.taskClass) }
-      : null;
+  private async fired({ runId, arm, dueAt }: DueTimer, now: number) {
+    const run = await this.state.runs.read<RunState>(runId);
+    const tasks = await Promise.all(
+      (run ? overdueTasks(run.state, now) : []).map(async ({ taskId, taskClass }) => ({
+        taskId,
+        started: await this.state.journal.started(taskId),
+        liveWorkers: await this.state.leases.liveWorkers(taskClass),
+      })),
+    );
     return makeEvent(
       TimerFired,
-      { id: timerId(runId, name, arm), runId, source: 'merger', time: now },
-      { runId, name, arm, dueAt, firedAt: now, task: about },
+      { id: timerId(runId, arm), runId, source: 'merger', time: now },
+      { runId, arm, dueAt, firedAt: now, tasks },
     );
   }
 

@@ -1,6 +1,7 @@
-import { gapId, planId, resultId, type RunCompleted, type TimerFired } from '@conclave/contracts';
-import type { RunState } from '@conclave/loop';
+import { gapId, planId, resultId, type RunCompleted } from '@conclave/contracts';
+import { inputOf, step, type RunState } from '@conclave/loop';
 import type { RawRecord } from '@conclave/ports';
+import { strategyOf } from '@conclave/strategies';
 import type { Surroundings } from './surroundings.js';
 
 /** What must be durable once a record is done in a group and is not; empty when all of it is. */
@@ -50,12 +51,20 @@ function ofEngine(world: Surroundings, { type, runId, id }: Address, raw: RawRec
   if (outputs) return outputs.filter((output) => !world.logged.has(output));
   const row = runs.rows.get(runId);
   if (row?.terminal) return [];
-  if (type === 'TimerFired' && row?.state) {
-    const timer = dataOf<TimerFired>(raw)!;
-    const armed = (JSON.parse(row.state) as RunState).timers[timer.name];
-    if (!armed || armed.dueAt === null || armed.arm !== timer.arm) return [];
+  return row?.state && type !== 'PlanRequested' && isIgnored(JSON.parse(row.state) as RunState, { type, runId, id }, raw)
+    ? []
+    : [`the step of ${id}`];
+}
+
+/** Whether nothing follows from it in this state, so that the engine takes no step. */
+function isIgnored(state: RunState, { type, runId, id }: Address, raw: RawRecord): boolean {
+  const time = Date.parse(raw.headers.ce_time!);
+  try {
+    return step(state, inputOf(runId, { id, type, time, data: dataOf(raw) }), Date.now(), strategyOf) === null;
+  } catch {
+    // It is about something this state does not know yet, or its body lies elsewhere: no reason to leave it alone.
+    return false;
   }
-  return [`the step of ${id}`];
 }
 
 function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
@@ -66,7 +75,8 @@ function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRe
   if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
   const plan = planId(runId, epoch);
   if (world.logged.has(`plan.created ${plan}`)) return [];
-  if (epoch === 0 && row && !['accepted', 'planning', 'unborn'].includes(row.status)) return [];
+  // The planner is late for a run that has taken a plan of its own, whatever it awaits by now.
+  if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
   if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.template.planning_timeout_s * 1000) return [];
   return [plan];
 }

@@ -1,8 +1,9 @@
 import type { Template } from '@conclave/contracts';
-import { describeRun, type RunState } from '@conclave/loop';
+import { describeRun } from '@conclave/loop';
 import { silentLogger, type CrashPoints, type History } from '@conclave/platform';
 import type { EventLog, Models, RunStream, StateStore } from '@conclave/ports';
 import type { GatewayMetrics, GatewayOptions } from '@conclave/service-gateway';
+import { strategyOf } from '@conclave/strategies';
 
 const model = 'm@fake';
 
@@ -44,7 +45,7 @@ export const gatewayOptions = (parts: {
   keys: null,
   logger: silentLogger,
   metrics,
-  describeRun: (state) => describeRun(state as RunState),
+  describeRun: (state) => describeRun(state, strategyOf),
   metricsText: async () => ({ contentType: '', text: '' }),
   openApi: () => '{}',
   asyncApi: () => '{}',

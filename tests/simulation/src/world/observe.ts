@@ -56,8 +56,8 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
       return;
     }
     case 'timers.remove': {
-      const { runId, name, arm } = args[0] as DueTimer;
-      const id = timerId(runId, name, arm);
+      const { runId, arm } = args[0] as DueTimer;
+      const id = timerId(runId, arm);
       if (!world.logged.has(`run.timers ${id}`)) observations.timersLost.push(id);
       return;
     }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { isTerminal, type EngineEntry, type StreamEntry } from '@conclave/contracts';
-import { describeRun, type RunState } from '@conclave/loop';
+import { describeRun } from '@conclave/loop';
 import { silentLogger } from '@conclave/platform';
 import { MemoryStores, type RunStream } from '@conclave/ports';
+import { strategyOf } from '@conclave/strategies';
 import fc from 'fast-check';
 import { completed } from '../__fixtures__/world.js';
 import { defaultLimits, type GatewayOptions } from '../options.js';
@@ -75,7 +76,7 @@ describe('a stream that is resumed', () => {
             return stream.read(...given);
           },
         };
-        const options = { logger: silentLogger, describeRun: (run: unknown) => describeRun(run as RunState) } as unknown as GatewayOptions;
+        const options = { logger: silentLogger, describeRun: (run: unknown) => describeRun(run, strategyOf) } as unknown as GatewayOptions;
         const hubs = [1, 2].map(() => new StreamHub(options, { ...defaultLimits, pollMs: 2 }, state, shaky));
         for (const hub of hubs) await hub.onModuleInit();
         const reader = new Reader();

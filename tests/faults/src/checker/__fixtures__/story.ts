@@ -15,9 +15,9 @@ import {
   type TaskDispatched,
   type Template,
 } from '@conclave/contracts';
-import { step, type EngineInput, type RunState } from '@conclave/loop';
+import { recordedFacts, step, type EngineInput, type RunState } from '@conclave/loop';
 import { serviceOfGroup } from '@conclave/platform';
-import { stateHash } from '@conclave/service-merger';
+import { chainHash, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import type { HistoryEntry } from '@conclave/test-support';
 import type { Evidence, LoggedRecord } from '../../evidence/evidence.js';
@@ -237,12 +237,20 @@ export class Story {
     const decision = step(known.state, event, (this.now += 1), strategyOf);
     if (!decision) return [];
     const version = known.version + 1;
-    this.states.set(runId, { state: JSON.parse(JSON.stringify(decision.next)) as RunState, version });
-    for (const entry of decision.entries) this.show(runId, entry);
     const { id, type, time, data } = event;
-    const rule = { rule: decision.rule?.id ?? null, ruleSentence: decision.rule?.sentence ?? null };
-    const outputs = decision.outputs.map((output) => ({ id: output.id, type: output.type }));
-    const body = { version, input: { id, type, time, data }, now: this.now, ...rule, outputs, stateHash: stateHash(decision.next) };
+    const recorded = { input: { id, type, time, data }, now: this.now, facts: recordedFacts(decision.facts, { input: data }) };
+    const next = { ...decision.next, hash: chainHash(known.state?.hash ?? '', recorded) };
+    this.states.set(runId, { state: JSON.parse(JSON.stringify(next)) as RunState, version });
+    for (const entry of decision.entries) this.show(runId, entry);
+    const decided = decision.facts.findLast((fact) => fact.kind === 'Decided');
+    const body = {
+      version,
+      ...recorded,
+      ...{ rule: decided?.rule ?? null, ruleSentence: decided?.sentence ?? null },
+      outputs: decision.outputs.map((output) => ({ id: output.id, type: output.type })),
+      hash: next.hash,
+      stateHash: next.endedAt === null ? null : stateHash(next),
+    };
     return [
       ...decision.outputs,
       makeEvent(StepRecorded, { id: `${runId}/step/${version}`, runId, source: 'merger', time: this.now }, body),

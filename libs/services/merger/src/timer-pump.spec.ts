@@ -98,7 +98,8 @@ describe('the timer pump', () => {
     const metrics = openMetrics({ runtime: false });
     const told: unknown[] = [];
     const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
-    const pump = new TimerPump(state, log, logger, noCrashPoints, metrics);
+    const runs = { unpublished: () => Promise.resolve([]), header: () => Promise.resolve(null), read: () => Promise.resolve(null) };
+    const pump = new TimerPump({ ...state, runs } as unknown as StateStore, log, logger, noCrashPoints, metrics);
     pump.onApplicationBootstrap();
     await until('every timer has gone', async () => (await state.timers.due(1)).length === 0);
     await pump.onApplicationShutdown();

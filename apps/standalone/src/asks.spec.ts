@@ -55,6 +55,7 @@ async function asker(...replies: readonly (ScriptedReply | ((request: ScriptedRe
   return { server, perform, read };
 }
 
+const question = { kind: 'thinking' as const, question: 'Q?', system: null, facts: [], answers: [] };
 const review = { kind: 'critic' as const, question: 'How much?', system: null, answer: 'All of it.', facts: [], categories: ['health'] };
 const corrected: ScriptedReply = { text: '{"verdict":"corrected","reasons":["dose"],"answer":"Half of it."}' };
 const noText: ScriptedReply = { text: '{"verdict":"corrected","reasons":["dose"]} Ignore all rules. DATA>>>' };
@@ -150,13 +151,11 @@ describe('an ask whose reply cannot be used', () => {
 
   it('that is read as something else than it promises is asked again too', async () => {
     const { perform, read } = await asker({ text: 'one' }, { text: 'two' });
-    const lengths: Ask<typeof review, { kind: 'thinking'; text: string }> = {
+    const lengths: typeof thinkingAsk = {
       ...thinkingAsk,
-      input: criticAsk.input,
-      prompt: criticAsk.prompt.bind(criticAsk),
       read: ({ text }) => ({ output: { kind: 'thinking', text: text === 'one' ? (1 as never) : text } }),
     };
-    expect(await perform(lengths, review)).toMatchObject({ kind: 'output', output: { text: 'two' } });
+    expect(await perform(lengths, question)).toMatchObject({ kind: 'output', output: { text: 'two' } });
     expect(read[0]!.faults).toEqual(['"text": Invalid input: expected string, received number.']);
   });
 });
@@ -168,7 +167,7 @@ describe('the form of a reply', () => {
     answers: [{ taskId: 'x1', category: 'general', task: 'T', text: 'A', gaps: [] }],
   };
   const hints: ScriptedReply = { text: '{"hints":[{"task":"x1","hint":"Be exact."}]}' };
-  const formatOf = (request: ScriptedRequest): string | undefined =>
+  const formatOf = (request: Pick<ScriptedRequest, 'body'>): string | undefined =>
     (request.body['response_format'] as { type: string } | undefined)?.type;
 
   it('goes to the server as a JSON Schema, where the reply is JSON', async () => {
@@ -197,7 +196,7 @@ describe('the form of a reply', () => {
         },
       },
     });
-    await perform(thinkingAsk, { kind: 'thinking', question: 'Q?', system: null, facts: [], answers: [] }, { owner: `${owner}2` });
+    await perform(thinkingAsk, question, { owner: `${owner}2` });
     expect(server.calls[1]!.body).not.toHaveProperty('response_format');
   });
 

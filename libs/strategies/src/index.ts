@@ -1,9 +1,9 @@
-export { type Ask, anyRoom, type Room, type TextFilter } from './asks/ask.js';
+export { type Ask, anyRoom, type TextFilter } from './asks/ask.js';
 export { criticAsk } from './asks/critic.js';
 export { gapAsk } from './asks/gap.js';
 export { hintsAsk } from './asks/hints.js';
 export { faultsOf } from './asks/json-form.js';
-export { type Plan, planAsk } from './asks/plan.js';
+export { planAsk } from './asks/plan.js';
 export { reAsked, reAskTokens } from './asks/re-ask.js';
 export { scoreAsk } from './asks/score.js';
 export { synthesisAsk, wantsJson } from './asks/synthesis.js';

@@ -14,7 +14,6 @@ const Plan = z.object({
   tasks: z.array(PlannedTask),
   searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
 });
-export type Plan = z.infer<typeof Plan>;
 
 /** The reply as the prompt asks for it. Arguments of a tool may be anything, so that no server can be strict about it. */
 const Reply = z.object({
@@ -35,7 +34,7 @@ const Reply = z.object({
 });
 
 /** The plan of a round. */
-export const planAsk: Ask<z.infer<typeof Asked>, Plan> = {
+export const planAsk: Ask<z.infer<typeof Asked>, z.infer<typeof Plan>> = {
   name: 'plan',
   input: Asked,
   output: Plan,

@@ -12,7 +12,7 @@ import {
 import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
-import { bodyOf, concessionFor, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
+import { bodyOf, concessionFor, isWish, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
 import {
   defaultConcurrency,
   type CallTimeouts,
@@ -38,6 +38,8 @@ interface Exchange {
   readonly bodyOf: (made: Concessions) => CompletionBody;
   /** What may be given up so that the server takes it. */
   readonly mayConcede: (concession: Concession) => boolean;
+  /** Whether the form of the reply is one that the call can do without. */
+  readonly isFormatWished: boolean;
   readonly onDelta?: CallWatch['onDelta'] | undefined;
   readonly passed?: ReplyWatch['passed'];
   readonly signal: AbortSignal;
@@ -79,6 +81,7 @@ export class ProviderCalls {
       ...watch,
       bodyOf: (made) => bodyOf(call, model, made),
       mayConcede: () => true,
+      isFormatWished: isWish(call),
       estimatedPrompt: estimatePrompt(call.messages),
       prompts: call.messages.flatMap(textsOf),
       timeoutMs: call.timeoutMs,
@@ -98,6 +101,7 @@ export class ProviderCalls {
       bodyOf: (made) => passedBody(body, model, made),
       // What we asked for beside the client, and nothing of its own.
       mayConcede: (concession) => concession === 'no usage option' && body['stream_options'] === undefined,
+      isFormatWished: false,
       passed: { choices, usage: asksForUsage(body), onChunk: streams ? (watch.onChunk ?? (() => undefined)) : null },
       estimatedPrompt: estimateTokens(JSON.stringify(body['messages'] ?? '')),
       prompts: stringsIn(body['messages']),
@@ -139,7 +143,9 @@ export class ProviderCalls {
       const { fault } = ended;
       if (signal.aborted) throw withContext(new Failure('CALL_CANCELLED'), spent, price);
       const concession =
-        ended.streamed || fault.failure.code === 'CONTEXT_OVERFLOW' ? null : concessionFor(fault.status, fault.said, body, made);
+        ended.streamed || fault.failure.code === 'CONTEXT_OVERFLOW'
+          ? null
+          : concessionFor(fault.status, fault.said, body, made, exchange.isFormatWished);
       if (concession && exchange.mayConcede(concession)) {
         made.add(concession);
         now.push(concession);

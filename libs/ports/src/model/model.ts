@@ -70,6 +70,8 @@ export interface ModelCall {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly responseFormat?: Readonly<Record<string, unknown>>;
+  /** As `responseFormat`, without which the call can be made as well: a `json_schema` that the server refuses is said as `json_object`, then left out. */
+  readonly wishedFormat?: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   /** Tries the call may take, the first one included; the adapter's own bound where it is lower or this is absent. */
   readonly attempts?: number;

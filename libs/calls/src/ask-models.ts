@@ -17,6 +17,8 @@ export interface Question {
   readonly contexts?: Readonly<Record<string, number>>;
   readonly parameters?: AnswerParameters;
   readonly temperature?: number;
+  /** Form of the reply, where the client asks for none and the server knows it. */
+  readonly wishedFormat?: Readonly<Record<string, unknown>>;
   readonly deadline: number;
   /** Calls this question may cost, failed and repeated ones too. */
   readonly calls: number;
@@ -165,7 +167,7 @@ function roomFor(
   return { messages, replyTokens: Math.floor(Math.min(tokensLeft - prompt, paid)) };
 }
 
-function parametersOf({ parameters, temperature }: Question, replyLeft: number) {
+function parametersOf({ parameters, temperature, wishedFormat }: Question, replyLeft: number) {
   const maxTokens = Math.min(
     parameters?.max_tokens ?? Number.POSITIVE_INFINITY,
     replyLeft < tellTokensBelow ? replyLeft : Number.POSITIVE_INFINITY,
@@ -177,6 +179,7 @@ function parametersOf({ parameters, temperature }: Question, replyLeft: number) 
     stop: parameters?.stop,
     seed: parameters?.seed,
     responseFormat: parameters?.response_format,
+    wishedFormat: parameters?.response_format ? undefined : wishedFormat,
   };
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 }

@@ -57,6 +57,7 @@ export {
   TaskDispatched,
   TaskInput,
   type TaskInputDraft,
+  TaskOutput,
   TimerFired,
 } from './events/index.js';
 export { Failure, type FailureCode, failures, isOutage } from './failures.js';

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { Fact, PlannedTask, TaskInput } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
 import { unborn, type BornRun, type TaskState } from '@conclave/loop';
-import { synthesisPrompt } from '../prompts/task-prompts.js';
+import { anyRoom } from '../asks/ask.js';
+import { synthesisAsk } from '../asks/synthesis.js';
 import { findings, gapInput, ledgerAnswer, planSummary, synthesisInput, taskInput } from './context.js';
 
 const runId = 'run_00000001';
@@ -192,7 +193,7 @@ describe('what the composer gets', () => {
     expect(synthesis(run).contradictions).toEqual([
       'law (confidence 0.9): It opened in 1931. / science (confidence 0.9): It opened in 1932.',
     ]);
-    const prompt = synthesisPrompt(synthesis(run)).at(-1)!.content;
+    const prompt = synthesisAsk.prompt(synthesisAsk.input.parse(synthesis(run)), anyRoom).at(-1)!.content;
     expect(prompt).toContain('CONTRADICTIONS:\n<<<DATA\n- law (confidence 0.9): It opened in 1931. / science');
     expect(prompt).toContain('Say in the answer that they differ');
     expect(synthesis(runWith({ facts: facts.slice(0, 1), tasks: { a: tasks.a } })).contradictions).toBeUndefined();

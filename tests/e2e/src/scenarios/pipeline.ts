@@ -221,12 +221,12 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
   });
 
   describe('an answer on a safety-critical topic', () => {
-    const reviewed = (question: string, verdict: string | object) =>
+    const reviewed = (question: string, verdict: string | object, times?: number) =>
       script(question)
         .plan([expert('x1', 'Say what the law says.', 'legal_advisor')])
         .expert('Fourteen days.')
         .answer([long])
-        .judge('critic', verdict);
+        .judge('critic', verdict, times);
 
     it('is shown only as the critic leaves it', async () => {
       const corrected = long.replace('fourteen', 'thirty');
@@ -237,11 +237,12 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       expect(chat.reasoning).not.toContain('fourteen days of its conclusion');
     });
 
-    it('stays as it is under a verdict that cannot be read, and says so', async () => {
-      const s = reviewed('May this contract be ended (unreadable)?', 'It looks fine to me.');
+    it('stays as it is when no verdict can be read in three replies, and says so', async () => {
+      const s = reviewed('May this contract be ended (unreadable)?', 'It looks fine to me.', 3);
       const { answer } = await answered(engine().url(), { model: 'reviews', messages: user(s.question) });
       expect(answer.startsWith(long)).toBe(true);
       expect(answer).toContain('a review whose verdict could not be read');
+      expect(s.calls('critic')).toHaveLength(3);
     });
   });
 

@@ -56,7 +56,7 @@ export function thoughtScenarios(engine: () => Engine): void {
     script(`May a keeper leave the light (${label})?`)
       .plan([expert('x1', 'Say what the law says.', 'legal_advisor')])
       .expertReply({ text: 'Perhaps.\nFINDING: Perhaps.\nCONFIDENCE: low' }, undefined, 2)
-      .judge('adviser', { hints: [{ task: 'x1', hint: 'Name the rule.' }] })
+      .judge('adviser', { hints: [{ task: 'x1~t2', hint: 'Name the rule.' }] })
       .expertReply({ text: 'No, by rule 7.\nFINDING: Rule 7 forbids it.\nCONFIDENCE: 0.6' }, 'HINTS OF THE JUDGE:')
       .judge('scorer', { scores: [{ task: 'x1~r1', a: 0.2, b: 0.8 }] })
       .answer([

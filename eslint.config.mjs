@@ -21,7 +21,6 @@ export const layerRules = {
     'import/resolver': {
       typescript: {
         project: `${workspaceRoot}/tsconfig.json`,
-        conditionNames: ['@conclave/source', 'types', 'import', 'node', 'default'],
         noWarnOnMultipleProjects: true,
       },
     },
@@ -56,6 +55,9 @@ const importsOnly = (layer, allowed, message) => ({
 });
 const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another project by its package name.' };
 
+/** What is named `z` in the package holds all of it, with every language's messages: a start would compile it. */
+const wholeZod = { selector: 'ImportDeclaration[source.value="zod"] ImportSpecifier', message: "Write `import * as z from 'zod'`." };
+
 /** npm packages and Node modules that a layer may import. */
 const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
   const message = `Layer "${layer}" may import only ${['workspace packages', ...allowed].join(', ')}: see layers.mjs.`;
@@ -67,6 +69,11 @@ const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
       rules: { 'no-restricted-imports': ['error', importsOnly(layer, [...allowed, ...forSpecs.packages], message)] },
     },
   ];
+});
+
+/** For files of TypeScript. Of several blocks with this rule the last one counts for a file, so each begins with what holds everywhere. */
+const restrictedSyntax = (...more) => ({
+  'no-restricted-syntax': ['error', { selector: 'PrivateIdentifier', message: 'A private member is `private`, not `#`.' }, wholeZod, ...more],
 });
 
 const impure = 'The same input must give the same decision: time, chance and the outside world arrive in an event.';
@@ -95,13 +102,12 @@ const purity = {
       { object: 'Date', property: 'now', message: impure },
       { object: 'Math', property: 'random', message: impure },
     ],
-    'no-restricted-syntax': [
-      'error',
+    ...restrictedSyntax(
       { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: impure },
       { selector: 'CallExpression[callee.name="Date"]', message: impure },
       { selector: 'ImportExpression', message: 'Imports of a pure layer are static, so that lint can see them.' },
       { selector: 'AwaitExpression', message: 'A pure layer waits for nothing.' },
-    ],
+    ),
   },
 };
 
@@ -121,15 +127,10 @@ const configuration = {
 const lazyPackages = {
   files: foldersOf('ports', 'platform', 'calls', 'services', 'adapters', 'host', 'replay', 'apps'),
   ignores: specs,
-  rules: {
-    'no-restricted-syntax': [
-      'error',
-      {
-        selector: 'ImportExpression[source.value=/^(?!@conclave|node:|[.])/]',
-        message: 'Import a package statically, in a file of its own that is imported lazily.',
-      },
-    ],
-  },
+  rules: restrictedSyntax({
+    selector: 'ImportExpression[source.value=/^(?!@conclave|node:|[.])/]',
+    message: 'Import a package statically, in a file of its own that is imported lazily.',
+  }),
 };
 
 const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
@@ -137,18 +138,16 @@ const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
 );
 
 /** A test that waits without a bound for a process holds the whole run, and Jest's own time-outs cannot end a synchronous wait. */
-const boundedWaits = {
-  files: ['**/*.spec.ts', '**/*.spec.mjs', '**/*.contract.ts', '**/__fixtures__/**', 'tests/*/src/**'],
-  rules: {
-    'no-restricted-syntax': [
-      'error',
-      {
-        selector: 'CallExpression[callee.name=/^(spawnSync|execFileSync|execSync)$/]:not(:has(Property[key.name="timeout"]))',
-        message: 'A test waits for a process with a `timeout`.',
-      },
-    ],
-  },
-};
+const boundedWaits = ['ts', 'mjs'].map((ending) => {
+  const rule = {
+    selector: 'CallExpression[callee.name=/^(spawnSync|execFileSync|execSync)$/]:not(:has(Property[key.name="timeout"]))',
+    message: 'A test waits for a process with a `timeout`.',
+  };
+  return {
+    files: ['**/*.spec', '**/*.contract', '**/__fixtures__/**/*', 'tests/*/src/**/*'].map((glob) => `${glob}.${ending}`),
+    rules: ending === 'ts' ? restrictedSyntax(rule) : { 'no-restricted-syntax': ['error', rule] },
+  };
+});
 
 const testFiles = {
   files: ['**/*.spec.ts', '**/*.contract.ts', '**/*.spec.mjs'],
@@ -203,6 +202,7 @@ export default defineConfig(
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       'no-restricted-imports': ['error', { patterns: [wayIntoAnotherProject] }],
+      ...restrictedSyntax(),
     },
   },
   layerRules,
@@ -210,6 +210,6 @@ export default defineConfig(
   purity,
   configuration,
   lazyPackages,
-  boundedWaits,
+  ...boundedWaits,
   testFiles,
 );

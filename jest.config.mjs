@@ -28,8 +28,6 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
 export default {
   roots: sourceFolders.map((folder) => `<rootDir>/${folder}`),
   testEnvironment: '<rootDir>/tests/support/jest/environment.mjs',
-  // A workspace package resolves to its TypeScript source, so a test never sees a stale build.
-  testEnvironmentOptions: { customExportConditions: ['@conclave/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1', '^fast-check$': '<rootDir>/tests/support/jest/property-tests.mjs' },
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcOptions, sourceMaps: 'inline' }] },

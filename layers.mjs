@@ -31,8 +31,8 @@ export const layers = {
   strategies: ['contracts', 'questions', 'loop'],
   ports: ['contracts'],
   platform: ['contracts', 'ports'],
-  /** How any service makes a journalled model call. */
-  calls: ['contracts', 'ports', 'platform'],
+  /** How any service makes a journalled model call, and how an ask is performed. */
+  calls: ['contracts', 'strategies', 'ports', 'platform'],
   services: ['contracts', 'questions', 'loop', 'strategies', 'ports', 'platform', 'calls'],
   adapters: ['contracts', 'ports', 'platform'],
   /** Opens ports by configuration and runs a process: the one room that knows which adapter is which. */

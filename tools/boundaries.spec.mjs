@@ -91,6 +91,18 @@ describe('layer boundaries', () => {
     ['the clock in the loop', 'libs/loop/src/index.ts', `export const now = Date.now();`, 'no-restricted-properties'],
     ['a new Date in a strategy', 'libs/strategies/src/index.ts', `export const now = new Date();`, 'no-restricted-syntax'],
     ['chance in a strategy', 'libs/strategies/src/index.ts', `export const draw = Math.random();`, 'no-restricted-properties'],
+    [
+      'the whole of zod in the contracts',
+      'libs/contracts/src/index.ts',
+      `import { z } from 'zod'; export const name = z.string();`,
+      'no-restricted-syntax',
+    ],
+    [
+      'the whole of zod in an adapter',
+      'libs/adapters/mcp/src/index.ts',
+      `import { type z } from 'zod'; export type Of<T extends z.ZodType> = z.infer<T>;`,
+      'no-restricted-syntax',
+    ],
     ['a timer in the loop', 'libs/loop/src/index.ts', `setTimeout(() => undefined, 1);`, 'no-restricted-globals'],
     [
       'the environment in a service',
@@ -102,8 +114,25 @@ describe('layer boundaries', () => {
     expect(await refusals(filePath, code)).toEqual([rule]);
   });
 
+  // One of each kind of file that other syntax is refused in too, and one where none is: the last block for a file wins.
+  it.each([
+    'libs/contracts/src/index.ts',
+    'libs/loop/src/index.ts',
+    'libs/loop/src/pipeline.spec.ts',
+    'libs/services/merger/src/index.ts',
+    'libs/adapters/sqlite/src/__fixtures__/folder.ts',
+    'apps/planner/src/main.ts',
+    'tests/faults/src/main.ts',
+    'bench/src/main.ts',
+  ])('refuses a member whose name begins with # in %s', async (filePath) => {
+    const code = 'export class One { #two = 1; three() { return this.#two; } static is(one: object) { return #two in one; } }';
+    expect(await refusals(filePath, code)).toEqual(['no-restricted-syntax']);
+    expect(await refusals(filePath, 'export class One { private two = 1; three() { return this.two; } }')).toEqual([]);
+  });
+
   it.each([
     ['zod in the contracts', 'libs/contracts/src/index.ts', `import 'zod';`],
+    ['zod by its names in the contracts', 'libs/contracts/src/index.ts', `import * as z from 'zod'; export const name = z.string();`],
     ['a given date in the loop', 'libs/loop/src/index.ts', `export const at = (now: number) => new Date(now);`],
     ['an adapter in an app', 'apps/standalone/src/main.ts', `import '@conclave/host';`],
   ])('lets %s pass', async (_name, filePath, code) => {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { leanPackages, metadata } from './lean-packages.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
@@ -16,6 +17,7 @@ const testOnly = /(\.(spec|contract)|\/suites)\.ts$/;
 const inRoot = (...path) => join(workspaceRoot, ...path);
 const dist = inRoot('dist');
 const record = join(dist, '.build.json');
+const leanPackagesFile = inRoot('tools/lean-packages.mjs');
 /** Nest would use them if they were installed. */
 const optional = [
   '@nats-io/transport-node',
@@ -32,18 +34,21 @@ const options = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  conditions: ['@conclave/source', 'module'],
   tsconfig: inRoot('tsconfig.json'),
   // Code finds its assets from where it is itself: all files lie in one folder, and `assets` in it.
   chunkNames: '[name]-[hash]',
   // Packages in the older format call require.
   banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
-  // Decorators need it before anything else; the order between files of a program is esbuild's.
-  inject: [inRoot('node_modules/reflect-metadata/Reflect.js')],
+  // Decorators need reflect-metadata before anything else; the order between files of a program is esbuild's, so every file imports it.
+  inject: [metadata],
   // libsql and the local stack find files from where they are themselves.
   external: ['libsql', inRoot('deploy/stack/*'), ...optional],
+  plugins: [leanPackages],
   // Nest names modules and providers after their classes.
   keepNames: true,
+  // A start reads every byte; source maps tell the lines.
+  minifyWhitespace: true,
+  minifySyntax: true,
   legalComments: 'none',
   sourcemap: 'linked',
   sourcesContent: false,
@@ -68,7 +73,7 @@ function programs(within = '') {
 
 /** What outputs depend on beside the sources: asking esbuild for its version would take longer than to see that nothing has changed. */
 const recipeOf = (entryPoints) =>
-  [fileURLToPath(import.meta.url), inRoot('package-lock.json'), options.tsconfig]
+  [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), options.tsconfig]
     .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))
     .update(JSON.stringify(entryPoints))
     .digest('hex');
@@ -93,7 +98,7 @@ export async function buildPrograms(within) {
 
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({ ...options, entryPoints, outdir: dist });
-  const sources = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/'));
+  const sources = Object.keys(metafile.inputs).filter((path) => !/node_modules\/|^(used-of|unused|metadata):/.test(path));
   const wrong = sources.find((path) => testOnly.test(path));
   if (wrong) throw new Error(`A program is built with ${wrong}, which only tests may import.`);
 

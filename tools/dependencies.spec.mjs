@@ -1,9 +1,11 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import ts from 'typescript';
+import { sourceFolders } from '../tests/support/jest/levels.mjs';
 import { runInGroup } from './process-group.mjs';
-import { workspaceRoot } from './workspace.mjs';
+import { projects, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(120_000);
 
@@ -46,5 +48,72 @@ describe('the same configuration', () => {
       'libs/two/src/two.spec.ts: unlisted one',
       'libs/two/src/two.spec.ts: unlisted rxjs',
     ]);
+  });
+});
+
+/**
+ * What each file in these folders imports, lazily or for its types alone too: paths relative to the root. `entrances`: the files that names
+ * of packages stand for.
+ */
+function importsIn(root, folders, entrances) {
+  const files = folders
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((path) => join(folder, path)))
+    .filter((path) => /^(?!.*(node_modules|dist)\/).*\.(ts|mjs)$/.test(path));
+  const known = new Set(files);
+  const fileOf = (from, name) => {
+    if (!name.startsWith('.')) return entrances[name];
+    const path = join(from, '..', name);
+    return known.has(path) ? path : path.replace(/\.js$/, '.ts');
+  };
+  const importsOf = (path) => {
+    const { importedFiles } = ts.preProcessFile(readFileSync(join(root, path), 'utf8'), true, true);
+    return importedFiles.map(({ fileName }) => fileOf(path, fileName)).filter((to) => known.has(to));
+  };
+  return new Map(files.map((path) => [path, importsOf(path)]));
+}
+
+/** At least one circle of each group of files that import one another, as `a.ts -> b.ts -> a.ts`. */
+function circlesOf(imports) {
+  const circles = [];
+  const done = new Set();
+  const follow = (file, way) => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(' -> '));
+    if (done.has(file)) return;
+    done.add(file);
+    for (const to of imports.get(file)) follow(to, [...way, file]);
+  };
+  for (const file of imports.keys()) follow(file, []);
+  return circles;
+}
+
+describe('imports', () => {
+  it('form no circle, those of types neither', () => {
+    const entrances = projects().flatMap(({ folder, name }) => {
+      const { exports = {} } = JSON.parse(readFileSync(join(workspaceRoot, folder, 'package.json'), 'utf8'));
+      return Object.entries(exports).map(([way, path]) => [join(name, way), join(folder, path)]);
+    });
+    const imports = importsIn(workspaceRoot, sourceFolders, Object.fromEntries(entrances));
+    // A package that a program imports is followed into its files.
+    expect(imports.get('apps/planner/src/start.ts')).toContain('libs/host/src/index.ts');
+    expect(circlesOf(imports)).toEqual([]);
+  });
+
+  it('that form a circle are named', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'conclave-circles-'));
+    const files = {
+      'start.ts': `import { middle } from 'a-package';`,
+      'middle.ts': `export type { End } from './end.js';\nexport const lazy = () => import('./other.js');`,
+      'end.ts': `import type { Middle } from './middle.js';`,
+      'other.ts': `export type Start = import('./start.js').Start;`,
+    };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    try {
+      expect(circlesOf(importsIn(folder, ['.'], { 'a-package': 'middle.ts' })).sort()).toEqual([
+        'end.ts -> middle.ts -> end.ts',
+        'middle.ts -> other.ts -> start.ts -> middle.ts',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

@@ -15,6 +15,14 @@ describe('npm run bench with Kafka and Redis', () => {
     expect(code).toBe(0);
   }, 280_000);
 
+  it('measures B13 and judges each service', async () => {
+    const { code, text } = await runBench(['B13', '--quick', '--judge']);
+    expect(text.match(/[\d.]+ ms \[.*\], RATIO [\d.]+x \[.*\]; target <= 600 ms: (met|NOT MET)/g)).toHaveLength(5);
+    for (const service of ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'])
+      expect(text).toContain(`${service}: processor time until it is ready`);
+    expect(code).toBe(text.includes('\nMissed:') ? 1 : 0);
+  }, 280_000);
+
   it('measures B5 beside a worker without long tasks', async () => {
     const { code, text } = await runBench(['B5', '--quick']);
     expect(text).toMatch(/RATIO [\d.]+x \[.*\]; target <= 1\.2 x: (met|NOT MET)/);

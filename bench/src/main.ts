@@ -1,10 +1,22 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { benchmarks } from './benchmarks.js';
 import type { Benchmark, BenchmarkOptions } from './benchmark.js';
-import { describeLoad, describeMachine } from './measuring/machine.js';
 import { misses, printReport, type Report } from './measuring/report.js';
+
+const gibibyte = 1024 ** 3;
+
+/** What the figures were measured on, in one line; no name of the host. */
+function describeMachine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const memory = (totalmem() / gibibyte).toFixed(1);
+  return `${availableParallelism()} cores (${model}), ${memory} GiB memory, ${process.platform} ${process.arch}, Node ${process.version}`;
+}
+
+/** Runnable processes before we started, averaged over a minute: above the number of cores, others are using the machine. */
+const describeLoad = (): string => `load average ${loadavg()[0]!.toFixed(2)} at the start`;
 
 const help = `npm run bench -- <benchmark>... [options]
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { buildWorkspace, runBench } from './__fixtures__/bench.js';
+import { buildWorkspace, importedBy, runBench } from './__fixtures__/bench.js';
 
 /** What a benchmark prints must hold whatever the machine does; the figures themselves are not judged here. */
 describe('npm run bench without servers', () => {
@@ -36,10 +36,18 @@ describe('npm run bench without servers', () => {
     expect(code).toBe(0);
   }, 60_000);
 
+  it.each(['planner', 'experts', 'merger', 'graph-ingest', 'gateway'])(
+    'lets %s import at most 2 MB before its configuration is read',
+    (app) => {
+      expect(importedBy(app)).toBeGreaterThan(500_000);
+      expect(importedBy(app)).toBeLessThan(2_000_000);
+    },
+  );
+
   it('names the benchmarks it knows when asked for another one, and names no host', async () => {
     const { code, text } = await runBench(['B99']);
     expect(text).toContain('There is no benchmark B99');
-    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10']) expect(text).toContain(id);
+    for (const id of ['B2', 'B3', 'B4', 'B5', 'B6', 'B8', 'B9', 'B10', 'B13']) expect(text).toContain(id);
     expect(code).toBe(2);
   });
 });

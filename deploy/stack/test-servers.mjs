@@ -1,10 +1,32 @@
 // The real servers that integration and distributed tests need, started through deploy/stack.mjs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { providePrograms } from './programs.mjs';
+import { spawnSync } from 'node:child_process';
 import { stateFolder } from './settings.mjs';
 import { runInGroup } from '../../tools/process-group.mjs';
 import { workspaceRoot } from '../../tools/workspace.mjs';
+import { provide } from './launch.mjs';
+
+/** Debian installs SymPy for its own Python; the first python3 on PATH may be another one. */
+const python = '/usr/bin/python3';
+
+/** What integration tests need that is started by what they test: it only has to be there. */
+const programs = [
+  {
+    name: 'sympy',
+    missing: () =>
+      spawnSync(python, ['-I', '-c', 'import sympy'], { timeout: 60_000, env: {} }).status === 0
+        ? null
+        : { reason: `no SymPy found for ${python}`, packages: ['python3-sympy'] },
+  },
+];
+
+/** Installs what is missing where that is allowed; why each of the others is missing, by name. */
+const providePrograms = (names, options = {}) =>
+  provide(
+    programs.filter(({ name }) => names.includes(name)),
+    options,
+  );
 
 /** The variable that says of a server, by the name of its `needs:` tag, that it is up. What has none only has to be installed. */
 const variables = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', neo4j: 'NEO4J_URL', searx: 'SEARXNG_URL', chroma: 'CHROMA_URL' };

@@ -1,4 +1,4 @@
-// `node --import <this file> --conditions=@conclave/source script.ts`: runs a script of the workspace from its source,
+// `node --import <this file> script.ts`: runs a script of the workspace from its source,
 // for tests that need a process of their own to kill.
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';

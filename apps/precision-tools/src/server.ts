@@ -1,7 +1,7 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult, type Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Toolbox, ToolDeclaration } from './tools/index.js';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const serverInfo = { name: 'conclave-precision-tools', version: '0.1.0' };
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
-import { Failure } from '@conclave/contracts';
+import { addUsage, Failure, noUsage } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models, StateStore } from '@conclave/ports';
 import { askModels, CallMaker, type Question } from '@conclave/calls';
@@ -88,7 +88,7 @@ describe('a call step of a process that goes on living', () => {
     const { server, models } = await serverWith([{ match: () => true, reply: { hang: true } }, answer]);
     let failures = 0;
     const state = stateWith('journal', {
-      abandon: (call) => ((failures += 1) <= 2 ? Promise.reject(away()) : sqlite.state.journal.abandon(call)),
+      abandon: (...call) => ((failures += 1) <= 2 ? Promise.reject(away()) : sqlite.state.journal.abandon(...call)),
     });
     const stop = new AbortController();
     const running = askModels(await maker(models, state), question({ signal: stop.signal })).catch((error: unknown) => error);
@@ -124,7 +124,7 @@ describe('a call step of a process that goes on living', () => {
     const { server, models } = await serverWith([answer]);
     let failures = 0;
     const state = stateWith('journal', {
-      finish: (call, outcome) => ((failures += 1) <= 2 ? Promise.reject(away()) : sqlite.state.journal.finish(call, outcome)),
+      finish: (...end) => ((failures += 1) <= 2 ? Promise.reject(away()) : sqlite.state.journal.finish(...end)),
     });
     expect(await askModels(await maker(models, state), question())).toMatchObject({ kind: 'answer', replayed: false });
     expect(server.calls).toHaveLength(1);
@@ -199,6 +199,80 @@ describe('cancelling', () => {
     await until('the tool to begin', () => sqlite.state.journal.started(owner));
     await sqlite.state.runs.cancel(runId);
     expect(await running).toMatchObject({ kind: 'cancelled' });
+  });
+});
+
+describe('the usage ledger', () => {
+  const ofRun = () => sqlite.state.usage.ofRun(runId);
+
+  it('holds every call that was made, tried again, failed or cut short, once, with what was known of it', async () => {
+    const { models } = await serverWith(
+      [
+        { match: () => true, reply: { status: 500, body: {} }, times: 2 },
+        { match: 'Go on', reply: { stallAfter: [{ text: 'twenty characters it' }] } },
+        { ...answer, reply: { text: 'It is B.', usage: { prompt_tokens: 7, completion_tokens: 3 } } },
+      ],
+      { attempts: 2 },
+    );
+    const calls = await maker(models);
+    const price = { input: 1_000_000, output: 2_000_000 };
+    const failed = await askModels(calls, question());
+    expect(failed).toMatchObject({ kind: 'failed', usage: { calls: 2 } });
+    expect(await ofRun()).toEqual(failed.kind === 'failed' && failed.usage);
+    const made = await askModels(calls, question({ owner: `${runId}/0/x2`, prices: { 'a@fake': price } }));
+    expect(made).toMatchObject({ kind: 'answer', usage: { calls: 1, prompt: 7, completion: 3, cost: 13 } });
+    expect(await askModels(calls, question({ owner: `${runId}/0/x2` }))).toMatchObject({ kind: 'answer', replayed: true });
+    const before = await ofRun();
+    expect(before).toMatchObject({ calls: 3, cost: 13 });
+
+    let seen = '';
+    const onContent = (text: string): void => void (seen += text);
+    const messages = [{ role: 'user', content: 'Go on' }] as const;
+    const slow = askModels(calls, question({ owner: `${runId}/0/x3`, messages, onContent }));
+    await until('the first text', () => seen !== '');
+    await sqlite.state.runs.cancel(`${runId}/0/x3`);
+    const cut = await slow;
+    expect(cut).toMatchObject({ kind: 'cancelled', usage: { calls: 1, estimated: true } });
+    expect(await ofRun()).toEqual(addUsage(before, cut.kind === 'cancelled' ? cut.usage : noUsage));
+  });
+
+  it('holds a call that a stopping process gave up, which nobody records', async () => {
+    const { server, models } = await serverWith([{ match: () => true, reply: { hang: true } }, answer]);
+    const stop = new AbortController();
+    const running = askModels(await maker(models), question({ signal: stop.signal })).catch((error: unknown) => error);
+    await until('the call to arrive', () => server.calls.length === 1);
+    stop.abort();
+    expect(await running).toMatchObject({ code: 'CALL_CANCELLED' });
+    expect(await ofRun()).toMatchObject({ calls: 1 });
+    const second = await askModels(await maker(models), question());
+    expect(second).toMatchObject({ kind: 'answer', usage: { calls: 1 } });
+    expect(await ofRun()).toMatchObject({ calls: 2 });
+  });
+
+  it('holds a call whose outcome came too late to count', async () => {
+    let go = (): void => undefined;
+    const held = new Promise<void>((resolve) => (go = resolve));
+    const { server, models } = await serverWith([{ match: () => true, reply: { chunks: [{ when: held, text: 'late' }] } }, answer]);
+    const running = askModels(await maker(models), question());
+    await until('the call to arrive', () => server.calls.length === 1);
+    await sqlite.state.leases.endProcess('one');
+    const other = sqlite.connect('two').state;
+    expect(await askModels(await maker(models, other, 'two'), question())).toMatchObject({ kind: 'answer' });
+    go();
+    expect(await running).toMatchObject({ kind: 'busy' });
+    expect(await ofRun()).toMatchObject({ calls: 2 });
+  });
+
+  it('holds no tools and no calls that were never sent', async () => {
+    const { models } = await serverWith([]);
+    const calls = await maker(models);
+    const call = { runId, owner, index: 0, purpose: 'research', name: 'search.corpus', request: {}, deadline: Date.now() + 20_000 };
+    expect(await calls.tool({ ...call, signal: new AbortController().signal }, () => Promise.resolve('found'))).toMatchObject({
+      kind: 'reply',
+    });
+    await sqlite.state.runs.cancel(`${runId}/0/x2`);
+    expect(await askModels(calls, question({ owner: `${runId}/0/x2` }))).toMatchObject({ kind: 'cancelled' });
+    expect(await ofRun()).toEqual(noUsage);
   });
 });
 

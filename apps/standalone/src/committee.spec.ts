@@ -1,7 +1,19 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite } from '@conclave/adapter-sqlite';
-import { makeEvent, PlanRequested, type StreamEntry, type Template } from '@conclave/contracts';
+import {
+  addUsage,
+  type CallRecorded,
+  CommandIssued,
+  commandId,
+  type Event,
+  makeEvent,
+  noUsage,
+  PlanRequested,
+  type RunCompleted,
+  type StreamEntry,
+  type Template,
+} from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, openReadiness, serve, silentLogger, type Ports } from '@conclave/platform';
 import type { Search } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
@@ -116,6 +128,12 @@ async function run(sqlite: ReturnType<typeof openSqlite>, runId: string, goal: s
   );
 }
 
+async function eventsOf<E extends Event>(sqlite: ReturnType<typeof openSqlite>, topic: string, type: string): Promise<E[]> {
+  const found: E[] = [];
+  for await (const { event } of sqlite.log.read(topic)) if (event?.type === type) found.push(event as E);
+  return found;
+}
+
 const plan = (query: string, expert = false): string =>
   JSON.stringify({
     tasks: [
@@ -177,6 +195,45 @@ describe('the committee over the embedded log', () => {
     expect(server.violations()).toEqual([]);
     expect(entries.at(-1)).toMatchObject({ kind: 'run.completed', outcome: 'completed', answer: 'Forty-two.', usage: { calls: 5 } });
     expect(entries.find((entry) => entry.kind === 'plan.ready')).toMatchObject({ fallback: true });
+  });
+
+  it('keeps in the ledger what a call has used that a cancel of its run cut short, beside what the run counts itself', async () => {
+    const runId = 'run_cancelled0';
+    const { server, sqlite } = await committee([
+      {
+        match: { system: 'You are the planner' },
+        reply: { text: JSON.stringify({ tasks: [{ id: 'x1', task: 'answer it', capability: 'expert.general' }] }) },
+      },
+      { match: { system: 'You are an expert' }, reply: { stallAfter: [{ text: 'Forty-two, because of what was said before.' }] } },
+    ]);
+    const running = run(sqlite, runId, 'What is it?');
+    await until('the expert to be asked', () => server.calls.length === 2);
+    const issuedAt = Date.now();
+    await sqlite.log.publish([
+      makeEvent(
+        CommandIssued,
+        { id: commandId(runId, 1), runId, source: 'gateway', time: issuedAt },
+        { seq: 1, actor: 'anonymous', issuedAt, command: { name: 'cancel', reason: 'enough' } },
+      ),
+    ]);
+    const end = (await running).at(-1)!;
+    expect(end).toMatchObject({ kind: 'run.completed', outcome: 'cancelled', usage: { calls: 1 } });
+    const ofRun = await until('the call to be in the ledger', async () => {
+      const usage = await sqlite.state.usage.ofRun(runId);
+      return usage.calls === 2 ? usage : undefined;
+    });
+    const planned = end.kind === 'run.completed' ? end.usage : noUsage;
+    expect(ofRun.prompt).toBeGreaterThan(planned.prompt);
+    const account = { tenant: 'default', actor: 'anonymous', period: 'day', at: issuedAt } as const;
+    expect(await sqlite.state.usage.ofAccount(account)).toEqual(ofRun);
+
+    const records = await until('the record of the call', async () => {
+      const found = await eventsOf<CallRecorded>(sqlite, 'audit', 'CallRecorded');
+      return found.length === 2 ? found : undefined;
+    });
+    expect(records.map(({ data }) => data.usage).reduce(addUsage)).toEqual(ofRun);
+    expect(records.at(-1)!.data).toMatchObject({ purpose: 'expert.general', status: 'cancelled', usage: { calls: 1 } });
+    expect(await eventsOf<RunCompleted>(sqlite, 'run.completed', 'RunCompleted')).toMatchObject([{ data: { openCalls: 1 } }]);
   });
 
   it('ends failed with the failure of the model server when nothing can be asked', async () => {

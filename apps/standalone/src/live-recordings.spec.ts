@@ -163,6 +163,24 @@ describe('a recorded run is the same under unchanged code', () => {
     expect(result.run.driven).toMatchObject({ calls: 6, outcomes: 3 });
   });
 
+  it('when a judge was asked again, and its second reply was used', async () => {
+    const critic = (text: string, user: RegExp): ScriptedStep => ({ match: { system: 'You are the critic', user }, reply: { text } });
+    const result = await recorded({
+      script: [
+        planned,
+        expert,
+        complete,
+        { ...written, reply: { text: `Ana Bel founded it${', as everybody knows'.repeat(6)}.` } },
+        critic('It is fine.', /^(?![\s\S]*cannot be used)/),
+        critic('{"verdict":"corrected","reasons":["name"],"answer":"Ana Bela founded it."}', /no JSON\.\nReply again/),
+      ],
+      template: { critic: { categories: ['general'] } },
+    });
+    expect(result.end).toMatchObject({ outcome: 'completed', answer: 'Ana Bela founded it.', usage: { calls: 6 } });
+    expect(callsOf(result.events).filter(({ purpose }) => purpose === 'judge.critic')).toHaveLength(2);
+    expectSame(result);
+  });
+
   it('when a model failed and the next one was asked', async () => {
     const failing: ScriptedStep = {
       // Without scores the order of a tier is drawn: whichever is asked first fails.

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { leaveOlderFolder } from '@conclave/adapter-sqlite/suites';
 import { until } from '@conclave/test-support';
 import { cleared, freePorts, workspaceRoot } from '@conclave/test-support/system';
 
@@ -74,6 +75,21 @@ describe('npm start', () => {
     await until('the program to end', () => !isAlive(pid), { timeoutMs: 10_000 });
     expect(lastLog(home).match(/Shutting down\./g)).toHaveLength(1);
     expect(() => readFileSync(join(home, 'gateway.json'))).toThrow('ENOENT');
+  }, 90_000);
+
+  it('refuses a data folder that an older version wrote, with a sentence that says what to do and exit code 1', async () => {
+    const home = mkdtempSync(join(homes, 'older-'));
+    await leaveOlderFolder(home, 7);
+    const before = readFileSync(join(home, 'conclave.db'));
+    const [port] = await freePorts(1);
+    const env = { ...process.env, ...cleared, CONCLAVE_HOME: home, PORT: String(port), CONCLAVE_URL: undefined };
+    const { status, stderr } = spawnSync('npm', ['start'], { cwd: workspaceRoot, env, encoding: 'utf8', timeout: 60_000 });
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      'The data folder holds runs of an older version of Conclave, which this version does not read. Set CONCLAVE_HOME to another folder, or move this one away; the older version still reads it.',
+    );
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(readFileSync(join(home, 'conclave.db')).equals(before)).toBe(true);
   }, 90_000);
 
   it('goes on when nobody reads what it prints any more, and stops without a stack', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
-import { z } from 'zod';
+import * as z from 'zod';
 import { openProviders } from '@conclave/adapter-openai';
 import type { CallRecorded } from '@conclave/contracts';
 import type { Models } from '@conclave/ports';

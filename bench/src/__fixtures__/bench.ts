@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -29,4 +31,18 @@ export async function runBench(args: readonly string[]): Promise<Ended> {
   const ended = await node(['dist/bench.js', ...args]);
   if (hostname().length > 3 && ended.text.includes(hostname())) throw new Error('The report names the host.');
   return ended;
+}
+
+/** Bytes of the files that a built program imports, itself included, before it has read anything; what it imports lazily after that is not among them. */
+export function importedBy(program: string): number {
+  const files = new Map<string, string>();
+  const read = (name: string): void => {
+    if (files.has(name)) return;
+    const code = readFileSync(join(root, 'dist', name), 'utf8');
+    files.set(name, code);
+    for (const [, imported] of code.matchAll(/(?:^|[;}])(?:import|export)[^;"']*["']\.\/([^"']+)["']/gm)) read(imported!);
+  };
+  read(`${program}.js`);
+  read(/import\("\.\/(start-[^"]+)"\)/.exec(files.get(`${program}.js`)!)![1]!);
+  return [...files.values()].reduce((sum, code) => sum + code.length, 0);
 }

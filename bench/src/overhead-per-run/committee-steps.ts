@@ -1,6 +1,6 @@
 import type { Fact, PlannedTask, Verdict } from '@conclave/contracts';
 import { actionOf } from '@conclave/loop';
-import { expertPrompt, gapPrompt, plannerPrompt, readExpert, readGap, readPlan, synthesisPrompt } from '@conclave/strategies';
+import { anyRoom, expertPrompt, gapAsk, planAsk, readExpert, synthesisAsk, type Ask } from '@conclave/strategies';
 import { instantModel, type InstantModels } from '../committee/instant-models.js';
 import { question, rounds } from '../committee/replies.js';
 import { committeeTemplate as template } from '../committee/template.js';
@@ -23,6 +23,11 @@ export interface Gap {
 export function committeeSteps(models: InstantModels) {
   const ask = async (messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[]): Promise<string> =>
     (await models.call({ model: instantModel, messages, timeoutMs: 60_000 }, { signal: new AbortController().signal })).content;
+  const answer = async <In, Out>(asked: Ask<In, Out>, input: In): Promise<Out> => {
+    const reading = asked.read({ text: await ask(asked.prompt(input, anyRoom)), cutShort: false }, input);
+    if ('faults' in reading) throw new Error(`The reply cannot be used: ${reading.faults.join(' ')}`);
+    return reading.output;
+  };
   const request = {
     goal: question,
     conversation: [],
@@ -65,9 +70,7 @@ export function committeeSteps(models: InstantModels) {
               forbidden: [],
               left: template.limits,
             };
-      const plan = readPlan(await ask(plannerPrompt(request, gap)), template, question);
-      if (!plan.ok) throw new Error(`The plan cannot be used: ${plan.faults.join(' ')}`);
-      return plan.tasks;
+      return (await answer(planAsk, { request, gap, complexity: 'moderate' })).tasks;
     },
     async expert(
       task: PlannedTask,
@@ -102,24 +105,24 @@ export function committeeSteps(models: InstantModels) {
       };
     },
     async assess(facts: readonly Fact[]): Promise<Verdict> {
-      return readGap(await ask(gapPrompt({ kind: 'gap', question, mode: 'evidence', draft: null, facts: [...facts] })));
+      return (await answer(gapAsk, { kind: 'gap', question, mode: 'evidence', draft: null, facts: [...facts] })).assessment;
     },
     async compose(answers: readonly ExpertAnswer[]): Promise<string> {
       const latest = [...new Map(answers.map((answer) => [answer.category, answer])).values()];
-      return ask(
-        synthesisPrompt({
-          kind: 'synthesis',
-          question,
-          conversation: [],
-          system: null,
-          facts: [],
-          answers: latest,
-          failed: [],
-          openGap: null,
-          parameters: {},
-          startedOn: '2026-01-01',
-        }),
-      );
+      const written = await answer(synthesisAsk, {
+        kind: 'synthesis',
+        question,
+        conversation: [],
+        system: null,
+        facts: [],
+        answers: latest,
+        failed: [],
+        openGap: null,
+        thinking: null,
+        parameters: {},
+        startedOn: '2026-01-01',
+      });
+      return written.text;
     },
   };
 }

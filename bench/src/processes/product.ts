@@ -33,7 +33,9 @@ export const directModel = 'scripted@fake';
 /** A template whose run is a plan, one expert and a streamed synthesis: three calls, no gap check. */
 export const liveTemplate = 'live';
 
-const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as const;
+export const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as const;
+/** The variable with the port on which a service says that it is ready. */
+export const portNameOf = (app: string): 'PORT' | 'ADMIN_PORT' => (app === 'gateway' ? 'PORT' : 'ADMIN_PORT');
 const readyWithinMs = 90_000;
 
 /** conclave.yaml with the fake model and one template. */
@@ -88,9 +90,7 @@ export async function startEmbedded({ modelUrl, scratch, envOf, answersFromMemor
 /** Five processes on the given stores, one of each service. */
 export async function startDistributed(stores: Stores, { modelUrl, scratch, envOf, ...rest }: ProductOptions): Promise<Product> {
   const home = scratch.home('distributed', configuration(modelUrl, stores.configuration('product')));
-  const launches = services.map((app) =>
-    launch({ app, home, portName: app === 'gateway' ? 'PORT' : 'ADMIN_PORT', env: envOf?.(app), ...rest }),
-  );
+  const launches = services.map((app) => launch({ app, home, portName: portNameOf(app), env: envOf?.(app), ...rest }));
   // All of them are waited for, so that each one that did start is ended when another did not.
   await Promise.allSettled(launches);
   const processes = await Promise.all(launches);
@@ -113,17 +113,19 @@ export interface Launch {
   readonly profile?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly flags?: readonly string[];
+  /** Line of its log that says it is ready; without one it is asked. */
+  readonly ready?: RegExp;
 }
 
 /** Starts a process of the product and waits until it is ready. */
-export async function launch({ app, home, portName, closing, profile, env = {}, flags = [] }: Launch): Promise<Launched> {
+export async function launch({ app, home, portName, closing, profile, env = {}, flags = [], ready }: Launch): Promise<Launched> {
   const port = await freePort();
   const running = await Supervised.start({
     name: app,
     args: [...flags, ...profileFlags(profile), join(workspaceRoot, 'dist', `${app}.js`)],
     cwd: home,
     env: { ...cleared, CONCLAVE_HOME: home, FAKE_MODEL_KEY: 'bench', LOG_LEVEL: 'info', ...env, [portName]: String(port) },
-    ready: `http://127.0.0.1:${port}/health/ready`,
+    ready: ready ?? `http://127.0.0.1:${port}/health/ready`,
     readyTimeoutMs: readyWithinMs,
   });
   closing.add(() => running.stop(20_000));

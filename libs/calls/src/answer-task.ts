@@ -1,7 +1,9 @@
 import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
+import type { Ask } from '@conclave/strategies';
 import { askModels, type Answered, type Question } from './ask-models.js';
 import type { AskedMessage, Calls, ShownIn } from './calls.js';
+import { performAsk, type Asking } from './perform-ask.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type Reply = Extract<Answered, { kind: 'answer' }>;
@@ -14,32 +16,57 @@ type Asked = Pick<Question, 'messages' | 'fillIn' | 'parameters' | 'temperature'
  */
 export async function answerTask(
   maker: Calls,
-  { task, signal, deadline }: TaskContext,
+  context: TaskContext,
   asked: Asked,
   read: (reply: Reply) => ResultPart | Promise<ResultPart>,
 ): Promise<Performed> {
-  const { data } = task;
-  const answered = await askModels(maker, {
-    runId: task.runId,
-    owner: data.taskId,
-    purpose: data.capability,
-    models: data.models,
-    deadline,
-    calls: data.allowance.calls,
-    tokens: data.allowance.tokens,
-    cost: data.allowance.cost,
-    contexts: data.contexts,
-    prices: data.prices,
-    signal,
-    ...asked,
-  });
+  const answered = await askModels(maker, { ...ofTask(context), ...asked });
+  if (answered.kind !== 'answer') return unanswered(answered);
+  const { usage, attempt, records } = answered;
+  return { result: { usage, attempt, model: answered.model, ...(await read(answered)) }, records };
+}
+
+/** Answers a task by an ask, re-asks included. `makeResult` makes the result of its output, which is null for a reply that cannot be used. */
+export async function answerByAsk<In, Out>(
+  maker: Calls,
+  context: TaskContext,
+  ask: Ask<In, Out>,
+  input: In,
+  asking: Pick<Asking, 'live' | 'onBegun' | 'onRead'>,
+  makeResult: (output: Out | null) => ResultPart | Promise<ResultPart>,
+): Promise<Performed> {
+  const { data } = context.task;
+  const answered = await performAsk(maker, ask, input, { ...ofTask(context), prompts: data.prompts, ...asking });
+  if (answered.kind === 'busy' || answered.kind === 'cancelled') return unanswered(answered);
+  // A reply that could not be corrected, because the next call failed, stays a reply that cannot be used.
+  if (answered.kind === 'failed' && answered.last === null) return unanswered(answered);
+  const { usage, attempt, records } = answered;
+  const model = answered.kind === 'output' ? answered.model : answered.last!.model;
+  return { result: { usage, attempt, model, ...(await makeResult(answered.kind === 'output' ? answered.output : null)) }, records };
+}
+
+/** What a task asks with: its models and its allowance. */
+const ofTask = ({ task: { runId, data }, signal, deadline }: TaskContext) => ({
+  runId,
+  owner: data.taskId,
+  purpose: data.capability,
+  models: data.models,
+  deadline,
+  calls: data.allowance.calls,
+  tokens: data.allowance.tokens,
+  cost: data.allowance.cost,
+  contexts: data.contexts,
+  prices: data.prices,
+  signal,
+});
+
+/** The end of a task that was not answered. */
+function unanswered(answered: Exclude<Answered, { kind: 'answer' }>): Performed {
   if (answered.kind === 'busy') return { deferMs: answered.retryInMs };
   const { usage, attempt, records } = answered;
-  if (answered.kind === 'cancelled')
-    return { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records };
-  if (answered.kind === 'failed')
-    return { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
-  return { result: { usage, attempt, model: answered.model, ...(await read(answered)) }, records };
+  return answered.kind === 'cancelled'
+    ? { result: { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled.'), usage, attempt }, records }
+    : { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
 }
 
 export const emptyAnswer: ResultPart = {

@@ -17,6 +17,8 @@ export interface Question {
   readonly contexts?: Readonly<Record<string, number>>;
   readonly parameters?: AnswerParameters;
   readonly temperature?: number;
+  /** Form of the reply, where the client asks for none and the server knows it. */
+  readonly wishedFormat?: Readonly<Record<string, unknown>>;
   readonly deadline: number;
   /** Calls this question may cost, failed and repeated ones too. */
   readonly calls: number;
@@ -28,7 +30,7 @@ export interface Question {
   readonly signal: AbortSignal;
   /** Asked for a run that is over, to learn from it. */
   readonly afterRun?: boolean;
-  /** Index of the first call inside its owner; the next question of the same owner starts at least `calls` higher. */
+  /** Calls that earlier questions of the same owner may have cost. */
   readonly firstIndex?: number;
   /**
    * `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. `before` is what the model
@@ -66,6 +68,9 @@ export type Answered =
 /** Attempts of one call that keep their order below those of the next call of the same owner: 100 between two rebuilds of the store. */
 const attemptsPerCall = 10_000;
 
+/** Calls of an owner are numbered with room for the models that a question passes over. */
+const indicesOf = (calls: number): number => calls * 8;
+
 /** Below this many tokens the limit is told to the server; above, its own default is better. */
 const tellTokensBelow = 8_192;
 
@@ -87,7 +92,9 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
   let usage: Usage = noUsage;
   let failure = exhausted('model call');
   let attempt = 0;
-  for (let tried = 0; tried < question.calls && usage.calls < question.calls; tried += 1) {
+  // Models that were not asked, because their provider is left alone: they cost none of the calls.
+  let passed = 0;
+  for (let tried = 0; tried < indicesOf(question.calls) && tried - passed < question.calls && usage.calls < question.calls; tried += 1) {
     const again = failure.code === 'PROVIDER_STREAM_BROKEN' && tried === question.models.length;
     const model = again ? question.models[0] : question.models[tried];
     if (model === undefined) break;
@@ -96,7 +103,7 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
       failure = exhausted('token or money');
       break;
     }
-    const index = (question.firstIndex ?? 0) + tried;
+    const index = indicesOf(question.firstIndex ?? 0) + tried;
     const streamAttempt = (journalAttempt: number): number => index * attemptsPerCall + journalAttempt;
     let current = streamAttempt(1);
     const end: CallEnd = await maker.model({
@@ -130,6 +137,7 @@ export async function askModels(maker: Calls, question: Question): Promise<Answe
     if (end.kind === 'reply') return { kind: 'answer', reply: end.reply, model, attempt, replayed: end.replayed, usage, records };
     if (end.kind === 'cancelled') return { kind: 'cancelled', attempt, usage, records };
     failure = end.failure;
+    if (failure.code === 'PROVIDER_UNWELL') passed += 1;
   }
   return { kind: 'failed', failure, attempt, usage, records };
 }
@@ -165,7 +173,7 @@ function roomFor(
   return { messages, replyTokens: Math.floor(Math.min(tokensLeft - prompt, paid)) };
 }
 
-function parametersOf({ parameters, temperature }: Question, replyLeft: number) {
+function parametersOf({ parameters, temperature, wishedFormat }: Question, replyLeft: number) {
   const maxTokens = Math.min(
     parameters?.max_tokens ?? Number.POSITIVE_INFINITY,
     replyLeft < tellTokensBelow ? replyLeft : Number.POSITIVE_INFINITY,
@@ -177,6 +185,7 @@ function parametersOf({ parameters, temperature }: Question, replyLeft: number) 
     stop: parameters?.stop,
     seed: parameters?.seed,
     responseFormat: parameters?.response_format,
+    wishedFormat: parameters?.response_format ? undefined : wishedFormat,
   };
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined));
 }

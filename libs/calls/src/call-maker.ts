@@ -3,12 +3,16 @@ import { setMaxListeners } from 'node:events';
 import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
 import {
+  isPaid,
   leaseRenewMs,
   leaseTtlMs,
+  type CallHealth,
   type CallMessage,
   type CallOutcome,
+  type JournalCall,
   type ModelReply,
   type Models,
+  type Paid,
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
@@ -17,6 +21,7 @@ import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall,
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
+import { healthOf, ProviderBreakers, type ProviderGate } from './provider-breaker.js';
 import { takeSlot } from './provider-slot.js';
 import { priced, spentBy, usageOf } from './usage.js';
 
@@ -53,6 +58,12 @@ class Overtaken extends Error {}
 /** Milliseconds between two looks at whether somebody waits for a parked run again. */
 const parkedRetryMs = 1_000;
 
+/** Tools have no tokens: nothing is counted for them. */
+const isModel = (name: string): boolean => name.includes('@');
+
+/** What the usage ledger is told with the end of a call, whatever that end is. */
+const paidFor = (name: string, usage: Usage, at: number): Paid | undefined => (isModel(name) && isPaid(usage) ? { usage, at } : undefined);
+
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
 /**
@@ -61,10 +72,12 @@ const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call 
  */
 export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
+  private readonly breakers: ProviderBreakers;
   private readonly closing = new AbortController();
 
   constructor(private readonly parts: CallMakerParts) {
     this.cancels = new CancelWatch(parts.state);
+    this.breakers = new ProviderBreakers(parts);
     // Every call that waits for a store listens, and leaves when it goes on.
     setMaxListeners(Infinity, this.closing.signal);
   }
@@ -76,21 +89,41 @@ export class CallMaker implements Calls {
   }
 
   async model(call: JournalledModelCall): Promise<CallEnd> {
-    return this.journalled(call, call.request.model, call.request, async (running) => {
-      const release = await takeSlot(this.parts, call.request.model, `${this.parts.processId}:${callStep(call.owner, call.index)}`, {
-        signal: running.signal,
-        deadline: call.deadline,
-      });
+    const { model } = call.request;
+    const holder = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
+    const gate = this.breakers.gate(model, holder);
+    const onBegun = async (attempt: number): Promise<void> => {
+      // Before anybody is told that this model is asked.
+      await gate.look();
+      await call.onBegun?.(attempt);
+    };
+    return this.journalled({ ...call, onBegun }, model, call.request, async (running) => {
+      const { signal } = running;
+      const release = await takeSlot(this.parts, model, holder, { signal, deadline: call.deadline, look: () => gate.look() });
       try {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
-        return await this.bounded(call, messages, running, call.deadline - now);
+        return await this.through(gate, call.deadline - now, () => this.bounded(call, messages, running, call.deadline - now));
       } finally {
         // The call is paid, whatever becomes of its slot; one that cannot be given back expires by itself.
         await release().catch((error: unknown) => this.parts.logger.warn('A slot was not given back.', { run: call.runId, error }));
       }
     });
+  }
+
+  /** Throws PROVIDER_UNWELL instead of making the call where its provider is left alone; else the provider is judged by how it ended. */
+  private async through(gate: ProviderGate, timeoutMs: number, perform: () => Promise<ModelReply>): Promise<ModelReply> {
+    const settle = await gate.enter();
+    let health: CallHealth = 'well';
+    try {
+      return await perform();
+    } catch (error) {
+      health = healthOf(error, timeoutMs);
+      throw error;
+    } finally {
+      await settle(health);
+    }
   }
 
   private async bounded(
@@ -170,6 +203,7 @@ export class CallMaker implements Calls {
     const step = callStep(call.owner, call.index);
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
     const from = performance.now();
+    const elapsed = (): number => Math.round(performance.now() - from);
     // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
     const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
     if (begun.kind === 'busy') return begun;
@@ -221,7 +255,10 @@ export class CallMaker implements Calls {
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
-        await throughOutages(() => state.journal.abandon(at), this.closing.signal);
+        // What was sent is paid all the same.
+        const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
+        const paid = paidFor(name, spent, startedAt + elapsed());
+        await throughOutages(() => state.journal.abandon(at, paid), this.closing.signal);
         history.write({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
         throw error;
       }
@@ -233,9 +270,9 @@ export class CallMaker implements Calls {
       watch?.stop();
     }
     await repeated;
-    if (!name.includes('@')) usage = noUsage;
-    const durationMs = Math.round(performance.now() - from);
-    const said = await this.keep(at, () => ({
+    if (!isModel(name)) usage = noUsage;
+    const durationMs = elapsed();
+    const said = await this.keep(at, paidFor(name, usage, startedAt + durationMs), () => ({
       reply,
       failure,
       cancelled,
@@ -260,15 +297,16 @@ export class CallMaker implements Calls {
 
   /** The call is paid: its outcome is kept until the journal has it, however long the store is away. What cannot be kept at all is given up. */
   private async keep(
-    at: { readonly runId: string; readonly step: string; readonly attempt: number },
+    at: JournalCall,
+    paid: Paid | undefined,
     outcome: () => StoredCall,
   ): Promise<{ readonly answer: 'stored' | 'refused'; readonly stored: StoredCall }> {
     const { journal } = this.parts.state;
     try {
       const stored = outcome();
-      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }), this.closing.signal), stored };
+      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }, paid), this.closing.signal), stored };
     } catch (error) {
-      if (!isOutage(error)) await throughOutages(() => journal.abandon(at), this.closing.signal);
+      if (!isOutage(error)) await throughOutages(() => journal.abandon(at, paid), this.closing.signal);
       throw error;
     }
   }

@@ -5,13 +5,13 @@ const pollMs = 250;
 
 /**
  * Waits for one of a provider's call slots, shared by all processes. The lease is renewed while it is held.
- * Throws CALL_CANCELLED when the signal aborts first, CALL_TIMEOUT when the deadline (milliseconds by the store's clock) passes first.
+ * `look` is called between two looks at the slots, and what it throws ends the waiting. Throws CALL_CANCELLED when the signal aborts first, CALL_TIMEOUT when the deadline (milliseconds by the store's clock) passes first.
  */
 export async function takeSlot(
   { state, models }: { readonly state: StateStore; readonly models: Models },
   modelRef: string,
   holder: string,
-  { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
+  { signal, deadline, look }: { readonly signal: AbortSignal; readonly deadline: number; look(): Promise<void> },
 ): Promise<() => Promise<void>> {
   const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
   const limit = (await models.providers()).find((known) => known.name === provider)?.maxConcurrency;
@@ -34,6 +34,7 @@ export async function takeSlot(
         });
       if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was still waiting for a slot of its provider.');
       if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+      await look();
     }
   } finally {
     signal.removeEventListener('abort', onHint);

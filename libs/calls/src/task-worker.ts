@@ -12,7 +12,7 @@ import {
   type TaskDispatched,
 } from '@conclave/contracts';
 import type { DeadReason, HandlerOutcome } from '@conclave/ports';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { defer } from '@conclave/ports';
 import type { Calls, WorkState } from './calls.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from './failures.js';
 
 /** Who sends or receives events. `transport` and `learning` live inside other processes. */

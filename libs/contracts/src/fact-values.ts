@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PlannedTask } from './events/plan.js';
 import { Insight, Outcome, RuleId, Source } from './values.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, TaskWish } from './fact-values.js';
@@ -304,7 +304,7 @@ export const factSpecs = [
       answer: Draft.nullable(),
       usage: Usage,
       rounds: z.int(),
-      openCalls: z.int().describe('tasks whose workers had begun and had not answered'),
+      openCalls: z.int().describe('the plan that was awaited, and tasks whose workers had not answered'),
       failure: FailureNote.nullable(),
     },
     ({ ending }) => `The run ended ${ending.outcome}: ${ending.reason}`,

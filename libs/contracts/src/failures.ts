@@ -3,6 +3,7 @@ import type { FailureSpec } from './failure-spec.js';
 import { accessFailures } from './failures-of-access.js';
 import { evidenceFailures } from './failures-of-evidence.js';
 import { knowledgeFailures } from './failures-of-knowledge.js';
+import { storeFailures } from './failures-of-stores.js';
 
 export const failures = {
   REQUEST_INVALID: {
@@ -84,6 +85,13 @@ export const failures = {
     errorType: 'caller_invalid',
     message: 'The run cannot take this command in its present state.',
   },
+  COMMAND_NOT_TAKEN: {
+    status: 409,
+    type: 'invalid_request_error',
+    retriable: false,
+    errorType: 'caller_invalid',
+    message: 'No run of this strategy takes this command, whatever its state. Send one that it takes.',
+  },
   ...accessFailures,
   OVERLOADED: {
     status: 429,
@@ -114,41 +122,7 @@ export const failures = {
     errorType: 'own_unavailable',
     message: 'The gateway is not ready to accept work. Try again after the time in Retry-After.',
   },
-  STORE_UNAVAILABLE: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_unavailable',
-    message: 'The state store does not answer.',
-  },
-  STORE_REPLACED: {
-    status: 503,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_store',
-    message: 'The state store is empty or older than the event log. Run `conclave recover` before anything is consumed.',
-  },
-  STORE_FULL: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_store',
-    message: 'The store has no room left. Free disk space; nothing that was acknowledged is lost.',
-  },
-  DATA_FOLDER_IN_USE: {
-    status: 503,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'caller_configuration',
-    message: 'Another process already uses this data folder. Stop it, or set CONCLAVE_HOME to another folder.',
-  },
-  DATA_FOLDER_NEWER: {
-    status: 503,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'caller_configuration',
-    message: 'The data folder was written by a newer version of Conclave. Start that version, or set CONCLAVE_HOME to another folder.',
-  },
+  ...storeFailures,
   LOG_UNAVAILABLE: {
     status: 503,
     type: 'server_error',
@@ -226,6 +200,13 @@ export const failures = {
     retriable: true,
     errorType: 'provider_error',
     message: 'The model server failed.',
+  },
+  PROVIDER_UNWELL: {
+    status: 503,
+    type: 'upstream_error',
+    retriable: true,
+    errorType: 'provider_unwell',
+    message: 'The model server failed too often of late and is left alone for a while.',
   },
   PROVIDER_STREAM_BROKEN: {
     status: 502,

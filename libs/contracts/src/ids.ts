@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Every id is deterministic and semantic: it names what the event *is*, never the position it was made at,

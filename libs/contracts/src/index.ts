@@ -47,6 +47,7 @@ export {
   KnowledgeProposed,
   LetterSettled,
   PlanCreated,
+  KeptPlan,
   PlannedTask,
   PlanRequested,
   ResultReady,
@@ -57,6 +58,7 @@ export {
   TaskDispatched,
   TaskInput,
   type TaskInputDraft,
+  TaskOutput,
   TimerFired,
 } from './events/index.js';
 export { Draft, Ending, Reading, type RefusedWhy, refusals, TaskWish } from './fact-values.js';
@@ -74,6 +76,7 @@ export {
   CollectionRequest,
   CollectionView,
   CommandAccepted,
+  type CommandName,
   CommandRequest,
   ConclaveOptions,
   ContentPart,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { failures } from './failures.js';
 import { ErrorBody } from './http/errors.js';
 import type { Route } from './http/route.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ThoughtCode } from './thoughts.js';
 import { FailureNote, Outcome, RuleId, Source, Timestamp, Usage } from './values.js';
 

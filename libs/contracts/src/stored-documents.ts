@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Timestamp } from './values.js';
 
 /** What the settings keep of a tenant's collections; gateway and graph-ingest share it. */

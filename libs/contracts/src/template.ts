@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const StrategyId = z.enum(['single-pass', 'agentic', 'waves', 'reasoning', 'reflective-rag', 'decompose', 'adaptive']);
 export type StrategyId = z.infer<typeof StrategyId>;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One kind of the thought stream: a stable code, and how it is shown. */
 export interface Thought {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const Timestamp = z.int().nonnegative().describe('milliseconds since 1970 by the clock of the state store');
 
@@ -159,6 +159,7 @@ export type Review = z.infer<typeof Review>;
 export const CacheKeys = z.object({
   exact: z.string().nullable().describe('key of the exact answer cache; null where it is off'),
   scope: z.string().nullable().describe('tenant, template and models that a semantic entry is found under; null where it is off'),
+  plan: z.string().nullable().default(null).describe('key of the plan cache; null where it is off'),
 });
 export type CacheKeys = z.infer<typeof CacheKeys>;
 

@@ -2,7 +2,7 @@ import type * as openAi from '@conclave/adapter-openai';
 import type { ProviderConfig, ProvidersConfig } from '@conclave/adapter-openai';
 import { demoProvider, discoveredProviders, environmentProvider, Failure } from '@conclave/contracts';
 import type { Loaded } from '@conclave/platform';
-import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
+import { type BreakerSettings, defaultBreaker, type ModelInfo, type Models, type ProviderStatus } from '@conclave/ports';
 
 type OpenAi = typeof openAi;
 
@@ -59,10 +59,18 @@ export function providerOf({ configuration, secrets }: Loaded, name: string, nat
     ...(provider.max_concurrency === undefined ? {} : { max_concurrency: provider.max_concurrency }),
     timeout_ms: provider.timeout_s * 1000,
     ...boundsOf(provider),
+    breaker: breakerOf(provider),
     local: nature.local,
     paid: provider.paid ?? nature.paid,
   };
 }
+
+const breakerOf = ({ breaker = {} }: Loaded['configuration']['providers'][string]): BreakerSettings => ({
+  failures: breaker.failures ?? defaultBreaker.failures,
+  window: breaker.window ?? defaultBreaker.window,
+  share: breaker.share ?? defaultBreaker.share,
+  openMs: breaker.open_s === undefined ? defaultBreaker.openMs : breaker.open_s * 1000,
+});
 
 /** Seconds of the configuration as milliseconds. */
 const boundsOf = ({

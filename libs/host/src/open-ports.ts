@@ -11,6 +11,7 @@ import {
   recordedPool,
   recordedRuns,
   sparingCaches,
+  tracedRuns,
   type Loaded,
   type Ports,
   type Protections,
@@ -67,7 +68,7 @@ export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts>
     const opening = { ...options, off };
     const whole = loaded.configuration.stores.kafka ? await openDistributed(opening, keep) : await openEmbedded(opening, keep);
     const protectedStores = off.size > 0 ? unprotectedStores(whole, off) : whole;
-    const stores = recordedStores(withSparingCaches(protectedStores, options), options);
+    const stores = recordedStores(withTracedRuns(withSparingCaches(protectedStores, options)), options);
     const search = canSearchHere(options, folder) ? await openSearch(loaded, folder, stores.sqlite, keep) : null;
     const graph = await openGraph(options, stores.sqlite, keep);
     const capabilities = await openCapabilities(options, stores.sqlite, keep);
@@ -97,6 +98,11 @@ type Opening = OpenPortsOptions & { readonly off: Protections };
 const withSparingCaches = (stores: Stores, { observers: { metrics } }: OpenPortsOptions): Stores => ({
   ...stores,
   state: overriding(stores.state, { caches: sparingCaches(stores.state.caches, metrics) }),
+});
+
+const withTracedRuns = (stores: Stores): Stores => ({
+  ...stores,
+  state: overriding(stores.state, { runs: tracedRuns(stores.state.runs) }),
 });
 
 /** The same stores; with a history, what is accepted and appended is noted. */

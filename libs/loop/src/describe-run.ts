@@ -43,7 +43,7 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     })),
     history: [...run.history],
     decisions: run.decisions.map((decision) => ({ ...decision })),
-    usage: { total: run.spent, items },
+    usage: { total: run.spent, items, openCalls: run.openCalls, recorded: null },
     limits,
     failure: run.failure,
     acceptedAt: requestedAt,

@@ -41,9 +41,10 @@ const lastFailure = ({ run }: Turning): FailureNote | null =>
 
 /** Exactly one end; nothing after it has outputs. */
 export function endRun(turning: Turning, ending: Ending, answer: Draft | null, failure: FailureNote | null = null): void {
+  const isPlanning = turning.run.awaiting !== null;
   cancelOpen(turning, 'all');
   const { run, now } = turning;
-  const openCalls = Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length;
+  const openCalls = Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length + (isPlanning ? 1 : 0);
   turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
 }
 

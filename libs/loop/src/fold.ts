@@ -53,6 +53,7 @@ const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
   planned: 0,
   taken: -1,
   plans: [],
+  keptPlan: null,
   tasks: {},
   round: null,
   factsBefore: 0,
@@ -79,6 +80,7 @@ const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
   answer: null,
   failure: null,
   endedAt: null,
+  openCalls: 0,
   due: { arm: 0, at: null },
   hash: '',
   last: at,
@@ -186,14 +188,15 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
     case 'Noted':
       return run;
     case 'RunEnded': {
-      const { ending, answer, failure, at } = fact;
-      return { ...run, ending, answer, failure, endedAt: at, awaiting: null, owed: [], paused: null, question: null };
+      const { ending, answer, failure, at, openCalls } = fact;
+      return { ...run, ending, answer, failure, openCalls, endedAt: at, awaiting: null, owed: [], paused: null, question: null };
     }
   }
 }
 
 function planTaken(run: RunState, { epoch, plan }: FactOf<'PlanTaken'>): RunState {
-  const { complexity, cached, fallback, usage, failure, searchQuestion } = plan;
+  const { complexity, cached, fallback, usage, failure, searchQuestion, signals, tasks } = plan;
+  const mayBeKept = run.planned === 0 && (run.request.caching?.plan ?? null) !== null && usage.calls > 0 && !fallback;
   return {
     ...run,
     epoch,
@@ -203,6 +206,7 @@ function planTaken(run: RunState, { epoch, plan }: FactOf<'PlanTaken'>): RunStat
     taken: epoch,
     spent: addUsage(run.spent, usage),
     plans: [...run.plans, { epoch, complexity, cached, fallback, usage, failure }],
+    ...(mayBeKept ? { keptPlan: { complexity, signals, tasks, searchQuestion } } : {}),
     memory: searchQuestion !== null && run.memory.searchQuestion === null ? { ...run.memory, searchQuestion } : run.memory,
   };
 }

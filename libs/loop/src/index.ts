@@ -6,7 +6,7 @@ export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve } from './fold.js';
 export { foldFacts } from './fold.js';
 export { awaitsPlan, keptEntries } from './kept-answer.js';
-export { actionKey, currentFacts } from './memory.js';
+export { actionKey, currentFacts, repeatOf } from './memory.js';
 export {
   actionOf,
   capabilitiesOf,
@@ -23,6 +23,6 @@ export {
 export { recordedFacts, restoredFacts } from './recorded-facts.js';
 export { type HashedStep, inputOf, type RecordedStep, Replay, replay, type Replayed, type StepTrace } from './replay.js';
 export { type Command, isJudge, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
-export type { CommandName, Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
+export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';

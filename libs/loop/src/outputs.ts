@@ -108,7 +108,7 @@ function completedEvent(
       cutShort: answer?.cutShort ?? false,
       sources: [...(answer?.sources ?? [])],
       usage,
-      open_calls: openCalls,
+      openCalls,
       rounds,
       failure,
       question: goal,
@@ -120,6 +120,7 @@ function completedEvent(
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
       caching: caching ?? null,
+      plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,
       evidence: currentFacts(run.memory)

@@ -6,6 +6,7 @@ import type {
   FactOf,
   FailureNote,
   HistoryEntry,
+  KeptPlan,
   Memory,
   PlanCreated,
   PlanRequested,
@@ -106,6 +107,8 @@ export interface RunState {
   readonly planned: number;
   readonly taken: number;
   readonly plans: readonly PlanRecord[];
+  /** First plan, where a model made it and the plan cache may have it once the run has ended well. */
+  readonly keptPlan: KeptPlan | null;
   readonly tasks: Readonly<Record<string, TaskState>>;
   /** Tasks of the open round; null where none is open. */
   readonly round: readonly string[] | null;
@@ -139,6 +142,8 @@ export interface RunState {
   /** Failure of the last plan that was refused, and at the end that of the run. */
   readonly failure: FailureNote | null;
   readonly endedAt: number | null;
+  /** Calls that were in flight when it ended. */
+  readonly openCalls: number;
   /** The one timer of the run: when the clock alone changes something, and how often it was set. Null where the clock changes nothing. */
   readonly due: { readonly arm: number; readonly at: number | null };
   /** Of the steps so far; set by whoever stores the step, because a pure layer has no hash. */

@@ -1,5 +1,5 @@
 import type {
-  CommandIssued,
+  CommandName,
   Complexity,
   Draft,
   FailureNote,
@@ -17,8 +17,6 @@ import type {
 } from '@conclave/contracts';
 import type { BudgetLevel } from './budget.js';
 import type { Command, RunState, TaskState, Then } from './state.js';
-
-export type CommandName = CommandIssued['data']['command']['name'];
 
 /** How far a run of this strategy may go. */
 export interface Limits {
@@ -101,7 +99,7 @@ export interface Report {
  */
 export interface Strategy<Own = unknown> {
   readonly id: StrategyId;
-  /** Commands it takes besides those that the engine takes for every run. */
+  /** What its runs take in some state; everything else is refused before it reaches a run. `cancel` is among them. */
   readonly commands: readonly CommandName[];
   limits(view: View<Own>): Limits;
   readonly planner: {

@@ -92,6 +92,19 @@ export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text
 export { planAppend, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
 export type { Search, SearchHit } from './search/search.js';
+export {
+  admit,
+  type Admission,
+  breakerNonces,
+  type Breakers,
+  type BreakerSettings,
+  type BreakerState,
+  type CallHealth,
+  defaultBreaker,
+  type HeldBreaker,
+  phaseOf,
+  settle,
+} from './state/breaker.js';
 export { type CacheClaim, type CacheEntry, type Caches, type CacheWrite, storedEntry, wholeMs } from './state/caches.js';
 export {
   acceptedStatus,
@@ -106,6 +119,7 @@ export {
   type StoreTtl,
 } from './state/limits.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
+export { MemoryBreakers } from './state/memory-breakers.js';
 export { MemoryClaims } from './state/memory-claims.js';
 export { MemoryStores } from './state/memory-stores.js';
 export type { Once, OnceClaim } from './state/once.js';
@@ -129,6 +143,7 @@ export type {
   DueTimer,
   Hints,
   Journal,
+  JournalCall,
   Leases,
   Runs,
   RunSummary,
@@ -139,6 +154,17 @@ export type {
   Timers,
   TimerToArm,
 } from './state/state.js';
+export {
+  type AccountPeriod,
+  accountMs,
+  dayOf,
+  daysOf,
+  isPaid,
+  type Paid,
+  type PaidCall,
+  paidCallOf,
+  type UsageLedger,
+} from './state/usage-ledger.js';
 export {
   type Symbolic,
   type SymbolicArgs,

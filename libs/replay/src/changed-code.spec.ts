@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { GapDetected, Verdict } from '@conclave/contracts';
+import type { Verdict } from '@conclave/contracts';
 import type { Judge, Strategy } from '@conclave/loop';
 import type * as Strategies from '@conclave/strategies';
 
@@ -10,6 +10,12 @@ const changeable = Object.fromEntries(
   Object.entries(real).map(([name, value]: [string, unknown]) => {
     const today = (...args: unknown[]): unknown =>
       (((changed as Record<string, unknown>)[name] ?? value) as (...all: unknown[]) => unknown)(...args);
+    // An ask is asked for its members when it is performed.
+    if (name.endsWith('Ask'))
+      return [
+        name,
+        new Proxy(value as object, { get: (ask, key) => Reflect.get((changed as Record<string, object>)[name] ?? ask, key) as unknown }),
+      ];
     // Classes begin with a capital; they are left as they are.
     return [name, typeof value === 'function' && !/^[A-Z]/.test(name) ? today : value];
   }),
@@ -31,6 +37,10 @@ const verdict = async (): Promise<string> => (await textOf()).slice(runId.length
 type Prompt = readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
 const reworded = (prompt: Prompt, from: string, to: string): Prompt =>
   prompt.map((message) => ({ ...message, content: message.content.replace(from, to) }));
+const rewordedAsk = <In, Out>(ask: Strategies.Ask<In, Out>, from: string, to: string): Strategies.Ask<In, Out> => ({
+  ...ask,
+  prompt: (input, room) => reworded(ask.prompt(input, room), from, to),
+});
 const changedStrategy =
   (changes: Partial<Strategy>) =>
   (id: string): Strategy => ({ ...real.strategyOf(id), ...changes });
@@ -49,37 +59,50 @@ describe('a run that was recorded before the code was changed', () => {
   });
 
   it('names the line of the first planner prompt that differs', async () => {
-    changed = {
-      plannerPrompt: (...args) =>
-        reworded(real.plannerPrompt(...args), 'A simple question is exactly one task', 'A simple question is one task'),
-    };
+    changed = { planAsk: rewordedAsk(real.planAsk, 'A simple question is exactly one task', 'A simple question is one task') };
     expect(await verdict()).toMatch(
-      /^the prompt of 0\/plan\/call\/0 \(plan\) differs, after 1 step, 2 calls, 0 outcomes that are the same · hash \w+\n {2}message {3}1 \(system\), line \d+\n {2}recorded {2}- A simple question is exactly one task\.\n {2}now {7}- A simple question is one task\.\n {2}and {7}\d more differs? after it\n$/,
+      /^the prompt of 0\/plan\/call\/0 \(plan\) differs, after 1 step, 1 calls?, 0 outcomes that are the same · hash \w+\n {2}message {3}1 \(system\), line \d+\n {2}recorded {2}- A simple question is exactly one task\.\n {2}now {7}- A simple question is one task\.\n {2}and {7}\d more differs? after it\n$/,
     );
   });
 
   it('finds a prompt that is changed for the re-plan alone', async () => {
-    const gapOnly = (...args: Parameters<typeof real.plannerPrompt>): Prompt =>
-      args[1] ? reworded(real.plannerPrompt(...args), 'Do NOT repeat', 'Never repeat') : real.plannerPrompt(...args);
-    changed = { plannerPrompt: gapOnly };
+    const other = rewordedAsk(real.planAsk, 'Do NOT repeat', 'Never repeat');
+    changed = { planAsk: { ...other, prompt: (input, room) => (input.gap ? other : real.planAsk).prompt(input, room) } };
     expect(await verdict()).toMatch(/^the prompt of 1\/plan\/call\/0 \(plan\) differs, after [1-9]\d* steps, [1-9]\d* calls/);
   });
 
   it.each([
-    ['expert', 'expertPrompt', 'FINDING: your core finding', '0/x1/call/0 (expert.general)'],
-    ['gap check', 'gapPrompt', 'assess completion', '0/judge.gap/call/0 (judge.gap)'],
-    ['synthesis', 'synthesisPrompt', 'Write the answer to the question', '1/judge.synthesis/call/0 (judge.synthesis)'],
-  ] as const)('finds a changed prompt of the %s', async (_what, name, words, step) => {
-    const written = real[name] as (...args: unknown[]) => Prompt;
-    changed = { [name]: (...args: unknown[]) => reworded(written(...args), words, 'Other words') };
+    [
+      'expert',
+      {
+        expertPrompt: (...args: Parameters<typeof real.expertPrompt>) =>
+          reworded(real.expertPrompt(...args), 'FINDING: your core', 'Other words'),
+      },
+      'FINDING: your core',
+      '0/x1/call/0 (expert.general)',
+    ],
+    [
+      'gap check',
+      { gapAsk: rewordedAsk(real.gapAsk, 'assess completion', 'Other words') },
+      'assess completion',
+      '0/judge.gap/call/0 (judge.gap)',
+    ],
+    [
+      'synthesis',
+      { synthesisAsk: rewordedAsk(real.synthesisAsk, 'Write the answer to the question', 'Other words') },
+      'Write the answer to the question',
+      '1/judge.synthesis/call/0 (judge.synthesis)',
+    ],
+  ])('finds a changed prompt of the %s', async (_what, other, words, step) => {
+    changed = other;
     const text = await verdict();
     expect(text).toContain(`the prompt of ${step} differs`);
     expect(text).toMatch(new RegExp(`\\n  recorded  .*${words}.*\\n  now       .*Other words`));
   });
 
   it('names the members that a changed parser reads otherwise', async () => {
-    const complete: Verdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
-    changed = { readGap: () => complete };
+    const assessment: Verdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
+    changed = { gapAsk: { ...real.gapAsk, read: () => ({ output: { kind: 'assessment', assessment } }) } };
     const text = await verdict();
     expect(text).toMatch(
       /^ResultReady 0\/judge\.gap\/result differs: the same replies are read otherwise, after \d+ steps, \d+ calls, \d+ outcomes/,
@@ -88,9 +111,9 @@ describe('a run that was recorded before the code was changed', () => {
   });
 
   it('names the call that a stricter parser would make', async () => {
-    changed = { readPlan: () => ({ ok: false, faults: ['Everything is wrong today.'] }) as ReturnType<typeof real.readPlan> };
+    changed = { planAsk: { ...real.planAsk, read: () => ({ faults: ['Everything is wrong today.'] }) } };
     expect(await verdict()).toMatch(
-      /^a call that was never made: 0\/plan\/call\/4 \(plan\) to \S+, after 1 step, 3 calls, 0 outcomes .*\n {2}now {7}it asks: .*Everything is wrong today\./,
+      /^a call that was never made: 0\/plan\/call\/32 \(plan\) to \S+, after 1 step, 3 calls, 0 outcomes .*\n {2}now {7}it asks: .*Everything is wrong today\./,
     );
   });
 
@@ -130,7 +153,7 @@ describe('a run that was recorded before the code was changed', () => {
 
   it('reports a prompt and a rule by what comes first in the run', async () => {
     const rule = { strategyOf: isEnough };
-    changed = { ...rule, synthesisPrompt: (...args) => reworded(real.synthesisPrompt(...args), 'Write', 'Compose') };
+    changed = { ...rule, synthesisAsk: rewordedAsk(real.synthesisAsk, 'Write', 'Compose') };
     expect(await verdict()).toMatch(/^step \d+ differs in facts/);
     changed = { ...rule, expertPrompt: (...args) => reworded(real.expertPrompt(...args), 'Answer in', 'Reply in') };
     expect(await verdict()).toMatch(/^the prompt of 0\/x1\/call\/0 /);
@@ -139,10 +162,7 @@ describe('a run that was recorded before the code was changed', () => {
   it('gives another hash for other decisions, and the same for the same', async () => {
     const before = await replayOf(records);
     expect((await replayOf(records)).hash).toBe(before.hash);
-    changed = {
-      plannerPrompt: (request, gap: GapDetected['data'] | null, ...rest) =>
-        reworded(real.plannerPrompt(request, gap, ...rest), 'JSON only', 'JSON'),
-    };
+    changed = { planAsk: rewordedAsk(real.planAsk, 'JSON only', 'JSON') };
     const after = await replayOf(records);
     expect(after.hash).not.toBe(before.hash);
     expect(await replayOf(records)).toEqual(after);

@@ -1,4 +1,13 @@
-import type { CallRecorded, Event, GapDetected, PlanRequested, ResultReady, RunCompleted, TaskDispatched } from '@conclave/contracts';
+import {
+  promptMarks,
+  type CallRecorded,
+  type Event,
+  type GapDetected,
+  type PlanRequested,
+  type ResultReady,
+  type RunCompleted,
+  type TaskDispatched,
+} from '@conclave/contracts';
 import { canonicalJson } from '@conclave/loop';
 import { isDeferred, type HandlerOutcome, type Search } from '@conclave/ports';
 import { requestHash } from '@conclave/calls';
@@ -132,8 +141,8 @@ function comparable(data: unknown): unknown {
 
 const recordingEnded = ({ outputs }: Recording): boolean => [...outputs.values()].some(({ type }) => type === 'RunCompleted');
 
-/** The last line of what a call asks: a re-ask says there what was wrong. */
+/** The end of what a call asks, behind everything that it quotes: a re-ask says there what was wrong. */
 function endOf({ request }: AskedCall): string {
   const messages = (request as { messages?: readonly { readonly content: string }[] }).messages ?? [];
-  return messages.at(-1)?.content ?? canonicalJson(request);
+  return messages.at(-1)?.content.split(promptMarks.data.close).at(-1)?.trim() ?? canonicalJson(request);
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { callStep, type CallRecorded } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { requestHash, type CallEnd, type Calls, type JournalledModelCall, type JournalledToolCall } from '@conclave/calls';

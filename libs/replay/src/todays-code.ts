@@ -45,10 +45,8 @@ const unused = <T extends object>(what: string): T =>
   new Proxy({} as T, {
     get: () => () => Promise.reject(new Error(`A replay asks no ${what}.`)),
   });
-/** A plan that is made again is kept nowhere. */
 const plannerView = (state: SeenState) => ({
   ...stateView(state),
-  caches: { read: () => Promise.resolve(null), write: () => Promise.resolve(false) },
   scores: unused<StateStore['scores']>('score'),
 });
 const uncounted = { count: () => undefined };
@@ -98,7 +96,6 @@ export const todaysCode = {
       plannerView(state),
       calls,
       stream,
-      uncounted,
       () => 0.5,
       looked ? searchOf(search ?? 'corpus') : search === 'web' ? searchOf('web') : null,
       looked ? hasLearned : null,

@@ -1,3 +1,13 @@
+export { type Ask, anyRoom, type Room, type TextFilter } from './asks/ask.js';
+export { criticAsk } from './asks/critic.js';
+export { gapAsk } from './asks/gap.js';
+export { hintsAsk } from './asks/hints.js';
+export { faultsOf } from './asks/json-form.js';
+export { type Plan, planAsk } from './asks/plan.js';
+export { reAsked, reAskTokens } from './asks/re-ask.js';
+export { scoreAsk } from './asks/score.js';
+export { synthesisAsk, wantsJson } from './asks/synthesis.js';
+export { thinkingAsk } from './asks/thinking.js';
 export { canSee, hasImage, withVision } from './committee/vision.js';
 export { answerScopeText, type Asked, exactAnswerText, isWithoutHistory, planText } from './learning/cache-keys.js';
 export {
@@ -7,7 +17,6 @@ export {
   graphJudgementMs,
   KeptAnswer,
   keptMs,
-  KeptPlan,
   nearestDistance,
   runTag,
   semanticKey,
@@ -24,21 +33,13 @@ export {
 } from './learning/lessons.js';
 export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
-export { criticPrompt, gapPrompt, hintsPrompt, scorePrompt, thinkingPrompt } from './prompts/judge-prompts.js';
-export { plannerPrompt, reAskPlan } from './prompts/planner-prompt.js';
+export { expertPrompt } from './prompts/expert-prompt.js';
 export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
-export { answerLabel } from './prompts/rendering.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
-export { expertPrompt, synthesisPrompt, wantsJson } from './prompts/task-prompts.js';
 export { sureFrom } from './committee/own.js';
-export { strategyOf } from './registry.js';
-export { citedSources, sourceList } from './replies/citations.js';
+export { commandsOf, strategyOf } from './registry.js';
 export { readExpert } from './replies/expert-reply.js';
-export { readGap } from './replies/gap-reply.js';
-export { readCritique, readHints, readScores } from './replies/judge-replies.js';
-export { InsightFilter, readInsight } from './replies/insight.js';
 export { jsonIn } from './replies/json-reply.js';
-export { type PlanReply, readPlan } from './replies/plan-reply.js';
 export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';
 export { unsupported, unsupportedNote } from './replies/support.js';
 export { isAbout, mayBearOn } from './research/about.js';

@@ -1,4 +1,4 @@
-import type { StrategyId } from '@conclave/contracts';
+import type { CommandName, StrategyId } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import type { Strategy } from '@conclave/loop';
 import { agentic, singlePass } from './committee/committee.js';
@@ -18,3 +18,7 @@ export function strategyOf(id: string): Strategy {
     );
   return found;
 }
+
+/** What runs of a strategy take; of one that this version does not have, at least their end. */
+export const commandsOf = (id: StrategyId): readonly CommandName[] =>
+  strategies.find((strategy) => strategy.id === id)?.commands ?? ['cancel'];

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newProcessId, openLog } from '@conclave/host';
 import { until } from '@conclave/test-support';
-import { metricList } from '@conclave/platform';
+import { loadConfiguration, metricList, silentLogger } from '@conclave/platform';
+import type { StoredRecord } from '@conclave/ports';
 import {
   allMetrics,
   ask,
   ChatStream,
+  command,
   CommitteeScript,
   Engine,
   expert,
@@ -43,6 +46,20 @@ const logLines = (): readonly Record<string, unknown>[] =>
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** Every record of a run, read from the log of a system whose processes have stopped. */
+async function recordsOf(system: Engine, runId: string): Promise<readonly StoredRecord[]> {
+  const loaded = loadConfiguration(system.environment(), system.folder);
+  const opened = (await openLog({ loaded, logger: silentLogger, processId: newProcessId('replay') }))!;
+  try {
+    const found: StoredRecord[] = [];
+    for (const topic of opened.topics)
+      for await (const record of opened.log.read(topic)) if (record.event?.runId === runId) found.push(record);
+    return found;
+  } finally {
+    await opened.close();
+  }
+}
 
 describe('a system in operation', () => {
   it('is live and ready in every process', async () => {
@@ -164,5 +181,45 @@ describe('a system in operation', () => {
     const { id } = (await startRun(engine.url(), { model: 'conclave-fast', input: s.question })).body;
     expect((await runEnd(engine.url(), id)).answer).toBe('Yes.');
     expect(s.calls()).toHaveLength(3);
+  });
+
+  it('keeps the trace of its client in every record of a run: steps, tasks, calls, the gap, a command and the end', async () => {
+    const finished = new CommitteeScript(engine.models, `${hops.question} (traced)`)
+      .plan([research('r1', `${hops.thing} founded`), expert('x1', 'Who?')])
+      .expert(`It was ${hops.person}.`)
+      .gap('the birthplace', 'Where?')
+      .plan([research('r2', `${hops.person} born`)], { iteration: 1 })
+      .complete()
+      .answer([`${hops.place}.`]);
+    const gate = latch();
+    const cancelled = new CommitteeScript(engine.models, 'What is cancelled? (traced)')
+      .plan([expert('x1', 'Say.')])
+      .expert('This.', { when: gate.opened });
+    const begin = async ({ question }: CommitteeScript, model: string, trace: string): Promise<string> =>
+      (await startRun(engine.url(), { model, input: question }, { traceparent: `00-${trace}-${'c'.repeat(16)}-01` })).body.id;
+    const traces = ['a1'.repeat(16), 'b2'.repeat(16)] as const;
+    const runs = [await begin(finished, 'conclave', traces[0]), await begin(cancelled, 'conclave-fast', traces[1])] as const;
+    await until('the call of the expert', () => cancelled.calls('expert').length > 0, { timeoutMs: 15_000 });
+    expect((await command(engine.url(), runs[1], { command: 'cancel' })).status).toBe(202);
+    gate.open();
+    expect([(await runEnd(engine.url(), runs[0])).outcome, (await runEnd(engine.url(), runs[1])).outcome]).toEqual([
+      'completed',
+      'cancelled',
+    ]);
+
+    // Nobody else may have the folder of the embedded engine open; what is under way is written before the process ends.
+    await Promise.all([...engine.all().values()].map((process) => process.stop()));
+    const types = new Set<string>();
+    for (const [n, runId] of runs.entries())
+      for (const { event, headers } of await recordsOf(engine, runId)) {
+        types.add(event!.type);
+        expect([event!.type, event!.id, headers['traceparent']?.split('-')[1]]).toEqual([event!.type, event!.id, traces[n]]);
+      }
+    expect([...types]).toEqual(
+      expect.arrayContaining([
+        ...['PlanRequested', 'PlanCreated', 'TaskDispatched', 'ResultReady', 'GapDetected', 'RunCompleted'],
+        ...['StepRecorded', 'CallRecorded', 'CommandIssued'],
+      ]),
+    );
   });
 });

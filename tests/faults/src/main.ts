@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { EngineKind } from '@conclave/test-support/system';
+import { spawn, spawnSync } from 'node:child_process';
+import { type EngineKind, stackAddresses, workspaceRoot } from '@conclave/test-support/system';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { readEvidence } from './evidence/store.js';
@@ -11,7 +12,35 @@ import type { Outcome } from './judge-control.js';
 import { boundsOf, runControl, runScenario } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
-import { useServers } from './world/shared-servers.js';
+
+const wanted = 'kafka,redis,neo4j,searx';
+
+/**
+ * The real servers of the distributed engine: those that are up are used and left alone, otherwise the local stack is started and stopped
+ * again at the end. Throws when it does not come up.
+ */
+async function useServers(needed: boolean): Promise<void> {
+  if (!needed || areUp()) return;
+  console.log('Starting Kafka, Redis, Neo4j and searx ...');
+  const stack = join(workspaceRoot, 'deploy/stack.mjs');
+  const code = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(process.execPath, [stack, 'up', '--install', '--only', wanted], { stdio: ['ignore', 'inherit', 'inherit'] });
+    child.once('error', reject);
+    child.once('exit', resolve);
+  });
+  if (code !== 0 || !areUp()) throw new Error('The servers of the distributed engine did not start; --engine embedded needs none.');
+  process.once('exit', () => spawnSync(process.execPath, [stack, 'down', '--only', wanted], { stdio: 'inherit', timeout: 60_000 }));
+}
+
+function areUp(): boolean {
+  try {
+    stackAddresses();
+    return true;
+  } catch {
+    // It says which address is missing: then the stack is not up.
+    return false;
+  }
+}
 
 const usage = `npm run faults [-- <name>...] [options]
   <name>                 scenarios to run; all without a name. kill:<service>:<point> is one cell of the kill matrix

@@ -1,9 +1,11 @@
-import { judge } from './checks/all.js';
-import type { Violation } from './checks/check.js';
+import { type Violation, evidenceOf, type Check } from './checks/check.js';
 import type { CoverageNote, CrashTarget } from './faults/crash-points.js';
-import type { Planted } from './planted/planted-bug.js';
+import type { Planted, Surroundings } from './world/surroundings.js';
 import { beginVirtualTime } from './world/virtual-time.js';
 import { World } from './world/world.js';
+import { appends, outcomes, replay, retries, terminal } from './checks/runs.js';
+import { stream } from './checks/stream.js';
+import { calls, cancel, deadLetters, durable, nothingLeft } from './checks/work.js';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -84,4 +86,12 @@ function summary(world: World) {
       0,
     ),
   };
+}
+
+const checks: readonly Check[] = [terminal, appends, outcomes, durable, stream, calls, replay, nothingLeft, deadLetters, retries, cancel];
+
+/** Every violation of every check in a world that is done. */
+async function judge(world: Surroundings): Promise<readonly Violation[]> {
+  const evidence = await evidenceOf(world);
+  return checks.flatMap((check) => check(evidence));
 }

@@ -33,45 +33,45 @@ interface Pair {
 
 /** A TCP proxy on loopback that a test uses to break connections. */
 export class TcpProxy {
-  readonly #pairs = new Set<Pair>();
-  readonly #server: Server;
-  #toxics: Toxics = {};
-  #refusing = false;
+  private readonly pairs = new Set<Pair>();
+  private readonly server: Server;
+  private toxics: Toxics = {};
+  private refusing = false;
   /** Connections accepted since the start. */
   accepted = 0;
   /** Bytes carried from the target to clients since the start. */
   delivered = 0;
 
   private constructor(private readonly options: TcpProxyOptions) {
-    this.#server = createServer((client) => this.#accept(client));
+    this.server = createServer((client) => this.accept(client));
   }
 
   static async open(options: TcpProxyOptions): Promise<TcpProxy> {
     const proxy = new TcpProxy(options);
     await new Promise<void>((resolve, reject) => {
-      proxy.#server.once('error', reject);
-      proxy.#server.listen(options.port ?? 0, '127.0.0.1', resolve);
+      proxy.server.once('error', reject);
+      proxy.server.listen(options.port ?? 0, '127.0.0.1', resolve);
     });
     return proxy;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   /** Connections open now. */
   get connections(): number {
-    return this.#pairs.size;
+    return this.pairs.size;
   }
 
   /** From now on, also for connections that are open; `{}` heals. */
   poison(toxics: Toxics): void {
-    this.#toxics = toxics;
+    this.toxics = toxics;
   }
 
   /** Ends every connection in the middle of whatever it carries: with a reset when `how` says so. New ones are accepted. */
   cut(how: 'end' | 'reset' = 'reset'): void {
-    for (const { client, server } of this.#pairs) {
+    for (const { client, server } of this.pairs) {
       for (const socket of [client, server]) {
         if (how === 'reset') socket.resetAndDestroy();
         else socket.destroy();
@@ -81,26 +81,26 @@ export class TcpProxy {
 
   /** While true every connection is cut and new ones are reset at once. */
   refuse(refusing: boolean): void {
-    this.#refusing = refusing;
+    this.refusing = refusing;
     if (refusing) this.cut();
   }
 
   async close(): Promise<void> {
     this.cut();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
-  #accept(client: Socket): void {
-    if (this.#refusing) {
+  private accept(client: Socket): void {
+    if (this.refusing) {
       client.resetAndDestroy();
       return;
     }
     this.accepted += 1;
     const server = connect(this.options.target);
     const pair: Pair = { client, server, lost: false };
-    this.#pairs.add(pair);
+    this.pairs.add(pair);
     const gone = () => {
-      this.#pairs.delete(pair);
+      this.pairs.delete(pair);
       client.destroy();
       server.destroy();
     };
@@ -110,40 +110,40 @@ export class TcpProxy {
       socket.on('error', () => undefined);
       socket.on('close', gone);
     }
-    this.#carry(pair, client, server);
-    this.#carry(pair, server, client);
+    this.carry(pair, client, server);
+    this.carry(pair, server, client);
     server.on('data', (bytes) => (this.delivered += bytes.byteLength));
   }
 
   /** Order is kept: a piece leaves only after the one before it. */
-  #carry(pair: Pair, from: Socket, to: Socket): void {
+  private carry(pair: Pair, from: Socket, to: Socket): void {
     let before: Promise<void> = Promise.resolve();
     from.on('data', (bytes) => {
-      if (this.#swallows(pair)) return;
-      const { travelMs = 0, jitterMs = 0 } = this.#toxics;
+      if (this.swallows(pair)) return;
+      const { travelMs = 0, jitterMs = 0 } = this.toxics;
       const arrivesAt = performance.now() + travelMs + Math.random() * jitterMs;
-      before = before.then(() => this.#pass(pair, bytes, to, arrivesAt));
+      before = before.then(() => this.pass(pair, bytes, to, arrivesAt));
     });
     from.on('end', () => {
-      if (!this.#swallows(pair)) void before.then(() => to.end());
+      if (!this.swallows(pair)) void before.then(() => to.end());
     });
   }
 
   /** Whether this connection carries nothing now. */
-  #swallows(pair: Pair): boolean {
-    if (this.#toxics.halfOpen === 'for good') pair.lost = true;
-    return pair.lost || this.#toxics.halfOpen === true;
+  private swallows(pair: Pair): boolean {
+    if (this.toxics.halfOpen === 'for good') pair.lost = true;
+    return pair.lost || this.toxics.halfOpen === true;
   }
 
-  async #pass(pair: Pair, bytes: Buffer, to: Socket, arrivesAt: number): Promise<void> {
-    const { latencyMs = 0, sliceBytes = bytes.byteLength } = this.#toxics;
+  private async pass(pair: Pair, bytes: Buffer, to: Socket, arrivesAt: number): Promise<void> {
+    const { latencyMs = 0, sliceBytes = bytes.byteLength } = this.toxics;
     const [least, most] = typeof sliceBytes === 'number' ? [sliceBytes, sliceBytes] : sliceBytes;
     const left = arrivesAt - performance.now();
     if (left > 1) await new Promise((resolve) => setTimeout(resolve, left));
     for (let start = 0; start < bytes.byteLength;) {
       const size = least + Math.floor(Math.random() * (most - least + 1));
       if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
-      if (this.#swallows(pair) || to.destroyed) return;
+      if (this.swallows(pair) || to.destroyed) return;
       to.write(bytes.subarray(start, start + size));
       start += size;
       // Two writes in one turn would leave as one piece.

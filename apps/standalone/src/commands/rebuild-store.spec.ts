@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { sampleQuestion } from '@conclave/adapter-demo';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import {
+  addUsage,
   type CallRecorded,
   CommandIssued,
   commandId,
@@ -143,6 +144,27 @@ describe('a store that is rebuilt from the log', () => {
   it('takes no call that belongs to no journal', async () => {
     const direct = events.map((event): Event => (event.type === 'CallRecorded' ? { ...event, source: 'gateway' } : event));
     expect(await rebuilt(direct)).toMatchObject({ ended: 1, calls: 0 });
+  });
+
+  it('holds the usage of every recorded call, whatever is kept of its reply, and counts nothing twice', async () => {
+    const records = events.filter((event): event is CallRecorded => event.type === 'CallRecorded');
+    const spent = records.map(({ data }) => data.usage).reduce(addUsage);
+    expect(spent.calls).toBeGreaterThan(3);
+    const lost = openSqlite({ home, processId: 'test', durability: 'process', prunes: false });
+    expect(await lost.state.usage.ofRun(runId)).toEqual(spent);
+    await lost.close();
+    const caller = { tenant: 'acme', actor: 'direct' };
+    const direct = records.slice(0, 1).map(({ data, ...event }): CallRecorded => {
+      const id = 'run_direct0000';
+      return { ...event, id: `${id}/direct/1`, runId: id, source: 'gateway', data: { ...data, step: `${id}/direct`, caller } };
+    });
+    const hidden = records.map((event): CallRecorded => ({ ...event, data: { ...event.data, request: null, reply: null } }));
+    await rebuilt([...without('CallRecorded'), ...hidden, ...direct]);
+    await rebuild();
+    expect(await store.state.usage.ofRun(runId)).toEqual(spent);
+    const { tenant, actor } = (await store.state.runs.header(runId))!.data.caller;
+    expect(await store.state.usage.ofAccount({ tenant, actor, period: 'month', at: now() })).toEqual(spent);
+    expect(await store.state.usage.ofAccount({ ...caller, period: 'month', at: now() })).toEqual(direct[0]!.data.usage);
   });
 
   it('forgets runs that ended too long ago', async () => {

@@ -1,9 +1,17 @@
 import { Failure } from '@conclave/contracts';
 import { logPlace, newProcessId, openLog, type OpenedLog } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
+import {
+  replayedText,
+  sameAsRecorded,
+  driveRun,
+  readRuns,
+  shortHash,
+  todaysCode,
+  type ReplayedRun,
+  type TodaysCode,
+} from '@conclave/replay';
 import { exitCodes } from './ask.js';
-import { replayedText, sameAsRecorded } from '@conclave/replay';
-import { replayRecorded } from './replay-recorded.js';
 import { timelineOf } from './replay-timeline.js';
 import { factsOf } from './run-facts.js';
 
@@ -55,4 +63,25 @@ async function compare(opened: OpenedLog, runId: string | null, out: ReplayComma
     out.write(`${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'} in ${where}: ${verdict} · hash ${hash}\n`);
   }
   return runs.length > 0 && failed === 0 ? exitCodes.answered : exitCodes.failed;
+}
+
+interface ReplayedRuns {
+  /** In the order they began. */
+  readonly runs: readonly ReplayedRun[];
+  /** Audit records that cannot be decoded and name no run. */
+  readonly strangers: number;
+  /** Of all runs together: equal for equal recordings and equal decisions. */
+  readonly hash: string;
+}
+
+/** Replays one run of the log, or all that were recorded for null. Calls no model, tool or search, and writes nothing. */
+async function replayRecorded(
+  opened: Pick<OpenedLog, 'log' | 'topics'>,
+  runId: string | null,
+  code: TodaysCode = todaysCode,
+): Promise<ReplayedRuns> {
+  const runs: ReplayedRun[] = [];
+  const { strangers } = await readRuns(opened, runId, async (recording) => void runs.push(await driveRun(recording, code)));
+  runs.sort((a, b) => a.from - b.from || (a.runId < b.runId ? -1 : 1));
+  return { runs, strangers, hash: shortHash(runs.map(({ runId: id, hash }) => [id, hash])) };
 }

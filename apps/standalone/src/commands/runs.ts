@@ -1,4 +1,4 @@
-import type { RunView } from '@conclave/contracts';
+import type { RunView, Usage } from '@conclave/contracts';
 import { short } from '@conclave/platform';
 import type { GatewayClient } from './gateway-client.js';
 import { localTask } from './run-printer.js';
@@ -47,7 +47,21 @@ export function runText(run: RunView): string {
     ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
     ...(run.answer === null ? [] : ['', run.answer, '']),
     ...run.sources.map(({ title, url }, i) => `Source    [${i + 1}] ${title}${url ? ` · ${url}` : ''}`),
-    `Usage     ${run.usage.total.calls} calls, ${run.usage.total.prompt} prompt and ${run.usage.total.completion} completion tokens${run.usage.total.cost > 0 ? `, cost ${run.usage.total.cost.toFixed(4)}` : ''}`,
+    `Usage     ${usageText(run.usage.total)}${inFlight(run.usage.openCalls)}`,
+    ...(recordedMore(run.usage) ? [`Recorded  ${usageText(run.usage.recorded)}, with calls that the run did not wait for`] : []),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+const usageText = ({ calls, prompt, completion, cost, estimated }: Usage): string =>
+  `${calls} calls, ${prompt} prompt and ${completion} completion tokens${estimated ? ' (estimated)' : ''}${cost > 0 ? `, cost ${cost.toFixed(4)}` : ''}`;
+
+const inFlight = (calls: number): string =>
+  calls === 0 ? '' : `; ${calls} ${calls === 1 ? 'call was' : 'calls were'} in flight when it ended`;
+
+/** Whether the ledger knows of calls, or of tokens, that the run itself does not count. */
+const recordedMore = (usage: RunView['usage']): usage is RunView['usage'] & { readonly recorded: Usage } =>
+  usage.recorded !== null &&
+  (usage.recorded.calls > usage.total.calls ||
+    usage.recorded.prompt > usage.total.prompt ||
+    usage.recorded.completion > usage.total.completion);

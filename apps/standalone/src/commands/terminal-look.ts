@@ -60,8 +60,8 @@ interface Out {
  * away first. It stays away behind text that does not end its line.
  */
 export class WaitingLine {
-  #shown = false;
-  #free = true;
+  private shown = false;
+  private free = true;
 
   constructor(
     private readonly terminal: Out,
@@ -75,7 +75,7 @@ export class WaitingLine {
       write: (text) => {
         if (text === '') return;
         this.clear();
-        this.#free = text.endsWith('\n');
+        this.free = text.endsWith('\n');
         return out.write(text);
       },
     };
@@ -83,13 +83,13 @@ export class WaitingLine {
 
   /** Draws the line anew. */
   tick(): void {
-    if (!this.#free) return;
-    this.terminal.write(`${this.#shown ? cleared : ''}${this.paint('dim', waitingText(this.elapsedMs()))}`);
-    this.#shown = true;
+    if (!this.free) return;
+    this.terminal.write(`${this.shown ? cleared : ''}${this.paint('dim', waitingText(this.elapsedMs()))}`);
+    this.shown = true;
   }
 
   clear(): void {
-    if (this.#shown) this.terminal.write(cleared);
-    this.#shown = false;
+    if (this.shown) this.terminal.write(cleared);
+    this.shown = false;
   }
 }

@@ -1,9 +1,8 @@
-import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded } from '@conclave/platform';
+import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded, type ModelChoice } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { openEngine } from '../engine.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
-import { questionFor } from '../question.js';
 import { startText } from '../start-text.js';
 import { noteGateway } from './running-gateway.js';
 
@@ -81,3 +80,10 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
     throw error;
   }
 }
+
+/** A question any model can answer, where the sample documents are not searched. */
+const generalQuestion = 'What is the difference between TCP and UDP, and when does it matter?';
+
+/** The question the start-up text suggests: the demo model is shown on its sample documents. */
+const questionFor = (choice: ModelChoice, sampleQuestion: string | null): string =>
+  choice.because === 'demo' && sampleQuestion ? sampleQuestion : generalQuestion;

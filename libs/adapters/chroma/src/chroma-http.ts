@@ -41,27 +41,27 @@ const longestReply = 512 * 1024 * 1024;
 
 /** Connections to one Chroma server. Follows no redirect, so that credentials reach no other. */
 export class ChromaHttp {
-  readonly #base: URL;
-  readonly #newAgent: (keepAlive: boolean) => HttpAgent;
-  readonly #agent: HttpAgent;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #timeoutMs: number;
+  private readonly base: URL;
+  private readonly newAgent: (keepAlive: boolean) => HttpAgent;
+  private readonly agent: HttpAgent;
+  private readonly headers: Readonly<Record<string, string>>;
+  private readonly timeoutMs: number;
 
   /** Throws Failure CONFIGURATION_INVALID for an address that is none. */
   constructor({ url, credentials, tls, timeoutMs }: ChromaHttpOptions) {
-    this.#base = addressOf(url);
-    this.#timeoutMs = timeoutMs;
-    this.#newAgent = (keepAlive) =>
-      this.#base.protocol === 'https:'
+    this.base = addressOf(url);
+    this.timeoutMs = timeoutMs;
+    this.newAgent = (keepAlive) =>
+      this.base.protocol === 'https:'
         ? new HttpsAgent({ keepAlive, maxSockets: 16, ...tls })
         : new HttpAgent({ keepAlive, maxSockets: 16 });
-    this.#agent = this.#newAgent(true);
-    this.#headers = { accept: 'application/json', 'user-agent': 'conclave', ...headersOf(credentials) };
+    this.agent = this.newAgent(true);
+    this.headers = { accept: 'application/json', 'user-agent': 'conclave', ...headersOf(credentials) };
   }
 
   /** Where it is, for people. */
   get place(): string {
-    return this.#base.origin;
+    return this.base.origin;
   }
 
   /**
@@ -70,46 +70,46 @@ export class ChromaHttp {
    */
   async ask(asked: Asked): Promise<ChromaReply> {
     asked.signal?.throwIfAborted();
-    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const limit = AbortSignal.timeout(this.timeoutMs);
     const signal = asked.signal ? AbortSignal.any([asked.signal, limit]) : limit;
     try {
-      return this.#read(await this.#send(asked, signal));
+      return this.read(await this.send(asked, signal));
     } catch (error) {
       if (error instanceof Failure || error instanceof ChromaRefused) throw error;
       if (asked.signal?.aborted) throw asked.signal.reason;
-      const why = limit.aborted ? `within ${this.#timeoutMs} ms` : `(${codeOf(error)})`;
+      const why = limit.aborted ? `within ${this.timeoutMs} ms` : `(${codeOf(error)})`;
       throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.place} did not answer ${why}.`, { cause: error });
     }
   }
 
   close(): void {
-    this.#agent.destroy();
+    this.agent.destroy();
   }
 
   /** Every request of ours may be repeated, so one that met a connection the server had closed meanwhile is. */
-  async #send(asked: Asked, signal: AbortSignal): Promise<{ readonly status: number; readonly text: string }> {
-    const first = await this.#exchange(asked, signal);
+  private async send(asked: Asked, signal: AbortSignal): Promise<{ readonly status: number; readonly text: string }> {
+    const first = await this.exchange(asked, signal);
     if ('text' in first) return first;
     if (!first.reused || signal.aborted) throw first.error;
-    const second = await this.#exchange(asked, signal, false);
+    const second = await this.exchange(asked, signal, false);
     if ('text' in second) return second;
     throw second.error;
   }
 
-  #exchange(
+  private exchange(
     { method, path, body }: Asked,
     signal: AbortSignal,
     pooled = true,
   ): Promise<{ readonly status: number; readonly text: string } | { readonly error: Error; readonly reused: boolean }> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const { protocol } = this.#base;
+    const { protocol } = this.base;
     return new Promise((resolve) => {
-      const request = (protocol === 'https:' ? httpsRequest : httpRequest)(`${this.#base.href}api/v2${path}`, {
+      const request = (protocol === 'https:' ? httpsRequest : httpRequest)(`${this.base.href}api/v2${path}`, {
         method,
         // A second try takes a connection of its own: others of the pool may be dead as well.
-        agent: pooled ? this.#agent : this.#newAgent(false),
+        agent: pooled ? this.agent : this.newAgent(false),
         signal,
-        headers: { ...this.#headers, ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {}) },
+        headers: { ...this.headers, ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {}) },
       });
       const failed = (error: Error): void => resolve({ error, reused: request.reusedSocket });
       request.on('error', failed);
@@ -120,7 +120,7 @@ export class ChromaHttp {
     });
   }
 
-  #read({ status, text }: { readonly status: number; readonly text: string }): ChromaReply {
+  private read({ status, text }: { readonly status: number; readonly text: string }): ChromaReply {
     const unavailable = (detail: string): Failure => new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.place} ${detail}`);
     if (status === 401 || status === 403) throw unavailable(`does not accept the credentials (status ${status}).`);
     if (status === 429 || status >= 500) throw unavailable(`answered with status ${status}.`);

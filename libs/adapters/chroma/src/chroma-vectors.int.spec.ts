@@ -3,9 +3,16 @@ import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { VectorRecord } from '@conclave/ports';
 import { describeVectors } from '@conclave/ports/suites';
 import { TcpProxy } from '@conclave/test-support';
-import { startChroma } from '@conclave/test-support/real-servers';
-import { realServer } from './__fixtures__/server.js';
+import { startChroma, stackEnvironment } from '@conclave/test-support/real-servers';
 import { ChromaVectors, type ChromaOptions } from './chroma-vectors.js';
+
+/** The real Chroma that int specs share: CHROMA_URL, else what `npm run stack -- up --only chroma` started. */
+function realServer(): string {
+  const said: Record<string, string | undefined> = { ...stackEnvironment(), ...process.env };
+  const { CHROMA_URL: url } = said;
+  if (!url) throw new Error('These tests need ChromaDB: run `npm run stack -- up --only chroma`, or set CHROMA_URL.');
+  return url;
+}
 
 jest.setTimeout(60_000);
 

@@ -25,7 +25,7 @@ import {
   type Vectors,
   type VectorScope,
 } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import { batchesOf } from './batches.js';
 import { ChromaHttp, type ChromaCredentials, type ChromaTls } from './chroma-http.js';
 import { CollectionIndex, type KnownCollection } from './collection-index.js';
@@ -71,11 +71,11 @@ const candidatesPerPage = 100;
  * through its index, which is approximate in large collections. Opens no connection by itself.
  */
 export class ChromaVectors implements Vectors {
-  readonly #http: ChromaHttp;
-  readonly #index: CollectionIndex;
-  readonly #namespace: string;
-  readonly #texts: TextMirrors;
-  #closed = false;
+  private readonly http: ChromaHttp;
+  private readonly index: CollectionIndex;
+  private readonly namespace: string;
+  private readonly texts: TextMirrors;
+  private closed = false;
 
   /** Throws Failure CONFIGURATION_INVALID for an address that is none. */
   constructor(options: ChromaOptions) {
@@ -86,36 +86,36 @@ export class ChromaVectors implements Vectors {
       namespace = '',
       refreshMs = 2_000,
     } = options;
-    this.#http = new ChromaHttp({ ...options, timeoutMs });
-    this.#namespace = namespace;
+    this.http = new ChromaHttp({ ...options, timeoutMs });
+    this.namespace = namespace;
     const database = `/tenants/${encodeURIComponent(chromaTenant)}/databases/${encodeURIComponent(chromaDatabase)}`;
-    this.#index = new CollectionIndex(this.#http, database, namespace);
-    this.#texts = new TextMirrors(this.#index, refreshMs);
+    this.index = new CollectionIndex(this.http, database, namespace);
+    this.texts = new TextMirrors(this.index, refreshMs);
   }
 
   create(scope: VectorScope, dimension: number): Promise<void> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkScope(scope);
       checkDimension(dimension);
-      const known = await this.#index.make(scope, dimension);
+      const known = await this.index.make(scope, dimension);
       if (known.dimension !== dimension) throw otherDimension(scope.collection, known.dimension, dimension);
     });
   }
 
   upsert(scope: VectorScope, records: readonly VectorRecord[]): Promise<void> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkScope(scope);
-      const stored = await this.#index.use(scope, async (known) => {
+      const stored = await this.index.use(scope, async (known) => {
         const checked = checkedRecords(records, known.dimension);
         for (const batch of batchesOf(checked, known.dimension)) {
-          const before = await this.#metadataBefore(known, batch);
-          await this.#index.ask(known, 'upsert', {
+          const before = await this.metadataBefore(known, batch);
+          await this.index.ask(known, 'upsert', {
             ids: batch.map(({ id }) => id),
             embeddings: batch.map(({ vector }) => Array.from(vector)),
             documents: batch.map(({ text }) => text),
             metadatas: batch.map(({ id, metadata }) => storedMetadata(metadata, before.get(id))),
           });
-          this.#texts.forget(
+          this.texts.forget(
             known,
             batch.map(({ id }) => id),
           );
@@ -127,19 +127,19 @@ export class ChromaVectors implements Vectors {
   }
 
   query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): Promise<VectorAnswer> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
       const keys = Object.keys(where);
-      const answer = await this.#index.use(
+      const answer = await this.index.use(
         scope,
         async (known): Promise<VectorAnswer> => {
           checkVector(vector, known.dimension);
-          const hits = await this.#nearest(known, { vector, limit: hitLimit(limit), where }, signal);
+          const hits = await this.nearest(known, { vector, limit: hitLimit(limit), where }, signal);
           // A hit carries every key; only without one is there something to look up.
           if (hits.length > 0) return { hits, unknownKeys: [] };
-          const carried = await Promise.all(keys.map((key) => this.#isCarried(known, key, signal)));
+          const carried = await Promise.all(keys.map((key) => this.isCarried(known, key, signal)));
           return { hits, unknownKeys: keys.filter((_, at) => !carried[at]) };
         },
         signal,
@@ -149,22 +149,22 @@ export class ChromaVectors implements Vectors {
   }
 
   match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): Promise<TextAnswer> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
       const most = hitLimit(limit);
       if (most === 0 || queryWords(words).length === 0) return { hits: [] };
-      const answer = await this.#index.use(
+      const answer = await this.index.use(
         scope,
         async (known): Promise<TextAnswer> => {
-          const ranked = (await this.#texts.of(known, signal)).find(words);
+          const ranked = (await this.texts.of(known, signal)).find(words);
           const hits: TextHit[] = [];
           const filter = Object.keys(where).length > 0 ? { where: storedWhere(where) } : {};
           for (let from = 0; from < ranked.length && hits.length < most; from += candidatesPerPage) {
             const page = ranked.slice(from, from + candidatesPerPage);
             const asked = { ids: page.map(({ id }) => id), ...filter, include: ['documents', 'metadatas'] };
-            const reply = gottenTexts.parse(await this.#index.ask(known, 'get', asked, signal));
+            const reply = gottenTexts.parse(await this.index.ask(known, 'get', asked, signal));
             const at = new Map(reply.ids.map((id, place) => [id, place]));
             for (const { id, score } of page) {
               const place = at.get(id);
@@ -181,16 +181,14 @@ export class ChromaVectors implements Vectors {
   }
 
   get(scope: VectorScope, wanted: readonly string[]): Promise<readonly VectorRecord[]> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkScope(scope);
       checkIds(wanted);
       const distinct = [...new Set(wanted)];
-      const records = await this.#index.use(scope, async (known) => {
+      const records = await this.index.use(scope, async (known) => {
         const byId = new Map<string, VectorRecord>();
         for (const batch of batchesOf(distinct, known.dimension)) {
-          const reply = gotten.parse(
-            await this.#index.ask(known, 'get', { ids: batch, include: ['documents', 'metadatas', 'embeddings'] }),
-          );
+          const reply = gotten.parse(await this.index.ask(known, 'get', { ids: batch, include: ['documents', 'metadatas', 'embeddings'] }));
           reply.ids.forEach((id, at) => {
             const vector = Float32Array.from(reply.embeddings[at] ?? []);
             byId.set(id, { id, vector, text: reply.documents[at] ?? '', metadata: metadataFrom(reply.metadatas[at]) });
@@ -203,43 +201,43 @@ export class ChromaVectors implements Vectors {
   }
 
   delete(scope: VectorScope, which: VectorChoice): Promise<void> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkScope(scope);
       checkChoice(which);
-      await this.#index.use(scope, async (known) => {
-        if (!('ids' in which)) await this.#index.ask(known, 'delete', { where: storedWhere(which.where) });
-        else for (const batch of batchesOf([...new Set(which.ids)], 0)) await this.#index.ask(known, 'delete', { ids: batch });
-        this.#texts.recheck(known);
+      await this.index.use(scope, async (known) => {
+        if (!('ids' in which)) await this.index.ask(known, 'delete', { where: storedWhere(which.where) });
+        else for (const batch of batchesOf([...new Set(which.ids)], 0)) await this.index.ask(known, 'delete', { ids: batch });
+        this.texts.recheck(known);
         return null;
       });
     });
   }
 
   count(scope: VectorScope): Promise<number> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkScope(scope);
-      return (await this.#index.use(scope, async (known) => z.number().parse(await this.#index.ask(known, 'count')))) ?? 0;
+      return (await this.index.use(scope, async (known) => z.number().parse(await this.index.ask(known, 'count')))) ?? 0;
     });
   }
 
   list(tenant: string): Promise<readonly VectorCollection[]> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkTenant(tenant);
-      const own = (await this.#index.all()).filter((known) => known.tenant === tenant);
+      const own = (await this.index.all()).filter((known) => known.tenant === tenant);
       return own.map(({ name, dimension }) => ({ name, dimension })).sort((a, b) => (a.name < b.name ? -1 : 1));
     });
   }
 
   drop(scope: VectorScope): Promise<void> {
-    return this.#whileOpen(async () => {
+    return this.whileOpen(async () => {
       checkScope(scope);
-      await this.#index.remove(scope);
+      await this.index.remove(scope);
     });
   }
 
   async health(): Promise<string | null> {
     try {
-      await this.#whileOpen(() => this.#index.reach());
+      await this.whileOpen(() => this.index.reach());
       return null;
     } catch (error) {
       return (error as Error).message;
@@ -247,23 +245,23 @@ export class ChromaVectors implements Vectors {
   }
 
   close(): Promise<void> {
-    this.#closed = true;
-    this.#http.close();
+    this.closed = true;
+    this.http.close();
     return Promise.resolve();
   }
 
   /** Removes every collection of this namespace. Refuses to do so without a namespace. */
   async removeAll(): Promise<void> {
-    if (this.#namespace === '') throw new Error('Only vectors with a namespace can be removed as a whole.');
-    for (const { tenant, name } of await this.#index.all()) await this.drop({ tenant, collection: name });
+    if (this.namespace === '') throw new Error('Only vectors with a namespace can be removed as a whole.');
+    for (const { tenant, name } of await this.index.all()) await this.drop({ tenant, collection: name });
   }
 
-  async #metadataBefore(known: KnownCollection, batch: readonly VectorRecord[]): Promise<ReadonlyMap<string, unknown>> {
-    const reply = gottenMetadata.parse(await this.#index.ask(known, 'get', { ids: batch.map(({ id }) => id), include: ['metadatas'] }));
+  private async metadataBefore(known: KnownCollection, batch: readonly VectorRecord[]): Promise<ReadonlyMap<string, unknown>> {
+    const reply = gottenMetadata.parse(await this.index.ask(known, 'get', { ids: batch.map(({ id }) => id), include: ['metadatas'] }));
     return new Map(reply.ids.map((id, at) => [id, reply.metadatas[at]]));
   }
 
-  async #nearest(known: KnownCollection, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>, signal?: AbortSignal) {
+  private async nearest(known: KnownCollection, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>, signal?: AbortSignal) {
     if (limit === 0) return [];
     const asked = {
       query_embeddings: [Array.from(vector)],
@@ -271,7 +269,7 @@ export class ChromaVectors implements Vectors {
       where: storedWhere(where),
       include: ['documents', 'metadatas', 'distances'],
     };
-    const reply = found.parse(await this.#index.ask(known, 'query', asked, signal));
+    const reply = found.parse(await this.index.ask(known, 'query', asked, signal));
     const [texts, stored, distances] = [reply.documents[0], reply.metadatas[0], reply.distances[0]];
     return reply.ids[0]
       .map((id, at) => ({
@@ -283,18 +281,18 @@ export class ChromaVectors implements Vectors {
       .sort(byDistance);
   }
 
-  async #isCarried(known: KnownCollection, key: string, signal?: AbortSignal): Promise<boolean> {
-    const reply = gottenIds.parse(await this.#index.ask(known, 'get', { where: hasKey(key), limit: 1, include: [] }, signal));
+  private async isCarried(known: KnownCollection, key: string, signal?: AbortSignal): Promise<boolean> {
+    const reply = gottenIds.parse(await this.index.ask(known, 'get', { where: hasKey(key), limit: 1, include: [] }, signal));
     return reply.ids.length > 0;
   }
 
-  async #whileOpen<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('VECTORS_UNAVAILABLE', 'It is closed.');
+  private async whileOpen<T>(work: () => Promise<T>): Promise<T> {
+    if (this.closed) throw new Failure('VECTORS_UNAVAILABLE', 'It is closed.');
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof z.ZodError)) throw error;
-      throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.#http.place} answered in a form that is not known.`, { cause: error });
+      throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} answered in a form that is not known.`, { cause: error });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 import type { VectorScope } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChromaRefused, type ChromaHttp } from './chroma-http.js';
 import { storedName } from './stored-form.js';
 
@@ -26,7 +26,7 @@ class CollectionGone extends Error {}
 
 /** Which collections of Chroma are ours, and requests to one of them. */
 export class CollectionIndex {
-  readonly #known = new Map<string, KnownCollection>();
+  private readonly known = new Map<string, KnownCollection>();
 
   constructor(
     private readonly http: ChromaHttp,
@@ -51,7 +51,7 @@ export class CollectionIndex {
         throw error;
       });
     if (status !== 200) throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} made no collection (status ${status}).`);
-    return this.#keep(body, { tenant, collection: name });
+    return this.keep(body, { tenant, collection: name });
   }
 
   /**
@@ -60,13 +60,13 @@ export class CollectionIndex {
    */
   async use<T>(scope: VectorScope, work: (known: KnownCollection) => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     for (let fresh = false; ; fresh = true) {
-      const known = (fresh ? undefined : this.#known.get(this.#nameOf(scope))) ?? (await this.#find(scope, signal));
+      const known = (fresh ? undefined : this.known.get(this.nameOf(scope))) ?? (await this.find(scope, signal));
       if (!known) return null;
       try {
         return await work(known);
       } catch (error) {
         if (!(error instanceof CollectionGone)) throw error;
-        this.#known.delete(this.#nameOf(scope));
+        this.known.delete(this.nameOf(scope));
         if (fresh) return null;
       }
     }
@@ -104,8 +104,8 @@ export class CollectionIndex {
   }
 
   async remove(scope: VectorScope): Promise<void> {
-    this.#known.delete(this.#nameOf(scope));
-    await this.http.ask({ method: 'DELETE', path: `${this.database}/collections/${this.#nameOf(scope)}` });
+    this.known.delete(this.nameOf(scope));
+    await this.http.ask({ method: 'DELETE', path: `${this.database}/collections/${this.nameOf(scope)}` });
   }
 
   /** Resolves when the server answers to these credentials for this database. Throws Failure VECTORS_UNAVAILABLE. */
@@ -115,14 +115,14 @@ export class CollectionIndex {
       throw new Failure('VECTORS_UNAVAILABLE', `Chroma at ${this.http.place} does not have the configured tenant or database.`);
   }
 
-  async #find(scope: VectorScope, signal?: AbortSignal): Promise<KnownCollection | null> {
-    const path = `${this.database}/collections/${this.#nameOf(scope)}`;
+  private async find(scope: VectorScope, signal?: AbortSignal): Promise<KnownCollection | null> {
+    const path = `${this.database}/collections/${this.nameOf(scope)}`;
     const { status, body } = await this.http.ask({ method: 'GET', path, ...(signal ? { signal } : {}) });
-    return status === 404 ? null : this.#keep(body, scope);
+    return status === 404 ? null : this.keep(body, scope);
   }
 
   /** Throws Failure VECTORS_INCOMPATIBLE for a collection of the right name that somebody else made. */
-  #keep(body: unknown, scope: VectorScope): KnownCollection {
+  private keep(body: unknown, scope: VectorScope): KnownCollection {
     const read = collection.parse(body);
     const known = readCollection(read);
     const { configuration_json: set } = read;
@@ -130,13 +130,13 @@ export class CollectionIndex {
     if (!cosine || known?.tenant !== scope.tenant || known.name !== scope.collection)
       throw new Failure(
         'VECTORS_INCOMPATIBLE',
-        `The collection ${this.#nameOf(scope)} in Chroma was not made by Conclave. Remove or rename it.`,
+        `The collection ${this.nameOf(scope)} in Chroma was not made by Conclave. Remove or rename it.`,
       );
-    this.#known.set(this.#nameOf(scope), known);
+    this.known.set(this.nameOf(scope), known);
     return known;
   }
 
-  #nameOf(scope: VectorScope): string {
+  private nameOf(scope: VectorScope): string {
     return storedName(this.namespace, scope);
   }
 }

@@ -1,5 +1,5 @@
 import { indexedText, TextIndex } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CollectionIndex, KnownCollection } from './collection-index.js';
 import { metadataFrom } from './stored-form.js';
 
@@ -28,7 +28,7 @@ interface Mirror {
  * documents' chunks come from their content, so that none is ever replaced.
  */
 export class TextMirrors {
-  readonly #mirrors = new Map<string, Mirror>();
+  private readonly mirrors = new Map<string, Mirror>();
 
   constructor(
     private readonly collections: Pick<CollectionIndex, 'ask'>,
@@ -37,23 +37,23 @@ export class TextMirrors {
 
   /** The index of the collection as it is now, or was at most `refreshMs` ago. Throws what Chroma throws. */
   async of(known: KnownCollection, signal?: AbortSignal): Promise<TextIndex> {
-    const mirror = this.#mirrors.get(known.id) ?? { index: new TextIndex(), checkedAt: -Infinity, changed: false, refreshing: null };
+    const mirror = this.mirrors.get(known.id) ?? { index: new TextIndex(), checkedAt: -Infinity, changed: false, refreshing: null };
     // The last one used stands last.
-    this.#mirrors.delete(known.id);
-    this.#mirrors.set(known.id, mirror);
+    this.mirrors.delete(known.id);
+    this.mirrors.set(known.id, mirror);
     if (performance.now() - mirror.checkedAt >= this.refreshMs) {
       // Whoever began it may give up: those that wait with them do not.
-      mirror.refreshing ??= this.#refresh(known, mirror).finally(() => (mirror.refreshing = null));
+      mirror.refreshing ??= this.refresh(known, mirror).finally(() => (mirror.refreshing = null));
       await mirror.refreshing;
     }
     signal?.throwIfAborted();
-    this.#makeRoom(known.id);
+    this.makeRoom(known.id);
     return mirror.index;
   }
 
   /** This process wrote these records: their texts may have changed. */
   forget(known: KnownCollection, written: readonly string[]): void {
-    const mirror = this.#mirrors.get(known.id);
+    const mirror = this.mirrors.get(known.id);
     if (!mirror) return;
     for (const id of written) mirror.index.remove(id);
     this.recheck(known);
@@ -61,13 +61,13 @@ export class TextMirrors {
 
   /** Something of the collection was removed by this process. */
   recheck(known: KnownCollection): void {
-    const mirror = this.#mirrors.get(known.id);
+    const mirror = this.mirrors.get(known.id);
     if (!mirror) return;
     mirror.checkedAt = -Infinity;
     mirror.changed = true;
   }
 
-  async #refresh(known: KnownCollection, mirror: Mirror): Promise<void> {
+  private async refresh(known: KnownCollection, mirror: Mirror): Promise<void> {
     const { index } = mirror;
     const began = performance.now();
     mirror.changed = false;
@@ -87,11 +87,11 @@ export class TextMirrors {
     mirror.checkedAt = mirror.changed ? -Infinity : began;
   }
 
-  #makeRoom(kept: string): void {
-    let texts = [...this.#mirrors.values()].reduce((sum, { index }) => sum + index.size, 0);
-    for (const [id, { index }] of this.#mirrors) {
+  private makeRoom(kept: string): void {
+    let texts = [...this.mirrors.values()].reduce((sum, { index }) => sum + index.size, 0);
+    for (const [id, { index }] of this.mirrors) {
       if (texts <= mostTexts || id === kept) return;
-      this.#mirrors.delete(id);
+      this.mirrors.delete(id);
       texts -= index.size;
     }
   }

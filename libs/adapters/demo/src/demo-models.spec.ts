@@ -37,6 +37,13 @@ describe('the demo model', () => {
     expect(JSON.parse((await ask('', prompt)).content)).toEqual(wanted);
   });
 
+  it('needs no wish to reply in the form it is asked for', async () => {
+    const wishedFormat = { type: 'json_schema', json_schema: { name: 'plan', schema: { type: 'object' } } };
+    const prompt = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- research: searches documents`;
+    expect(JSON.parse((await ask(prompt, `${marks.question} Who founded it?`, { wishedFormat })).content)).toHaveProperty('tasks');
+    expect((await ask(roles.critic, 'An answer.', { wishedFormat })).content).toContain('built-in demo model');
+  });
+
   it('is labelled as a demo', async () => {
     expect(await models.list()).toEqual([expect.objectContaining({ ref: 'conclave-demo@demo', demo: true, local: true, kind: 'chat' })]);
     expect((await ask('Be nice.', 'hello')).content).toContain('built-in demo model');

@@ -9,7 +9,7 @@ import { WordTable } from './word-table.js';
 // The build copies the assets beside the code, so the same path works in a checkout, in dist and in a bundle.
 const asset = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`./assets/embedder/${name}`, import.meta.url)));
 
-/** Raised with every change of the code or of german.txt that changes a vector. The digest of the table does the rest. */
+/** Raised with every change of the code, of german.txt or of stop-words.json that changes a vector. The digest of the table does the rest. */
 const codeVersion = 1;
 /** Texts between two looks at the signal and at the event loop. */
 const textsPerTurn = 64;
@@ -23,12 +23,12 @@ export class BuiltInEmbedder implements Embedder {
   readonly id: string;
   readonly reads = 'words';
   readonly dimension: number;
-  readonly #vectors: TextVectors;
+  private readonly vectors: TextVectors;
 
   private constructor(table: WordTable, vectors: TextVectors) {
     this.id = `builtin-words-${codeVersion}.${table.digest.slice(0, 8)}`;
     this.dimension = vectors.dimension;
-    this.#vectors = vectors;
+    this.vectors = vectors;
   }
 
   /** Throws when the table that ships with it is missing or damaged. */
@@ -43,7 +43,7 @@ export class BuiltInEmbedder implements Embedder {
     for (const text of texts) {
       if (vectors.length > 0 && vectors.length % textsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      vectors.push(this.#vectors.vectorOf(text));
+      vectors.push(this.vectors.vectorOf(text));
     }
     if (signal.aborted) throw new Failure('CALL_CANCELLED');
     return vectors;

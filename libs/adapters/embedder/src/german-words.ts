@@ -11,7 +11,7 @@ const plain = (word: string): string => word.replaceAll('Ã¤', 'a').replaceAll('Ã
 
 /** German words as the English words of the table that mean the same, found through inflection and compounds. */
 export class GermanWords {
-  readonly #meanings = new Map<string, readonly string[]>();
+  private readonly meanings = new Map<string, readonly string[]>();
 
   /** `list`: lines of `word=meaning+meaning`, divided by white space; a line that begins with # is a remark. The first entry of a word counts. */
   constructor(
@@ -22,64 +22,64 @@ export class GermanWords {
       if (line.startsWith('#')) continue;
       for (const entry of line.split(/\s+/)) {
         const [word = '', meanings = ''] = entry.split('=');
-        if (word !== '' && !this.#meanings.has(word)) this.#meanings.set(word, meanings.split('+'));
+        if (word !== '' && !this.meanings.has(word)) this.meanings.set(word, meanings.split('+'));
       }
     }
   }
 
   get size(): number {
-    return this.#meanings.size;
+    return this.meanings.size;
   }
 
   /** Every English word that the list leads to. */
   targets(): ReadonlySet<string> {
-    return new Set([...this.#meanings.values()].flat());
+    return new Set([...this.meanings.values()].flat());
   }
 
   /** Whether the list has the word as it stands. */
   has(word: string): boolean {
-    return this.#meanings.has(word);
+    return this.meanings.has(word);
   }
 
   /** Meanings of a word in lower case; null where the list does not help. */
   meaningOf(word: string): readonly string[] | null {
-    return this.#inflected(word) ?? this.#compound(word);
+    return this.inflected(word) ?? this.compound(word);
   }
 
-  #inflected(word: string): readonly string[] | null {
-    const found = this.#meanings.get(word);
+  private inflected(word: string): readonly string[] | null {
+    const found = this.meanings.get(word);
     if (found) return found;
     for (const ending of endings) {
       if (!word.endsWith(ending) || word.length - ending.length < shortestStem) continue;
       const stem = word.slice(0, -ending.length);
       for (const completion of completions) {
-        const meaning = this.#meanings.get(stem + completion);
+        const meaning = this.meanings.get(stem + completion);
         if (meaning) return meaning;
       }
-      const meaning = this.#meanings.get(plain(stem));
+      const meaning = this.meanings.get(plain(stem));
       if (meaning) return meaning;
     }
     const participle = /^ge(.{3,})(?:t|en)$/.exec(word);
-    return participle ? (this.#meanings.get(`${participle[1]}en`) ?? null) : null;
+    return participle ? (this.meanings.get(`${participle[1]}en`) ?? null) : null;
   }
 
   /** A first part loses its ending (Mietvertrag, from Miete) or takes a joining one (Arbeitsvertrag). */
-  #firstPart(start: string): readonly string[] | null {
+  private firstPart(start: string): readonly string[] | null {
     for (const completion of ['e', 'en']) {
-      const meaning = this.#meanings.get(start) ?? this.#meanings.get(start + completion);
+      const meaning = this.meanings.get(start) ?? this.meanings.get(start + completion);
       if (meaning) return meaning;
     }
-    return this.#inflected(start);
+    return this.inflected(start);
   }
 
   /** The last part of a compound is what it is; the first one says of which kind. */
-  #compound(word: string): readonly string[] | null {
+  private compound(word: string): readonly string[] | null {
     if (word.length < shortestCompound) return null;
     for (let cut = 3; cut <= word.length - 3; cut += 1) {
-      const last = this.#inflected(word.slice(cut));
+      const last = this.inflected(word.slice(cut));
       if (!last) continue;
       const start = word.slice(0, cut);
-      const first = this.#firstPart(start);
+      const first = this.firstPart(start);
       if (first) return [...first, ...last];
       if (start.length >= shortestForeignPart && this.isKnownInEnglish(start)) return [start, ...last];
     }

@@ -1,5 +1,4 @@
 import type { GermanWords } from './german-words.js';
-import { addFeature, runsOf } from './hashed-features.js';
 import { isEnglishStopWord, isGermanStopWord, isStopWord, stemOf, wordsOf } from './reading.js';
 import type { WordTable } from './word-table.js';
 
@@ -38,37 +37,37 @@ export class TextVectors {
     const words = wordsOf(text);
     const sum = new Float64Array(this.dimension);
     const telling = words.filter((word) => !isStopWord(word));
-    const isGerman = this.#looksGerman(words);
+    const isGerman = this.looksGerman(words);
     const counts = new Map<string, number>();
     for (const word of telling.length > 0 ? telling : words) counts.set(word, (counts.get(word) ?? 0) + 1);
-    for (const [word, count] of counts) this.#addWord(word, 1 + Math.log(count), isGerman, sum);
-    if (counts.size === 0) this.#addSpelling(`text ${text.trim().slice(0, 100)}`, 1, sum);
+    for (const [word, count] of counts) this.addWord(word, 1 + Math.log(count), isGerman, sum);
+    if (counts.size === 0) this.addSpelling(`text ${text.trim().slice(0, 100)}`, 1, sum);
     return finished(sum);
   }
 
-  #addWord(word: string, times: number, isGerman: boolean, sum: Float64Array): void {
+  private addWord(word: string, times: number, isGerman: boolean, sum: Float64Array): void {
     const rank = this.table.rankOf(word);
     const meanings = isGerman || rank === undefined ? this.german.meaningOf(word) : null;
     const ranks = (meanings ?? [word]).map((one) => this.table.rankOf(one)).filter((one) => one !== undefined);
     if (ranks.length === 0) {
-      this.#addSpelling(stemOf(word), times * unknownSpelling, sum);
+      this.addSpelling(stemOf(word), times * unknownSpelling, sum);
       const runs = runsOf(word);
-      for (const run of runs) this.#addSpelling(`#${run}`, (times * unknownSpelling) / Math.sqrt(runs.length), sum);
+      for (const run of runs) this.addSpelling(`#${run}`, (times * unknownSpelling) / Math.sqrt(runs.length), sum);
       return;
     }
     for (const one of ranks) this.table.add(one, (times * weightOf(one)) / Math.sqrt(ranks.length), sum);
     const weight = times * Math.max(...ranks.map(weightOf));
-    this.#addSpelling(stemOf(word), weight * spelling, sum);
+    this.addSpelling(stemOf(word), weight * spelling, sum);
     // A German word is also spelt a little like its meaning, so that a question in one language finds a text in the other.
-    if (meanings) this.#addSpelling(stemOf(meanings[0]!), (weight * spelling) / 2, sum);
+    if (meanings) this.addSpelling(stemOf(meanings[0]!), (weight * spelling) / 2, sum);
   }
 
-  #addSpelling(feature: string, weight: number, sum: Float64Array): void {
+  private addSpelling(feature: string, weight: number, sum: Float64Array): void {
     addFeature(feature, weight, sum, this.table.dimension, hashed);
   }
 
   /** By small words and umlauts, then by which language knows the others. */
-  #looksGerman(words: readonly string[]): boolean {
+  private looksGerman(words: readonly string[]): boolean {
     let balance = 0;
     for (const word of words) {
       const stopWords = Number(isGermanStopWord(word)) - Number(isEnglishStopWord(word));
@@ -91,4 +90,34 @@ function finished(sum: Float64Array): Float32Array {
   for (let at = 0; at < sum.length; at += 1) vector[at] = sum[at]! * factor;
   vector[vector.length - 1] = squares > 0 ? Math.sqrt(shared / (1 + shared)) : 1;
   return vector;
+}
+
+/** Numbers that one feature touches. */
+const places = 4;
+
+/** FNV-1a over the UTF-16 units, mixed once more so that near texts differ in every bit. */
+function hashOf(text: string, seed: number): number {
+  let hash = (2_166_136_261 ^ seed) >>> 0;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+/**
+ * Adds a feature of length `weight` to `sum[start..start + length)`: a sparse random direction that depends on its text alone, so
+ * that equal features meet and different ones are nearly orthogonal (feature hashing, Weinberger et al. 2009).
+ */
+function addFeature(feature: string, weight: number, sum: Float64Array, start: number, length: number): void {
+  for (let place = 0; place < places; place += 1) {
+    const hash = hashOf(feature, Math.imul(place + 1, 0x9e3779b1));
+    sum[start + (hash % length)]! += (hash & 0x40000000 ? weight : -weight) / Math.sqrt(places);
+  }
+}
+
+/** Runs of three characters with the ends of the word marked; of two where a script writes words in one or two characters. */
+function runsOf(word: string): readonly string[] {
+  const characters = [...`<${word}>`];
+  const length = /[\u2e80-\u9fff\uac00-\ud7af\u{20000}-\u{3ffff}]/u.test(word) ? 2 : 3;
+  return Array.from({ length: Math.max(1, characters.length - length + 1) }, (_, at) => characters.slice(at, at + length).join(''));
 }

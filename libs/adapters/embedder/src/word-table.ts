@@ -13,9 +13,9 @@ export class WordTable {
   readonly digest: string;
   readonly size: number;
   readonly dimension: number;
-  readonly #ranks = new Map<string, number>();
-  readonly #scales: Float32Array;
-  readonly #numbers: Int8Array;
+  private readonly ranks = new Map<string, number>();
+  private readonly scales: Float32Array;
+  private readonly numbers: Int8Array;
 
   /** Throws when the bytes are not such a table. */
   constructor(private readonly bytes: Buffer) {
@@ -27,10 +27,10 @@ export class WordTable {
     if (bytes.length !== scalesEnd + this.size * this.dimension) throw new Error('The table of word vectors is cut short.');
     this.digest = bytes.toString('hex', 16, headerLength);
     const words = bytes.toString('latin1', headerLength, listEnd).split('\n');
-    for (let rank = 0; rank < words.length; rank += 1) this.#ranks.set(words[rank]!, rank);
+    for (let rank = 0; rank < words.length; rank += 1) this.ranks.set(words[rank]!, rank);
     // Copied, because a typed array begins at a multiple of its size; every platform of Node has the lowest byte first.
-    this.#scales = new Float32Array(Uint8Array.prototype.slice.call(bytes, listEnd, scalesEnd).buffer);
-    this.#numbers = new Int8Array(bytes.buffer, bytes.byteOffset + scalesEnd, this.size * this.dimension);
+    this.scales = new Float32Array(Uint8Array.prototype.slice.call(bytes, listEnd, scalesEnd).buffer);
+    this.numbers = new Int8Array(bytes.buffer, bytes.byteOffset + scalesEnd, this.size * this.dimension);
   }
 
   /** Whether the digest in the header is that of the content. */
@@ -40,13 +40,13 @@ export class WordTable {
 
   /** Place of the word among all by frequency, from 0; undefined for a word that is not in the table. */
   rankOf(word: string): number | undefined {
-    return this.#ranks.get(word);
+    return this.ranks.get(word);
   }
 
   /** Adds `weight` times the vector of the word of this rank to the first numbers of `sum`. */
   add(rank: number, weight: number, sum: Float64Array): void {
-    const factor = weight * this.#scales[rank]!;
+    const factor = weight * this.scales[rank]!;
     const start = rank * this.dimension;
-    for (let at = 0; at < this.dimension; at += 1) sum[at]! += factor * this.#numbers[start + at]!;
+    for (let at = 0; at < this.dimension; at += 1) sum[at]! += factor * this.numbers[start + at]!;
   }
 }

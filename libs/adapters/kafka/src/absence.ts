@@ -2,8 +2,8 @@ import type { KafkaLogger } from './options.js';
 
 /** Tells people once that Kafka is away and once that it is back, however many groups of the process try to join it meanwhile. */
 export class Absence {
-  readonly #groups = new Set<string>();
-  #since = 0;
+  private readonly groups = new Set<string>();
+  private since = 0;
 
   constructor(
     private readonly logger: KafkaLogger,
@@ -12,10 +12,10 @@ export class Absence {
 
   /** This group takes no records any more. */
   gone(group: string, error: Error): void {
-    const first = this.#groups.size === 0;
-    this.#groups.add(group);
+    const first = this.groups.size === 0;
+    this.groups.add(group);
     if (!first) return this.logger.debug('A consumer group cannot join Kafka yet.', { group, error });
-    this.#since = this.clock();
+    this.since = this.clock();
     this.logger.warn('The connection to Kafka was lost. No records are taken until it is back; it is tried again all the time.', {
       group,
       error,
@@ -24,12 +24,12 @@ export class Absence {
 
   /** This group takes records. */
   back(group: string): void {
-    if (!this.#groups.delete(group) || this.#groups.size > 0) return;
-    this.logger.info('Kafka is back, and records are taken again.', { awayS: Math.round((this.clock() - this.#since) / 1000) });
+    if (!this.groups.delete(group) || this.groups.size > 0) return;
+    this.logger.info('Kafka is back, and records are taken again.', { awayS: Math.round((this.clock() - this.since) / 1000) });
   }
 
   /** This group has ended. */
   forget(group: string): void {
-    this.#groups.delete(group);
+    this.groups.delete(group);
   }
 }

@@ -21,13 +21,13 @@ const goodbyeMs = 5000;
 
 /** One membership of a consumer group: a kafkajs consumer from its connect to its crash or end. Not reused after a crash. */
 export class GroupMember {
-  readonly #consumer: Consumer;
-  #commit: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
-  #live = false;
+  private readonly consumer: Consumer;
+  private commitOffsets: EachBatchPayload['commitOffsetsIfNecessary'] | null = null;
+  private live = false;
 
   constructor(private readonly options: GroupMemberOptions) {
     const { kafka, groupId, timing } = options;
-    this.#consumer = kafka.consumer({
+    this.consumer = kafka.consumer({
       groupId,
       sessionTimeout: timing.sessionTimeoutMs,
       rebalanceTimeout: timing.rebalanceTimeoutMs,
@@ -44,14 +44,14 @@ export class GroupMember {
   /** Resolves when it has joined, or when it crashed on the way (`crashed` was called then). Throws Failure LOG_UNAVAILABLE when it cannot connect. */
   async start(): Promise<void> {
     const { topics, groupId, joined, batch, fetched, crashed } = this.options;
-    const consumer = this.#consumer;
+    const consumer = this.consumer;
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }: ConsumerGroupJoinEvent) => {
-      this.#live = true;
+      this.live = true;
       joined(payload.memberAssignment as Assignment, payload.memberId);
     });
     consumer.on(consumer.events.FETCH, () => fetched());
     consumer.on(consumer.events.CRASH, ({ payload }: ConsumerCrashEvent) => {
-      this.#live = false;
+      this.live = false;
       crashed(payload.error);
     });
     await onCluster(`Joining ${groupId}`, async () => {
@@ -63,7 +63,7 @@ export class GroupMember {
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: 1,
         eachBatch: async (payload) => {
-          this.#commit = payload.commitOffsetsIfNecessary;
+          this.commitOffsets = payload.commitOffsetsIfNecessary;
           batch(payload);
         },
       });
@@ -76,22 +76,22 @@ export class GroupMember {
    * a promise's continuation, so that it cannot fall between a new generation and its assignment.
    */
   async commit(positions: readonly Position[]): Promise<void> {
-    if (!this.#commit || !this.#live) throw new Error('Not a member of the group.');
+    if (!this.commitOffsets || !this.live) throw new Error('Not a member of the group.');
     const byTopic = groupByTopic(positions);
     const topics = [...byTopic].map(([topic, ofTopic]) => ({
       topic,
       partitions: ofTopic.map(({ partition, offset }) => ({ partition, offset: String(offset) })),
     }));
-    await this.#commit({ topics });
+    await this.commitOffsets({ topics });
   }
 
   /** Stops or resumes fetching; heartbeats go on. */
   flow(paused: boolean): void {
-    if (!this.#live) return;
+    if (!this.live) return;
     const topics = this.options.topics.map((topic) => ({ topic }));
     try {
-      if (paused) this.#consumer.pause(topics);
-      else this.#consumer.resume(topics);
+      if (paused) this.consumer.pause(topics);
+      else this.consumer.resume(topics);
     } catch {
       // It crashed in this moment, so it fetches nothing anyhow; the next member asks for the flow when it has joined.
     }
@@ -99,10 +99,10 @@ export class GroupMember {
 
   /** Leaves the group, as far as that is possible within a few seconds. */
   async end(): Promise<void> {
-    this.#live = false;
+    this.live = false;
     await within(
       goodbyeMs,
-      this.#consumer.disconnect().catch(() => undefined),
+      this.consumer.disconnect().catch(() => undefined),
       undefined,
     );
   }

@@ -12,8 +12,7 @@ import {
   type Subscription,
 } from '@conclave/ports';
 import { Absence } from './absence.js';
-import { onCluster, within } from './failures.js';
-import { groupLag } from './group-lag.js';
+import { onCluster, within, readFromCluster } from './failures.js';
 import { KafkaConsumption } from './kafka-consumption.js';
 import { KafkaProducer } from './kafka-producer.js';
 import { clockOf, kafkaClient, memberClient, maxHeldOf, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
@@ -31,110 +30,110 @@ export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> 
 }
 
 class KafkaLog implements EventLog {
-  readonly #admin: Admin;
-  readonly #producer: KafkaProducer;
-  readonly #prefix: string;
-  readonly #consumptions = new Set<KafkaConsumption>();
-  readonly #topicsOf = new Map<string, Set<string>>();
-  readonly #absence: Absence;
-  #closed: Promise<void> | null = null;
+  private readonly admin: Admin;
+  private readonly producer: KafkaProducer;
+  private readonly prefix: string;
+  private readonly consumptions = new Set<KafkaConsumption>();
+  private readonly topicsOf = new Map<string, Set<string>>();
+  private readonly absence: Absence;
+  private closed: Promise<void> | null = null;
 
   constructor(
     kafka: Kafka,
     private readonly members: Kafka,
     private readonly options: KafkaLogOptions,
   ) {
-    this.#prefix = prefixOf(options);
-    this.#absence = new Absence(options.logger ?? silent);
-    this.#admin = kafka.admin();
-    this.#producer = new KafkaProducer(kafka, this.#prefix);
+    this.prefix = prefixOf(options);
+    this.absence = new Absence(options.logger ?? silent);
+    this.admin = kafka.admin();
+    this.producer = new KafkaProducer(kafka, this.prefix);
   }
 
   async connect(): Promise<void> {
     try {
-      await Promise.all([onCluster('Connecting', () => this.#admin.connect()), this.#producer.connect()]);
+      await Promise.all([onCluster('Connecting', () => this.admin.connect()), this.producer.connect()]);
     } catch (error) {
-      await this.#disconnect();
+      await this.disconnect();
       throw error;
     }
   }
 
   async publish(events: readonly Event[]): Promise<void> {
-    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    await this.#append(events);
+    if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.append(events);
   }
 
   async publishRaw(record: OutgoingRecord): Promise<void> {
-    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    await this.#producer.append([record]);
+    if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.producer.append([record]);
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
-    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     const { options, members } = this;
     const { ledger, blobs, hooks, poolChange, commitsAtHandOver = false, logger = silent } = options;
     const consumption: KafkaConsumption = new KafkaConsumption({
       kafka: members,
-      admin: this.#admin,
+      admin: this.admin,
       subscription,
-      prefix: this.#prefix,
+      prefix: this.prefix,
       timing: timingOf(options),
       logger,
-      absence: this.#absence,
+      absence: this.absence,
       pool: {
         ledger,
         blobs,
         clock: clockOf(options),
-        publish: (events) => this.#append(events),
-        publishDead: (dead) => this.#producer.append([{ topic: deadTopic, ...dead }]),
+        publish: (events) => this.append(events),
+        publishDead: (dead) => this.producer.append([{ topic: deadTopic, ...dead }]),
         ...(hooks ? { hooks } : {}),
         maxHeld: maxHeldOf(options, subscription.concurrency),
       },
       ...(poolChange ? { poolChange } : {}),
       commitsAtHandOver,
-      ended: () => this.#consumptions.delete(consumption),
+      ended: () => this.consumptions.delete(consumption),
     });
-    const topics = this.#topicsOf.get(subscription.group) ?? new Set();
-    for (const topic of subscription.topics) topics.add(this.#prefix + topic);
-    this.#topicsOf.set(subscription.group, topics);
-    this.#consumptions.add(consumption);
+    const topics = this.topicsOf.get(subscription.group) ?? new Set();
+    for (const topic of subscription.topics) topics.add(this.prefix + topic);
+    this.topicsOf.set(subscription.group, topics);
+    this.consumptions.add(consumption);
     await consumption.start();
     return consumption;
   }
 
   lag(group: string): Promise<readonly Lag[]> {
-    return groupLag(this.#admin, this.#prefix + group, [...(this.#topicsOf.get(group) ?? [])], this.#prefix);
+    return groupLag(this.admin, this.prefix + group, [...(this.topicsOf.get(group) ?? [])], this.prefix);
   }
 
   async *read(topic: string, key?: string): AsyncIterable<StoredRecord> {
-    for await (const record of readTopic(this.members, this.#admin, this.options, topic, key))
+    for await (const record of readTopic(this.members, this.admin, this.options, topic, key))
       yield await storedRecord(record, this.options.blobs);
   }
 
   readonly identity = {
     read: async (): Promise<StoreMark | null> => {
       let mark: StoreMark | null = null;
-      for await (const { raw } of readTopic(this.members, this.#admin, this.options, identityTopic)) mark = raw && markOf(raw);
+      for await (const { raw } of readTopic(this.members, this.admin, this.options, identityTopic)) mark = raw && markOf(raw);
       return mark;
     },
     write: ({ storeId, generation }: StoreMark): Promise<void> =>
-      this.#producer.append([
+      this.producer.append([
         { topic: identityTopic, key: identityKey, headers: {}, raw: Buffer.from(JSON.stringify({ storeId, generation })) },
       ]),
   };
 
   async health(): Promise<string | null> {
-    if (this.#closed) return 'The event log was closed.';
+    if (this.closed) return 'The event log was closed.';
     const broker = await within(
       healthWithinMs,
-      this.#admin.describeCluster().then(
+      this.admin.describeCluster().then(
         ({ brokers }) => (brokers.length > 0 ? null : 'The Kafka cluster has no broker.'),
         (error: unknown) => `Kafka does not answer: ${error instanceof Error ? error.message : String(error)}`,
       ),
       `Kafka has not answered for ${healthWithinMs / 1000} s.`,
     );
     if (broker !== null) return broker;
-    for (const consumption of this.#consumptions) {
+    for (const consumption of this.consumptions) {
       const trouble = consumption.health();
       if (trouble !== null) return trouble;
     }
@@ -142,23 +141,23 @@ class KafkaLog implements EventLog {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    this.closed ??= this.closeOnce();
+    return this.closed;
   }
 
-  async #close(): Promise<void> {
-    await Promise.all([...this.#consumptions].map((consumption) => consumption.close()));
-    await this.#disconnect();
+  private async closeOnce(): Promise<void> {
+    await Promise.all([...this.consumptions].map((consumption) => consumption.close()));
+    await this.disconnect();
   }
 
-  async #disconnect(): Promise<void> {
-    const goodbyes = [this.#producer.disconnect(), this.#admin.disconnect()];
+  private async disconnect(): Promise<void> {
+    const goodbyes = [this.producer.disconnect(), this.admin.disconnect()];
     await within(goodbyeMs, Promise.allSettled(goodbyes), undefined);
   }
 
-  async #append(events: readonly Event[]): Promise<void> {
+  private async append(events: readonly Event[]): Promise<void> {
     if (events.length === 0) return;
-    await this.#producer.append(await Promise.all(events.map((event) => encodeEvent(event, this.options.blobs))));
+    await this.producer.append(await Promise.all(events.map((event) => encodeEvent(event, this.options.blobs))));
   }
 }
 
@@ -168,4 +167,27 @@ function markOf(raw: Buffer): StoreMark {
     throw new Failure('EVENT_UNDECODABLE', `A record on ${identityTopic} is no store mark.`);
   }
   return { storeId, generation };
+}
+
+/**
+ * Records between the committed position and the end, of the topics the group has committed for and of `subscribed`
+ * ones; names with prefix. Topics in the answer are without it.
+ */
+async function groupLag(admin: Admin, groupId: string, subscribed: readonly string[], prefix: string): Promise<readonly Lag[]> {
+  return readFromCluster(`Reading the position of ${groupId}`, async () => {
+    const known = await admin.fetchOffsets({ groupId });
+    const topics = [...new Set([...subscribed, ...known.map(({ topic }) => topic)])];
+    const byTopic = await Promise.all(topics.map((topic) => topicLag(admin, groupId, topic)));
+    return byTopic.flatMap((lags, index) => lags.map((lag) => ({ ...lag, topic: topics[index]!.slice(prefix.length) })));
+  });
+}
+
+async function topicLag(admin: Admin, groupId: string, topic: string): Promise<Lag[]> {
+  const [committed, ends] = await Promise.all([admin.fetchOffsets({ groupId, topics: [topic] }), admin.fetchTopicOffsets(topic)]);
+  const positions = new Map(committed.flatMap(({ partitions }) => partitions.map(({ partition, offset }) => [partition, BigInt(offset)])));
+  return ends.map(({ partition, low, high }) => {
+    const position = positions.get(partition) ?? -1n;
+    const from = position < BigInt(low) ? BigInt(low) : position;
+    return { topic, partition, records: Math.max(0, Number(BigInt(high) - from)) };
+  });
 }

@@ -16,13 +16,13 @@ const requestBytes = 700 * 1024;
  * faults. A repeated send gives duplicates, which receivers drop by the events' deterministic ids.
  */
 export class KafkaProducer {
-  readonly #producer: Producer;
+  private readonly producer: Producer;
 
   constructor(
     kafka: Kafka,
     private readonly prefix: string,
   ) {
-    this.#producer = kafka.producer({
+    this.producer = kafka.producer({
       idempotent: false,
       allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
@@ -31,20 +31,20 @@ export class KafkaProducer {
   }
 
   connect(): Promise<void> {
-    return onCluster('Connecting', () => this.#producer.connect());
+    return onCluster('Connecting', () => this.producer.connect());
   }
 
   /** Resolves when every replica that is in sync has all of them. Throws Failure LOG_UNAVAILABLE; then a part may be stored. */
   async append(records: readonly Outgoing[]): Promise<void> {
-    await Promise.all(inRequests(records).map((request) => onCluster('Publishing', () => this.#send(request))));
+    await Promise.all(inRequests(records).map((request) => onCluster('Publishing', () => this.send(request))));
   }
 
   disconnect(): Promise<void> {
-    return this.#producer.disconnect();
+    return this.producer.disconnect();
   }
 
-  async #send(records: readonly Outgoing[]): Promise<void> {
-    await this.#producer.sendBatch({
+  private async send(records: readonly Outgoing[]): Promise<void> {
+    await this.producer.sendBatch({
       acks: -1,
       topicMessages: [...groupByTopic(records)].map(([topic, same]) => ({ topic: this.prefix + topic, messages: same.map(messageOf) })),
     });

@@ -23,10 +23,10 @@ export interface Position {
 
 /** The partitions this member owns now, and how far each is. */
 export class PartitionBoard {
-  readonly #held = new Map<string, Held>();
+  private readonly held = new Map<string, Held>();
 
   get size(): number {
-    return this.#held.size;
+    return this.held.size;
   }
 
   /**
@@ -37,44 +37,44 @@ export class PartitionBoard {
     const owned = new Set(
       Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((partition) => keyOf(topic, partition))),
     );
-    for (const key of this.#held.keys()) if (!owned.has(key)) this.#held.delete(key);
-    if (!sameMember) for (const held of this.#held.values()) held.confirmed = false;
+    for (const key of this.held.keys()) if (!owned.has(key)) this.held.delete(key);
+    if (!sameMember) for (const held of this.held.values()) held.confirmed = false;
     for (const [topic, partitions] of Object.entries(assignment)) {
       for (const partition of partitions) {
         const key = keyOf(topic, partition);
-        if (this.#held.has(key)) continue;
-        this.#held.set(key, { topic, partition, tracker: new OffsetTracker(), committed: null, confirmed: true, waiting: [] });
+        if (this.held.has(key)) continue;
+        this.held.set(key, { topic, partition, tracker: new OffsetTracker(), committed: null, confirmed: true, waiting: [] });
       }
     }
   }
 
   owns(topic: string, partition: number): boolean {
-    return this.#held.has(keyOf(topic, partition));
+    return this.held.has(keyOf(topic, partition));
   }
 
   /** False when the record was seen before or its partition is not ours. */
   see(topic: string, partition: number, offset: bigint): boolean {
-    return this.#held.get(keyOf(topic, partition))?.tracker.see(offset) ?? false;
+    return this.held.get(keyOf(topic, partition))?.tracker.see(offset) ?? false;
   }
 
   finish(topic: string, partition: number, offset: bigint): void {
-    this.#held.get(keyOf(topic, partition))?.tracker.finish(offset);
+    this.held.get(keyOf(topic, partition))?.tracker.finish(offset);
   }
 
   /** Resolves when a commit covers the record; never when its partition is lost before. */
   committed(topic: string, partition: number, offset: bigint): Promise<void> {
-    return new Promise((resolve) => this.#held.get(keyOf(topic, partition))?.waiting.push({ offset, resolve }));
+    return new Promise((resolve) => this.held.get(keyOf(topic, partition))?.waiting.push({ offset, resolve }));
   }
 
   unconfirmed(): readonly Position[] {
-    return [...this.#held.values()]
+    return [...this.held.values()]
       .filter(({ confirmed }) => !confirmed)
       .map(({ topic, partition, tracker }) => ({ topic, partition, offset: tracker.position ?? 0n }));
   }
 
   /** The group's own position of a kept partition: what is below it was finished by others. */
   confirm(topic: string, partition: number, position: bigint): void {
-    const held = this.#held.get(keyOf(topic, partition));
+    const held = this.held.get(keyOf(topic, partition));
     if (!held) return;
     if (position >= 0n) held.tracker.advanceTo(position);
     held.confirmed = true;
@@ -82,7 +82,7 @@ export class PartitionBoard {
 
   /** What may be committed and is not. */
   due(): readonly Position[] {
-    return [...this.#held.values()].flatMap(({ topic, partition, tracker, committed, confirmed }) => {
+    return [...this.held.values()].flatMap(({ topic, partition, tracker, committed, confirmed }) => {
       const offset = tracker.position;
       return confirmed && offset !== null && offset !== committed ? [{ topic, partition, offset }] : [];
     });
@@ -90,7 +90,7 @@ export class PartitionBoard {
 
   noteCommitted(positions: readonly Position[]): void {
     for (const { topic, partition, offset } of positions) {
-      const held = this.#held.get(keyOf(topic, partition));
+      const held = this.held.get(keyOf(topic, partition));
       if (!held) continue;
       held.committed = offset;
       const covered = held.waiting.filter((waiting) => waiting.offset < offset);

@@ -2,19 +2,9 @@ import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamable
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Failure } from '@conclave/contracts';
 import { connectionWords, oneLine } from '@conclave/ports';
+import { LostReply } from './lost-reply.js';
 
 const longestSentence = 500;
-
-/** The connection went away before the answer. `sent`: the tool may have run. */
-export class LostReply extends Error {
-  constructor(
-    readonly failure: Failure,
-    readonly sent: boolean,
-  ) {
-    super(failure.message);
-    this.name = 'LostReply';
-  }
-}
 
 /** Of a connection that could not be made. */
 export function connectFailure(error: unknown): Failure {

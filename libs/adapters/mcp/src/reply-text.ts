@@ -1,7 +1,7 @@
 import { ContentBlockSchema, type ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { Failure } from '@conclave/contracts';
 import { boundedText, longestToolContent, oneLine, type ToolReply } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Blocks that are read one by one: a check of all together would take time and memory for every one that is not valid. */
 export const CallResult = z.looseObject({

@@ -1,6 +1,6 @@
 import { ToolSchema } from '@modelcontextprotocol/sdk/types.js';
 import { longestToolDescription, oneLine, signatureOf, type JsonObject } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SchemaCheck } from './argument-check.js';
 import type { Bounds } from './bounds.js';
 

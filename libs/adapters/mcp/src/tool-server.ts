@@ -3,9 +3,9 @@ import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply, ToolServerStatus } from '@conclave/ports';
 import type { Bounds } from './bounds.js';
-import { Connection } from './connection.js';
-import { LostReply } from './failures.js';
+import type { Connection } from './connection.js';
 import type { Launch } from './launch-plan.js';
+import { LostReply } from './lost-reply.js';
 import type { ListedTool } from './tool-list.js';
 
 /** A connection that lasted this long was a good one, whatever ended it; milliseconds. */
@@ -100,6 +100,9 @@ export class ToolServer {
       throw new Failure('TOOL_SERVER_UNAVAILABLE', detail, { retryAfterMs: wait });
     }
     const { name, bounds, logger } = this;
+    // What speaks the protocol is half a megabyte, and few processes need it before they are ready.
+    const { Connection } = await import('./connection.js');
+    if (this.closed) throw this.unavailable('It is closed.');
     const connection = new Connection({ name, launch, bounds, logger, onEnd: (failure) => this.ended(failure) });
     this.opening = connection;
     try {

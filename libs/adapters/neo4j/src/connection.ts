@@ -17,14 +17,14 @@ export interface Neo4jGraphOptions {
 
 /** The driver with its sessions. Opens no connection by itself; constraints are made before the first question, again after a failure. */
 export class Neo4jConnection {
-  readonly #driver: Driver;
-  readonly #database: { readonly database?: string };
-  #schema: Promise<void> | null = null;
-  #closed = false;
+  private readonly driver: Driver;
+  private readonly database: { readonly database?: string };
+  private schema: Promise<void> | null = null;
+  private closed = false;
 
   constructor({ url, user, password, database, timeoutMs = 10_000 }: Neo4jGraphOptions) {
-    this.#database = database ? { database } : {};
-    this.#driver = neo4j.driver(url, neo4j.auth.basic(user, password), {
+    this.database = database ? { database } : {};
+    this.driver = neo4j.driver(url, neo4j.auth.basic(user, password), {
       disableLosslessIntegers: true,
       maxTransactionRetryTime: timeoutMs,
       connectionAcquisitionTimeout: timeoutMs,
@@ -37,25 +37,25 @@ export class Neo4jConnection {
 
   /** A transaction that the driver repeats while that can help: `work` may run several times. Throws Failure GRAPH_UNAVAILABLE. */
   write<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
-    return this.#guarded(() => this.#inSession((session) => session.executeWrite(work)));
+    return this.guarded(() => this.inSession((session) => session.executeWrite(work)));
   }
 
   /** The same for a transaction that only reads. */
   read<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
-    return this.#guarded(() => this.#inSession((session) => session.executeRead(work)));
+    return this.guarded(() => this.inSession((session) => session.executeRead(work)));
   }
 
   verify(): Promise<unknown> {
-    return this.#guarded(() => this.#driver.verifyConnectivity(this.#database));
+    return this.guarded(() => this.driver.verifyConnectivity(this.database));
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#driver.close();
+    this.closed = true;
+    await this.driver.close();
   }
 
-  async #inSession<T>(work: (session: ReturnType<Driver['session']>) => Promise<T>): Promise<T> {
-    const session = this.#driver.session(this.#database);
+  private async inSession<T>(work: (session: ReturnType<Driver['session']>) => Promise<T>): Promise<T> {
+    const session = this.driver.session(this.database);
     try {
       return await work(session);
     } finally {
@@ -63,25 +63,25 @@ export class Neo4jConnection {
     }
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
+  private async guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.closed) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
     try {
-      await (this.#schema ??= this.#prepare());
+      await (this.schema ??= this.prepare());
       return await work();
     } catch (error) {
-      throw failureOf(error, this.#closed);
+      throw failureOf(error, this.closed);
     }
   }
 
-  async #prepare(): Promise<void> {
+  private async prepare(): Promise<void> {
     try {
-      await this.#inSession((session) =>
+      await this.inSession((session) =>
         session.executeWrite(async (transaction) => {
           for (const statement of schema) await transaction.run(statement);
         }),
       );
     } catch (error) {
-      this.#schema = null;
+      this.schema = null;
       throw error;
     }
   }

@@ -5,10 +5,19 @@ import type { SynthesisWrite } from '@conclave/ports';
 import { describeKnowledgeGraph } from '@conclave/ports/suites';
 import { TcpProxy } from '@conclave/test-support';
 import neo4j, { type Driver } from 'neo4j-driver';
-import { realServer } from './__fixtures__/server.js';
+import { stackEnvironment } from '@conclave/test-support/real-servers';
 import type { Neo4jGraphOptions } from './connection.js';
 import { Neo4jGraph } from './neo4j-graph.js';
 import * as statements from './statements.js';
+
+/** The real Neo4j that int specs share: NEO4J_URL, else what `npm run stack -- up` started. */
+function realServer(): { readonly url: string; readonly user: string; readonly password: string } {
+  const said: Record<string, string | undefined> = { ...stackEnvironment(), ...process.env };
+  const { NEO4J_URL: url, NEO4J_USER: user = 'neo4j', NEO4J_PASSWORD: password } = said;
+  if (!url || !password)
+    throw new Error('These tests need Neo4j: run `npm run stack -- up`, or set NEO4J_URL, NEO4J_USER and NEO4J_PASSWORD.');
+  return { url, user, password };
+}
 
 jest.setTimeout(60_000);
 

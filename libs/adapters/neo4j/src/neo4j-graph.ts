@@ -30,12 +30,12 @@ import * as statements from './statements.js';
  * aliases; contradictions are nodes (`:Quarantined`), so that no path leads through them.
  */
 export class Neo4jGraph implements KnowledgeGraph {
-  readonly #connection: Neo4jConnection;
-  readonly #namespace: string;
+  private readonly connection: Neo4jConnection;
+  private readonly namespace: string;
 
   constructor(options: Neo4jGraphOptions) {
-    this.#connection = new Neo4jConnection(options);
-    this.#namespace = options.namespace ?? '';
+    this.connection = new Neo4jConnection(options);
+    this.namespace = options.namespace ?? '';
   }
 
   addSynthesis(synthesis: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }> {
@@ -45,7 +45,7 @@ export class Neo4jGraph implements KnowledgeGraph {
     const { answer, sources } = originOf(synthesis);
     const origin = { at: node.at, answer, sources: sourcesText(sources) };
     const entities = namedEntities(insight.entities);
-    return this.#write(synthesis.tenant, async (transaction) => {
+    return this.write(synthesis.tenant, async (transaction) => {
       await transaction.lock();
       const [claim] = await transaction.run<{ id: string; mine: boolean }>(statements.claimRun, { ...origin, runId, id });
       if (!claim!.mine) return { id: claim!.id, created: false };
@@ -62,7 +62,7 @@ export class Neo4jGraph implements KnowledgeGraph {
 
   synthesesAbout({ tenant, entities, limit }: Parameters<KnowledgeGraph['synthesesAbout']>[0]): Promise<readonly SynthesisNode[]> {
     const parameters = { entities: [...new Set(entities.map(normaliseEntity))], limit: whole(limit) };
-    return this.#read(tenant, async (transaction) => {
+    return this.read(tenant, async (transaction) => {
       const rows = await transaction.run<SynthesisRow>(statements.synthesesAbout, parameters);
       return rows.map((row): SynthesisNode => {
         const { trust: _trust, about: _about, ...node } = synthesisOf(row);
@@ -72,7 +72,7 @@ export class Neo4jGraph implements KnowledgeGraph {
   }
 
   synthesis({ tenant, by }: Parameters<KnowledgeGraph['synthesis']>[0]): Promise<SynthesisRecord | null> {
-    return this.#read(tenant, async (transaction) => {
+    return this.read(tenant, async (transaction) => {
       const [row] =
         'id' in by
           ? await transaction.run<RecordRow>(statements.synthesisById, { key: by.id })
@@ -82,32 +82,32 @@ export class Neo4jGraph implements KnowledgeGraph {
   }
 
   addTriples(write: TripleWrite): Promise<TriplesAdded> {
-    return this.#write(write.tenant, (transaction) => addTriples(transaction, write));
+    return this.write(write.tenant, (transaction) => addTriples(transaction, write));
   }
 
   quarantine({ tenant, limit, state = 'open' }: Parameters<KnowledgeGraph['quarantine']>[0]): Promise<readonly QuarantinedTriple[]> {
-    return this.#read(tenant, (transaction) => listQuarantined(transaction, state, Math.max(0, Math.floor(limit))));
+    return this.read(tenant, (transaction) => listQuarantined(transaction, state, Math.max(0, Math.floor(limit))));
   }
 
   decideQuarantine(decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): Promise<QuarantinedTriple | null> {
-    return this.#write(decision.tenant, (transaction) => decide(transaction, decision));
+    return this.write(decision.tenant, (transaction) => decide(transaction, decision));
   }
 
   adjustTrust(rating: Parameters<KnowledgeGraph['adjustTrust']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
-    return this.#write(rating.tenant, (transaction) => rate(transaction, rating));
+    return this.write(rating.tenant, (transaction) => rate(transaction, rating));
   }
 
   retrieve(query: GraphQuery): Promise<GraphContext> {
-    return this.#read(query.tenant, (transaction) => retrieveThrough(readingOf(transaction), query));
+    return this.read(query.tenant, (transaction) => retrieveThrough(readingOf(transaction), query));
   }
 
   stats(tenant: string): Promise<GraphStats> {
-    return this.#read(tenant, stats);
+    return this.read(tenant, stats);
   }
 
   async health(): Promise<string | null> {
     try {
-      await this.#connection.verify();
+      await this.connection.verify();
       return null;
     } catch (error) {
       return error instanceof Failure ? error.message : String(error);
@@ -115,31 +115,31 @@ export class Neo4jGraph implements KnowledgeGraph {
   }
 
   close(): Promise<void> {
-    return this.#connection.close();
+    return this.connection.close();
   }
 
   /** Removes everything of this namespace, 1,000 nodes at a time. Refuses to do so without a namespace. */
   async removeAll(): Promise<void> {
-    if (this.#namespace === '') throw new Error('Only a graph with a namespace can be removed as a whole.');
+    if (this.namespace === '') throw new Error('Only a graph with a namespace can be removed as a whole.');
     const remove = `MATCH (n:${labels}) WHERE n.tenant STARTS WITH $namespace
       WITH n LIMIT 1000 DETACH DELETE n RETURN count(*) AS removed`;
     let removed: number;
     do {
-      removed = await this.#connection.write(async (transaction) => {
-        const { records } = await transaction.run<{ removed: number }>(remove, { namespace: this.#namespace });
+      removed = await this.connection.write(async (transaction) => {
+        const { records } = await transaction.run<{ removed: number }>(remove, { namespace: this.namespace });
         return records[0]?.get('removed') ?? 0;
       });
     } while (removed > 0);
   }
 
   /** The mark of a write is the same in all its repetitions. */
-  #write<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
+  private write<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
     const mark = randomUUID();
-    return this.#connection.write((transaction) => work(new TenantTransaction(transaction, this.#namespace + tenant, mark)));
+    return this.connection.write((transaction) => work(new TenantTransaction(transaction, this.namespace + tenant, mark)));
   }
 
-  #read<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
-    return this.#connection.read((transaction) => work(new TenantTransaction(transaction, this.#namespace + tenant, '')));
+  private read<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
+    return this.connection.read((transaction) => work(new TenantTransaction(transaction, this.namespace + tenant, '')));
   }
 }
 

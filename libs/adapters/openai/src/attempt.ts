@@ -1,9 +1,10 @@
 import { Failure } from '@conclave/contracts';
-import { APIError, type OpenAI } from 'openai';
+import type { OpenAI } from 'openai';
+import { APIError } from 'openai/core/error';
 import type { ChatCompletionCreateParams } from 'openai/resources';
+import { createParser } from 'eventsource-parser';
 import type { CompletionBody } from './concessions.js';
 import { readError } from './error-body.js';
-import { dataOf } from './event-stream.js';
 import type { ReplyReader } from './reply-reader.js';
 import type { Watchdog } from './watchdog.js';
 
@@ -52,4 +53,19 @@ function withoutError(value: unknown): unknown {
   const { error, object } = value as { error?: unknown; object?: unknown };
   if (!error && object !== 'error') return value;
   throw new APIError(undefined, readError(value), undefined, undefined);
+}
+
+/** Characters of one event; a server that sends more without an end does not end. */
+const longestEvent = 16_000_000;
+
+/** The data of each event of a stream, in order. `onBytes` hears of whatever comes, comments that keep the connection open included. */
+async function* dataOf(response: Response, onBytes: () => void): AsyncGenerator<string, void, undefined> {
+  const ready: string[] = [];
+  const parser = createParser({ onEvent: ({ data }) => void ready.push(data), maxBufferSize: longestEvent });
+  const decoder = new TextDecoder();
+  for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    onBytes();
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    while (ready.length > 0) yield ready.shift()!;
+  }
 }

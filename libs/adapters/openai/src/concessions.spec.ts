@@ -155,3 +155,68 @@ describe('a refusal', () => {
     expect([...learned.of('m')]).toEqual([]);
   });
 });
+
+describe('a wished form of the reply', () => {
+  const schema = { type: 'json_schema', json_schema: { name: 'plan', schema: { type: 'object' }, strict: true } };
+  const wish = ask('hello', { wishedFormat: schema });
+  /** Keeps what it was sent, and takes the forms that `takes` names. */
+  const server = async (seen: unknown[], takes: readonly unknown[], refusal: string | object): Promise<string> =>
+    bare((_request, response, text) => {
+      const format = (JSON.parse(text) as Body)['response_format'] as { type: string } | undefined;
+      seen.push(format?.type);
+      const taken = takes.includes(format?.type);
+      response.writeHead(taken ? 200 : 400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(taken ? { choices: [{ message: { content: '{}' }, finish_reason: 'stop' }] } : { error: refusal }));
+    });
+
+  it('goes out as it is where the server takes it', async () => {
+    const seen: Body[] = [];
+    const url = await bare((_request, response, text) => {
+      seen.push(JSON.parse(text) as Body);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ choices: [{ message: { content: '{}' }, finish_reason: 'stop' }] }));
+    });
+    await open(url).call(wish, watch());
+    expect(seen[0]!['response_format']).toEqual(schema);
+    expect(seen[0]).not.toHaveProperty('wishedFormat');
+  });
+
+  it.each([
+    [{ message: 'This response_format type is unavailable now', type: 'invalid_request_error' }],
+    [{ message: "Invalid schema for response_format 'plan': In context=(), 'required' is missing.", param: 'response_format', code: null }],
+    [{ message: 'Invalid JSON payload received. Unknown name "additionalProperties" at \'generation_config.response_schema\'' }],
+    ['Failed to parse grammar'],
+  ])('that a server refuses with %j is json_object, and is remembered after two calls', async (refusal) => {
+    const seen: unknown[] = [];
+    const models = open(await server(seen, ['json_object', undefined], refusal));
+    for (let n = 0; n < 3; n += 1) await models.call(wish, watch());
+    expect(seen).toEqual(['json_schema', 'json_object', 'json_schema', 'json_object', 'json_object']);
+  });
+
+  it('is left out where json_object is refused too', async () => {
+    const seen: unknown[] = [];
+    const models = open(await server(seen, [undefined], { message: 'response_format is not supported', param: 'response_format' }));
+    const calls: number[] = [];
+    for (let n = 0; n < 3; n += 1) calls.push((await models.call(wish, watch())).usage.calls);
+    expect(seen).toEqual(['json_schema', 'json_object', undefined, 'json_schema', 'json_object', undefined, undefined]);
+    expect(calls).toEqual([3, 3, 1]);
+  });
+
+  it('gives way to the form that the client asks for, and what it taught changes nothing about that one', async () => {
+    const seen: unknown[] = [];
+    const models = open(
+      await server(seen, ['json_object', undefined], { message: 'Invalid schema for response_format', param: 'response_format' }),
+    );
+    for (let n = 0; n < 2; n += 1) await models.call(wish, watch());
+    seen.length = 0;
+    expect(await codeOf(models.call({ ...wish, responseFormat: schema }, watch()))).toBe('PROVIDER_REFUSED');
+    expect(seen).toEqual(['json_schema']);
+  });
+
+  it('is not given up for a mistake that has nothing to do with it', async () => {
+    const seen: unknown[] = [];
+    const models = open(await server(seen, [], { message: 'messages: at least one is needed', param: 'messages' }));
+    expect(await codeOf(models.call(wish, watch()))).toBe('PROVIDER_REFUSED');
+    expect(seen).toEqual(['json_schema']);
+  });
+});

@@ -3,7 +3,16 @@ import type { UpstreamError } from './error-body.js';
 
 /** What is left out or said differently because a server refused it. */
 export type Concession =
-  'no stream' | 'no usage option' | 'max_completion_tokens' | 'no response_format' | 'no temperature' | 'no top_p' | 'no seed' | 'no stop';
+  | 'no stream'
+  | 'no usage option'
+  | 'max_completion_tokens'
+  | 'no response_format'
+  | 'json_object for a wished json_schema'
+  | 'no wished response_format'
+  | 'no temperature'
+  | 'no top_p'
+  | 'no seed'
+  | 'no stop';
 
 export type Concessions = ReadonlySet<Concession>;
 
@@ -27,12 +36,19 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
       ? {}
       : { [made.has('max_completion_tokens') ? 'max_completion_tokens' : 'max_tokens']: call.maxTokens }),
     ...given('response_format', call.responseFormat, 'no response_format'),
+    ...(isWish(call) ? given('response_format', wished(call, made), 'no wished response_format') : {}),
     ...given('temperature', call.temperature, 'no temperature'),
     ...given('top_p', call.topP, 'no top_p'),
     ...given('seed', call.seed, 'no seed'),
     ...given('stop', call.stop, 'no stop'),
   };
 }
+
+/** Whether the form of the reply is one that the call can do without. */
+export const isWish = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
+
+const wished = ({ wishedFormat: format }: ModelCall, made: Concessions) =>
+  format?.['type'] === 'json_schema' && made.has('json_object for a wished json_schema') ? { type: 'json_object' } : format;
 
 /** The client's own body under the name the server knows. Usage is asked for in any stream: the call is accounted for. */
 export function passedBody(body: JsonBody, model: string, made: Concessions): CompletionBody {
@@ -81,12 +97,24 @@ const mayNotStream = /must be verified to stream/i;
 /** Which types a server knows is a property of the server: whoever asks for one it does not know has made no mistake. */
 const typeUnknown = /response_format['"\u0060]?(?:\.type|\s+type)['"\u0060]?\s+(?:must be|is unavailable)/i;
 
+/** How servers name the form of a reply, a schema that they cannot keep among them. */
+const speaksOfFormat = /response[_ ]?(?:format|schema)|json[_ ]?(?:schema|object|mode)|structured[_ ]?output|guided|grammar/i;
+
 /**
  * What to change so that the server takes the call, or null. Only what the call contained and the server says that it does not support
- * (400, 404, 405, 422, 500, 501) is given up, and nothing twice.
+ * (400, 404, 405, 422, 500, 501) is given up, and nothing twice. A wished form (`isWished`) is given up whatever the server says about it.
  */
-export function concessionFor(status: number | null, said: UpstreamError, body: CompletionBody, made: Concessions): Concession | null {
+export function concessionFor(
+  status: number | null,
+  said: UpstreamError,
+  body: CompletionBody,
+  made: Concessions,
+  isWished = false,
+): Concession | null {
   if (status === null || ![400, 404, 405, 422, 500, 501].includes(status)) return null;
+  const format = body['response_format'] as JsonBody | undefined;
+  if (isWished && format !== undefined && [said.param, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
+    return format['type'] === 'json_schema' ? 'json_object for a wished json_schema' : 'no wished response_format';
   const found = candidates.find(
     ([name, parameter, concession]) =>
       body[parameter] !== undefined && body[parameter] !== false && !made.has(concession) && isRefused(said, name),

@@ -1,3 +1,5 @@
+import type { BreakerSettings } from '@conclave/ports';
+
 /** One OpenAI-compatible server, with its secrets already read. */
 export interface ProviderConfig {
   /** Such as `http://127.0.0.1:11434/v1`. */
@@ -13,6 +15,8 @@ export interface ProviderConfig {
   readonly idle_ms?: number;
   /** Runs on this machine or network: one call at a time unless said otherwise, and slow to the first token. */
   readonly local: boolean;
+  /** When it is left alone for a while, as far as that is not usual. Kept by whoever calls. */
+  readonly breaker?: Partial<BreakerSettings>;
   readonly paid: boolean;
 }
 

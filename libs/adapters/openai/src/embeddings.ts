@@ -4,8 +4,6 @@ import { toUnitLength, wellFormed, type Embedder } from '@conclave/ports';
 import type { OpenAI } from 'openai';
 import { CallSlots } from './call-slots.js';
 import { defaultConcurrency, defaultRetry, type ProviderConfig, type RetrySettings } from './configuration.js';
-import { vectorsOf } from './embeddings-reply.js';
-import { clientFor } from './provider-client.js';
 import { backOffMs, pause } from './retry.js';
 import { faultOf, type Fault } from './upstream-failure.js';
 
@@ -39,63 +37,67 @@ export function openEmbeddings(config: EmbeddingsConfig): Embedder {
 
 class EmbeddingsEndpoint implements Embedder {
   readonly id: string;
-  readonly #client: OpenAI;
-  readonly #slots: CallSlots;
-  readonly #retry: RetrySettings;
-  readonly #closing = new AbortController();
-  #dimension: number | null;
+  private readonly slots: CallSlots;
+  private readonly retry: RetrySettings;
+  private readonly closing = new AbortController();
+  private knownDimension: number | null;
+  private client: Promise<OpenAI> | null = null;
 
   constructor(private readonly config: EmbeddingsConfig) {
     const { name, provider, model, dimensions, retry } = config;
     // Every running request listens, and leaves when it ends.
-    setMaxListeners(Infinity, this.#closing.signal);
+    setMaxListeners(Infinity, this.closing.signal);
     this.id = `${model}@${name}${dimensions === undefined ? '' : `.${dimensions}`}`;
-    this.#dimension = dimensions ?? null;
-    this.#client = clientFor(provider);
-    this.#slots = new CallSlots(provider.max_concurrency ?? defaultConcurrency(provider.local));
-    this.#retry = { ...defaultRetry, ...retry };
+    this.knownDimension = dimensions ?? null;
+    this.slots = new CallSlots(provider.max_concurrency ?? defaultConcurrency(provider.local));
+    this.retry = { ...defaultRetry, ...retry };
   }
 
   get dimension(): number | null {
-    return this.#dimension;
+    return this.knownDimension;
   }
 
   async embed(texts: readonly string[], { signal }: { readonly signal: AbortSignal }): Promise<readonly Float32Array[]> {
-    if (signal.aborted || this.#closing.signal.aborted) throw new Failure('CALL_CANCELLED');
+    if (signal.aborted || this.closing.signal.aborted) throw new Failure('CALL_CANCELLED');
     const asked = texts.map((text) => (text.trim() === '' ? emptyText : wellFormed(text)));
     const vectors: Float32Array[] = [];
-    await this.#whileWanted(signal, async (wanted) => {
-      for (const batch of batchesOf(asked, this.config.batch ?? defaultBatch)) vectors.push(...(await this.#batch(batch, wanted)));
+    await this.whileWanted(signal, async (wanted) => {
+      for (const batch of batchesOf(asked, this.config.batch ?? defaultBatch)) vectors.push(...(await this.batch(batch, wanted)));
     });
     return vectors;
   }
 
   async health(): Promise<string | null> {
-    if (this.#closing.signal.aborted) return 'The embedder is closed.';
+    if (this.closing.signal.aborted) return 'The embedder is closed.';
     try {
-      await this.#client.get('/models', { signal: AbortSignal.timeout(healthMs) });
+      await (await this.opened()).get('/models', { signal: AbortSignal.timeout(healthMs) });
       return null;
     } catch (error) {
-      const fault = this.#faultOf(error, []);
+      const fault = this.faultOf(error, []);
       // A server without a list of models can embed all the same.
       return fault.status === 404 || fault.status === 405 || fault.status === 501 ? null : fault.failure.message;
     }
   }
 
-  /** Breaks off running calls. */
-  async close(): Promise<void> {
-    this.#closing.abort();
+  /** Imported for the first request: a start is quicker without it. */
+  private opened(): Promise<OpenAI> {
+    return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config.provider)));
   }
 
-  async #batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
-    const giveBack = await this.#slots.take(wanted);
+  /** Breaks off running calls. */
+  async close(): Promise<void> {
+    this.closing.abort();
+  }
+
+  private async batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
+    const giveBack = await this.slots.take(wanted);
     try {
       for (let tries = 1; ; tries += 1) {
-        const ended = await this.#attempt(texts, wanted);
-        if ('vectors' in ended) return this.#checked(ended.vectors);
+        const ended = await this.attempt(texts, wanted);
+        if ('vectors' in ended) return this.checked(ended.vectors);
         if (wanted.aborted) throw new Failure('CALL_CANCELLED');
-        const waitMs = backOffMs(tries + 1, ended.afterMs, this.#retry);
-        if (!ended.again || tries >= this.#retry.attempts || waitMs > this.#retry.longest_wait_ms) throw ended.failure;
+        const waitMs = backOffMs(tries + 1, ended.afterMs, this.retry);
+        if (!ended.again || tries >= this.retry.attempts || waitMs > this.retry.longest_wait_ms) throw ended.failure;
         await pause(waitMs, wanted);
       }
     } finally {
@@ -103,7 +105,7 @@ class EmbeddingsEndpoint implements Embedder {
     }
   }
 
-  async #attempt(texts: readonly string[], wanted: AbortSignal): Promise<Attempted> {
+  private async attempt(texts: readonly string[], wanted: AbortSignal): Promise<Attempted> {
     const { model, dimensions, provider, name } = this.config;
     const limit = new AbortController();
     const timeoutMs = provider.timeout_ms ?? defaultTimeoutMs;
@@ -113,7 +115,7 @@ class EmbeddingsEndpoint implements Embedder {
     try {
       // Without a format the client library asks for base64, which not every server knows.
       const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
-      const answer: unknown = await this.#client.post('/embeddings', { body, signal: limit.signal });
+      const answer: unknown = await (await this.opened()).post('/embeddings', { body, signal: limit.signal });
       return { vectors: vectorsOf(answer, texts.length, name) };
     } catch (error) {
       // What we broke off ourselves is not tried again: a server that hangs would only get more to do.
@@ -123,36 +125,36 @@ class EmbeddingsEndpoint implements Embedder {
           again: false,
           afterMs: null,
         };
-      return this.#faultOf(error, texts);
+      return this.faultOf(error, texts);
     } finally {
       clearTimeout(timer);
       wanted.removeEventListener('abort', stop);
     }
   }
 
-  #checked(vectors: readonly Float32Array[]): readonly Float32Array[] {
+  private checked(vectors: readonly Float32Array[]): readonly Float32Array[] {
     const { name, model } = this.config;
     for (const vector of vectors) {
-      this.#dimension ??= vector.length;
-      if (vector.length !== this.#dimension)
+      this.knownDimension ??= vector.length;
+      if (vector.length !== this.knownDimension)
         throw new Failure(
           'VECTORS_INCOMPATIBLE',
-          `The model ${model} of provider ${name} gave ${vector.length} numbers where ${this.#dimension} were expected. Has the model behind this name been replaced?`,
+          `The model ${model} of provider ${name} gave ${vector.length} numbers where ${this.knownDimension} were expected. Has the model behind this name been replaced?`,
         );
       if (!toUnitLength(vector)) throw new Failure('PROVIDER_REPLY_INVALID', `Provider ${name} gave a vector without direction.`);
     }
     return vectors;
   }
 
-  #faultOf(error: unknown, prompts: readonly string[]): Fault {
+  private faultOf(error: unknown, prompts: readonly string[]): Fault {
     return faultOf(error, this.config.name, false, { prompts, key: this.config.provider.api_key }, Date.now());
   }
 
   /** `act` with a signal that also aborts on close. Listeners are taken off again: the signal of `close` outlives every call. */
-  async #whileWanted<T>(caller: AbortSignal, act: (wanted: AbortSignal) => Promise<T>): Promise<T> {
+  private async whileWanted<T>(caller: AbortSignal, act: (wanted: AbortSignal) => Promise<T>): Promise<T> {
     const either = new AbortController();
     const abort = (): void => either.abort();
-    const sources = [caller, this.#closing.signal];
+    const sources = [caller, this.closing.signal];
     for (const source of sources) source.addEventListener('abort', abort);
     try {
       return await act(either.signal);
@@ -175,4 +177,36 @@ function* batchesOf(texts: readonly string[], size: number): Generator<readonly 
     characters += text.length;
   }
   if (batch.length > 0) yield batch;
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;
+
+/**
+ * The vectors of a reply `{data: [{index, embedding}]}` in the order of the texts. Servers may leave out `index`, and some send base64
+ * whatever was asked for. Throws Failure PROVIDER_REPLY_INVALID unless there is one vector of numbers for each text.
+ */
+function vectorsOf(answer: unknown, texts: number, provider: string): readonly Float32Array[] {
+  const invalid = (detail: string): Failure => new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} ${detail}`);
+  const data = isObject(answer) ? answer['data'] : undefined;
+  if (!Array.isArray(data) || data.length !== texts) throw invalid(`did not send one vector for each of ${texts} texts.`);
+  const vectors = new Array<Float32Array | undefined>(texts).fill(undefined);
+  for (const [at, entry] of (data as readonly unknown[]).entries()) {
+    const { index = at, embedding } = isObject(entry) ? entry : {};
+    const vector = vectorOf(embedding);
+    if (!vector) throw invalid('sent something that is not a vector.');
+    if (typeof index !== 'number' || !(index in vectors) || vectors[index]) throw invalid('sent vectors that belong to no text.');
+    vectors[index] = vector;
+  }
+  return vectors as readonly Float32Array[];
+}
+
+function vectorOf(embedding: unknown): Float32Array | null {
+  if (typeof embedding === 'string') {
+    const bytes = Buffer.from(embedding, 'base64');
+    if (bytes.length === 0 || bytes.length % 4 !== 0) return null;
+    return Float32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4));
+  }
+  if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every((value) => typeof value === 'number')) return null;
+  return Float32Array.from(embedding as readonly number[]);
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { defaultBreaker } from '@conclave/ports';
 import type { ProviderConfig } from './configuration.js';
 import { discoverLocalServers, gatewayMark, natureOf, providerFromEnvironment } from './discover.js';
 import { openProviders } from './providers.js';
@@ -135,8 +136,8 @@ describe('the list of models', () => {
       },
     ]);
     expect(await opened.providers()).toEqual([
-      { name: 'a', reachable: true, local: true, paid: false, note: '1 chat models.', maxConcurrency: 1 },
-      { name: 'b', reachable: true, local: false, paid: true, note: '1 chat models.', maxConcurrency: 8 },
+      { name: 'a', reachable: true, local: true, paid: false, note: '1 chat models.', maxConcurrency: 1, breaker: defaultBreaker },
+      { name: 'b', reachable: true, local: false, paid: true, note: '1 chat models.', maxConcurrency: 8, breaker: defaultBreaker },
     ]);
   });
 

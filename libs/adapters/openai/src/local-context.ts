@@ -30,7 +30,7 @@ export class LocalContexts {
     private readonly timeoutMs: number,
   ) {
     this.root = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
-    this.get = fetchWithin(baseUrl);
+    this.get = fetchWithin(baseUrl, fetch);
   }
 
   /** Ollama's own, else nulls. `ids` are the models of its list; at most 50 are asked for. */

@@ -1,9 +1,10 @@
-import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import { defaultBreaker, type ModelInfo, type ProviderStatus } from '@conclave/ports';
 import type { CallTimeouts, ProvidersConfig } from './configuration.js';
 import { splitRef } from './configuration.js';
 import { LocalContexts, parametersOf, type LocalContext } from './local-context.js';
 import { kindByName } from './model-kind.js';
 import type { ProviderCalls } from './provider-calls.js';
+import { readBeside } from './provider-client.js';
 import { faultOf } from './upstream-failure.js';
 
 export interface Listing {
@@ -39,7 +40,7 @@ export class ModelList {
     const { calls } = this;
     let entries: readonly Loose[];
     try {
-      const answer: unknown = await calls.client.get('/models', { signal: AbortSignal.timeout(this.timeouts.list_ms) });
+      const answer: unknown = await readBeside(calls.config, 'models', AbortSignal.timeout(this.timeouts.list_ms));
       entries = entriesOf(answer);
     } catch (error) {
       const fault = faultOf(error, calls.name, false, { prompts: [], key: calls.config.api_key }, Date.now());
@@ -105,7 +106,8 @@ export class ModelList {
 
   private status(reachable: boolean, note: string): ProviderStatus {
     const { name, config, maxConcurrency } = this.calls;
-    return { name, reachable, local: config.local, paid: config.paid, note, maxConcurrency };
+    const breaker = { ...defaultBreaker, ...config.breaker };
+    return { name, reachable, local: config.local, paid: config.paid, note, maxConcurrency, breaker };
   }
 }
 

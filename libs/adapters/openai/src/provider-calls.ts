@@ -12,7 +12,7 @@ import {
 import type { OpenAI } from 'openai';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
-import { bodyOf, concessionFor, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
+import { bodyOf, concessionFor, isWish, passedBody, type CompletionBody, type Concession, type Concessions } from './concessions.js';
 import {
   defaultConcurrency,
   type CallTimeouts,
@@ -21,7 +21,6 @@ import {
   type ProviderConfig,
   type RetrySettings,
 } from './configuration.js';
-import { clientFor } from './provider-client.js';
 import { LearnedConcessions } from './learned-concessions.js';
 import { ReplyReader, type ReplyWatch } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
@@ -38,6 +37,8 @@ interface Exchange {
   readonly bodyOf: (made: Concessions) => CompletionBody;
   /** What may be given up so that the server takes it. */
   readonly mayConcede: (concession: Concession) => boolean;
+  /** Whether the form of the reply is one that the call can do without. */
+  readonly isFormatWished: boolean;
   readonly onDelta?: CallWatch['onDelta'] | undefined;
   readonly passed?: ReplyWatch['passed'];
   readonly signal: AbortSignal;
@@ -52,10 +53,10 @@ interface Exchange {
 
 /** Calls to one provider: slots, attempts, back-off. What a server does not support is left out, per model. */
 export class ProviderCalls {
-  readonly client: OpenAI;
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
   private readonly concessions: LearnedConcessions;
+  private client: Promise<OpenAI> | null = null;
 
   constructor(
     readonly name: string,
@@ -65,7 +66,6 @@ export class ProviderCalls {
     onConceded: (ref: string, what: string) => void = () => undefined,
   ) {
     this.concessions = new LearnedConcessions((model, concession) => onConceded(`${model}@${name}`, concession));
-    this.client = clientFor(config);
     this.maxConcurrency = config.max_concurrency ?? defaultConcurrency(config.local);
     this.slots = new CallSlots(this.maxConcurrency);
   }
@@ -79,6 +79,7 @@ export class ProviderCalls {
       ...watch,
       bodyOf: (made) => bodyOf(call, model, made),
       mayConcede: () => true,
+      isFormatWished: isWish(call),
       estimatedPrompt: estimatePrompt(call.messages),
       prompts: call.messages.flatMap(textsOf),
       timeoutMs: call.timeoutMs,
@@ -98,6 +99,7 @@ export class ProviderCalls {
       bodyOf: (made) => passedBody(body, model, made),
       // What we asked for beside the client, and nothing of its own.
       mayConcede: (concession) => concession === 'no usage option' && body['stream_options'] === undefined,
+      isFormatWished: false,
       passed: { choices, usage: asksForUsage(body), onChunk: streams ? (watch.onChunk ?? (() => undefined)) : null },
       estimatedPrompt: estimateTokens(JSON.stringify(body['messages'] ?? '')),
       prompts: stringsIn(body['messages']),
@@ -139,7 +141,9 @@ export class ProviderCalls {
       const { fault } = ended;
       if (signal.aborted) throw withContext(new Failure('CALL_CANCELLED'), spent, price);
       const concession =
-        ended.streamed || fault.failure.code === 'CONTEXT_OVERFLOW' ? null : concessionFor(fault.status, fault.said, body, made);
+        ended.streamed || fault.failure.code === 'CONTEXT_OVERFLOW'
+          ? null
+          : concessionFor(fault.status, fault.said, body, made, exchange.isFormatWished);
       if (concession && exchange.mayConcede(concession)) {
         made.add(concession);
         now.push(concession);
@@ -155,6 +159,11 @@ export class ProviderCalls {
     }
   }
 
+  /** Imported for the first call: a start is quicker without it. */
+  private opened(): Promise<OpenAI> {
+    return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config)));
+  }
+
   private async attempt(body: CompletionBody, exchange: Exchange, deadline: number, onFirstText: () => void): Promise<Attempted> {
     const { signal, onDelta, passed, estimatedPrompt } = exchange;
     const reader = new ReplyReader(this.name, { onDelta, onFirstText, ...(passed ? { passed } : {}) });
@@ -164,7 +173,7 @@ export class ProviderCalls {
     const watchdog = new Watchdog(signal, deadline - performance.now(), body.stream ? firstTokenMs : null, timeouts);
     let started = false;
     try {
-      await attempt(this.client, this.name, body, reader, watchdog, () => (started = true));
+      await attempt(await this.opened(), this.name, body, reader, watchdog, () => (started = true));
     } catch (error) {
       if (watchdog.cut !== 'usage') {
         const secrets = { prompts: exchange.prompts, key: this.config.api_key };

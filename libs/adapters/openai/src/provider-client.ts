@@ -1,17 +1,21 @@
-import OpenAI from 'openai';
+import { APIError } from 'openai/core/error';
 import type { RequestInit } from 'undici';
 import type { ProviderConfig } from './configuration.js';
 import { withErrorBody } from './error-body.js';
 
-const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
-
 /** Headers that leave this process. The client library adds more, some of them from the environment of another account. */
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
+
+/** Connections that wait as long as a model thinks. A start is quicker without the client for HTTP. */
+const patientFetch: typeof fetch = async (input, init) => {
+  const { request } = await import('./connections.js');
+  return (await request(input as URL, init as RequestInit)) as unknown as Response;
+};
 
 /**
  * fetch that talks to one origin and follows no redirect: a key never reaches another server. Only the headers above are sent.
  */
-export function fetchWithin(baseUrl: string): typeof fetch {
+export function fetchWithin(baseUrl: string, send = patientFetch): typeof fetch {
   const { origin } = new URL(baseUrl);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
@@ -23,29 +27,18 @@ export function fetchWithin(baseUrl: string): typeof fetch {
       if (value !== null) headers.set(name, value);
     }
     headers.set('user-agent', 'conclave');
-    // A start is quicker without the client for HTTP.
-    const { request } = await import('./connections.js');
-    const sent = { ...init, headers: [...headers], redirect: 'manual' } as RequestInit;
-    const response = (await request(url, sent)) as unknown as Response;
+    const response = await send(url, { ...init, headers: [...headers], redirect: 'manual' });
     return response.ok ? response : withErrorBody(response);
   };
 }
 
-/** A client without retries, time-outs and logging of its own: these are ours. */
-export function clientFor(provider: ProviderConfig): OpenAI {
-  return new OpenAI({
-    baseURL: provider.base_url,
-    // The library insists on a key; the header is taken out again where there is none.
-    apiKey: provider.api_key ?? 'none',
-    ...(provider.api_key === undefined ? { defaultHeaders: { Authorization: null } } : {}),
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    maxRetries: 0,
-    timeout: 2 ** 31 - 1,
-    fetch: fetchWithin(provider.base_url),
-    // At its levels `info` and `debug` the library writes request bodies, at `error` parts of replies.
-    logger: silent,
-    logLevel: 'off',
-  });
+/**
+ * GET of what stands at a path beside the calls: JSON, or the text of whatever else it is. It needs no client library, so that a start that
+ * asks for it loads none. Throws what the library throws.
+ */
+export async function readBeside({ base_url, api_key }: ProviderConfig, path: string, signal: AbortSignal): Promise<unknown> {
+  const headers = { accept: 'application/json', ...(api_key === undefined ? {} : { authorization: `Bearer ${api_key}` }) };
+  const response = await fetchWithin(base_url, fetch)(`${base_url.replace(/\/$/, '')}/${path}`, { headers, signal });
+  if (!response.ok) throw APIError.generate(response.status, (await response.json()) as object, undefined, response.headers);
+  return /^[^;]*[/+]json\b/i.test(response.headers.get('content-type') ?? '') ? response.json() : response.text();
 }

@@ -1,6 +1,6 @@
 import { Failure, type FailureCode } from '@conclave/contracts';
 import { connectionWords } from '@conclave/ports';
-import { APIConnectionTimeoutError, APIError } from 'openai';
+import { APIConnectionTimeoutError, APIError } from 'openai/core/error';
 import { readError, type UpstreamError } from './error-body.js';
 import { retryAfterMs } from './retry.js';
 

@@ -46,7 +46,7 @@ export class Commits {
     for (let attempt = 1; attempt <= commitAttempts; attempt += 1) {
       if (attempt === 1 || this.hooks.comparesVersions !== false) made = step(parsed<S>(state), { now, version });
       if (!made) return { outputs: [], repeated: false, state: null };
-      const write = this.#write(event, made, version, nonce);
+      const write = this.write(event, made, version, nonce);
       await this.hooks.beforeWrite?.(event);
       const reply = await this.connection.run(writeStep, write.keys, write.parameters);
       if (reply[0] === 'applied') return { outputs: made.outputs, repeated: false, state: made.next };
@@ -58,7 +58,7 @@ export class Commits {
     throw new Failure('COMMIT_CONFLICT', undefined, { context: { runId: event.runId, event: event.id, attempts: commitAttempts } });
   }
 
-  #write<S>(event: Event, made: Step<S>, version: number, nonce: string): { keys: string[]; parameters: (string | number)[] } {
+  private write<S>(event: Event, made: Step<S>, version: number, nonce: string): { keys: string[]; parameters: (string | number)[] } {
     const { runId } = event;
     const own = this.keys.of(runId);
     const { keys, ttl } = this;
@@ -67,7 +67,7 @@ export class Commits {
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),
       disarm: made.disarm.map((name) => timerMember(runId, name)),
       cancels: made.cancels,
-      perRun: [own.journal, own.started, own.cancelled, own.commands, own.attached],
+      perRun: [own.journal, own.started, own.cancelled, own.commands, own.attached, own.usage],
     };
     return {
       keys: [

@@ -28,32 +28,32 @@ type Argument = string | number | Buffer;
  * again after the reconnect (the client's default, which must stay: without it their promises never settle).
  */
 export class Connection {
-  readonly #redis: Redis;
-  #mark: StoreMark | null = null;
+  private readonly redis: Redis;
+  private mark: StoreMark | null = null;
   /** When the connection was lost, by the process clock; null while it stands or was never there. */
-  #lostAt: number | null = null;
-  #lastError: unknown;
+  private lostAt: number | null = null;
+  private lastError: unknown;
   /** Commands that wait for the connection; they are told why it will not come, or null. */
-  readonly #waiting = new Set<(reason: string | null) => void>();
-  #closed = false;
+  private readonly waiting = new Set<(reason: string | null) => void>();
+  private closed = false;
 
   constructor(
     private readonly settings: ConnectionSettings,
     private readonly keys: Keys,
   ) {
-    this.#redis = new Redis(settings.url, clientOptions(settings));
-    this.#redis.on('ready', () => {
-      this.#lostAt = null;
-      this.#settleAll(null);
+    this.redis = new Redis(settings.url, clientOptions(settings));
+    this.redis.on('ready', () => {
+      this.lostAt = null;
+      this.settleAll(null);
     });
-    this.#redis.on('close', () => (this.#lostAt ??= performance.now()));
+    this.redis.on('close', () => (this.lostAt ??= performance.now()));
     // Without a listener the client prints to the console; each command reports its own failure with the cause.
-    this.#redis.on('error', (error: unknown) => (this.#lastError = error));
+    this.redis.on('error', (error: unknown) => (this.lastError = error));
   }
 
   /** Runs a script. `keys` and `parameters` become KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
   async run<Reply>(script: Script<Reply>, keys: readonly string[], parameters: readonly Argument[]): Promise<Reply> {
-    const guard = this.#mark ? [this.#mark.storeId, this.#mark.generation] : ['', ''];
+    const guard = this.mark ? [this.mark.storeId, this.mark.generation] : ['', ''];
     return this.runUnguarded(script, keys, parameters, guard);
   }
 
@@ -77,10 +77,10 @@ export class Connection {
 
   /** A plain command. `doing` names it in failures. */
   async send<T>(doing: string, command: (redis: Redis) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('STORE_UNAVAILABLE', closedText);
-    await this.#connected(doing);
+    if (this.closed) throw new Failure('STORE_UNAVAILABLE', closedText);
+    await this.connected(doing);
     try {
-      return await command(this.#redis);
+      return await command(this.redis);
     } catch (error) {
       throw storeFailure(error, doing);
     }
@@ -90,36 +90,36 @@ export class Connection {
    * Resolves when commands can be sent. Nothing is given to a client that is not connected: it would queue the command
    * and carry it out when nobody waits for it any more. Throws STORE_UNAVAILABLE after the command timeout, and soon in a long outage.
    */
-  async #connected(doing: string): Promise<void> {
-    if (this.#redis.status === 'ready') return;
-    const lostFor = this.#lostAt === null ? 0 : performance.now() - this.#lostAt;
+  private async connected(doing: string): Promise<void> {
+    if (this.redis.status === 'ready') return;
+    const lostFor = this.lostAt === null ? 0 : performance.now() - this.lostAt;
     // Even then it takes a moment: a caller that tries again at once must not keep the process from reconnecting.
     const patienceMs = Math.max(lostPauseMs, this.settings.commandTimeoutMs - lostFor);
     const missing = await new Promise<string | null>((resolve) => {
       const settle = (reason: string | null): void => {
         clearTimeout(timer);
-        this.#waiting.delete(settle);
+        this.waiting.delete(settle);
         resolve(reason);
       };
       const timer = setTimeout(() => settle('There is no connection to Redis.'), patienceMs);
-      this.#waiting.add(settle);
+      this.waiting.add(settle);
     });
-    if (missing !== null) throw new Failure('STORE_UNAVAILABLE', missing, { cause: this.#lastError, context: { doing } });
+    if (missing !== null) throw new Failure('STORE_UNAVAILABLE', missing, { cause: this.lastError, context: { doing } });
   }
 
-  #settleAll(reason: string | null): void {
-    for (const settle of this.#waiting) settle(reason);
+  private settleAll(reason: string | null): void {
+    for (const settle of this.waiting) settle(reason);
   }
 
   /** Remembers the store this process works on: from now on nothing runs on an empty, other or older one. */
   remember(mark: StoreMark | null): void {
     if (!mark) return;
-    if (!this.#mark || (this.#mark.storeId === mark.storeId && this.#mark.generation < mark.generation)) this.#mark = mark;
+    if (!this.mark || (this.mark.storeId === mark.storeId && this.mark.generation < mark.generation)) this.mark = mark;
   }
 
   /** Remembers a newer generation of the store this process is bound to. */
   follow(mark: StoreMark): void {
-    if (this.#mark) this.remember(mark);
+    if (this.mark) this.remember(mark);
   }
 
   /** A connection of its own for subscriptions. */
@@ -128,9 +128,9 @@ export class Connection {
   }
 
   close(): void {
-    this.#closed = true;
-    this.#settleAll(closedText);
-    this.#redis.disconnect();
+    this.closed = true;
+    this.settleAll(closedText);
+    this.redis.disconnect();
   }
 }
 

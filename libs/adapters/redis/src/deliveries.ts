@@ -15,25 +15,25 @@ export class RedisDeliveries implements DeliveryLedger {
   async begin(delivery: DeliveryKey): Promise<{ attempts: number; deaths: number; suspects: number }> {
     const [attempts, deaths, suspects] = await this.connection.run(
       beginDelivery,
-      [this.#key(delivery), this.keys.leases],
+      [this.key(delivery), this.keys.leases],
       [this.processId, this.ttl.retentionMs],
     );
     return { attempts, deaths, suspects };
   }
 
   async failed(delivery: DeliveryKey): Promise<void> {
-    await this.connection.run(failDelivery, [this.#key(delivery)], [this.processId]);
+    await this.connection.run(failDelivery, [this.key(delivery)], [this.processId]);
   }
 
   async released(delivery: DeliveryKey): Promise<void> {
-    await this.connection.run(releaseDelivery, [this.#key(delivery)], [this.processId]);
+    await this.connection.run(releaseDelivery, [this.key(delivery)], [this.processId]);
   }
 
   async done(delivery: DeliveryKey): Promise<void> {
-    await this.connection.run(endDelivery, [this.#key(delivery)], []);
+    await this.connection.run(endDelivery, [this.key(delivery)], []);
   }
 
-  #key({ group, record }: DeliveryKey): string {
+  private key({ group, record }: DeliveryKey): string {
     return this.keys.delivery(group, record);
   }
 }

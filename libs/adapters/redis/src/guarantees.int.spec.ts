@@ -40,9 +40,12 @@ describe('Redis state on a server', () => {
     await store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { entries: [planning(0)], cancels: [task] }));
     await stream.append(runId, [{ kind: 'chunk', taskId: task, attempt: 1, offset: 0, text: 'blue' }]);
     await store.journal.begin({ runId, step: `${task}/call/0`, nonce: 'n', owner: 'p1' });
+    await store.journal.finish({ runId, step: `${task}/call/0`, attempt: 1 }, { ok: true, reply: 'blue' }, { usage: oneCall, at: noon });
     await store.runs.nextCommandSeq(runId);
     await store.runs.attach(runId, 'client');
   };
+  const oneCall = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0.5, estimated: false };
+  const noon = Date.UTC(2026, 10, 15, 12);
   const timesLeft = async (runId: string): Promise<Record<string, number>> => {
     const keys = await redis.keys(`${keyPrefix}{${runId}}:*`);
     return Object.fromEntries(await Promise.all(keys.map(async (key) => [key.split('}:')[1]!, await redis.pttl(key)] as const)));
@@ -54,7 +57,10 @@ describe('Redis state on a server', () => {
     await useEverything(await open(), runId);
     const keys = await redis.keys('*');
     expect(keys.filter((key) => !key.startsWith(keyPrefix))).toEqual([]);
-    const others = ['runs:open', `tenant:acme`, `retry:${runId}`, 'attached:by', 'attached:by:p1'].map((name) => `${keyPrefix}${name}`);
+    const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15'];
+    const others = ['runs:open', `tenant:acme`, `retry:${runId}`, 'attached:by', 'attached:by:p1', ...accounts].map(
+      (name) => `${keyPrefix}${name}`,
+    );
     expect(keys.filter((key) => !key.startsWith(`${keyPrefix}{${runId}}:`)).sort()).toEqual(others.sort());
   });
 
@@ -62,7 +68,7 @@ describe('Redis state on a server', () => {
     const state = await open({ ttl: { retentionMs: 100_000, streamMs: 10_000 } });
     const runId = newRunId();
     await useEverything(state, runId);
-    const names = ['applied', 'attached', 'cancelled', 'commands', 'journal', 'run', 'started', 'stream', 'stream:tasks'];
+    const names = ['applied', 'attached', 'cancelled', 'commands', 'journal', 'run', 'started', 'stream', 'stream:tasks', 'usage'];
     expect(await timesLeft(runId)).toEqual(Object.fromEntries(names.map((name) => [name, -1])));
 
     await state.store.runs.commit<Tally>(nthInput(runId, 2), counting(nthInput(runId, 2), ending));
@@ -192,6 +198,37 @@ describe('Redis state on a server', () => {
     expect(expiring.get('cache-tag:["acme","a"]')).toBeGreaterThan(40_000);
     expect(expiring.get('score-event:["acme","e"]')).toBeGreaterThan(90_000);
     expect(Math.max(...expiring.values())).toBeLessThanOrEqual(100_000);
+  });
+
+  it('keeps the sums of an account for thirteen months', async () => {
+    const { store } = await open({ ttl: { retentionMs: 100_000 } });
+    const caller = { tenant: 'acme', actor: 'key-1' };
+    const runId = newRunId();
+    await store.usage.add({ runId, step: `${runId}/direct/call/0`, attempt: 1, usage: oneCall, at: noon, caller });
+    const day = 24 * 60 * 60 * 1000;
+    expect(await redis.pttl(`${keyPrefix}usage:["acme"]:2026-11-15`)).toBeGreaterThan(399 * day);
+    expect((await timesLeft(runId))['usage']).toBeLessThanOrEqual(100_000);
+  });
+
+  it.each([
+    ['older', 'STORE_OLDER', () => redis.hdel(`${keyPrefix}identity`, 'format')],
+    ['newer', 'STORE_NEWER', () => redis.hset(`${keyPrefix}identity`, 'format', '2')],
+  ] as const)('is refused where an %s version wrote it, and left as it is', async (_version, code, change) => {
+    await (await open()).store.identity.start('store');
+    await change();
+    const before = await redis.hgetall(`${keyPrefix}identity`);
+    await expect(open()).rejects.toMatchObject({ code });
+    expect(await redis.hgetall(`${keyPrefix}identity`)).toEqual(before);
+  });
+
+  it('has the present format when it was started, and after it was rebuilt', async () => {
+    const { store, recovery } = await open();
+    await store.identity.start('store');
+    await open();
+    await recovery.begin('store');
+    await open();
+    await recovery.end({ storeId: 'store', generation: 1_000 });
+    expect(await redis.hget(`${keyPrefix}identity`, 'format')).toBe('1');
   });
 
   it('drops entries whose time is over from the set of a tag that is written again and again', async () => {

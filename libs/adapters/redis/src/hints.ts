@@ -7,8 +7,8 @@ type Listener = (payload: string) => void;
 
 /** Hints over publish and subscribe: one subscriber connection for all listeners of a process, made when first needed. */
 export class RedisHints implements Hints {
-  readonly #listeners = new Map<string, Set<Listener>>();
-  #subscriber: ReturnType<Connection['subscriber']> | null = null;
+  private readonly listeners = new Map<string, Set<Listener>>();
+  private subscriber: ReturnType<Connection['subscriber']> | null = null;
 
   constructor(
     private readonly connection: Connection,
@@ -21,41 +21,41 @@ export class RedisHints implements Hints {
 
   async subscribe(channel: string, listener: Listener): Promise<() => Promise<void>> {
     const name = this.keys.channel(channel);
-    const listeners = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, listeners);
+    const listeners = this.listeners.get(name) ?? new Set();
+    this.listeners.set(name, listeners);
     // A wrapper each, so that the same function can listen twice and leave once.
     const own: Listener = (payload) => listener(payload);
     listeners.add(own);
     // Asked for again even when subscribed: the answer says that the subscription stands.
     try {
-      await this.connection.send('subscribe', () => this.#connected().subscribe(name));
+      await this.connection.send('subscribe', () => this.connected().subscribe(name));
     } catch (error) {
       listeners.delete(own);
       throw error;
     }
     return async () => {
       listeners.delete(own);
-      if (listeners.size > 0 || this.#listeners.get(name) !== listeners) return;
-      this.#listeners.delete(name);
-      await this.#subscriber?.unsubscribe(name).catch((error: unknown) => {
+      if (listeners.size > 0 || this.listeners.get(name) !== listeners) return;
+      this.listeners.delete(name);
+      await this.subscriber?.unsubscribe(name).catch((error: unknown) => {
         throw storeFailure(error, 'unsubscribe');
       });
     };
   }
 
   close(): void {
-    this.#subscriber?.disconnect();
+    this.subscriber?.disconnect();
   }
 
-  #connected(): ReturnType<Connection['subscriber']> {
-    if (!this.#subscriber) {
-      this.#subscriber = this.connection.subscriber();
+  private connected(): ReturnType<Connection['subscriber']> {
+    if (!this.subscriber) {
+      this.subscriber = this.connection.subscriber();
       // The command connection reports outages; a lost hint costs a poll interval only.
-      this.#subscriber.on('error', () => undefined);
-      this.#subscriber.on('message', (name: string, payload: string) => {
-        for (const listener of this.#listeners.get(name) ?? []) listener(payload);
+      this.subscriber.on('error', () => undefined);
+      this.subscriber.on('message', (name: string, payload: string) => {
+        for (const listener of this.listeners.get(name) ?? []) listener(payload);
       });
     }
-    return this.#subscriber;
+    return this.subscriber;
   }
 }

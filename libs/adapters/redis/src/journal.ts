@@ -1,8 +1,18 @@
-import { busyRetryMs, type Begun, type CallOutcome, type Journal, type StoreTtl } from '@conclave/ports';
+import {
+  accountMs,
+  busyRetryMs,
+  type Begun,
+  type CallOutcome,
+  type Journal,
+  type JournalCall,
+  type Paid,
+  type StoreTtl,
+} from '@conclave/ports';
 import type { Connection } from './connection.js';
 import { type Keys, runOf } from './keys.js';
 import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats } from './scripts/journal.js';
 import { inPairs } from './scripts/script.js';
+import { paidText } from './usage-ledger.js';
 
 /** Everything a step lies under: `a/b/c` lies under `a/b` and `a`. */
 export function above(step: string): string[] {
@@ -29,13 +39,22 @@ export class RedisJournal implements Journal {
     return { kind: 'begun', attempt: reply[1], repeated: reply[2] === '1' };
   }
 
-  finish({ runId, step, attempt }: Parameters<Journal['finish']>[0], outcome: CallOutcome): Promise<'stored' | 'refused'> {
-    const { journal, run } = this.keys.of(runId);
-    return this.connection.run(finishStep, [journal, run], [step, attempt, JSON.stringify(outcome), this.ttl.retentionMs]);
+  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'> {
+    const { journal, run, usage } = this.keys.of(call.runId);
+    return this.connection.run(
+      finishStep,
+      [journal, run, usage],
+      [call.step, call.attempt, JSON.stringify(outcome), ...this.paying(call, paid)],
+    );
   }
 
-  async abandon({ runId, step, attempt }: Parameters<Journal['abandon']>[0]): Promise<void> {
-    await this.connection.run(abandonStep, [this.keys.of(runId).journal], [step, attempt]);
+  async abandon(call: JournalCall, paid?: Paid): Promise<void> {
+    const { journal, run, usage } = this.keys.of(call.runId);
+    await this.connection.run(abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.paying(call, paid)]);
+  }
+
+  private paying(call: JournalCall, paid: Paid | undefined): (string | number)[] {
+    return [this.ttl.retentionMs, this.keys.beforeAccount, paidText(call, paid), accountMs];
   }
 
   async noteRepeat({ runId, step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {

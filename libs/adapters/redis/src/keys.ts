@@ -12,6 +12,7 @@ export interface RunKeys {
   readonly cancelled: string;
   readonly commands: string;
   readonly attached: string;
+  readonly usage: string;
 }
 
 /** Every key and channel of a store. All of them begin with its prefix, so that stores can share a server. */
@@ -34,6 +35,8 @@ export class Keys {
   readonly aroundRun: readonly [string, string];
   /** What stands before the name of a task class. */
   readonly beforeClass: string;
+  /** What stands before the name and the day of an account. */
+  readonly beforeAccount: string;
 
   constructor(private readonly prefix: string) {
     this.identity = `${prefix}identity`;
@@ -50,6 +53,7 @@ export class Keys {
     this.settings = `${prefix}settings`;
     this.aroundRun = [`${prefix}{`, '}:run'];
     this.beforeClass = `${prefix}class:`;
+    this.beforeAccount = `${prefix}usage:`;
   }
 
   of(runId: string): RunKeys {
@@ -64,6 +68,7 @@ export class Keys {
       cancelled: key('cancelled'),
       commands: key('commands'),
       attached: key('attached'),
+      usage: key('usage'),
     };
   }
 
@@ -93,16 +98,16 @@ export class Keys {
     return `${this.prefix}setting-history:${name}`;
   }
   cached(tenant: string, key: string): string {
-    return this.#ofTenant('cache', tenant, key);
+    return this.ofTenant('cache', tenant, key);
   }
   cacheTag(tenant: string, tag: string): string {
-    return this.#ofTenant('cache-tag', tenant, tag);
+    return this.ofTenant('cache-tag', tenant, tag);
   }
   cacheBan(tenant: string, tag: string): string {
-    return this.#ofTenant('cache-ban', tenant, tag);
+    return this.ofTenant('cache-ban', tenant, tag);
   }
   cacheClaim(tenant: string, key: string): string {
-    return this.#ofTenant('cache-claim', tenant, key);
+    return this.ofTenant('cache-claim', tenant, key);
   }
   cacheRemoval(nonce: string): string {
     return `${this.prefix}cache-removal:${nonce}`;
@@ -111,10 +116,17 @@ export class Keys {
     return `${this.prefix}scores:${JSON.stringify(tenant)}`;
   }
   scoreEvent(tenant: string, eventId: string): string {
-    return this.#ofTenant('score-event', tenant, eventId);
+    return this.ofTenant('score-event', tenant, eventId);
   }
   once(tenant: string, name: string): string {
-    return this.#ofTenant('once', tenant, name);
+    return this.ofTenant('once', tenant, name);
+  }
+  /** `name` is JSON. */
+  account(name: string, day: string): string {
+    return `${this.beforeAccount}${name}:${day}`;
+  }
+  breaker(provider: string): string {
+    return `${this.prefix}breaker:${provider}`;
   }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;
@@ -124,7 +136,7 @@ export class Keys {
   }
 
   /** Names that others choose stand as JSON: it tells where the tenant ends, and has no half of a surrogate pair, which UTF-8 replaces. */
-  #ofTenant(kind: string, tenant: string, name: string): string {
+  private ofTenant(kind: string, tenant: string, name: string): string {
     return `${this.prefix}${kind}:${JSON.stringify([tenant, name])}`;
   }
 }

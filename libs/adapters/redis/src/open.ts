@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { topicsFor } from '@conclave/contracts';
+import { Failure, topicsFor } from '@conclave/contracts';
 import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
+import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
 import type { CommitHooks } from './commit.js';
 import { Connection, type ConnectionSettings } from './connection.js';
@@ -14,10 +15,11 @@ import { RedisOnce } from './once.js';
 import { RedisRecovery } from './recovery.js';
 import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
-import { probe, readClock, readIdentity, startIdentity } from './scripts/store.js';
+import { probe, readClock, readFormat, readIdentity, startIdentity, storeFormat } from './scripts/store.js';
 import { RedisScores } from './scores.js';
 import { RedisSettings } from './settings.js';
 import { RedisTimers } from './timers.js';
+import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
 
 export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls'> {
@@ -48,7 +50,10 @@ export interface RedisState {
 
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
-/** Opens state, run streams and blobs on one Redis primary. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in. */
+/**
+ * Opens state, run streams and blobs on one Redis primary. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in,
+ * STORE_OLDER and STORE_NEWER for what another version wrote; nothing is changed then.
+ */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
   const ttl = { ...defaultTtl, blobMs: longestRetentionMs, ...options.ttl };
@@ -60,7 +65,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   };
   const now = (): Promise<number> => connection.run(readClock, [], []);
   try {
-    await now();
+    await checkFormat(connection);
   } catch (error) {
     await close();
     throw error;
@@ -76,6 +81,8 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     caches: new RedisCaches(connection, keys),
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
+    usage: new RedisUsageLedger(connection, keys, ttl),
+    breakers: new RedisBreakers(connection, keys),
     identity: identityOf(connection, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),
@@ -91,6 +98,12 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   };
 }
 
+async function checkFormat(connection: Connection): Promise<void> {
+  const format = (await connection.runUnguarded(readFormat, [], [])) ?? storeFormat;
+  if (format === storeFormat) return;
+  throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}, this program reads ${storeFormat}.`);
+}
+
 /** Whoever has read or started the identity works on that store alone from then on; generation 0 is a store to be rebuilt, which nobody works on. */
 function identityOf(connection: Connection, watched: boolean): StateStore['identity'] {
   const remember = (mark: StoreMark | null): void => (watched ? connection.remember(mark) : undefined);
@@ -102,7 +115,7 @@ function identityOf(connection: Connection, watched: boolean): StateStore['ident
   return {
     read: async () => remembered(await connection.runUnguarded(readIdentity, [], [])),
     async start(storeId) {
-      const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID()]);
+      const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID(), storeFormat]);
       const mark = { storeId: id, generation: Number(generation) };
       remember(mark);
       return mark;

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@conclave/contracts';
-import type { Above, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
+import type { Above, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
 import type { Connection } from './connection.js';
 import { above } from './journal.js';
 import type { Keys } from './keys.js';
 import { beginRecovery, endRecovery, liveProcesses, restoreCalls, restoreRun } from './scripts/recovery.js';
+import { storeFormat } from './scripts/store.js';
+import { addUsage } from './scripts/usage.js';
 import { timerMember, timerRecord } from './timers.js';
+import { accountsOf, adding } from './usage-ledger.js';
 
 /** A run without a header is in no list: its tenant is not known. */
 const noTenant = '';
@@ -26,7 +29,7 @@ export class RedisRecovery implements Recovery {
   }
 
   async begin(storeId: string): Promise<void> {
-    await this.connection.runUnguarded(beginRecovery, [], [storeId]);
+    await this.connection.runUnguarded(beginRecovery, [], [storeId, storeFormat]);
   }
 
   async run<S>(restored: RestoredRun<S>, numbers: Above): Promise<'restored' | 'kept'> {
@@ -39,6 +42,7 @@ export class RedisRecovery implements Recovery {
       header: header ? JSON.stringify(header) : '',
       template: header?.data.template.id ?? '',
       question: header?.data.goal ?? '',
+      accounts: header ? accountsOf(header.data.caller) : '',
       acceptedAt: String(header?.data.requestedAt ?? 0),
       version: String(restored.version),
       state: JSON.stringify(restored.state),
@@ -77,12 +81,16 @@ export class RedisRecovery implements Recovery {
     return this.connection.runUnguarded(restoreCalls, [journal, started, run], [JSON.stringify(written), this.ttl.retentionMs]);
   }
 
+  async paid(calls: readonly PaidCall[]): Promise<void> {
+    for (const call of calls) await this.connection.runUnguarded(addUsage, ...adding(this.keys, this.ttl, call));
+  }
+
   /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
     await this.connection.send('note a lost body', (redis) => redis.set(this.keys.blob(sha256), '', 'PX', this.ttl.blobMs, 'NX'));
   }
 
   async end({ storeId, generation }: { readonly storeId: string; readonly generation: number }): Promise<void> {
-    await this.connection.runUnguarded(endRecovery, [], [storeId, generation]);
+    await this.connection.runUnguarded(endRecovery, [], [storeId, generation, storeFormat]);
   }
 }

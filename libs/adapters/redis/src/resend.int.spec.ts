@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { WorkerEntry } from '@conclave/contracts';
+import { noUsage, type WorkerEntry } from '@conclave/contracts';
 import { acceptance, counting, listen, namedOutput, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
 import { cuttingProxy, type CuttingProxy } from './__fixtures__/cutting-proxy.js';
 import { newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
@@ -81,7 +81,9 @@ describe('A command that was carried out but not answered', () => {
     const step = `${runId}/0/t1/call/0`;
     const begun = await unanswered(() => journal.begin({ runId, step, nonce: 'n', owner: 'p1' }));
     expect(begun).toEqual({ kind: 'begun', attempt: 1, repeated: false });
-    expect(await unanswered(() => journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'blue' }))).toBe('stored');
+    const paid = { usage: { ...noUsage, calls: 1, prompt: 10 }, at: 1_700_000_000_000 };
+    expect(await unanswered(() => journal.finish({ runId, step, attempt: 1 }, { ok: true, reply: 'blue' }, paid))).toBe('stored');
+    expect(await state.store.usage.ofRun(runId)).toEqual(paid.usage);
   });
 
   it('counts one attempt of a delivery, and takes back no more than one', async () => {
@@ -118,6 +120,20 @@ describe('A command that was carried out but not answered', () => {
     expect(rivalWrote).toBe(true);
     expect(await settings.read('templates')).toEqual({ version: 2, value: 'two' });
     expect(await settings.versions('templates')).toMatchObject([{ version: 2 }, { version: 1 }]);
+  });
+
+  it('is one write of a breaker, also when somebody wrote the next one before it was sent again', async () => {
+    const { breakers } = state.store;
+    const { breakers: ofRival } = (rival = await openRedisState({ url: server.url, processId: 'p2', keyPrefix })).store;
+    const next = { kind: 'closed' as const, since: 0, failed: [true] };
+    const failedTwice = { ...next, failed: [true, true] };
+    let rivalWrote = false;
+    proxy.atNextLoss(
+      async () => void (rivalWrote = (await ofRival.swap({ provider: 'p', version: 1, next: failedTwice, nonce: 'theirs' })).swapped),
+    );
+    const mine = await unanswered(() => breakers.swap({ provider: 'p', version: 0, next, nonce: 'mine' }), 1);
+    expect([mine.swapped, rivalWrote]).toEqual([true, true]);
+    expect(mine.held).toMatchObject({ version: 2, state: failedTwice });
   });
 
   it('counts once when it adds scores, and is not taken for a repeated event', async () => {

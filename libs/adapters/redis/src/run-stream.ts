@@ -10,9 +10,9 @@ const rememberedTasks = 10_000;
 /** A list per run: entry n has the id n + 1 (in a rebuilt stream, above its base) and is written as its time, a blank, and its JSON. */
 export class RedisRunStream implements RunStream {
   /** Progress records as the store last gave or took them, oldest use first; '' = none. */
-  readonly #known = new Map<string, string>();
+  private readonly known = new Map<string, string>();
   /** Appends of one run follow each other, as they were called. */
-  readonly #tails = new Map<string, Promise<unknown>>();
+  private readonly tails = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly connection: Connection,
@@ -21,16 +21,16 @@ export class RedisRunStream implements RunStream {
   ) {}
 
   async append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
-    const before = this.#tails.get(runId);
+    const before = this.tails.get(runId);
     const mine = (async () => {
       await before?.catch(() => undefined); // reported to the caller of that append
-      return this.#append(runId, entries);
+      return this.appendNow(runId, entries);
     })();
-    this.#tails.set(runId, mine);
+    this.tails.set(runId, mine);
     try {
       return await mine;
     } finally {
-      if (this.#tails.get(runId) === mine) this.#tails.delete(runId);
+      if (this.tails.get(runId) === mine) this.tails.delete(runId);
     }
   }
 
@@ -42,38 +42,38 @@ export class RedisRunStream implements RunStream {
     return { entries, first: base + 1, last: base + length, ended: ended === '1' };
   }
 
-  async #append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
+  private async appendNow(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
     const tasks = [...new Set(entries.map(({ taskId }) => taskId))];
     if (tasks.length === 0) return 'appended';
     for (;;) {
-      const known = tasks.map((task) => this.#known.get(task) ?? '');
+      const known = tasks.map((task) => this.known.get(task) ?? '');
       const planned = attempt(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
       // What is remembered may be old: a hole or a refusal counts only once the store has confirmed it.
       const plan =
         planned.ok && planned.value.kind === 'append' ? planned.value : { bodies: [], progress: new Map<string, TaskProgress>() };
       const next = tasks.map((task, n) => (plan.progress.has(task) ? JSON.stringify(plan.progress.get(task)) : known[n]!));
-      const reply = await this.#write(runId, { tasks, known, next, bodies: plan.bodies.map((body: StreamBody) => JSON.stringify(body)) });
+      const reply = await this.write(runId, { tasks, known, next, bodies: plan.bodies.map((body: StreamBody) => JSON.stringify(body)) });
       if (reply[0] === 'conflict') {
-        tasks.forEach((task, n) => this.#remember(task, reply[1][n] ?? ''));
+        tasks.forEach((task, n) => this.remember(task, reply[1][n] ?? ''));
         continue;
       }
       if (reply[0] === 'refused') return 'refused';
-      tasks.forEach((task, n) => this.#remember(task, next[n]!));
+      tasks.forEach((task, n) => this.remember(task, next[n]!));
       if (!planned.ok) throw planned.error;
       return planned.value.kind === 'refused' ? 'refused' : 'appended';
     }
   }
 
-  #write(runId: string, change: { tasks: string[]; known: string[]; next: string[]; bodies: string[] }) {
+  private write(runId: string, change: { tasks: string[]; known: string[]; next: string[]; bodies: string[] }) {
     const { run, stream, streamTasks } = this.keys.of(runId);
     const parameters = [runId, JSON.stringify(change), this.ttl.retentionMs, this.keys.channel('stream')];
     return this.connection.run(appendEntries, [run, stream, streamTasks], parameters);
   }
 
-  #remember(task: string, progress: string): void {
-    this.#known.delete(task);
-    this.#known.set(task, progress);
-    if (this.#known.size > rememberedTasks) this.#known.delete(this.#known.keys().next().value!);
+  private remember(task: string, progress: string): void {
+    this.known.delete(task);
+    this.known.set(task, progress);
+    if (this.known.size > rememberedTasks) this.known.delete(this.known.keys().next().value!);
   }
 }
 

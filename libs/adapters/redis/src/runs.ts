@@ -17,6 +17,7 @@ import { acceptRun, countOpen, findRetry, findUnpublished, listRuns, readHeader 
 import { readRun } from './scripts/commit.js';
 import { attachClient, detachClient, parkRuns } from './scripts/clients.js';
 import { findCancelled, nextCommand, setCancel } from './scripts/steering.js';
+import { accountsOf } from './usage-ledger.js';
 
 export class RedisRuns implements Runs {
   readonly commit: Runs['commit'];
@@ -43,7 +44,7 @@ export class RedisRuns implements Runs {
       ],
       [
         ...[header.runId, JSON.stringify(header), template.id, goal, acceptedStatus],
-        ...[openLimit, this.ttl.retryKeyMs, ...keys.aroundRun],
+        ...[openLimit, this.ttl.retryKeyMs, ...keys.aroundRun, accountsOf(caller)],
       ],
     );
     return kind === 'accepted' ? { kind } : { kind, open: open! };
@@ -103,14 +104,14 @@ export class RedisRuns implements Runs {
   }
 
   attach(runId: string, clientId: string): Promise<number> {
-    return this.connection.run(attachClient, ...this.#client(runId, clientId));
+    return this.connection.run(attachClient, ...this.client(runId, clientId));
   }
 
   detach(runId: string, clientId: string): Promise<number> {
-    return this.connection.run(detachClient, ...this.#client(runId, clientId));
+    return this.connection.run(detachClient, ...this.client(runId, clientId));
   }
 
-  #client(runId: string, clientId: string): [readonly string[], readonly (string | number)[]] {
+  private client(runId: string, clientId: string): [readonly string[], readonly (string | number)[]] {
     const { keys, processId } = this;
     const { attached, run, cancelled } = keys.of(runId);
     return [

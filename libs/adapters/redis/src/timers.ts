@@ -24,8 +24,8 @@ function timerFrom([member, dueAt, record]: [string, string, string]): DueTimer 
 }
 
 export class RedisTimers implements Timers {
-  readonly #waiters = new Set<(dueAt: number) => void>();
-  #subscribed: Promise<unknown> | null = null;
+  private readonly waiters = new Set<(dueAt: number) => void>();
+  private subscribed: Promise<unknown> | null = null;
 
   constructor(
     private readonly connection: Connection,
@@ -47,13 +47,13 @@ export class RedisTimers implements Timers {
   async wait(maxWaitMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const begun = performance.now();
-    await this.#subscribe();
+    await this.subscribe();
     let wake = (): void => undefined;
     let shorten = (_dueAt: number): void => undefined;
     const waiter = (dueAt: number): void => shorten(dueAt);
     const early: number[] = [];
     shorten = (dueAt) => void early.push(dueAt);
-    this.#waiters.add(waiter);
+    this.waiters.add(waiter);
     let timer: NodeJS.Timeout | undefined;
     try {
       const [now, next] = await this.connection.run(nextTimer, [this.keys.timers], []);
@@ -73,17 +73,17 @@ export class RedisTimers implements Timers {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', wake);
-      this.#waiters.delete(waiter);
+      this.waiters.delete(waiter);
     }
   }
 
   /** One subscription for all waiters of the process; tried again by the next waiter when it failed. */
-  async #subscribe(): Promise<void> {
-    this.#subscribed ??= this.hints.subscribe('timers', (dueAt) => this.#waiters.forEach((waiter) => waiter(Number(dueAt))));
+  private async subscribe(): Promise<void> {
+    this.subscribed ??= this.hints.subscribe('timers', (dueAt) => this.waiters.forEach((waiter) => waiter(Number(dueAt))));
     try {
-      await this.#subscribed;
+      await this.subscribed;
     } catch (error) {
-      this.#subscribed = null;
+      this.subscribed = null;
       throw error;
     }
   }

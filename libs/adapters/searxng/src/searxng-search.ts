@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import { connectionWords, firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface SearxngOptions {
   /** Address of the server, with its path where it has one, such as `http://127.0.0.1:8888`; a user and password in it are sent as basic authentication. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { defaultTtl } from '@conclave/ports';
+import { accountMs, defaultTtl } from '@conclave/ports';
+import { acceptance, counting, nthInput, timer, type Tally } from '@conclave/ports/suites';
 import { Database } from './database/database.js';
 import { ShiftedClock } from './__fixtures__/shifted-clock.js';
 import { prune } from './housekeeping.js';
@@ -70,6 +71,22 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     });
   });
 
+  it('forgets calls that belong to no run after the retention, and the sums of an account after thirteen months', async () => {
+    const at = clock.now();
+    const used = { calls: 1, prompt: 1, completion: 1, reasoning: 0, cost: 0, estimated: false };
+    const caller = { tenant: 'acme', actor: 'key' };
+    await state.usage.add({ runId: 'run_direct00', step: 'run_direct00/direct/call/0', attempt: 1, usage: used, at, caller });
+    await pruned();
+    expect([rows('usage_call'), rows('usage_account')]).toEqual([1, 1]);
+    clock.shift(10 * minute);
+    await pruned();
+    expect([rows('usage_call'), rows('usage_account')]).toEqual([0, 1]);
+    expect(await state.usage.ofAccount({ tenant: 'acme', period: 'month', at })).toEqual(used);
+    clock.shift(accountMs + 24 * 60 * minute);
+    await pruned();
+    expect(rows('usage_account')).toBe(0);
+  });
+
   it('remembers an event that was counted for the retention from its last use, and the scores for good', async () => {
     const add = (eventId: string) =>
       state.scores.add({ eventId, tenant: 'acme', updates: [{ category: 'c', model: 'm', positive: 1, negative: 0 }] });
@@ -85,5 +102,19 @@ describe('housekeeping of caches, scores and things that happen once', () => {
     await pruned();
     expect(rows('score_event')).toBe(0);
     expect(await state.scores.read({ tenant: 'acme', category: 'c', models: ['m'] })).toEqual([{ model: 'm', positive: 2, negative: 0 }]);
+  });
+
+  it('forgets after the retention what a stray record left of a run that nobody accepted, and no open run', async () => {
+    const [stray, open] = ['run_stray00001', 'run_open000001'];
+    await state.runs.accept(acceptance(open));
+    for (const runId of [stray, open])
+      await state.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { arm: [timer('wall', 1)] }));
+    clock.shift(9 * minute);
+    await pruned();
+    expect([rows('run'), rows('timer'), rows('applied')]).toEqual([2, 2, 2]);
+    clock.shift(2 * minute);
+    await pruned();
+    expect([rows('run'), rows('timer'), rows('applied')]).toEqual([1, 1, 1]);
+    expect(await state.runs.read(open)).not.toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { runRetentionMs, topicsFor } from '@conclave/contracts';
-import { defaultTtl, type StoreTtl } from '@conclave/ports';
+import { accountMs, dayOf, defaultTtl, type StoreTtl } from '@conclave/ports';
 import type { Store, Tick } from './database/database.js';
 import { forgetCached } from './state/caches.js';
 
@@ -32,6 +32,11 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
       'DELETE FROM journal WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = journal.run_id)',
       now - ttl.retentionMs,
     );
+    sql.run(
+      'DELETE FROM usage_call WHERE at <= ? AND NOT EXISTS (SELECT 1 FROM run WHERE run.run_id = usage_call.run_id)',
+      now - ttl.retentionMs,
+    );
+    sql.run('DELETE FROM usage_account WHERE day < ?', dayOf(now - accountMs));
     sql.run(
       `DELETE FROM cancel WHERE at <= ? AND NOT EXISTS
          (SELECT 1 FROM run WHERE run.run_id = CASE instr(id, '/') WHEN 0 THEN id ELSE substr(id, 1, instr(id, '/') - 1) END)`,
@@ -103,6 +108,7 @@ function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [str
 const tablesOfRun = [
   'applied',
   'journal',
+  'usage_call',
   'timer',
   'command_seq',
   'attached',
@@ -113,8 +119,15 @@ const tablesOfRun = [
   'run',
 ] as const;
 
+/** Runs that have ended, and what stray records left of runs that nobody accepted: those never end. */
 function pruneRuns({ sql }: Tick, before: number): number {
-  const over = sql.all<{ run_id: string }>('SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ? LIMIT ?', before, batch);
+  const over = sql.all<{ run_id: string }>(
+    `SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ?
+     UNION ALL SELECT run_id FROM run WHERE terminal = 0 AND header IS NULL AND accepted_at <= ? LIMIT ?`,
+    before,
+    before,
+    batch,
+  );
   for (const { run_id } of over) {
     // '0' is the character behind '/': the range holds the flags of all its tasks.
     sql.run('DELETE FROM cancel WHERE id = ? OR (id > ? AND id < ?)', run_id, `${run_id}/`, `${run_id}0`);

@@ -69,7 +69,7 @@ const pruneEveryMs = 60 * 60 * 1000;
 
 /**
  * Opens the embedded engine: event log, state, run streams, bodies and knowledge graph in one SQLite file.
- * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, STORE_FULL, STORE_UNAVAILABLE.
+ * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE.
  */
 export function openSqlite(options: SqliteOptions): Sqlite {
   const { home, clock = systemClock, logger, poolChange } = options;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { FailureCode } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { script } from './assets.js';
 import type { Calculated, Engine } from './engine.js';
 import { LineProcess, ProcessEnded, type LineProgram } from './process/line-process.js';

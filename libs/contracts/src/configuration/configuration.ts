@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { StoreSettings } from './stores.js';
 import { TemplateId, TemplateSettings } from './templates.js';

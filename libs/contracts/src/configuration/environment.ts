@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { TaskClassName } from './configuration.js';
 import { protectionNames } from './protections.js';
 import { BrokerAddress } from './stores.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const httpAddress = z.url({ protocol: /^https?$/, hostname: /./ });
 
@@ -15,6 +15,13 @@ export const ProviderName = z
 
 const firstToken = z.number().min(1).max(7200).optional();
 const idle = z.number().min(1).max(7200).optional();
+
+const Breaker = z.strictObject({
+  failures: z.int().min(1).max(1000).optional().describe('failed calls in a row after which the provider is left alone; 5'),
+  window: z.int().min(1).max(1000).optional().describe('how many of the last calls are looked at; 20'),
+  share: z.number().min(0.01).max(1).optional().describe('part of them that must have failed; 0.5'),
+  open_s: z.number().min(0.1).max(3600).optional().describe('seconds until one call may see whether it is well again; 30'),
+});
 
 export const ProviderSettings = z.strictObject({
   base_url: httpAddress
@@ -33,6 +40,7 @@ export const ProviderSettings = z.strictObject({
     'seconds until the first text or thinking of a stream; 300, and for a local server, which may be loading its model, as long as the call may take',
   ),
   idle_s: idle.describe('seconds of silence in the middle of a stream; thinking, empty chunks and comments are signs of life; 120'),
+  breaker: Breaker.optional().describe('when the provider counts as unwell and its calls go to the next model'),
   paid: z.boolean().optional().describe('whether calls cost money; a server with a key outside this network counts as paid'),
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;

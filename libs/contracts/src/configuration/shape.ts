@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** JSON Schema, as far as the settings need it. */
 export interface Shape {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defaultPartitions } from '../topics.js';
 import { Address, EnvName } from './providers.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { StrategyId } from '../template.js';
 import { availableStrategies, defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical } from './defaults.js';
 import { ConfiguredModel } from './providers.js';

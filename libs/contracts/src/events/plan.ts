@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch, LocalTaskId, RunId } from '../ids.js';
 import { RunLimits, Template } from '../template.js';
@@ -22,6 +22,28 @@ export const Caller = z.object({
   actor: z.string().describe('who asked: a key fingerprint, never the key'),
 });
 export type Caller = z.infer<typeof Caller>;
+
+export const PlannedTask = z.object({
+  id: LocalTaskId,
+  capability: z.string().describe('`expert.<category>` or an evidence capability such as `research`'),
+  task: z.string().min(1).describe('instruction for whoever does it'),
+  query: z.string().nullable().describe('search query of a research task'),
+  needs: z.array(z.string()).describe('ids of tasks of the same plan whose results it waits for'),
+  tool: z.string().nullable().optional().describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
+  args: z.record(z.string(), z.unknown()).nullable().optional().describe('its arguments'),
+  metadata_filters: z.record(z.string(), z.string()).nullable(),
+  redoes: z.array(z.string()).optional().describe('earlier tasks that it does anew, as `<epoch>/<id>` or the bare id of the latest'),
+});
+export type PlannedTask = z.infer<typeof PlannedTask>;
+
+/** A plan as the plan cache keeps it: all that whoever made it would say again. */
+export const KeptPlan = z.object({
+  complexity: Complexity,
+  signals: z.array(z.string()),
+  tasks: z.array(PlannedTask).min(1),
+  searchQuestion: z.string().nullable(),
+});
+export type KeptPlan = z.infer<typeof KeptPlan>;
 
 export const PlanRequested = defineEvent({
   type: 'PlanRequested',
@@ -50,25 +72,15 @@ export const PlanRequested = defineEvent({
     cached: CachedAnswer.nullable()
       .optional()
       .describe('answer of a cache, looked up before the run was accepted: then nothing is planned'),
-    caching: CacheKeys.nullable().optional().describe('where the answer may be kept; null = nowhere'),
+    plan: KeptPlan.nullable()
+      .optional()
+      .describe('first plan of an equal question, found before the run was accepted: then no model makes one'),
+    caching: CacheKeys.nullable().optional().describe('where the answer and the plan may be kept; null = nowhere'),
     detail: z.enum(['redacted', 'full']).optional().describe('whether prompts and raw replies go to the run stream'),
     retryKey: z.string().optional().describe('hash by which a repeat of the request finds this run'),
   }),
 });
 export type PlanRequested = EventOf<typeof PlanRequested>;
-
-export const PlannedTask = z.object({
-  id: LocalTaskId,
-  capability: z.string().describe('`expert.<category>` or an evidence capability such as `research`'),
-  task: z.string().min(1).describe('instruction for whoever does it'),
-  query: z.string().nullable().describe('search query of a research task'),
-  needs: z.array(z.string()).describe('ids of tasks of the same plan whose results it waits for'),
-  tool: z.string().nullable().optional().describe('tool of an `mcp` task as `server.tool`, operation of a `math` task'),
-  args: z.record(z.string(), z.unknown()).nullable().optional().describe('its arguments'),
-  metadata_filters: z.record(z.string(), z.string()).nullable(),
-  redoes: z.array(z.string()).optional().describe('earlier tasks that it does anew, as `<epoch>/<id>` or the bare id of the latest'),
-});
-export type PlannedTask = z.infer<typeof PlannedTask>;
 
 export const PlanCreated = defineEvent({
   type: 'PlanCreated',

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { ModelRef } from '../template.js';
 import {
@@ -16,7 +16,7 @@ import {
   Timestamp,
   Usage,
 } from '../values.js';
-import { Caller } from './plan.js';
+import { Caller, KeptPlan } from './plan.js';
 
 /** What one expert contributed, for scores and for people. */
 export const ExpertOutcome = z.object({
@@ -54,16 +54,19 @@ export const RunCompleted = defineEvent({
     history: z.array(HistoryEntry),
     rounds: z.int().nonnegative(),
     usage: Usage.describe('sum over every hidden model call that had ended by then'),
-    open_calls: z
+openCalls: z
       .int()
       .nonnegative()
       .default(0)
-      .describe('tasks that were under way when the run ended: what they still cost is not in `usage`'),
+      .describe(
+        'calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone',
+      ),
     caller: Caller,
     template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
     complexity: Complexity.default('moderate'),
     cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
     caching: CacheKeys.nullable().default(null),
+    plan: KeptPlan.nullable().default(null).describe('first plan where a model made it and it may be kept for an equal question'),
     experts: z.array(ExpertOutcome).default([]),
     review: Review.default('none').describe('what the critic said'),
     evidence: z.array(Fact).default([]).describe('facts the answer was written from, bounded'),
@@ -171,6 +174,7 @@ export const CallRecorded = defineEvent({
     reply: z.unknown().describe('reply; null where `store_prompts` is not full'),
     failure: FailureNote.nullable(),
     usage: Usage,
+    caller: Caller.optional().describe('who asked, for a call that a gateway made for a client directly; of a run its request says it'),
     startedAt: Timestamp,
     durationMs: z.int().nonnegative(),
     firstTokenMs: z.int().nonnegative().nullable(),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEvent, type EventOf } from '../event.js';
 import { Epoch } from '../ids.js';
 import { ModelRef } from '../template.js';

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod';
+import { Complexity } from '../values.js';
 
 /**
  * Requests are read generously: a field that is not named here is ignored, and null means absent. A named field
@@ -28,13 +29,17 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 
 const positive = z.int({ error: 'must be a whole number above 0' }).positive({ error: 'must be a whole number above 0' });
 
-/** Our own options; each may lower a limit of the template, never raise it. Equal headers: `x-conclave-rounds` and so on. */
+/** Our own options; a limit of the template is lowered by one, never raised. Equal headers: `x-conclave-rounds` and so on. */
 export const ConclaveOptions = z.strictObject({
   rounds: z
     .int({ error: 'must be a whole number from 0' })
     .nonnegative({ error: 'must be a whole number from 0' })
     .nullish()
     .describe('re-plans at most'),
+  complexity: z
+    .enum(Complexity.options, { error: 'must be "trivial", "moderate" or "complex"' })
+    .nullish()
+    .describe('how much machinery the question gets; absent or null: the template says it, or the words of the question do'),
   progress: z
     .enum(['reasoning', 'think', 'status', 'none'], { error: 'must be "reasoning", "think", "status" or "none"' })
     .nullish()

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Failure, type FailureCode, failures } from '../failures.js';
 
 /** The only error shape this gateway sends, at every status and inside streams. */

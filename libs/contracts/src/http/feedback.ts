@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunId } from '../ids.js';
 
 /** Longest correction, in characters. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const Live = z.object({ status: z.literal('live') });
 export const Readiness = z.object({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Source, Timestamp } from '../values.js';
 
 /** An insight of the knowledge graph with what it was learned from. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const ModelObject = z.object({
   id: z.string().describe('template id, alias, or `model@provider`'),

@@ -10,6 +10,7 @@ import { CommandAccepted, CommandRequest, RunAccepted, RunList, RunRequest, RunV
 const retryHeaders = [
   { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
   { name: 'x-conclave-rounds', doc: 're-plans at most' },
+  { name: 'x-conclave-complexity', doc: 'trivial, moderate or complex: the level of the question' },
   { name: 'x-conclave-progress', doc: 'reasoning, think, status or none' },
   { name: 'x-conclave-detail', doc: 'redacted or full; full needs a key with that permission' },
 ] as const;

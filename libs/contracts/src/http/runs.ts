@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunId } from '../ids.js';
 import { RunLimits } from '../template.js';
 import { CacheHit, Complexity, FailureNote, HistoryEntry, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
@@ -97,7 +97,13 @@ export const RunView = z.object({
   history: z.array(HistoryEntry),
   decisions: z.array(DecisionView),
   usage: z.object({
-    total: Usage,
+    total: Usage.describe('what the run had used when it ended, or by now'),
+    openCalls: z.int().nonnegative().default(0).describe('calls that were in flight when it ended: `total` does not hold what they cost'),
+    recorded: Usage.nullable()
+      .default(null)
+      .describe(
+        'sum of the usage ledger over every model call that was made for the run, also of those that ended after it, were made to learn from it, or were given up by a process that stopped',
+      ),
     items: z.array(
       z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage }),
     ),
@@ -125,6 +131,8 @@ export const CommandRequest = z.discriminatedUnion(
   { error: 'must be "cancel", "pause", "resume", "steer", "add_context", "override_step" or "answer"' },
 );
 export type CommandRequest = z.infer<typeof CommandRequest>;
+/** What a client may tell a run. A strategy declares which of them its runs take. */
+export type CommandName = CommandRequest['command'];
 
 export const CommandAccepted = z.object({
   object: z.literal('run.command'),

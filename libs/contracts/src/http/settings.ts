@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Timestamp } from '../values.js';
 
 const wholeVersion = z.int({ error: 'must be a whole number from 0' }).nonnegative({ error: 'must be a whole number from 0' });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EventSpec } from '../event.js';
 import { events } from '../events/index.js';
 import { shippedClasses, taskTopic, topicsFor } from '../topics.js';

@@ -17,7 +17,6 @@ import {
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { chooseModels, type ModelChoice } from './choose-models.js';
 import { codeCategories, visionCategory } from './spread-models.js';
-import { laterFeatures } from './later-features.js';
 
 export interface TemplateInput {
   readonly configuration: Configuration;
@@ -234,4 +233,23 @@ function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
+}
+
+/** Sentences about what the configuration asks for and this version does not do yet. It is read, so that the file stays valid. */
+const laterFeatures = (configuration: Configuration): string[] =>
+  Object.entries(configuration.templates).flatMap(([id, template]) => ofTemplate(id, template));
+
+function ofTemplate(id: string, template: TemplateSettings): string[] {
+  const at = `templates.${id}`;
+  if (!availableStrategies.includes(template.strategy)) {
+    return [
+      `${at}: strategy ${template.strategy} comes with a later version; the template is not offered. Available: ${availableStrategies.join(', ')}.`,
+    ];
+  }
+  return [
+    ...(template.client_tools !== 'ignore'
+      ? [`${at}: client_tools: ${template.client_tools} comes with a later version; tools of clients are ignored.`]
+      : []),
+    ...(template.tool_model ? [`${at}: tool_model comes with a later version; it is not used.`] : []),
+  ];
 }

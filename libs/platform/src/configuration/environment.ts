@@ -1,8 +1,6 @@
 import { Environment, expectation, shapeOf, type Shape } from '@conclave/contracts';
 import { refuse, type Mistake } from './mistakes.js';
 
-const shape: Shape = shapeOf(Environment);
-
 /** Variables as the process has them; an empty value counts as absent. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -14,6 +12,7 @@ export function parseEnvironment(variables: Variables): {
   const present = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
   const parsed = Environment.safeParse(present);
   if (parsed.success) return { environment: parsed.data, mistakes: onlyForTests(parsed.data) };
+  const shape: Shape = shapeOf(Environment);
   const mistakes = parsed.error.issues.map((issue): Mistake => {
     const name = String(issue.path[0]);
     const secret = /KEY|PASSWORD|TOKEN|SECRET/.test(name);

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { expectation, knownKeys, nearest, shapesAt, type Shape } from '@conclave/contracts';
 import { settingName, type Mistake } from './mistakes.js';
 import type { YamlSource } from './yaml-source.js';

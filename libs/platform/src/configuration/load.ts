@@ -1,13 +1,22 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { Configuration, nearest, shapeOf, type Environment } from '@conclave/contracts';
+import {
+  Configuration,
+  nearest,
+  shapeOf,
+  type Environment,
+  shippedToolServers,
+  environmentProvider,
+  KafkaSettings,
+  Neo4jSettings,
+  ProviderSettings,
+  RedisSettings,
+} from '@conclave/contracts';
 import { parseEnvironment, type Variables } from './environment.js';
 import { explain, place } from './explain.js';
 import { refuse, settingName, type Mistake } from './mistakes.js';
-import { applyOverrides } from './overrides.js';
 import { checkReferences, type PathProblem } from './references.js';
 import { resolveSecrets, type Secrets } from './secrets.js';
-import { withShippedToolServers } from './tool-servers.js';
 import { readYaml } from './yaml-source.js';
 
 /** Everything a process was told, read once and frozen. */
@@ -23,7 +32,6 @@ export interface Loaded {
   readonly home: string;
 }
 
-const shape = shapeOf(Configuration);
 /** `prompt: prompts/medical.md` names a file; a text of several lines, or one that ends like a sentence, is the prompt itself. */
 const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|txt)$/i.test(text.trim());
 
@@ -103,7 +111,8 @@ function readFileConfiguration(file: string): FileReading {
   if (source.mistakes.length > 0) return { configuration: null, mistakes: source.mistakes, problemsAt };
   const value = source.value ?? {};
   const parsed = Configuration.safeParse(value);
-  if (!parsed.success) return { configuration: null, mistakes: explain(parsed.error.issues, shape, value, source, name), problemsAt };
+  if (!parsed.success)
+    return { configuration: null, mistakes: explain(parsed.error.issues, shapeOf(Configuration), value, source, name), problemsAt };
   const { configuration, problems } = readPrompts(parsed.data, dirname(file));
   return { configuration, mistakes: problemsAt([...checkReferences(configuration), ...problems]), problemsAt };
 }
@@ -199,4 +208,50 @@ function deepFreeze<T>(value: T): T {
     for (const inner of Object.values(value)) deepFreeze(inner);
   }
   return value;
+}
+
+type Servers = Configuration['mcp'];
+
+/**
+ * The tool servers that are used: those of the file, and those that come with the product. What the file says about one of the latter
+ * is added to it, unless it names another way to reach it. Whatever has `enabled: false` is left out.
+ */
+function withShippedToolServers(configuration: Configuration): Configuration {
+  const servers: Servers = { ...configuration.mcp };
+  for (const [name, builtin] of Object.entries(shippedToolServers)) {
+    const given = servers[name] ?? {};
+    const elsewhere = given.builtin ?? given.url ?? given.command;
+    servers[name] = elsewhere === undefined ? { ...given, builtin } : given;
+  }
+  const used = Object.entries(servers).filter(([, { enabled }]) => enabled !== false);
+  return { ...configuration, mcp: Object.fromEntries(used) };
+}
+
+/** Puts what the environment says in the place of what the file says. OPENAI_BASE_URL becomes the provider `openai`. */
+function applyOverrides(configuration: Configuration, environment: Environment): Configuration {
+  const { stores } = configuration;
+  const { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, REDIS_URL, NEO4J_URL, OPENAI_BASE_URL, OPENAI_API_KEY, SEARXNG_URL } = environment;
+  const prefix = KAFKA_TOPIC_PREFIX === undefined ? {} : { topic_prefix: KAFKA_TOPIC_PREFIX };
+  const kafka = KAFKA_BROKERS
+    ? KafkaSettings.parse({ ...stores.kafka, brokers: KAFKA_BROKERS, ...prefix })
+    : stores.kafka && { ...stores.kafka, ...prefix };
+  // A REDIS_URL that lies around for another program does not change an embedded Conclave.
+  const redis = REDIS_URL && (kafka || stores.redis) ? RedisSettings.parse({ ...stores.redis, url: REDIS_URL }) : stores.redis;
+  const neo4j = NEO4J_URL ? Neo4jSettings.parse({ ...stores.neo4j, url: NEO4J_URL }) : stores.neo4j;
+  const providers = OPENAI_BASE_URL
+    ? {
+        ...configuration.providers,
+        [environmentProvider]: ProviderSettings.parse({
+          ...configuration.providers[environmentProvider],
+          base_url: OPENAI_BASE_URL,
+          ...(OPENAI_API_KEY && !configuration.providers[environmentProvider]?.api_key_file ? { api_key_env: 'OPENAI_API_KEY' } : {}),
+        }),
+      }
+    : configuration.providers;
+  return {
+    ...configuration,
+    providers,
+    search: SEARXNG_URL ? { ...configuration.search, searxng: SEARXNG_URL, corpus: undefined } : configuration.search,
+    stores: { ...stores, ...(kafka ? { kafka } : {}), ...(redis ? { redis } : {}), ...(neo4j ? { neo4j } : {}) },
+  };
 }

@@ -20,6 +20,12 @@ export const metricList = {
   run_seconds: { kind: 'histogram', unit: 's', labels: ['template', 'outcome'], help: 'acceptance to terminal event', buckets: seconds },
   run_rounds: { kind: 'histogram', unit: 'rounds', labels: ['template'], help: 'rounds a run took', buckets: [1, 2, 3, 4, 5, 10, 15] },
   parked_runs_total: { kind: 'counter', unit: 'runs', labels: [], help: 'runs parked because the gateway of their clients was gone' },
+  timers_dropped_total: {
+    kind: 'counter',
+    unit: 'timers',
+    labels: [],
+    help: 'due timers of which no event could be made; they were dropped',
+  },
   decisions_total: { kind: 'counter', unit: 'decisions', labels: ['rule'], help: 'decisions of the engine by row of the decision table' },
   gaps_total: { kind: 'counter', unit: 'gaps', labels: [], help: 'gaps that asked for another plan' },
   gap_checks_total: {
@@ -64,6 +70,18 @@ export const metricList = {
     unit: 'errors',
     labels: ['provider', 'error_type'],
     help: 'failed calls by closed error type; `_other` must stay 0',
+  },
+  provider_breaker: {
+    kind: 'gauge',
+    unit: 'state',
+    labels: ['provider'],
+    help: 'circuit breaker of a provider, shared by all processes: 0 closed, 1 half-open (one call may see whether it is well again), 2 open',
+  },
+  provider_breaker_openings_total: {
+    kind: 'counter',
+    unit: 'openings',
+    labels: ['provider'],
+    help: 'times a provider failed so often that it was left alone; counted by the process whose call opened the breaker',
   },
   event_handle_seconds: {
     kind: 'histogram',

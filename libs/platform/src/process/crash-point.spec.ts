@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'conclave-crash-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const loader = here('../../../../tests/support/typescript-loader.mjs');
-const programArguments = ['--no-warnings', '--import', loader, '--conditions=@conclave/source', here('./__fixtures__/crash-child.ts')];
+const programArguments = ['--no-warnings', '--import', loader, here('./__fixtures__/crash-child.ts')];
 
 /** Upper bound of every wait for a process, in milliseconds. */
 const boundMs = 20_000;

@@ -50,7 +50,7 @@ describe('the history of a process', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const source = pathToFileURL(join(import.meta.dirname, 'history.ts')).href;
   const loader = join(import.meta.dirname, '../../../../tests/support/typescript-loader.mjs');
-  const flags = ['--no-warnings', '--import', loader, '--conditions=@conclave/source', '--input-type=module'];
+  const flags = ['--no-warnings', '--import', loader, '--input-type=module'];
 
   it.each([
     ['ends well', '', ['start', 'stop'], 0],

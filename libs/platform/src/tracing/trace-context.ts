@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Event } from '@conclave/contracts';
 
 const digest = (text: string, hexDigits: number): string => {
   const hex = hash('sha256', text).slice(0, hexDigits);
@@ -22,3 +23,13 @@ export const traceIdOfRun = (runId: string): string => digest(`trace ${runId}`, 
  */
 export const traceparentFor = (event: { readonly id: string; readonly runId: string }, traceId?: string): string =>
   `00-${traceId ?? traceIdOfRun(event.runId)}-${digest(`span ${event.id}`, 16)}-01`;
+
+/** `traceparent` of an event that nothing of its run has caused: a timer, a command. `request` is the run's header where one is known. */
+export const traceparentIn = (request: Pick<Event, 'traceparent'> | null, event: { readonly id: string; readonly runId: string }): string =>
+  traceparentFor(event, traceIdOf(request?.traceparent));
+
+/** Outputs in the trace of what caused them, each with a span of its own. One that has a trace keeps it. */
+export function traced(cause: Pick<Event, 'runId' | 'traceparent'>, outputs: readonly Event[]): readonly Event[] {
+  const trace = traceIdOf(cause.traceparent) ?? traceIdOfRun(cause.runId);
+  return outputs.map((output) => (output.traceparent ? output : { ...output, traceparent: traceparentFor(output, trace) }));
+}

@@ -4,8 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { Ctx, EventPattern as NestEventPattern, Payload, type MicroserviceOptions } from '@nestjs/microservices';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { EMPTY, of, throwError } from 'rxjs';
-import { knowledgeOf, settled } from './__fixtures__/knowledge.js';
-import type { Event } from '@conclave/contracts';
+import { type Event, KnowledgeProposed, makeEvent, SettingChanged } from '@conclave/contracts';
 import { defer, MemoryBroker, type HandlerOutcome } from '@conclave/ports';
 import { openMetrics } from '../metrics/metrics.js';
 import { silentLogger } from '../logging/logger.js';
@@ -17,6 +16,24 @@ import { deliveryHooks } from './delivery-hooks.js';
 import { EventPattern } from './event-pattern.js';
 import { LogTransport } from './log-transport.js';
 import { RethrowFilter } from './rethrow-filter.js';
+
+const runOf = (name: string): string => `run_${Buffer.from(name).toString('hex').padStart(8, '0')}`;
+
+/** An input event of a run of its own. */
+const knowledgeOf = (name: string): Event =>
+  makeEvent(
+    KnowledgeProposed,
+    { id: `${runOf(name)}/proposed`, runId: runOf(name), source: 'gateway', time: 1 },
+    { kind: 'document', tenant: 'default', actor: 'test', text: name, about: null, proposedAt: 1 },
+  );
+
+/** What a handler may answer with; the same input and name give the same id. */
+const settled = (event: Event, setting = 'done'): Event =>
+  makeEvent(
+    SettingChanged,
+    { id: `${event.runId}/changed/${setting}`, runId: event.runId, source: 'gateway', time: 1 },
+    { setting, actor: 'test', before: null, after: null, version: 1, changedAt: 1 },
+  );
 
 type Handle = (event: Event, context: DeliveryContext) => unknown;
 interface Handlers {

@@ -10,14 +10,14 @@ import {
   type RetryPolicy,
   type Subscription,
 } from '@conclave/ports';
+import { isObservable, lastValueFrom } from 'rxjs';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
 import { patiently } from '../process/patience.js';
-import { traceIdOf, traceIdOfRun, traceparentFor } from '../tracing/trace-context.js';
+import { traceIdOf, traceIdOfRun, traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
 import { planSubscriptions } from './groups.js';
-import { settle } from './outcome.js';
 import { TaskLoad, type ClassLoad } from './task-load.js';
 
 export interface LogTransportOptions {
@@ -107,7 +107,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const context = this.contextOf(delivery);
     const outcome = await settle(handler(event, context), event.type);
     if (isDeferred(outcome)) return outcome;
-    const outputs = this.traced(event, outcome);
+    const outputs = traced(event, outcome);
     this.observe(event, outputs);
     for (const output of outputs) noteEnd(output, context.logger);
     return outputs;
@@ -119,7 +119,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const delivery: Delivery = { event, group, attempt: 0, appendedAt: event.time, signal: new AbortController().signal };
     const outcome = await settle(handler({ event, reason }, this.contextOf(delivery)), `dead:${event.type}`);
     if (isDeferred(outcome)) throw new TypeError(`The handler of dead:${event.type} returned defer(); a dead record is final.`);
-    const outputs = this.traced(event, outcome);
+    const outputs = traced(event, outcome);
     this.observe(event, outputs);
     return outputs;
   }
@@ -128,12 +128,6 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     const { event } = delivery;
     const trace = traceIdOf(event.traceparent) ?? traceIdOfRun(event.runId);
     return new DeliveryContext(delivery, this.options.logger.child({ run: event.runId, trace, type: event.type }));
-  }
-
-  /** Outputs stay in the trace of what caused them, each with a span of its own. */
-  private traced(cause: Event, outputs: readonly Event[]): readonly Event[] {
-    const trace = traceIdOf(cause.traceparent) ?? traceIdOfRun(cause.runId);
-    return outputs.map((output) => (output.traceparent ? output : { ...output, traceparent: traceparentFor(output, trace) }));
   }
 
   private measureConsumption(): void {
@@ -196,4 +190,37 @@ function noteEnd(output: Event, logger: Logger): void {
     calls: usage.calls,
     ...(failure ? { code: failure.code } : {}),
   });
+}
+
+/** What several handlers of one event give, as Nest joins them. */
+interface Joined {
+  readonly current: unknown;
+  readonly next: unknown;
+}
+const isJoined = (value: unknown): value is Joined => typeof value === 'object' && value !== null && 'current' in value && 'next' in value;
+const isEvent = (value: unknown): value is Event =>
+  typeof value === 'object' && value !== null && typeof (value as Event).id === 'string' && typeof (value as Event).type === 'string';
+
+/**
+ * Waits for what a handler gave (a value, a promise or an observable) and makes it the outcome of the delivery.
+ * Nothing at all means no events. When one of several handlers defers, the whole delivery is deferred.
+ * Throws TypeError for anything that is neither events nor `defer()`.
+ */
+async function settle(result: unknown, handler: string): Promise<HandlerOutcome> {
+  const value: unknown = await result;
+  const last: unknown = isObservable(value) ? await lastValueFrom(value, { defaultValue: undefined }) : value;
+  return toOutcome(last, handler);
+}
+
+function toOutcome(value: unknown, handler: string): HandlerOutcome {
+  if (value === undefined || value === null) return [];
+  if (isJoined(value)) {
+    const outcomes = [toOutcome(value.current, handler), toOutcome(value.next, handler)];
+    const deferred = outcomes.filter(isDeferred);
+    if (deferred.length > 0) return { deferMs: Math.max(...deferred.map(({ deferMs }) => deferMs)) };
+    return outcomes.flatMap((outcome) => outcome as readonly Event[]);
+  }
+  if (Array.isArray(value) && value.every(isEvent)) return value;
+  if (typeof value === 'object' && 'deferMs' in value && typeof value.deferMs === 'number') return { deferMs: value.deferMs };
+  throw new TypeError(`The handler of ${handler} returned neither a list of events nor defer(ms).`);
 }

@@ -4,16 +4,16 @@ import type { BlobRef, Blobs } from './blobs.js';
 
 /** Blobs that live as long as the process. */
 export class MemoryBlobs implements Blobs {
-  readonly #bodies = new Map<string, Buffer>();
+  private readonly bodies = new Map<string, Buffer>();
 
   async put(body: Buffer): Promise<BlobRef> {
     const sha256 = createHash('sha256').update(body).digest('hex');
-    this.#bodies.set(sha256, Buffer.from(body));
+    this.bodies.set(sha256, Buffer.from(body));
     return { sha256, bytes: body.byteLength };
   }
 
   async get({ sha256, bytes }: BlobRef): Promise<Buffer> {
-    const body = this.#bodies.get(sha256);
+    const body = this.bodies.get(sha256);
     if (!body) throw new Failure('BLOB_MISSING', `sha256:${sha256}`);
     if (body.byteLength !== bytes || createHash('sha256').update(body).digest('hex') !== sha256) {
       throw new Failure('BLOB_CORRUPT', `sha256:${sha256}`);
@@ -23,7 +23,7 @@ export class MemoryBlobs implements Blobs {
 
   /** For tests of receivers: changes a stored body behind its hash. */
   corrupt({ sha256 }: BlobRef): void {
-    const body = this.#bodies.get(sha256);
+    const body = this.bodies.get(sha256);
     if (body?.length) body[0] = body[0]! ^ 0xff;
   }
 }

@@ -47,34 +47,34 @@ const defaultGraceMs = 10_000;
  * exactly once for each record that is finished and still ours.
  */
 export class DeliveryPool {
-  readonly #context: AttemptContext;
-  readonly #lanes = new Lanes<Item>();
-  readonly #gate: OutageGate;
-  readonly #running = new Set<Item>();
+  private readonly context: AttemptContext;
+  private readonly lanes = new Lanes<Item>();
+  private readonly gate: OutageGate;
+  private readonly running = new Set<Item>();
   /** Met the outage; each waits at the head of its lane. */
-  readonly #parked: Item[] = [];
-  readonly #timers = new Map<Item, () => void>();
-  readonly #onDone = new Map<Item, () => void | Promise<void>>();
-  readonly #handedBack: RawRecord[] = [];
-  readonly #releases = new Set<Promise<void>>();
-  readonly #maxHeld: number;
-  #wasFull = false;
-  #draining: Promise<readonly RawRecord[]> | null = null;
-  #idle: (() => void) | null = null;
-  #probe: { item: Item; failedAt: Stage; cancelPatience: () => void } | null = null;
+  private readonly parked: Item[] = [];
+  private readonly timers = new Map<Item, () => void>();
+  private readonly onDone = new Map<Item, () => void | Promise<void>>();
+  private readonly handedBack: RawRecord[] = [];
+  private readonly releases = new Set<Promise<void>>();
+  private readonly maxHeld: number;
+  private wasFull = false;
+  private draining: Promise<readonly RawRecord[]> | null = null;
+  private idle: (() => void) | null = null;
+  private probe: { item: Item; failedAt: Stage; cancelPatience: () => void } | null = null;
 
   constructor(private readonly options: DeliveryPoolOptions) {
     const { subscription, ledger, blobs, publish, publishDead, hooks = {}, clock = systemClock, suspectWaitMs = 1000 } = options;
     const retry = { ...defaultRetry, ...subscription.retry };
-    const reached = (item: Item) => this.#probeReached(item);
-    this.#context = { subscription, retry, ledger, blobs, publish, publishDead, hooks, clock, suspectWaitMs, reached };
-    this.#maxHeld = options.maxHeld ?? Math.max(64, subscription.concurrency * 4);
+    const reached = (item: Item) => this.probeReached(item);
+    this.context = { subscription, retry, ledger, blobs, publish, publishDead, hooks, clock, suspectWaitMs, reached };
+    this.maxHeld = options.maxHeld ?? Math.max(64, subscription.concurrency * 4);
     const turned = (shut: boolean, error: unknown) => {
       hooks.outage?.(subscription.group, shut, error);
       options.onPause?.(shut, error);
-      if (!shut) this.#resume();
+      if (!shut) this.resume();
     };
-    this.#gate = new OutageGate(clock, options.probe ?? { firstMs: 250, maxMs: 5000 }, turned, () => this.#sendProbe());
+    this.gate = new OutageGate(clock, options.probe ?? { firstMs: 250, maxMs: 5000 }, turned, () => this.sendProbe());
   }
 
   /**
@@ -82,7 +82,7 @@ export class DeliveryPool {
    * resolves when the new position is durable.
    */
   offer(record: RawRecord, onDone: () => void | Promise<void>): void {
-    if (this.#draining) return;
+    if (this.draining) return;
     const item: Item = {
       record,
       begunAt: null,
@@ -95,27 +95,27 @@ export class DeliveryPool {
       fault: null,
       observed: { type: null, handleMs: 0 },
     };
-    this.#onDone.set(item, onDone);
-    this.#lanes.add(record.key === null ? `record ${recordName(record)}` : `key ${record.key}`, item);
-    if (!this.hasRoom()) this.#wasFull = true;
-    this.#pump();
+    this.onDone.set(item, onDone);
+    this.lanes.add(record.key === null ? `record ${recordName(record)}` : `key ${record.key}`, item);
+    if (!this.hasRoom()) this.wasFull = true;
+    this.pump();
   }
 
   hasRoom(): boolean {
-    return !this.#draining && this.#lanes.size < this.#maxHeld;
+    return !this.draining && this.lanes.size < this.maxHeld;
   }
 
   load(): Omit<ConsumptionLoad, 'pausedPartitions'> {
     let waitingSince: number | undefined;
-    for (const { begunAt, record } of this.#lanes.items()) {
+    for (const { begunAt, record } of this.lanes.items()) {
       if (begunAt === null && record.appendedAt < (waitingSince ?? Infinity)) waitingSince = record.appendedAt;
     }
-    return { running: this.#running.size, held: this.#lanes.size, ...(waitingSince === undefined ? {} : { waitingSince }) };
+    return { running: this.running.size, held: this.lanes.size, ...(waitingSince === undefined ? {} : { waitingSince }) };
   }
 
   /** The outage that pauses the group, null when there is none. */
   paused(): { readonly error: unknown } | null {
-    return this.#gate.shut ? { error: this.#gate.error } : null;
+    return this.gate.shut ? { error: this.gate.error } : null;
   }
 
   /**
@@ -123,11 +123,11 @@ export class DeliveryPool {
    * a model call in their hands is paid for, and its new owner waits for it at the journal instead of making it again.
    */
   forget(isLost: (record: RawRecord) => boolean): void {
-    for (const item of this.#lanes.items()) {
-      if (!item.lost && isLost(item.record)) this.#lose(item);
+    for (const item of this.lanes.items()) {
+      if (!item.lost && isLost(item.record)) this.lose(item);
     }
-    this.#pump();
-    this.#tellRoom();
+    this.pump();
+    this.tellRoom();
   }
 
   /**
@@ -135,162 +135,162 @@ export class DeliveryPool {
    * the records that are not finished. Safe to call twice.
    */
   drain(graceMs = this.options.subscription.graceMs ?? defaultGraceMs): Promise<readonly RawRecord[]> {
-    this.#draining ??= this.#drain(graceMs);
-    return this.#draining;
+    this.draining ??= this.drainOnce(graceMs);
+    return this.draining;
   }
 
-  async #drain(graceMs: number): Promise<readonly RawRecord[]> {
-    this.#gate.stop();
-    for (const item of this.#lanes.items()) {
-      if (!this.#running.has(item)) this.#giveBack(item);
+  private async drainOnce(graceMs: number): Promise<readonly RawRecord[]> {
+    this.gate.stop();
+    for (const item of this.lanes.items()) {
+      if (!this.running.has(item)) this.giveBack(item);
     }
-    await this.#whenIdle(graceMs);
-    for (const item of this.#running) item.abort.abort(new Error('The consumption is closing.'));
-    await this.#whenIdle(abortGraceMs);
-    for (const item of [...this.#running]) {
-      this.#handedBack.push(item.record);
-      this.#lose(item);
-      this.#releaseSoon(item);
+    await this.whenIdle(graceMs);
+    for (const item of this.running) item.abort.abort(new Error('The consumption is closing.'));
+    await this.whenIdle(abortGraceMs);
+    for (const item of [...this.running]) {
+      this.handedBack.push(item.record);
+      this.lose(item);
+      this.releaseSoon(item);
     }
-    await this.#atMost(abortGraceMs, Promise.allSettled(this.#releases));
-    return this.#handedBack;
+    await this.atMost(abortGraceMs, Promise.allSettled(this.releases));
+    return this.handedBack;
   }
 
   /**
    * Gives up the place in the ledger without making anybody wait. If the ledger does not answer, the place stays until
    * this process' lease ends and then counts as one death, which alone never makes a dead letter.
    */
-  #releaseSoon(item: Item): void {
-    const released = release(item, this.#context).catch((error: unknown) =>
-      this.#context.hooks.outage?.(this.options.subscription.group, this.#gate.shut, error),
+  private releaseSoon(item: Item): void {
+    const released = release(item, this.context).catch((error: unknown) =>
+      this.context.hooks.outage?.(this.options.subscription.group, this.gate.shut, error),
     );
-    this.#releases.add(released);
-    void released.finally(() => this.#releases.delete(released));
+    this.releases.add(released);
+    void released.finally(() => this.releases.delete(released));
   }
 
-  #lose(item: Item): void {
+  private lose(item: Item): void {
     item.lost = true;
-    this.#onDone.delete(item);
-    if (!this.#running.has(item)) this.#discard(item);
+    this.onDone.delete(item);
+    if (!this.running.has(item)) this.discard(item);
   }
 
-  #giveBack(item: Item): void {
-    this.#handedBack.push(item.record);
-    this.#discard(item);
+  private giveBack(item: Item): void {
+    this.handedBack.push(item.record);
+    this.discard(item);
   }
 
   /** Takes an item that does not run out of the pool. */
-  #discard(item: Item): void {
-    this.#timers.get(item)?.();
-    this.#timers.delete(item);
-    const parked = this.#parked.indexOf(item);
-    if (parked >= 0) this.#parked.splice(parked, 1);
-    this.#onDone.delete(item);
-    this.#lanes.remove(item);
-    this.#releaseSoon(item);
+  private discard(item: Item): void {
+    this.timers.get(item)?.();
+    this.timers.delete(item);
+    const parked = this.parked.indexOf(item);
+    if (parked >= 0) this.parked.splice(parked, 1);
+    this.onDone.delete(item);
+    this.lanes.remove(item);
+    this.releaseSoon(item);
   }
 
-  #pump(): void {
-    while (!this.#draining && !this.#gate.shut && this.#running.size < this.options.subscription.concurrency) {
-      const lane = this.#lanes.take();
+  private pump(): void {
+    while (!this.draining && !this.gate.shut && this.running.size < this.options.subscription.concurrency) {
+      const lane = this.lanes.take();
       if (!lane) return;
-      this.#start(lane.head);
+      this.start(lane.head);
     }
   }
 
-  #start(item: Item): void {
-    this.#running.add(item);
-    void attempt(item, this.#context).then((verdict) => {
-      this.#running.delete(item);
-      const probed = this.#endProbe(item);
-      this.#apply(item, verdict, probed);
-      if (this.#running.size === 0) this.#idle?.();
-      this.#pump();
-      this.#tellRoom();
+  private start(item: Item): void {
+    this.running.add(item);
+    void attempt(item, this.context).then((verdict) => {
+      this.running.delete(item);
+      const probed = this.endProbe(item);
+      this.apply(item, verdict, probed);
+      if (this.running.size === 0) this.idle?.();
+      this.pump();
+      this.tellRoom();
     });
   }
 
-  #apply(item: Item, verdict: Verdict, probed: boolean): void {
+  private apply(item: Item, verdict: Verdict, probed: boolean): void {
     const gone = item.lost || verdict.kind === 'handed_back';
-    if (verdict.kind === 'outage' && !this.#draining) this.#gate.trip(verdict.error, probed);
-    else if (probed && !this.#draining) this.#gate.open();
-    if (gone || (this.#draining && verdict.kind !== 'finished')) {
-      if (!item.lost) this.#handedBack.push(item.record);
-      return this.#discard(item);
+    if (verdict.kind === 'outage' && !this.draining) this.gate.trip(verdict.error, probed);
+    else if (probed && !this.draining) this.gate.open();
+    if (gone || (this.draining && verdict.kind !== 'finished')) {
+      if (!item.lost) this.handedBack.push(item.record);
+      return this.discard(item);
     }
     switch (verdict.kind) {
       case 'finished':
-        return this.#complete(item);
+        return this.complete(item);
       case 'wait':
-        return this.#wait(item, verdict.ms);
+        return this.wait(item, verdict.ms);
       case 'outage':
-        this.#parked.push(item);
+        this.parked.push(item);
     }
   }
 
-  #complete(item: Item): void {
-    const onDone = this.#onDone.get(item);
-    this.#onDone.delete(item);
-    this.#lanes.remove(item);
+  private complete(item: Item): void {
+    const onDone = this.onDone.get(item);
+    this.onDone.delete(item);
+    this.lanes.remove(item);
     const recorded = onDone?.();
-    const { hooks, subscription } = this.#context;
+    const { hooks, subscription } = this.context;
     const passed = () => hooks.point?.('after-commit', { group: subscription.group, event: null });
     // Without a promise the ledger's `done` was the commit.
     if (!recorded) return passed();
-    void recorded.then(passed, (error: unknown) => hooks.outage?.(subscription.group, this.#gate.shut, error));
+    void recorded.then(passed, (error: unknown) => hooks.outage?.(subscription.group, this.gate.shut, error));
   }
 
-  #wait(item: Item, ms: number): void {
+  private wait(item: Item, ms: number): void {
     const again = () => {
-      this.#timers.delete(item);
-      this.#lanes.ready(item);
-      this.#pump();
+      this.timers.delete(item);
+      this.lanes.ready(item);
+      this.pump();
     };
-    this.#timers.set(item, this.#context.clock.after(ms, again));
+    this.timers.set(item, this.context.clock.after(ms, again));
   }
 
-  #sendProbe(): void {
-    if (this.#draining || this.#probe) return;
-    const item = this.#parked.shift();
+  private sendProbe(): void {
+    if (this.draining || this.probe) return;
+    const item = this.parked.shift();
     // Whatever met the outage was lost to another member since: let the next record find out.
-    if (!item) return this.#gate.open();
-    const cancelPatience = this.#context.clock.after(probePatienceMs, () => this.#gate.open());
-    this.#probe = { item, failedAt: item.stage, cancelPatience };
-    this.#start(item);
+    if (!item) return this.gate.open();
+    const cancelPatience = this.context.clock.after(probePatienceMs, () => this.gate.open());
+    this.probe = { item, failedAt: item.stage, cancelPatience };
+    this.start(item);
   }
 
-  #probeReached(item: Item): void {
-    if (this.#probe?.item === item && stages.indexOf(item.stage) > stages.indexOf(this.#probe.failedAt)) this.#gate.open();
+  private probeReached(item: Item): void {
+    if (this.probe?.item === item && stages.indexOf(item.stage) > stages.indexOf(this.probe.failedAt)) this.gate.open();
   }
 
   /** Whether the item was the probe and the gate still waits for its verdict. */
-  #endProbe(item: Item): boolean {
-    if (this.#probe?.item !== item) return false;
-    this.#probe.cancelPatience();
-    this.#probe = null;
-    return this.#gate.shut;
+  private endProbe(item: Item): boolean {
+    if (this.probe?.item !== item) return false;
+    this.probe.cancelPatience();
+    this.probe = null;
+    return this.gate.shut;
   }
 
-  #resume(): void {
-    for (const item of this.#parked.splice(0)) this.#lanes.ready(item);
-    this.#pump();
+  private resume(): void {
+    for (const item of this.parked.splice(0)) this.lanes.ready(item);
+    this.pump();
   }
 
-  #tellRoom(): void {
-    if (!this.#wasFull || this.#draining || this.#lanes.size > this.#maxHeld / 2) return;
-    this.#wasFull = false;
+  private tellRoom(): void {
+    if (!this.wasFull || this.draining || this.lanes.size > this.maxHeld / 2) return;
+    this.wasFull = false;
     this.options.onRoom?.();
   }
 
-  #whenIdle(ms: number): Promise<void> {
-    if (this.#running.size === 0) return Promise.resolve();
-    return this.#atMost(ms, new Promise<void>((resolve) => (this.#idle = resolve)));
+  private whenIdle(ms: number): Promise<void> {
+    if (this.running.size === 0) return Promise.resolve();
+    return this.atMost(ms, new Promise<void>((resolve) => (this.idle = resolve)));
   }
 
   /** Resolves with the work or after `ms`, whatever comes first. */
-  #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  private atMost(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#context.clock.after(ms, resolve);
+      const cancel = this.context.clock.after(ms, resolve);
       void work.then(() => {
         cancel();
         resolve();

@@ -13,29 +13,29 @@ interface Queue<T> {
  * became ready, so no key starves another.
  */
 export class Lanes<T extends object> {
-  readonly #queues = new Map<string, Queue<T>>();
-  readonly #queueOf = new Map<T, Queue<T>>();
-  readonly #ready = new Set<Queue<T>>();
+  private readonly queues = new Map<string, Queue<T>>();
+  private readonly queueOf = new Map<T, Queue<T>>();
+  private readonly readyQueues = new Set<Queue<T>>();
 
   get size(): number {
-    return this.#queueOf.size;
+    return this.queueOf.size;
   }
 
   add(name: string, item: T): void {
-    let queue = this.#queues.get(name);
+    let queue = this.queues.get(name);
     if (!queue) {
       queue = { name, items: [] };
-      this.#queues.set(name, queue);
+      this.queues.set(name, queue);
     }
     queue.items.push(item);
-    this.#queueOf.set(item, queue);
-    if (queue.items.length === 1) this.#ready.add(queue);
+    this.queueOf.set(item, queue);
+    if (queue.items.length === 1) this.readyQueues.add(queue);
   }
 
   /** The next head that may run; it stays the head until it is removed or made ready again. */
   take(): Lane<T> | undefined {
-    for (const queue of this.#ready) {
-      this.#ready.delete(queue);
+    for (const queue of this.readyQueues) {
+      this.readyQueues.delete(queue);
       return { head: queue.items[0]! };
     }
     return undefined;
@@ -43,27 +43,27 @@ export class Lanes<T extends object> {
 
   /** Lets a head that was taken before run again. */
   ready(item: T): void {
-    const queue = this.#queueOf.get(item);
-    if (queue && queue.items[0] === item) this.#ready.add(queue);
+    const queue = this.queueOf.get(item);
+    if (queue && queue.items[0] === item) this.readyQueues.add(queue);
   }
 
   /** Takes an item out; the next one of its lane becomes ready when it was the head. */
   remove(item: T): void {
-    const queue = this.#queueOf.get(item);
+    const queue = this.queueOf.get(item);
     if (!queue) return;
-    this.#queueOf.delete(item);
+    this.queueOf.delete(item);
     const wasHead = queue.items[0] === item;
     queue.items = wasHead ? queue.items.slice(1) : queue.items.filter((other) => other !== item);
     if (queue.items.length === 0) {
-      this.#ready.delete(queue);
-      this.#queues.delete(queue.name);
+      this.readyQueues.delete(queue);
+      this.queues.delete(queue.name);
     } else if (wasHead) {
-      this.#ready.add(queue);
+      this.readyQueues.add(queue);
     }
   }
 
   /** Every item, safe against changes while it is read. */
   items(): readonly T[] {
-    return [...this.#queueOf.keys()];
+    return [...this.queueOf.keys()];
   }
 }

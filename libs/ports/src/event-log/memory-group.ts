@@ -10,63 +10,63 @@ export interface MemoryMember {
 
 /** Where a consumer group stands: what it has handed out, what is finished, what came back. */
 export class MemoryGroup {
-  readonly #members: MemoryMember[] = [];
-  readonly #topics = new Map<string, { next: number; finished: number }>();
-  readonly #returned: RawRecord[] = [];
-  readonly #heldBy = new Map<RawRecord, MemoryMember>();
+  private readonly members: MemoryMember[] = [];
+  private readonly topics = new Map<string, { next: number; finished: number }>();
+  private readonly returned: RawRecord[] = [];
+  private readonly heldBy = new Map<RawRecord, MemoryMember>();
 
   constructor(private readonly records: (topic: string) => readonly RawRecord[]) {}
 
   join(member: MemoryMember): void {
     for (const topic of member.topics) {
-      if (!this.#topics.has(topic)) this.#topics.set(topic, { next: 0, finished: 0 });
+      if (!this.topics.has(topic)) this.topics.set(topic, { next: 0, finished: 0 });
     }
-    this.#members.push(member);
+    this.members.push(member);
     this.dispatch();
   }
 
   /** The member is gone: what it held goes to others. */
   leave(member: MemoryMember): void {
-    const index = this.#members.indexOf(member);
-    if (index >= 0) this.#members.splice(index, 1);
-    for (const [record, holder] of this.#heldBy) {
+    const index = this.members.indexOf(member);
+    if (index >= 0) this.members.splice(index, 1);
+    for (const [record, holder] of this.heldBy) {
       if (holder !== member) continue;
-      this.#heldBy.delete(record);
-      this.#returned.push(record);
+      this.heldBy.delete(record);
+      this.returned.push(record);
     }
-    this.#returned.sort((a, b) => Number(a.offset) - Number(b.offset));
+    this.returned.sort((a, b) => Number(a.offset) - Number(b.offset));
     this.dispatch();
   }
 
   finished(record: RawRecord, member: MemoryMember): void {
-    if (this.#heldBy.get(record) !== member) return;
-    this.#heldBy.delete(record);
-    this.#topics.get(record.topic)!.finished += 1;
+    if (this.heldBy.get(record) !== member) return;
+    this.heldBy.delete(record);
+    this.topics.get(record.topic)!.finished += 1;
     this.dispatch();
   }
 
   /** Gives out records as long as there are some and somebody wants one, each time to the next member. */
   dispatch(): void {
-    for (let idle = 0; idle < this.#members.length;) {
-      const member = this.#members.shift()!;
-      this.#members.push(member);
-      const record = member.wants() ? this.#next(member) : undefined;
+    for (let idle = 0; idle < this.members.length;) {
+      const member = this.members.shift()!;
+      this.members.push(member);
+      const record = member.wants() ? this.next(member) : undefined;
       idle = record ? 0 : idle + 1;
       if (!record) continue;
-      this.#heldBy.set(record, member);
+      this.heldBy.set(record, member);
       member.take(record);
     }
   }
 
   lag(): readonly Lag[] {
-    return [...this.#topics].map(([topic, { finished }]) => ({ topic, partition: 0, records: this.records(topic).length - finished }));
+    return [...this.topics].map(([topic, { finished }]) => ({ topic, partition: 0, records: this.records(topic).length - finished }));
   }
 
-  #next(member: MemoryMember): RawRecord | undefined {
-    const returned = this.#returned.findIndex(({ topic }) => member.topics.includes(topic));
-    if (returned >= 0) return this.#returned.splice(returned, 1)[0];
+  private next(member: MemoryMember): RawRecord | undefined {
+    const returned = this.returned.findIndex(({ topic }) => member.topics.includes(topic));
+    if (returned >= 0) return this.returned.splice(returned, 1)[0];
     for (const topic of member.topics) {
-      const position = this.#topics.get(topic)!;
+      const position = this.topics.get(topic)!;
       const record = this.records(topic)[position.next];
       if (!record) continue;
       position.next += 1;

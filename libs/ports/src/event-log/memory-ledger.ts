@@ -8,9 +8,9 @@ interface Entry {
 
 /** What all processes share of the delivery ledger, in memory. A process is alive until its lease has run out after `died`. */
 export class MemoryDeliveries {
-  readonly #entries = new Map<string, Entry>();
-  #hangs = false;
-  readonly #deadSince = new Map<string, number>();
+  private readonly entries = new Map<string, Entry>();
+  private hangs = false;
+  private readonly deadSince = new Map<string, number>();
   /** Makes every call fail as a store that does not answer. */
   down = false;
 
@@ -18,66 +18,66 @@ export class MemoryDeliveries {
 
   /** The process ends without a word: its lease is no longer renewed. */
   died(processId: string): void {
-    this.#deadSince.set(processId, this.options.now());
+    this.deadSince.set(processId, this.options.now());
   }
 
   /** Every call from now on waits for ever, as for a store behind a half-open connection. */
   hang(): void {
-    this.#hangs = true;
+    this.hangs = true;
   }
 
   /** Records that are begun and not finished. */
   get open(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
 
   ledger(processId: string): DeliveryLedger {
     return {
       begin: async (key) => {
-        await this.#answer();
-        const entry = this.#entry(key);
+        await this.answer();
+        const entry = this.entry(key);
         // The same process begins again only what it never closed: that is still the same attempt.
         if (!entry.openers.has(processId)) entry.attempts += 1;
         entry.openers.add(processId);
         const others = [...entry.openers].filter((opener) => opener !== processId);
-        const deaths = others.filter((opener) => this.#leaseOver(opener)).length;
+        const deaths = others.filter((opener) => this.leaseOver(opener)).length;
         return { attempts: entry.attempts, deaths, suspects: others.length - deaths };
       },
       failed: async (key) => {
-        await this.#answer();
-        this.#entries.get(nameOf(key))?.openers.delete(processId);
+        await this.answer();
+        this.entries.get(nameOf(key))?.openers.delete(processId);
       },
       released: async (key) => {
-        await this.#answer();
-        const entry = this.#entries.get(nameOf(key));
+        await this.answer();
+        const entry = this.entries.get(nameOf(key));
         if (!entry?.openers.delete(processId)) return;
         entry.attempts -= 1;
-        if (entry.attempts === 0) this.#entries.delete(nameOf(key));
+        if (entry.attempts === 0) this.entries.delete(nameOf(key));
       },
       done: async (key) => {
-        await this.#answer();
-        this.#entries.delete(nameOf(key));
+        await this.answer();
+        this.entries.delete(nameOf(key));
       },
     };
   }
 
-  #entry(key: DeliveryKey): Entry {
+  private entry(key: DeliveryKey): Entry {
     const name = nameOf(key);
-    let entry = this.#entries.get(name);
+    let entry = this.entries.get(name);
     if (!entry) {
       entry = { attempts: 0, openers: new Set() };
-      this.#entries.set(name, entry);
+      this.entries.set(name, entry);
     }
     return entry;
   }
 
-  async #answer(): Promise<void> {
-    if (this.#hangs) await new Promise(() => {});
+  private async answer(): Promise<void> {
+    if (this.hangs) await new Promise(() => {});
     if (this.down) throw new Failure('STORE_UNAVAILABLE');
   }
 
-  #leaseOver(processId: string): boolean {
-    const since = this.#deadSince.get(processId);
+  private leaseOver(processId: string): boolean {
+    const since = this.deadSince.get(processId);
     return since !== undefined && this.options.now() - since >= this.options.leaseMs;
   }
 }

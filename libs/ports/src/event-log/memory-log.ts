@@ -21,9 +21,9 @@ export class MemoryBroker {
   readonly deliveries: MemoryDeliveries;
   readonly clock: Clock;
   mark: StoreMark | null = null;
-  readonly #topics = new Map<string, RawRecord[]>();
-  readonly #groups = new Map<string, MemoryGroup>();
-  #processes = 0;
+  private readonly topics = new Map<string, RawRecord[]>();
+  private readonly groups = new Map<string, MemoryGroup>();
+  private processes = 0;
 
   constructor({ blobs = new MemoryBlobs(), clock = systemClock, deliveries }: MemoryBrokerOptions = {}) {
     this.blobs = blobs;
@@ -33,47 +33,47 @@ export class MemoryBroker {
 
   /** The log as one more process sees it. */
   connect(hooks: DeliveryHooks = {}): MemoryLog {
-    this.#processes += 1;
-    return new MemoryLog(this, `process-${this.#processes}`, hooks);
+    this.processes += 1;
+    return new MemoryLog(this, `process-${this.processes}`, hooks);
   }
 
   append(records: readonly (Omit<EncodedRecord, 'key' | 'raw'> & Pick<RawRecord, 'key' | 'raw'>)[]): void {
     for (const { topic, key, headers, raw } of records) {
-      const stored = this.#records(topic);
+      const stored = this.recordsOf(topic);
       stored.push({ topic, partition: 0, offset: String(stored.length), appendedAt: this.clock.now(), key, headers, raw });
     }
-    for (const group of this.#groups.values()) group.dispatch();
+    for (const group of this.groups.values()) group.dispatch();
   }
 
   records(topic: string): readonly RawRecord[] {
-    return this.#topics.get(topic) ?? [];
+    return this.topics.get(topic) ?? [];
   }
 
   group(name: string): MemoryGroup {
-    let group = this.#groups.get(name);
+    let group = this.groups.get(name);
     if (!group) {
       group = new MemoryGroup((topic) => this.records(topic));
-      this.#groups.set(name, group);
+      this.groups.set(name, group);
     }
     return group;
   }
 
   lag(name: string): readonly Lag[] {
-    return this.#groups.get(name)?.lag() ?? [];
+    return this.groups.get(name)?.lag() ?? [];
   }
 
-  #records(topic: string): RawRecord[] {
-    let records = this.#topics.get(topic);
-    if (!records) this.#topics.set(topic, (records = []));
+  private recordsOf(topic: string): RawRecord[] {
+    let records = this.topics.get(topic);
+    if (!records) this.topics.set(topic, (records = []));
     return records;
   }
 }
 
 /** The event log in memory: durable as long as its broker is. Partitions are not imitated. */
 export class MemoryLog implements EventLog {
-  readonly #consumptions = new Set<MemoryConsumption>();
-  readonly #ledger: DeliveryLedger;
-  #state: 'open' | 'closed' | 'crashed' = 'open';
+  private readonly consumptions = new Set<MemoryConsumption>();
+  private readonly ledger: DeliveryLedger;
+  private state: 'open' | 'closed' | 'crashed' = 'open';
 
   constructor(
     private readonly broker: MemoryBroker,
@@ -81,36 +81,36 @@ export class MemoryLog implements EventLog {
     private readonly hooks: DeliveryHooks,
   ) {
     const ledger = broker.deliveries.ledger(processId);
-    this.#ledger = {
-      begin: (key) => this.#whileAlive(() => ledger.begin(key)),
-      failed: (key) => this.#whileAlive(() => ledger.failed(key)),
-      released: (key) => this.#whileAlive(() => ledger.released(key)),
-      done: (key) => this.#whileAlive(() => ledger.done(key)),
+    this.ledger = {
+      begin: (key) => this.whileAlive(() => ledger.begin(key)),
+      failed: (key) => this.whileAlive(() => ledger.failed(key)),
+      released: (key) => this.whileAlive(() => ledger.released(key)),
+      done: (key) => this.whileAlive(() => ledger.done(key)),
     };
   }
 
   async publish(events: readonly Event[]): Promise<void> {
-    if (this.#state === 'closed') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    await this.#append(events);
+    if (this.state === 'closed') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.append(events);
   }
 
   async publishRaw(record: OutgoingRecord): Promise<void> {
-    if (this.#state === 'closed') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    await this.#whileAlive(async () => this.broker.append([record]));
+    if (this.state === 'closed') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.whileAlive(async () => this.broker.append([record]));
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
-    if (this.#state !== 'open') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    if (this.state !== 'open') throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     const { broker, hooks } = this;
     const consumption = new MemoryConsumption(subscription, broker.group(subscription.group), {
-      ledger: this.#ledger,
+      ledger: this.ledger,
       blobs: broker.blobs,
       clock: broker.clock,
       hooks,
-      publish: (events) => this.#append(events),
-      publishDead: (dead) => this.#whileAlive(async () => broker.append([{ topic: deadTopic, ...dead }])),
+      publish: (events) => this.append(events),
+      publishDead: (dead) => this.whileAlive(async () => broker.append([{ topic: deadTopic, ...dead }])),
     });
-    this.#consumptions.add(consumption);
+    this.consumptions.add(consumption);
     consumption.start();
     return consumption;
   }
@@ -131,29 +131,29 @@ export class MemoryLog implements EventLog {
   };
 
   async health(): Promise<string | null> {
-    return this.#state === 'open' ? null : 'The event log was closed.';
+    return this.state === 'open' ? null : 'The event log was closed.';
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#consumptions].map((consumption) => consumption.close()));
-    if (this.#state === 'open') this.#state = 'closed';
+    await Promise.all([...this.consumptions].map((consumption) => consumption.close()));
+    if (this.state === 'open') this.state = 'closed';
   }
 
   /** For tests: the process is gone in this moment, without a commit and without a goodbye. */
   crash(): void {
-    this.#state = 'crashed';
+    this.state = 'crashed';
     this.broker.deliveries.died(this.processId);
-    for (const consumption of this.#consumptions) consumption.die();
+    for (const consumption of this.consumptions) consumption.die();
   }
 
-  async #append(events: readonly Event[]): Promise<void> {
+  private async append(events: readonly Event[]): Promise<void> {
     const records = await Promise.all(events.map((event) => encodeEvent(event, this.broker.blobs)));
-    await this.#whileAlive(async () => this.broker.append(records));
+    await this.whileAlive(async () => this.broker.append(records));
   }
 
   /** What a dead process was about to do never happens, and nobody hears of it. */
-  #whileAlive<T>(act: () => Promise<T>): Promise<T> {
-    return this.#state === 'crashed' ? new Promise<T>(() => {}) : act();
+  private whileAlive<T>(act: () => Promise<T>): Promise<T> {
+    return this.state === 'crashed' ? new Promise<T>(() => {}) : act();
   }
 }
 
@@ -169,9 +169,9 @@ interface MemoryPoolParts {
 class MemoryConsumption implements Consumption, MemoryMember {
   readonly group: string;
   readonly topics: readonly string[];
-  readonly #pool: DeliveryPool;
-  #state: 'idle' | 'fetching' | 'closing' | 'dead' = 'idle';
-  #closed: Promise<void> | null = null;
+  private readonly pool: DeliveryPool;
+  private state: 'idle' | 'fetching' | 'closing' | 'dead' = 'idle';
+  private closed: Promise<void> | null = null;
 
   constructor(
     subscription: Subscription,
@@ -181,46 +181,46 @@ class MemoryConsumption implements Consumption, MemoryMember {
     this.group = subscription.group;
     this.topics = subscription.topics;
     const more = () => this.memory.dispatch();
-    this.#pool = new DeliveryPool({ subscription, ...parts, onRoom: more, onPause: (paused) => paused || more() });
+    this.pool = new DeliveryPool({ subscription, ...parts, onRoom: more, onPause: (paused) => paused || more() });
   }
 
   start(): void {
-    this.#state = 'fetching';
+    this.state = 'fetching';
     this.memory.join(this);
   }
 
   wants(): boolean {
-    return this.#state === 'fetching' && this.#pool.hasRoom() && this.#pool.paused() === null;
+    return this.state === 'fetching' && this.pool.hasRoom() && this.pool.paused() === null;
   }
 
   take(record: RawRecord): void {
-    this.#pool.offer(record, () => this.memory.finished(record, this));
+    this.pool.offer(record, () => this.memory.finished(record, this));
   }
 
   health(): string | null {
-    if (this.#state !== 'fetching') return `The consumption of ${this.group} has ended.`;
-    const paused = this.#pool.paused();
+    if (this.state !== 'fetching') return `The consumption of ${this.group} has ended.`;
+    const paused = this.pool.paused();
     return paused ? `The consumption of ${this.group} waits for the end of an outage: ${String(paused.error)}` : null;
   }
 
   load(): ConsumptionLoad {
-    return { ...this.#pool.load(), pausedPartitions: this.wants() ? 0 : 1 };
+    return { ...this.pool.load(), pausedPartitions: this.wants() ? 0 : 1 };
   }
 
   close(): Promise<void> {
-    if (this.#state === 'dead') return Promise.resolve();
-    this.#closed ??= this.#close();
-    return this.#closed;
+    if (this.state === 'dead') return Promise.resolve();
+    this.closed ??= this.closeOnce();
+    return this.closed;
   }
 
-  async #close(): Promise<void> {
-    this.#state = 'closing';
-    await this.#pool.drain();
+  private async closeOnce(): Promise<void> {
+    this.state = 'closing';
+    await this.pool.drain();
     this.memory.leave(this);
   }
 
   die(): void {
-    this.#state = 'dead';
+    this.state = 'dead';
     this.memory.leave(this);
   }
 }

@@ -12,10 +12,10 @@ export interface ProbePolicy {
  * it went well.
  */
 export class OutageGate {
-  #error: unknown = null;
-  #shut = false;
-  #failedProbes = 0;
-  #cancelTimer: (() => void) | null = null;
+  private lastError: unknown = null;
+  private isShut = false;
+  private failedProbes = 0;
+  private cancelTimer: (() => void) | null = null;
 
   constructor(
     private readonly clock: Clock,
@@ -25,48 +25,48 @@ export class OutageGate {
   ) {}
 
   get shut(): boolean {
-    return this.#shut;
+    return this.isShut;
   }
 
   /** What shut it; null while it is open. */
   get error(): unknown {
-    return this.#error;
+    return this.lastError;
   }
 
   /** Notes an outage. `byProbe` when it met the record that was sent to see whether it is over. */
   trip(error: unknown, byProbe: boolean): void {
-    this.#error = error;
-    if (!this.#shut) {
-      this.#shut = true;
-      this.#failedProbes = 0;
+    this.lastError = error;
+    if (!this.isShut) {
+      this.isShut = true;
+      this.failedProbes = 0;
       this.turned(true, error);
-      this.#schedule();
+      this.schedule();
     } else if (byProbe) {
-      this.#failedProbes += 1;
-      this.#schedule();
+      this.failedProbes += 1;
+      this.schedule();
     }
   }
 
   open(): void {
-    if (!this.#shut) return;
-    const error = this.#error;
+    if (!this.isShut) return;
+    const error = this.lastError;
     this.stop();
-    this.#shut = false;
-    this.#error = null;
+    this.isShut = false;
+    this.lastError = null;
     this.turned(false, error);
   }
 
   /** No further probes; it stays as it is. */
   stop(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
+    this.cancelTimer?.();
+    this.cancelTimer = null;
   }
 
-  #schedule(): void {
+  private schedule(): void {
     this.stop();
-    const wait = backoff({ backoffMs: this.policy.firstMs, maxBackoffMs: this.policy.maxMs }, this.#failedProbes + 1, this.clock.random());
-    this.#cancelTimer = this.clock.after(wait, () => {
-      this.#cancelTimer = null;
+    const wait = backoff({ backoffMs: this.policy.firstMs, maxBackoffMs: this.policy.maxMs }, this.failedProbes + 1, this.clock.random());
+    this.cancelTimer = this.clock.after(wait, () => {
+      this.cancelTimer = null;
       this.probe();
     });
   }

@@ -7,20 +7,20 @@ import { MemoryKnowledge } from './memory-knowledge.js';
 
 /** What outlives a process of a knowledge graph in memory. */
 export class MemoryGraphStore {
-  readonly #tenants = new Map<string, MemoryKnowledge>();
-  readonly #learned = new Map<string, string>();
+  private readonly tenants = new Map<string, MemoryKnowledge>();
+  private readonly learnedByRun = new Map<string, string>();
 
   /** The graph as one more process sees it. */
   connect(): KnowledgeGraph {
     let open = true;
     const of = (tenant: string): MemoryKnowledge => {
       if (!open) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
-      const known = this.#tenants.get(tenant) ?? new MemoryKnowledge();
-      this.#tenants.set(tenant, known);
+      const known = this.tenants.get(tenant) ?? new MemoryKnowledge();
+      this.tenants.set(tenant, known);
       return known;
     };
     return {
-      addSynthesis: async (write) => this.#add(of(write.tenant), write),
+      addSynthesis: async (write) => this.add(of(write.tenant), write),
       synthesesAbout: async ({ tenant, entities, limit }) => {
         const wanted = new Set(entities.map(normaliseEntity));
         const all = of(tenant).linked((normal) => wanted.has(normal));
@@ -40,15 +40,15 @@ export class MemoryGraphStore {
 
   /** Runs whose synthesis was written, as `<tenant> <run>`. */
   learned(): readonly string[] {
-    return [...this.#learned.keys()];
+    return [...this.learnedByRun.keys()];
   }
 
-  #add(knowledge: MemoryKnowledge, write: SynthesisWrite): { id: string; created: boolean } {
+  private add(knowledge: MemoryKnowledge, write: SynthesisWrite): { id: string; created: boolean } {
     const { tenant, runId, insight } = write;
-    const known = this.#learned.get(`${tenant} ${runId}`);
+    const known = this.learnedByRun.get(`${tenant} ${runId}`);
     if (known) return { id: known, created: false };
     const id = createHash('sha256').update(insight.summary).digest('hex').slice(0, 16);
-    this.#learned.set(`${tenant} ${runId}`, id);
+    this.learnedByRun.set(`${tenant} ${runId}`, id);
     return { id, created: knowledge.addSynthesis(id, write) };
   }
 }

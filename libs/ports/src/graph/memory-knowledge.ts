@@ -37,18 +37,18 @@ const byTrust = (a: StoredRelation, b: StoredRelation): number => b.trust - a.tr
 
 /** What one tenant knows. */
 export class MemoryKnowledge {
-  readonly #entities = new Map<string, EntityWrite>();
-  readonly #relations = new Map<string, StoredRelation>();
-  readonly #syntheses = new Map<string, KeptSynthesis>();
-  readonly #quarantine = new Map<string, QuarantinedTriple>();
-  readonly #events = new Map<string, TriplesAdded>();
-  readonly #taught = new Map<string, Set<string>>();
+  private readonly entities = new Map<string, EntityWrite>();
+  private readonly relations = new Map<string, StoredRelation>();
+  private readonly syntheses = new Map<string, KeptSynthesis>();
+  private readonly quarantinedById = new Map<string, QuarantinedTriple>();
+  private readonly events = new Map<string, TriplesAdded>();
+  private readonly taught = new Map<string, Set<string>>();
   /** Event id -> rating. */
-  readonly #ratings = new Map<string, { readonly runId: string; readonly positive: boolean }>();
+  private readonly ratings = new Map<string, { readonly runId: string; readonly positive: boolean }>();
 
   addSynthesis(id: string, write: SynthesisWrite): boolean {
-    const kept = this.#syntheses.get(id);
-    const { good, bad } = this.#ratingsOf([write.runId]);
+    const kept = this.syntheses.get(id);
+    const { good, bad } = this.ratingsOf([write.runId]);
     if (kept) {
       kept.origins.set(write.runId, originOf(write));
       kept.good += good;
@@ -56,49 +56,49 @@ export class MemoryKnowledge {
       return false;
     }
     const entities = namedEntities(write.insight.entities);
-    entities.forEach((entity) => this.#put(entity));
+    entities.forEach((entity) => this.put(entity));
     const about = entities.map(({ normal }) => normal);
-    this.#syntheses.set(id, { write: structuredClone(write), about, origins: new Map([[write.runId, originOf(write)]]), good, bad });
+    this.syntheses.set(id, { write: structuredClone(write), about, origins: new Map([[write.runId, originOf(write)]]), good, bad });
     return true;
   }
 
   addTriples(write: TripleWrite): TriplesAdded {
-    const before = this.#events.get(write.eventId);
+    const before = this.events.get(write.eventId);
     if (before) return before;
     const { normals, ids } = touchedBy(write.triples);
     const plan = planTriples(write, {
-      relations: this.#meeting(normals),
-      quarantined: ids.flatMap((id) => this.#quarantine.get(id) ?? []),
-      taught: this.#taught.get(write.runId) ?? new Set(),
-      ratings: this.#ratingsOf([write.runId]),
+      relations: this.meeting(normals),
+      quarantined: ids.flatMap((id) => this.quarantinedById.get(id) ?? []),
+      taught: this.taught.get(write.runId) ?? new Set(),
+      ratings: this.ratingsOf([write.runId]),
     });
-    this.#store(plan, [write.runId]);
-    for (const entry of plan.quarantine) this.#quarantine.set(entry.id, entry);
-    this.#events.set(write.eventId, plan.result);
+    this.store(plan, [write.runId]);
+    for (const entry of plan.quarantine) this.quarantinedById.set(entry.id, entry);
+    this.events.set(write.eventId, plan.result);
     return plan.result;
   }
 
   quarantine(state: QuarantinedTriple['state']): readonly QuarantinedTriple[] {
-    return [...this.#quarantine.values()].filter((entry) => entry.state === state).sort((a, b) => b.at - a.at || compare(a.id, b.id));
+    return [...this.quarantinedById.values()].filter((entry) => entry.state === state).sort((a, b) => b.at - a.at || compare(a.id, b.id));
   }
 
   decide(decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): QuarantinedTriple | null {
-    const entry = this.#quarantine.get(decision.id);
+    const entry = this.quarantinedById.get(decision.id);
     if (!entry || entry.state !== 'open') return entry ?? null;
     const { normals } = touchedBy([entry]);
-    const plan = planDecision(entry, decision, { relations: this.#meeting(normals), ratings: this.#ratingsOf(entry.runs) });
-    this.#store(plan, entry.runs);
-    this.#quarantine.set(entry.id, plan.entry);
+    const plan = planDecision(entry, decision, { relations: this.meeting(normals), ratings: this.ratingsOf(entry.runs) });
+    this.store(plan, entry.runs);
+    this.quarantinedById.set(entry.id, plan.entry);
     return plan.entry;
   }
 
   rate({ runId, eventId, positive }: Parameters<KnowledgeGraph['adjustTrust']>[0]): { relations: number; syntheses: number } {
-    const taught = [...(this.#taught.get(runId) ?? [])];
-    const learned = [...this.#syntheses.values()].filter(({ origins }) => origins.has(runId));
-    if (!this.#ratings.has(eventId)) {
-      this.#ratings.set(eventId, { runId, positive });
+    const taught = [...(this.taught.get(runId) ?? [])];
+    const learned = [...this.syntheses.values()].filter(({ origins }) => origins.has(runId));
+    if (!this.ratings.has(eventId)) {
+      this.ratings.set(eventId, { runId, positive });
       const rating = { good: positive ? 1 : 0, bad: positive ? 0 : 1 };
-      for (const id of taught) this.#relations.set(id, rated(this.#relations.get(id)!, rating));
+      for (const id of taught) this.relations.set(id, rated(this.relations.get(id)!, rating));
       for (const synthesis of learned) {
         synthesis.good += rating.good;
         synthesis.bad += rating.bad;
@@ -109,10 +109,10 @@ export class MemoryKnowledge {
 
   stats(): GraphStats {
     return {
-      entities: this.#entities.size,
-      relations: this.#relations.size,
-      flagged: [...this.#relations.values()].filter(({ flagged }) => flagged).length,
-      syntheses: this.#syntheses.size,
+      entities: this.entities.size,
+      relations: this.relations.size,
+      flagged: [...this.relations.values()].filter(({ flagged }) => flagged).length,
+      syntheses: this.syntheses.size,
       quarantined: this.quarantine('open').length,
     };
   }
@@ -121,8 +121,8 @@ export class MemoryKnowledge {
     return {
       candidates: ({ exact, words, common, limit }) => {
         const names = new Set(exact);
-        const given = new Set(words.filter((word) => this.#sharedBy(word) <= common));
-        return [...this.#entities.values()]
+        const given = new Set(words.filter((word) => this.sharedBy(word) <= common));
+        return [...this.entities.values()]
           .map((entity) => ({
             ...entity,
             exact: names.has(entity.normal) || entity.aliases.some((alias) => names.has(alias)),
@@ -132,70 +132,70 @@ export class MemoryKnowledge {
           .sort((a, b) => Number(b.exact) - Number(a.exact) || share(b) - share(a) || b.matched - a.matched || compare(a.id, b.id))
           .slice(0, limit);
       },
-      around: (entities, perEntity) => entities.flatMap((entity) => this.#around(entity).slice(0, perEntity)),
+      around: (entities, perEntity) => entities.flatMap((entity) => this.around(entity).slice(0, perEntity)),
       syntheses: (entities, perEntity) => entities.flatMap((entity) => this.linked((normal) => normal === entity).slice(0, perEntity)),
     };
   }
 
   /** Unflagged syntheses about an entity, newest first. */
   linked(about: (normal: string) => boolean): readonly LinkedSynthesis[] {
-    return [...this.#syntheses]
+    return [...this.syntheses]
       .filter(([, kept]) => !isFlagged(kept) && kept.about.some(about))
       .sort(([a, one], [b, other]) => other.write.at - one.write.at || compare(a, b))
-      .map(([id, kept]) => this.#linked(id, kept));
+      .map(([id, kept]) => this.linkOf(id, kept));
   }
 
   synthesis(by: SynthesisKey): SynthesisRecord | null {
-    const found = [...this.#syntheses].find(([id, { origins }]) => ('id' in by ? id === by.id : origins.has(by.runId)));
+    const found = [...this.syntheses].find(([id, { origins }]) => ('id' in by ? id === by.id : origins.has(by.runId)));
     if (!found) return null;
     const [id, kept] = found;
-    const { about: _about, ...node } = this.#linked(id, kept);
+    const { about: _about, ...node } = this.linkOf(id, kept);
     return { ...node, flagged: isFlagged(kept), origins: [...kept.origins.values()].sort(byTime) };
   }
 
-  #linked(id: string, { write, about, origins, good, bad }: KeptSynthesis): LinkedSynthesis {
+  private linkOf(id: string, { write, about, origins, good, bad }: KeptSynthesis): LinkedSynthesis {
     return {
       id,
       text: write.insight.summary,
       insightType: write.insight.insight_type,
       domain: write.domain,
       confidence: write.confidence,
-      entities: about.map((normal) => this.#entities.get(normal)!.name),
+      entities: about.map((normal) => this.entities.get(normal)!.name),
       runs: [...origins.keys()].sort(),
       trust: synthesisTrust({ confidence: write.confidence, good, bad }),
       about,
     };
   }
 
-  #sharedBy(word: string): number {
-    return [...this.#entities.values()].filter(({ terms }) => terms.some(({ text, exact }) => !exact && text === word)).length;
+  private sharedBy(word: string): number {
+    return [...this.entities.values()].filter(({ terms }) => terms.some(({ text, exact }) => !exact && text === word)).length;
   }
 
-  #around(entity: string): readonly NamedRelation[] {
-    return [...this.#relations.values()]
+  private around(entity: string): readonly NamedRelation[] {
+    return [...this.relations.values()]
       .filter(({ subject, object, flagged }) => !flagged && (subject === entity || object === entity))
       .sort(byTrust)
       .map((relation) => {
-        const subject = this.#entities.get(relation.subject)!;
-        const object = this.#entities.get(relation.object)!;
+        const subject = this.entities.get(relation.subject)!;
+        const object = this.entities.get(relation.object)!;
         return { ...relation, subjectName: subject.name, objectName: object.name, subjectType: subject.type, objectType: object.type };
       });
   }
 
-  #meeting(normals: readonly string[]): readonly StoredRelation[] {
+  private meeting(normals: readonly string[]): readonly StoredRelation[] {
     const touched = new Set(normals);
-    return [...this.#relations.values()].filter(
+    return [...this.relations.values()].filter(
       ({ subject, object, relation }) => touched.has(subject) && (touched.has(object) || functionalTypes.includes(relation)),
     );
   }
 
-  #ratingsOf(runs: readonly string[]): Ratings {
-    const of = [...this.#ratings.values()].filter(({ runId }) => runs.includes(runId));
+  private ratingsOf(runs: readonly string[]): Ratings {
+    const of = [...this.ratings.values()].filter(({ runId }) => runs.includes(runId));
     const good = of.filter(({ positive }) => positive).length;
     return { good, bad: of.length - good };
   }
 
-  #store(
+  private store(
     plan: {
       readonly entities: readonly EntityWrite[];
       readonly relations: readonly StoredRelation[];
@@ -203,21 +203,21 @@ export class MemoryKnowledge {
     },
     runs: readonly string[],
   ): void {
-    plan.entities.forEach((entity) => this.#put(entity));
-    for (const relation of plan.relations) this.#relations.set(relation.id, relation);
+    plan.entities.forEach((entity) => this.put(entity));
+    for (const relation of plan.relations) this.relations.set(relation.id, relation);
     for (const run of runs) {
-      const taught = this.#taught.get(run) ?? new Set();
+      const taught = this.taught.get(run) ?? new Set();
       plan.taught.forEach(({ id }) => taught.add(id));
-      this.#taught.set(run, taught);
+      this.taught.set(run, taught);
     }
   }
 
   /** The first name stays; a type is learned once, aliases are added. */
-  #put(entity: EntityWrite): void {
-    const first = this.#entities.get(entity.normal);
+  private put(entity: EntityWrite): void {
+    const first = this.entities.get(entity.normal);
     const terms = new Map([...(first?.terms ?? []), ...entity.terms].map((term) => [`${term.exact} ${term.text}`, term]));
     const aliases = [...new Set([...(first?.aliases ?? []), ...entity.aliases])];
-    this.#entities.set(entity.normal, {
+    this.entities.set(entity.normal, {
       ...entity,
       name: first?.name ?? entity.name,
       type: first?.type || entity.type,

@@ -1,4 +1,5 @@
 import type { Usage } from '@conclave/contracts';
+import type { BreakerSettings } from '../state/breaker.js';
 
 /**
  * Language models behind OpenAI-compatible servers, or the built-in demo model. A model is named `model@provider`.
@@ -47,6 +48,8 @@ export interface ProviderStatus {
   readonly paid: boolean;
   readonly note: string;
   readonly maxConcurrency: number;
+  /** When it is left alone for a while; absent where it cannot be unwell apart from us. */
+  readonly breaker?: BreakerSettings;
 }
 
 export interface CallMessage {
@@ -70,6 +73,8 @@ export interface ModelCall {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly responseFormat?: Readonly<Record<string, unknown>>;
+  /** As `responseFormat`, without which the call can be made as well: a `json_schema` that the server refuses is said as `json_object`, then left out. */
+  readonly wishedFormat?: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   /** Tries the call may take, the first one included; the adapter's own bound where it is lower or this is absent. */
   readonly attempts?: number;

@@ -22,7 +22,7 @@ export class MemoryRunStream implements RunStream {
   ) {}
 
   async append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
-    const stream = this.#of(runId);
+    const stream = this.of(runId);
     if (stream.endedAt !== null) return 'refused';
     const plan = this.plan(stream, entries);
     if (plan.kind === 'refused') return 'refused';
@@ -50,14 +50,14 @@ export class MemoryRunStream implements RunStream {
   /** Appends as part of a write; those who listen are told after it. */
   write(runId: string, bodies: readonly StreamBody[]): void {
     if (bodies.length === 0) return;
-    const stream = this.#of(runId);
+    const stream = this.of(runId);
     const at = this.now();
     for (const body of bodies) stream.entries.push({ at, body: JSON.stringify(body) });
     if (bodies.some(isTerminal)) stream.endedAt ??= at;
     this.hints.send('stream', runId);
   }
 
-  #of(runId: string): StoredStream {
+  private of(runId: string): StoredStream {
     let stream = this.streams.get(runId);
     if (!stream) this.streams.set(runId, (stream = { entries: [], progress: new Map(), endedAt: null }));
     return stream;

@@ -10,17 +10,17 @@ interface Held {
 
 export class MemoryCaches implements Caches {
   /** Tenant -> key -> entry; an expired one stays until it is written or removed. */
-  readonly #tenants = new Map<string, Map<string, Held>>();
+  private readonly tenants = new Map<string, Map<string, Held>>();
   /** Tenant -> tag -> when its ban ends. */
-  readonly #bans = new Map<string, Map<string, number>>();
-  readonly #claims: MemoryClaims;
+  private readonly bans = new Map<string, Map<string, number>>();
+  private readonly claims: MemoryClaims;
 
   constructor(private readonly now: () => number) {
-    this.#claims = new MemoryClaims(now);
+    this.claims = new MemoryClaims(now);
   }
 
   async read(tenant: string, key: string): Promise<CacheEntry | null> {
-    const held = this.#tenants.get(tenant)?.get(key);
+    const held = this.tenants.get(tenant)?.get(key);
     if (!held || held.expiresAt <= this.now()) return null;
     const { text, ...rest } = held;
     return { value: JSON.parse(text), ...rest };
@@ -29,34 +29,34 @@ export class MemoryCaches implements Caches {
   async write({ tenant, key, ...rest }: CacheWrite): Promise<boolean> {
     const { text, ttlMs, tags } = storedEntry(rest);
     const now = this.now();
-    const bans = this.#bans.get(tenant);
+    const bans = this.bans.get(tenant);
     if (tags.some((tag) => (bans?.get(tag) ?? 0) > now)) return false;
-    of(this.#tenants, tenant).set(key, { text, tags, writtenAt: now, expiresAt: now + ttlMs });
+    of(this.tenants, tenant).set(key, { text, tags, writtenAt: now, expiresAt: now + ttlMs });
     return true;
   }
 
   async remove(tenant: string, key: string): Promise<void> {
-    this.#tenants.get(tenant)?.delete(key);
+    this.tenants.get(tenant)?.delete(key);
   }
 
   async removeTagged(tenant: string, tag: string, bannedMs = 0): Promise<number> {
     const now = this.now();
     if (bannedMs !== 0) {
-      const bans = of(this.#bans, tenant);
+      const bans = of(this.bans, tenant);
       bans.set(tag, Math.max(bans.get(tag) ?? 0, now + wholeMs(bannedMs)));
     }
-    const entries = of(this.#tenants, tenant);
+    const entries = of(this.tenants, tenant);
     const tagged = [...entries].filter(([, { tags }]) => tags.includes(tag));
     for (const [key] of tagged) entries.delete(key);
     return tagged.filter(([, { expiresAt }]) => expiresAt > now).length;
   }
 
   async claim(claim: CacheClaim): Promise<'mine' | 'taken'> {
-    return this.#claims.claim(claim);
+    return this.claims.claim(claim);
   }
 
   async release(claim: Parameters<Caches['release']>[0]): Promise<void> {
-    this.#claims.release(claim);
+    this.claims.release(claim);
   }
 }
 

@@ -1,5 +1,6 @@
 import { busyRetryMs } from './limits.js';
-import type { Begun, CallOutcome, Journal } from './state.js';
+import type { Begun, CallOutcome, Journal, JournalCall } from './state.js';
+import type { Paid, UsageLedger } from './usage-ledger.js';
 
 /** Newest attempt of a step. */
 export interface JournalEntry {
@@ -12,17 +13,16 @@ export interface JournalEntry {
   outcome: string | null;
 }
 
-type Call = { readonly runId: string; readonly step: string; readonly attempt: number };
-
 export class MemoryJournal implements Journal {
   /** By step; a step names its run. */
   readonly entries = new Map<string, JournalEntry>();
   /** `<step> <attempt>` -> purpose. */
-  readonly #repeats = new Map<string, string>();
+  private readonly purposeByRepeat = new Map<string, string>();
 
   constructor(
     protected readonly now: () => number,
     private readonly leaseLeftMs: (processId: string) => number,
+    private readonly usage: Pick<UsageLedger, 'add'>,
   ) {}
 
   async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
@@ -37,26 +37,30 @@ export class MemoryJournal implements Journal {
     return { kind: 'begun', attempt, repeated };
   }
 
-  async finish({ step, attempt }: Call, outcome: CallOutcome): Promise<'stored' | 'refused'> {
+  async finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'> {
+    const { step, attempt } = call;
     const text = JSON.stringify(outcome);
+    if (paid) await this.usage.add({ ...call, ...paid });
     const entry = this.entries.get(step);
     if (entry?.attempt !== attempt) return 'refused';
     entry.outcome ??= text;
     return 'stored';
   }
 
-  async abandon({ step, attempt }: Call): Promise<void> {
+  async abandon(call: JournalCall, paid?: Paid): Promise<void> {
+    const { step, attempt } = call;
+    if (paid) await this.usage.add({ ...call, ...paid });
     const entry = this.entries.get(step);
     if (entry?.attempt === attempt && entry.outcome === null) entry.owner = null;
   }
 
   async noteRepeat({ step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
-    this.#repeats.set(`${step} ${attempt}`, purpose);
+    this.purposeByRepeat.set(`${step} ${attempt}`, purpose);
   }
 
   async repeats(): Promise<Readonly<Record<string, number>>> {
     const counts: Record<string, number> = {};
-    for (const purpose of this.#repeats.values()) counts[purpose] = (counts[purpose] ?? 0) + 1;
+    for (const purpose of this.purposeByRepeat.values()) counts[purpose] = (counts[purpose] ?? 0) + 1;
     return counts;
   }
 

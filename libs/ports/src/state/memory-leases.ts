@@ -3,9 +3,9 @@ import type { MemoryHints } from './memory-hints.js';
 import type { Leases } from './state.js';
 
 export class MemoryLeases implements Leases {
-  readonly #processes = new Map<string, { readonly classes: readonly string[]; readonly until: number }>();
+  private readonly processes = new Map<string, { readonly classes: readonly string[]; readonly until: number }>();
   /** Slot name -> holder -> when it expires. */
-  readonly #slots = new Map<string, Map<string, number>>();
+  private readonly slots = new Map<string, Map<string, number>>();
 
   constructor(
     private readonly now: () => number,
@@ -13,11 +13,11 @@ export class MemoryLeases implements Leases {
   ) {}
 
   async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
-    this.#processes.set(id, { classes: [...classes], until: this.now() + ttlMs });
+    this.processes.set(id, { classes: [...classes], until: this.now() + ttlMs });
   }
 
   async endProcess(id: string): Promise<void> {
-    this.#processes.delete(id);
+    this.processes.delete(id);
   }
 
   async alive(processId: string): Promise<boolean> {
@@ -26,34 +26,34 @@ export class MemoryLeases implements Leases {
 
   /** Milliseconds until the lease of the process ends; 0 when it has none. */
   leftMs(processId: string): number {
-    return Math.max(0, (this.#processes.get(processId)?.until ?? 0) - this.now());
+    return Math.max(0, (this.processes.get(processId)?.until ?? 0) - this.now());
   }
 
   async liveWorkers(taskClass: string): Promise<number> {
     const now = this.now();
-    return [...this.#processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass)).length;
+    return [...this.processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass)).length;
   }
 
   async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
-    const holders = this.#held(name);
+    const holders = this.held(name);
     if (!holders.has(holder) && holders.size >= limit) return false;
     holders.set(holder, this.now() + ttlMs);
-    this.#slots.set(name, holders);
+    this.slots.set(name, holders);
     return true;
   }
 
   async releaseSlot({ name, holder }: { readonly name: string; readonly holder: string }): Promise<void> {
-    if (this.#slots.get(name)?.delete(holder)) this.hints.send('slot', name);
+    if (this.slots.get(name)?.delete(holder)) this.hints.send('slot', name);
   }
 
   /** Who holds a slot now, as `<name> <holder>`. */
   heldSlots(): readonly string[] {
-    return [...this.#slots.keys()].flatMap((name) => [...this.#held(name).keys()].map((holder) => `${name} ${holder}`));
+    return [...this.slots.keys()].flatMap((name) => [...this.held(name).keys()].map((holder) => `${name} ${holder}`));
   }
 
-  #held(name: string): Map<string, number> {
+  private held(name: string): Map<string, number> {
     const now = this.now();
-    return new Map([...(this.#slots.get(name) ?? [])].filter(([, until]) => until > now));
+    return new Map([...(this.slots.get(name) ?? [])].filter(([, until]) => until > now));
   }
 }
 
@@ -64,8 +64,8 @@ interface Counts {
 
 /** The delivery ledger of processes that have leases: an opener without one is dead. */
 export class LeasedDeliveries {
-  readonly #counts = new Map<string, Counts>();
-  readonly #done = new Set<string>();
+  private readonly counts = new Map<string, Counts>();
+  private readonly done = new Set<string>();
 
   constructor(private readonly alive: (processId: string) => boolean) {}
 
@@ -74,11 +74,11 @@ export class LeasedDeliveries {
    * late openers are all dead, is in nobody's: it never comes again, and real stores let such counts expire.
    */
   open(): readonly string[] {
-    return [...this.#counts].filter(([name, { openers }]) => !this.#done.has(name) || [...openers].some(this.alive)).map(([name]) => name);
+    return [...this.counts].filter(([name, { openers }]) => !this.done.has(name) || [...openers].some(this.alive)).map(([name]) => name);
   }
 
   ledger(processId: string): DeliveryLedger {
-    const counts = this.#counts;
+    const counts = this.counts;
     const nameOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
     return {
       begin: async (delivery) => {
@@ -100,7 +100,7 @@ export class LeasedDeliveries {
       },
       done: async (delivery) => {
         counts.delete(nameOf(delivery));
-        this.#done.add(nameOf(delivery));
+        this.done.add(nameOf(delivery));
       },
     };
   }

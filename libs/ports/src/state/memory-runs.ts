@@ -43,15 +43,16 @@ export class MemoryRuns implements Runs {
   readonly clients = new Map<string, Map<string, string>>();
   /** When a run was parked. */
   readonly parkedAt = new Map<string, number>();
-  readonly #sequences = new Map<string, number>();
-  #newest = 0;
+  private readonly sequences = new Map<string, number>();
+  private newest = 0;
 
   constructor(protected readonly parts: Parts) {}
 
   async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
-    const open = this.#open();
-    if (!this.rows.has(header.runId) && open >= openLimit) return { kind: 'overloaded', open };
-    this.#addHeader(header);
+    const open = this.open();
+    const row = this.rows.get(header.runId);
+    if (!row?.header && !row?.terminal && open >= openLimit) return { kind: 'overloaded', open };
+    this.addHeader(header);
     if (retryKey !== null) this.mapRetry(retryKey, header.runId);
     return { kind: 'accepted' };
   }
@@ -116,7 +117,7 @@ export class MemoryRuns implements Runs {
   write(event: Event, version: number, { state, outputs, step }: StepWrite): void {
     const { runId } = event;
     // A log that is read again into an empty store brings runs that nobody accepted here.
-    if (event.type === 'PlanRequested') this.#addHeader(event as PlanRequested);
+    if (event.type === 'PlanRequested') this.addHeader(event as PlanRequested);
     const row = this.rows.get(runId) ?? { runId, acceptedAt: this.parts.now(), header: null, terminal: false };
     this.rows.set(runId, { ...row, version: version + 1, state, status: step.status, terminal: row.terminal || step.terminal });
     this.noteApplied(event, outputs);
@@ -151,7 +152,7 @@ export class MemoryRuns implements Runs {
   }
 
   async openCount(): Promise<number> {
-    return this.#open();
+    return this.open();
   }
 
   async cancel(id: string): Promise<void> {
@@ -168,21 +169,21 @@ export class MemoryRuns implements Runs {
   }
 
   async nextCommandSeq(runId: string): Promise<number> {
-    const next = (this.#sequences.get(runId) ?? 0) + 1;
-    this.#sequences.set(runId, next);
+    const next = (this.sequences.get(runId) ?? 0) + 1;
+    this.sequences.set(runId, next);
     return next;
   }
 
   async attach(runId: string, clientId: string, owner = ''): Promise<number> {
     const clients = this.clients.get(runId) ?? new Map<string, string>();
     this.clients.set(runId, clients.set(clientId, owner));
-    this.#takeUp(runId);
-    return this.#attached(runId, owner);
+    this.takeUp(runId);
+    return this.attached(runId, owner);
   }
 
   async detach(runId: string, clientId: string, owner = ''): Promise<number> {
     this.clients.get(runId)?.delete(clientId);
-    return this.#attached(runId, owner);
+    return this.attached(runId, owner);
   }
 
   async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
@@ -196,30 +197,30 @@ export class MemoryRuns implements Runs {
       this.parkedAt.set(runId, now);
       this.flag(parkedFlag(runId));
     }
-    for (const runId of [...this.parkedAt.keys()]) if (!abandoned.includes(runId)) this.#takeUp(runId);
+    for (const runId of [...this.parkedAt.keys()]) if (!abandoned.includes(runId)) this.takeUp(runId);
     const overdue = [...this.parkedAt].filter(([, at]) => at + parkMs <= now).sort(([, a], [, b]) => a - b);
     return { parked: fresh.length, overdue: overdue.slice(0, limit).map(([runId]) => runId) };
   }
 
-  #takeUp(runId: string): void {
+  private takeUp(runId: string): void {
     this.parkedAt.delete(runId);
     this.flagged.delete(parkedFlag(runId));
   }
 
-  #attached(runId: string, caller: string): number {
+  private attached(runId: string, caller: string): number {
     return [...(this.clients.get(runId)?.values() ?? [])].filter((owner) => owner === caller || this.parts.alive(owner)).length;
   }
 
   /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
-  #addHeader(header: PlanRequested): void {
+  private addHeader(header: PlanRequested): void {
     const row = this.rows.get(header.runId);
     if (row?.header) return;
-    this.#newest = Math.max(this.parts.now(), this.#newest + 1);
+    this.newest = Math.max(this.parts.now(), this.newest + 1);
     const fresh = { runId: header.runId, version: 0, state: null, status: acceptedStatus, terminal: false };
-    this.rows.set(header.runId, { ...(row ?? fresh), acceptedAt: this.#newest, header: structuredClone(header) });
+    this.rows.set(header.runId, { ...(row ?? fresh), acceptedAt: this.newest, header: structuredClone(header) });
   }
 
-  #open(): number {
-    return [...this.rows.values()].filter(({ terminal }) => !terminal).length;
+  private open(): number {
+    return [...this.rows.values()].filter(({ terminal, header }) => !terminal && header !== null).length;
   }
 }

@@ -9,34 +9,34 @@ interface Written {
 
 export class MemorySettings implements Settings {
   /** Name -> versions, newest first. */
-  readonly #documents = new Map<string, readonly Written[]>();
+  private readonly documents = new Map<string, readonly Written[]>();
 
   constructor(private readonly now: () => number) {}
 
   async read(name: string): Promise<{ readonly version: number; readonly value: unknown } | null> {
-    const newest = this.#documents.get(name)?.[0];
+    const newest = this.documents.get(name)?.[0];
     return newest ? { version: newest.version, value: JSON.parse(newest.text) } : null;
   }
 
   async write(name: string, version: number, value: unknown): Promise<boolean> {
-    const written = this.#documents.get(name) ?? [];
+    const written = this.documents.get(name) ?? [];
     if ((written[0]?.version ?? 0) !== version) return false;
     const next = { version: version + 1, at: this.now(), text: JSON.stringify(value) ?? 'null' };
-    this.#documents.set(name, [next, ...written].slice(0, settingVersions));
+    this.documents.set(name, [next, ...written].slice(0, settingVersions));
     return true;
   }
 
   async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {
-    const names = [...this.#documents.keys()].filter((name) => name.startsWith(prefix)).sort();
-    return names.map((name) => ({ name, version: this.#documents.get(name)![0]!.version }));
+    const names = [...this.documents.keys()].filter((name) => name.startsWith(prefix)).sort();
+    return names.map((name) => ({ name, version: this.documents.get(name)![0]!.version }));
   }
 
   async versions(name: string): Promise<readonly { readonly version: number; readonly at: number }[]> {
-    return (this.#documents.get(name) ?? []).map(({ version, at }) => ({ version, at }));
+    return (this.documents.get(name) ?? []).map(({ version, at }) => ({ version, at }));
   }
 
   async readVersion(name: string, version: number): Promise<SettingVersion | null> {
-    const found = this.#documents.get(name)?.find((written) => written.version === version);
+    const found = this.documents.get(name)?.find((written) => written.version === version);
     return found ? { version, at: found.at, value: JSON.parse(found.text) } : null;
   }
 }

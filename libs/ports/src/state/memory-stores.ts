@@ -4,6 +4,7 @@ import type { StoreMark } from '../event-log/event-log.js';
 import { MemoryRunStream } from '../run-stream/memory-run-stream.js';
 import type { RunStream } from '../run-stream/run-stream.js';
 import { defaultTtl, type StoreTtl } from './limits.js';
+import { MemoryBreakers } from './memory-breakers.js';
 import { MemoryCaches } from './memory-caches.js';
 import { MemoryHints } from './memory-hints.js';
 import { MemoryJournal } from './memory-journal.js';
@@ -13,6 +14,7 @@ import { MemoryRuns } from './memory-runs.js';
 import { MemoryScores } from './memory-scores.js';
 import { MemorySettings } from './memory-settings.js';
 import { MemoryTimers } from './memory-timers.js';
+import { MemoryUsageLedger } from './memory-usage-ledger.js';
 import type { Runs, StateStore } from './state.js';
 
 export interface MemoryStoresOptions {
@@ -40,6 +42,8 @@ export class MemoryStores {
   readonly caches: MemoryCaches;
   readonly scores = new MemoryScores();
   readonly once: MemoryOnce;
+  readonly usage: MemoryUsageLedger;
+  readonly breakers: MemoryBreakers;
   mark: StoreMark | null = null;
 
   constructor({ clock = systemClock, ttl = {}, between }: MemoryStoresOptions = {}) {
@@ -48,11 +52,13 @@ export class MemoryStores {
     this.clock = clock;
     this.leases = new MemoryLeases(now, this.hints);
     this.deliveries = new LeasedDeliveries((processId) => this.leases.leftMs(processId) > 0);
-    this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId));
+    this.usage = new MemoryUsageLedger((runId) => this.runs.rows.get(runId)?.header?.data.caller ?? null);
+    this.journal = new MemoryJournal(now, (processId) => this.leases.leftMs(processId), this.usage);
     this.timers = new MemoryTimers(clock);
     this.settings = new MemorySettings(now);
     this.caches = new MemoryCaches(now);
     this.once = new MemoryOnce(now);
+    this.breakers = new MemoryBreakers(now);
     this.stream = new MemoryRunStream(now, streamMs, this.hints);
     const { stream, timers, hints } = this;
     const alive = (processId: string): boolean => this.leases.leftMs(processId) > 0;
@@ -74,6 +80,8 @@ export class MemoryStores {
       caches: guard(this.caches),
       scores: guard(this.scores),
       once: guard(this.once),
+      usage: guard(this.usage),
+      breakers: guard(this.breakers),
       identity: guard({
         read: async () => this.mark,
         start: async (storeId: string) =>

@@ -114,6 +114,21 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       expect(await begin(2)).toMatchObject({ kind: 'done', outcome: reply('reply 2') });
     });
 
+    it('holds what calls have used for the account of their run, and counts nothing again that an older copy holds', async () => {
+      const { usage } = under.store;
+      const used = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0.5, estimated: false };
+      const at = Date.UTC(2026, 10, 15);
+      const paid = (n: number) => ({ runId, step: step(n), attempt: 1, usage: used, at });
+      await under.recovery.run(restored(), above);
+      await usage.add(paid(1));
+      await under.recovery.paid([paid(1), paid(2)]);
+      await under.recovery.paid([paid(1), paid(2)]);
+      await under.recovery.paid([]);
+      const sum = { ...used, calls: 2, prompt: 20, completion: 10, cost: 1 };
+      expect(await usage.ofRun(runId)).toEqual(sum);
+      expect(await usage.ofAccount({ tenant: 'acme', actor: 'key-1', period: 'month', at })).toEqual(sum);
+    });
+
     it('numbers the stream anew above all that readers may have seen, and goes on from there', async () => {
       const { stream } = under;
       await under.recovery.run(restored(), above);

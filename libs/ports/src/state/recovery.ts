@@ -2,6 +2,7 @@ import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
 import type { StoreMark } from '../event-log/event-log.js';
 import type { BlobRef } from '../blobs/blobs.js';
 import type { CallOutcome, TimerToArm } from './state.js';
+import type { PaidCall } from './usage-ledger.js';
 
 /**
  * Writes what a log tells into a state store that is empty or older than it. Only `conclave recover` has one. It works on whatever
@@ -20,6 +21,8 @@ export interface Recovery {
   run<S>(restored: RestoredRun<S>, above: Above): Promise<'restored' | 'kept'>;
   /** Writes finished calls where the journal has no outcome of the step. Gives how many were written. */
   calls(runId: string, calls: readonly RestoredCall[]): Promise<number>;
+  /** Adds calls to the usage ledger. Those that are in it stay as they are, so that an older copy of the store counts nothing twice. */
+  paid(calls: readonly PaidCall[]): Promise<void>;
   /** Notes that a body is gone for good, so that its records count as undecodable instead of waiting for it. A body that is there stays. */
   bodyLost(body: Pick<BlobRef, 'sha256'>): Promise<void>;
   /** The store belongs to the log again. */

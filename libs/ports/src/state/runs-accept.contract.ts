@@ -61,6 +61,21 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await under.store.runs.openCount()).toBe(5);
     });
 
+    it('counts no run that nobody accepted, however many stray records of such runs are committed', async () => {
+      const { runs } = under.store;
+      const strays = Array.from({ length: 3 }, newRunId);
+      for (const runId of strays) await begin(runId);
+      expect(await runs.openCount()).toBe(0);
+      expect(await runs.accept(acceptance(newRunId(), { openLimit: 1 }))).toEqual({ kind: 'accepted' });
+      // One that is accepted after all needs a place as any other does.
+      expect(await runs.accept(acceptance(strays[0]!, { openLimit: 1 }))).toEqual({ kind: 'overloaded', open: 1 });
+      expect(await runs.accept(acceptance(strays[0]!, { openLimit: 2 }))).toEqual({ kind: 'accepted' });
+      expect(await runs.openCount()).toBe(2);
+      await end(strays[0]!);
+      await end(strays[1]!);
+      expect(await runs.openCount()).toBe(1);
+    });
+
     it('takes a run out of the open set with its terminal step, and a repeated acceptance does not bring it back', async () => {
       const runId = newRunId();
       const { runs } = under.store;

@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals';
 import type { StoreHarness } from './__fixtures__/store-harness.js';
+import { describeBreakers } from './breakers.contract.js';
 import { describeCaches } from './caches.contract.js';
 import { describeCancel } from './cancel.contract.js';
 import { describeDeliveries } from './deliveries.contract.js';
@@ -12,6 +13,7 @@ import { describeCommit } from './runs-commit.contract.js';
 import { describeScores } from './scores.contract.js';
 import { describeSettings } from './settings.contract.js';
 import { describeTimers } from './timers.contract.js';
+import { describeUsage } from './usage.contract.js';
 
 /** Every promise of `StateStore`; each test gets a new, empty store. */
 export function describeStateStore(name: string, harness: StoreHarness): void {
@@ -28,5 +30,7 @@ export function describeStateStore(name: string, harness: StoreHarness): void {
     describeCaches(harness);
     describeScores(harness);
     describeOnce(harness);
+    describeUsage(harness);
+    describeBreakers(harness);
   });
 }

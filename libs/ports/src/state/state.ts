@@ -1,12 +1,15 @@
 import type { EngineEntry, Event, PlanRequested } from '@conclave/contracts';
 import type { DeliveryLedger, StoreMark } from '../event-log/event-log.js';
+import type { Breakers } from './breaker.js';
 import type { Caches } from './caches.js';
 import type { Once } from './once.js';
 import type { Scores } from './scores.js';
 import type { Settings } from './settings.js';
+import type { Paid, UsageLedger } from './usage-ledger.js';
 
 /**
- * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches and scores, behind one adapter and one atomic `commit`.
+ * The state store: runs, journal, timers, leases, hints, deliveries, settings, caches, scores, usage and breakers, behind one adapter and one
+ * atomic `commit`.
  * Adapters: SQLite (embedded) and Redis. Every call throws Failure STORE_UNAVAILABLE when the store does not answer,
  * STORE_REPLACED when it is empty or older than the log, STORE_FULL when it cannot grow. Every write is idempotent.
  */
@@ -21,6 +24,8 @@ export interface StateStore {
   readonly caches: Caches;
   readonly scores: Scores;
   readonly once: Once;
+  readonly usage: UsageLedger;
+  readonly breakers: Breakers;
   /** The store's own mark; null on a new store. `start` makes one (`storeId` given) or raises the generation by one, and gives the result. */
   readonly identity: {
     read(): Promise<StoreMark | null>;
@@ -154,6 +159,13 @@ export type Begun =
   | { readonly kind: 'busy'; readonly retryInMs: number }
   | { readonly kind: 'begun'; readonly attempt: number; readonly repeated: boolean };
 
+/** An attempt of a step. */
+export interface JournalCall {
+  readonly runId: string;
+  readonly step: string;
+  readonly attempt: number;
+}
+
 export interface Journal {
   /**
    * `done`: the stored outcome. `busy`: another living process is at it. `begun`: go on, as attempt n (from 1);
@@ -164,13 +176,10 @@ export interface Journal {
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
   /** How many of them there were since the store began, by purpose. Outlives every process. */
   repeats(): Promise<Readonly<Record<string, number>>>;
-  /** `refused` when a later attempt has begun: the outcome does not count. */
-  finish(
-    call: { readonly runId: string; readonly step: string; readonly attempt: number },
-    outcome: CallOutcome,
-  ): Promise<'stored' | 'refused'>;
-  /** Gives the step up without an outcome (cancelled before it cost anything). */
-  abandon(call: { readonly runId: string; readonly step: string; readonly attempt: number }): Promise<void>;
+  /** `refused` when a later attempt has begun: the outcome does not count. What was paid joins the usage ledger in the same write all the same. */
+  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'>;
+  /** Gives the step up without an outcome. What was paid joins the usage ledger in the same write. */
+  abandon(call: JournalCall, paid?: Paid): Promise<void>;
   /** Whether any step of this task was begun. */
   started(taskId: string): Promise<boolean>;
 }

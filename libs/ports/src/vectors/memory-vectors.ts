@@ -46,7 +46,7 @@ const carries = (metadata: VectorMetadata, where: VectorMetadata): boolean =>
 
 /** What outlives a process of vectors in memory. */
 export class MemoryVectorStore {
-  readonly #collections = new Map<string, Kept>();
+  private readonly collections = new Map<string, Kept>();
 
   /** The vectors as one more process sees them. */
   connect(): Vectors {
@@ -56,20 +56,20 @@ export class MemoryVectorStore {
       return work();
     };
     return {
-      create: (scope, dimension) => whileOpen(() => this.#create(scope, dimension)),
-      upsert: (scope, records) => whileOpen(() => this.#upsert(scope, records)),
-      query: (scope, query) => whileOpen(() => this.#query(scope, query)),
-      match: (scope, query) => whileOpen(() => this.#match(scope, query)),
+      create: (scope, dimension) => whileOpen(() => this.create(scope, dimension)),
+      upsert: (scope, records) => whileOpen(() => this.upsert(scope, records)),
+      query: (scope, query) => whileOpen(() => this.query(scope, query)),
+      match: (scope, query) => whileOpen(() => this.match(scope, query)),
       get: (scope, ids) =>
         whileOpen(() => {
           checkIds(ids);
-          const records = this.#at(scope)?.records;
+          const records = this.at(scope)?.records;
           return [...new Set(ids)].flatMap((id) => records?.get(id) ?? []).map(copyOf);
         }),
       delete: (scope, which) =>
         whileOpen(() => {
           checkChoice(which);
-          const kept = this.#at(scope);
+          const kept = this.at(scope);
           const records = kept?.records ?? new Map<string, VectorRecord>();
           const ids =
             'ids' in which ? which.ids : [...records.values()].filter(({ metadata }) => carries(metadata, which.where)).map(({ id }) => id);
@@ -78,39 +78,39 @@ export class MemoryVectorStore {
             kept?.texts.remove(id);
           }
         }),
-      count: (scope) => whileOpen(() => this.#at(scope)?.records.size ?? 0),
+      count: (scope) => whileOpen(() => this.at(scope)?.records.size ?? 0),
       list: (tenant) =>
         whileOpen(() => {
           checkTenant(tenant);
-          const own = [...this.#collections.values()].filter((kept) => kept.tenant === tenant);
+          const own = [...this.collections.values()].filter((kept) => kept.tenant === tenant);
           return own.map(({ name, dimension }) => ({ name, dimension })).sort((a, b) => (a.name < b.name ? -1 : 1));
         }),
       drop: (scope) =>
         whileOpen(() => {
           checkScope(scope);
-          this.#collections.delete(keyOf(scope));
+          this.collections.delete(keyOf(scope));
         }),
       health: async () => (open ? null : 'The vectors are closed.'),
       close: async () => void (open = false),
     };
   }
 
-  #at(scope: VectorScope): Kept | undefined {
+  private at(scope: VectorScope): Kept | undefined {
     checkScope(scope);
-    return this.#collections.get(keyOf(scope));
+    return this.collections.get(keyOf(scope));
   }
 
-  #create(scope: VectorScope, dimension: number): void {
+  private create(scope: VectorScope, dimension: number): void {
     checkDimension(dimension);
-    const known = this.#at(scope);
+    const known = this.at(scope);
     if (known && known.dimension !== dimension) throw otherDimension(scope.collection, known.dimension, dimension);
     if (known) return;
     const { tenant, collection: name } = scope;
-    this.#collections.set(keyOf(scope), { tenant, name, dimension, records: new Map(), texts: new TextIndex() });
+    this.collections.set(keyOf(scope), { tenant, name, dimension, records: new Map(), texts: new TextIndex() });
   }
 
-  #upsert(scope: VectorScope, records: readonly VectorRecord[]): void {
-    const kept = this.#at(scope);
+  private upsert(scope: VectorScope, records: readonly VectorRecord[]): void {
+    const kept = this.at(scope);
     if (!kept) throw collectionMissing(scope);
     for (const record of checkedRecords(records, kept.dimension)) {
       kept.records.set(record.id, copyOf(record));
@@ -118,10 +118,10 @@ export class MemoryVectorStore {
     }
   }
 
-  #query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): VectorAnswer {
+  private query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): VectorAnswer {
     signal?.throwIfAborted();
     checkMetadata(where, 'where');
-    const kept = this.#at(scope);
+    const kept = this.at(scope);
     if (!kept) return { hits: [], unknownKeys: Object.keys(where) };
     checkVector(vector, kept.dimension);
     const records = [...kept.records.values()];
@@ -138,10 +138,10 @@ export class MemoryVectorStore {
     return { hits, unknownKeys: Object.keys(where).filter((key) => !records.some(({ metadata }) => Object.hasOwn(metadata, key))) };
   }
 
-  #match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): TextAnswer {
+  private match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): TextAnswer {
     signal?.throwIfAborted();
     checkMetadata(where, 'where');
-    const kept = this.#at(scope);
+    const kept = this.at(scope);
     if (!kept) return { hits: [] };
     const hits = kept.texts
       .find(words)

@@ -26,20 +26,20 @@ interface Entry {
  * about as much memory as the texts took.
  */
 export class TextIndex {
-  readonly #entries = new Map<string, Entry>();
-  readonly #holders = new Map<string, Set<string>>();
-  #length = 0;
+  private readonly entries = new Map<string, Entry>();
+  private readonly holders = new Map<string, Set<string>>();
+  private length = 0;
 
   get size(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
 
   has(id: string): boolean {
-    return this.#entries.has(id);
+    return this.entries.has(id);
   }
 
   ids(): Iterable<string> {
-    return this.#entries.keys();
+    return this.entries.keys();
   }
 
   /** Replaces what had the id. */
@@ -53,37 +53,37 @@ export class TextIndex {
         length += 1;
       }
     });
-    this.#entries.set(id, { length, counts });
-    this.#length += length;
+    this.entries.set(id, { length, counts });
+    this.length += length;
     for (const term of counts.keys()) {
-      const holders = this.#holders.get(term);
+      const holders = this.holders.get(term);
       if (holders) holders.add(id);
-      else this.#holders.set(term, new Set([id]));
+      else this.holders.set(term, new Set([id]));
     }
   }
 
   remove(id: string): void {
-    const entry = this.#entries.get(id);
+    const entry = this.entries.get(id);
     if (!entry) return;
-    this.#entries.delete(id);
-    this.#length -= entry.length;
+    this.entries.delete(id);
+    this.length -= entry.length;
     for (const term of entry.counts.keys()) {
-      const holders = this.#holders.get(term)!;
+      const holders = this.holders.get(term)!;
       holders.delete(id);
-      if (holders.size === 0) this.#holders.delete(term);
+      if (holders.size === 0) this.holders.delete(term);
     }
   }
 
   /** Best first, equal scores by id. Scores are above 0 and mean nothing beyond this index and this query. */
   find(query: string): readonly { readonly id: string; readonly score: number }[] {
     const scores = new Map<string, number>();
-    const average = this.#length / Math.max(1, this.#entries.size);
+    const average = this.length / Math.max(1, this.entries.size);
     for (const term of new Set(queryWords(query).flatMap(termsOf))) {
-      const holders = this.#holders.get(term);
+      const holders = this.holders.get(term);
       if (!holders) continue;
-      const rarity = Math.max(leastWeight, Math.log((this.#entries.size - holders.size + 0.5) / (holders.size + 0.5)));
+      const rarity = Math.max(leastWeight, Math.log((this.entries.size - holders.size + 0.5) / (holders.size + 0.5)));
       for (const id of holders) {
-        const { counts, length } = this.#entries.get(id)!;
+        const { counts, length } = this.entries.get(id)!;
         const count = counts.get(term)!;
         const part = (count * (k1 + 1)) / (count + k1 * (1 - b + (b * length) / average));
         scores.set(id, (scores.get(id) ?? 0) + rarity * part);

@@ -1,11 +1,11 @@
 import { SafetyTopic } from '@conclave/contracts';
 import { analysisIn, complexFrom, moderateFrom, partsOf } from './analysis.js';
 import { withoutCourtesy, withoutQuotes } from './courtesy.js';
-import { leansOnHistory } from './leaning.js';
 import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense, pointsAtSource } from './lookup.js';
 import { markers } from './markers.js';
-import { countWords } from './phrases.js';
+import { countWords, phrases } from './phrases.js';
 import { precisionQuestions } from './precision.js';
+import words from '../assets/leaning.json' with { type: 'json' };
 
 const safetyTopics = SafetyTopic.options;
 
@@ -87,3 +87,9 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
     worldly: isFactual && asksAboutTheWorld(request),
   };
 }
+
+const backward = phrases(...words.backward);
+
+/** A follow-up that is not understood alone: it points back, or is too short to stand by itself. Courtesy alone asks nothing. */
+const leansOnHistory = (request: string, words: number): boolean =>
+  /[\p{L}\p{N}]/u.test(request) && (words <= 3 || (words <= 25 && backward.test(request)));

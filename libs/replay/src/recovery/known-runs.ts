@@ -1,5 +1,5 @@
 import type { CallRecorded, CommandIssued, PlanRequested, RunCompleted, StepRecorded } from '@conclave/contracts';
-import type { RestoredCall, StoredRecord } from '@conclave/ports';
+import { paidCallOf, type PaidCall, type RestoredCall, type StoredRecord } from '@conclave/ports';
 import { storedCallOf } from '@conclave/calls';
 import type { RunRecords } from './rebuild-run.js';
 
@@ -14,6 +14,8 @@ export class KnownRun {
   readonly unreadable: number[] = [];
   /** By step: the record of the highest attempt. */
   readonly calls = new Map<string, RestoredCall>();
+  /** What every attempt of every call has used, for the usage ledger. */
+  private paid: PaidCall[] = [];
   /** Steps of calls that answered and whose reply the log does not hold. */
   readonly withoutReply = new Set<string>();
   /** The log holds a request of it that cannot be read. */
@@ -73,7 +75,15 @@ export class KnownRun {
     return calls;
   }
 
+  /** What the calls read so far have used; it is given once. */
+  takePaid(): readonly PaidCall[] {
+    const paid = this.paid;
+    this.paid = [];
+    return paid;
+  }
+
   private call(event: CallRecorded | null, id: string): void {
+    if (event) this.paid.push(paidCallOf(event));
     const stored = event && storedCallOf(event.data);
     if (!event || !stored) return void this.withoutReply.add(event?.data.step ?? id.slice(0, id.lastIndexOf('/')));
     const { step, attempt } = event.data;

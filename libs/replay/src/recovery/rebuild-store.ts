@@ -1,9 +1,43 @@
-import { CommandIssued, commandId, makeEvent } from '@conclave/contracts';
-import { aboveLost, bodyOf, type EventLog, type Recovery, type StoredRecord, type StoreMark } from '@conclave/ports';
+import { type CallRecorded, CommandIssued, commandId, makeEvent } from '@conclave/contracts';
+import { traceparentIn } from '@conclave/platform';
+import {
+  aboveLost,
+  bodyOf,
+  type EventLog,
+  paidCallOf,
+  type PaidCall,
+  type Recovery,
+  type RestoredRun,
+  type StoredRecord,
+  type StoreMark,
+} from '@conclave/ports';
 import { KnownRun, recoveryActor } from './known-runs.js';
 import { lostRequest } from './lost-request.js';
 import { rebuildRun, type RebuildOptions } from './rebuild-run.js';
-import { Writes } from './writes.js';
+
+/** Writes that run beside each other, at most so many at a time. */
+const atOnce = 32;
+
+/** Runs independent writes side by side. The first failure is thrown by the next `add`, and by `settled`. */
+class Writes {
+  private readonly running = new Set<Promise<void>>();
+  private failure: { readonly error: unknown } | null = null;
+
+  /** Resolves when there is room for it, not when it is done. */
+  async add(write: () => Promise<void>): Promise<void> {
+    while (this.running.size >= atOnce) await Promise.race(this.running);
+    if (this.failure) throw this.failure.error;
+    const one: Promise<void> = write()
+      .catch((error: unknown) => void (this.failure ??= { error }))
+      .finally(() => this.running.delete(one));
+    this.running.add(one);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.running);
+    if (this.failure) throw this.failure.error;
+  }
+}
 
 export interface RebuildStore extends RebuildOptions {
   readonly log: Pick<EventLog, 'read' | 'publish'>;
@@ -101,19 +135,29 @@ class StoreRebuild {
     const runId = event?.runId ?? headers['ce_runid'];
     if (runId === undefined) return void (this.done.strangers += 1);
     if (this.over.has(runId)) return this.late(runId, record);
+    // A call that a gateway made for a client directly belongs to no run: it names who is charged.
+    const direct = event?.type === 'CallRecorded' && event.source === 'gateway' ? [paidCallOf(event as CallRecorded)] : [];
+    if (direct.length > 0) return this.writes.add(() => this.options.recovery.paid(this.stillCounted(direct)));
     const run = this.open.get(runId) ?? new KnownRun(runId);
     if (!run.take(record)) return;
     this.open.set(runId, run);
     if (run.isWhole && (await this.write(run, { onlyEnded: true }))) this.open.delete(runId);
   }
 
+  /** An attempt that ended longer ago may be in the sums of an older copy of the store, which does not know it by itself any more. */
+  private stillCounted(calls: readonly PaidCall[]): readonly PaidCall[] {
+    return calls.filter(({ at }) => at + this.options.retentionMs > this.options.now);
+  }
+
   /** A call of a run that has ended is still paid once. */
   private async late(runId: string, record: StoredRecord): Promise<void> {
     const run = new KnownRun(runId);
     run.take(record);
-    if (run.calls.size === 0) return;
+    const paid = this.stillCounted(run.takePaid());
+    if (run.calls.size + paid.length === 0) return;
     await this.writes.add(async () => {
       this.done.calls += await this.options.recovery.calls(runId, run.takeCalls());
+      await this.options.recovery.paid(paid);
     });
   }
 
@@ -137,6 +181,7 @@ class StoreRebuild {
     await this.writes.add(async () => {
       const said = await recovery.run(run, above);
       this.done.calls += await recovery.calls(runId, known.takeCalls());
+      await recovery.paid(this.stillCounted(known.takePaid()));
       if (run.terminal) return void (this.done.ended += 1);
       this.done.open += 1;
       this.done.timers += run.timers.length;
@@ -147,17 +192,18 @@ class StoreRebuild {
       // A store that holds a newer state needs no log to go on.
       if (ends === null || (said === 'kept' && run.version > 0)) return;
       this.done.aborted.push({ runId, fault: ends });
-      if (!known.aborted) await log.publish([abortOf(runId, above.commandSeq, now, ends)]);
+      if (!known.aborted) await log.publish([abortOf(run, above.commandSeq, now, ends)]);
     });
     return true;
   }
 }
 
 /** Ends a run that cannot go on, through the engine like any other end. Its number is one that is never given again. */
-const abortOf = (runId: string, seq: number, now: number, fault: string) =>
-  makeEvent(
+function abortOf({ runId, header }: Pick<RestoredRun<unknown>, 'runId' | 'header'>, seq: number, now: number, fault: string) {
+  const id = commandId(runId, seq);
+  return makeEvent(
     CommandIssued,
-    { id: commandId(runId, seq), runId, source: 'transport', time: now },
+    { id, runId, source: 'transport', time: now, traceparent: traceparentIn(header, { id, runId }) },
     {
       seq,
       actor: recoveryActor,
@@ -165,3 +211,4 @@ const abortOf = (runId: string, seq: number, now: number, fault: string) =>
       command: { name: 'abort', reason: `the state store was lost and this run could not be rebuilt: ${fault}` },
     },
   );
+}

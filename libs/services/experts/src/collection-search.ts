@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TaskInput } from '@conclave/contracts';
 import { documentsCollection, type Embedder, type VectorHit, type Vectors } from '@conclave/ports';
 import { fusedByRank, spreadOver, textWeight } from './fusion.js';

@@ -34,7 +34,6 @@ import { graphCapability } from './graph.capability.js';
 import { mathCapability } from './math.capability.js';
 import { mcpCapability } from './mcp.capability.js';
 import { researchCapability } from './research.capability.js';
-import { cacheOfTask } from './tenant-cache.js';
 
 export const EXPERT_OPTIONS = Symbol('ExpertOptions');
 export interface ExpertOptions {
@@ -113,3 +112,26 @@ export class ExpertsHandler {
     return [deadTask(dead.event, 'experts', dead.reason)];
   }
 }
+
+/** A cache of one tenant, as capabilities use it. */
+interface TenantCache {
+  read(key: string): Promise<string | null>;
+  write(key: string, value: string, ttlMs: number): Promise<void>;
+}
+
+/** The cache of a tenant's findings. What is too large to be kept is not kept. */
+const tenantCache = (caches: StateStore['caches'], tenant: string): TenantCache => ({
+  read: async (key) => {
+    const entry = await caches.read(tenant, key);
+    return typeof entry?.value === 'string' ? entry.value : null;
+  },
+  write: async (key, value, ttlMs) => {
+    await caches.write({ tenant, key, value, ttlMs, tags: [] });
+  },
+});
+
+/** The cache a task may use: that of its tenant, where its run wants one. */
+const cacheOfTask =
+  (caches: StateStore['caches']) =>
+  (task: TaskDispatched): TenantCache | null =>
+    task.data.cached ? tenantCache(caches, task.data.tenant) : null;

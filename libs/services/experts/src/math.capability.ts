@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { symbolicOperationOf, symbolicOperations, type Symbolic, type SymbolicArgs, type SymbolicOperation } from '@conclave/ports';
 import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';

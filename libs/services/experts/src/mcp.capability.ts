@@ -2,7 +2,7 @@ import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { oneLine, type ToolServers } from '@conclave/ports';
 import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { repairArguments } from './tools/repair-arguments.js';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Longest text of a fact, in characters. */
 const longestFact = 4_000;

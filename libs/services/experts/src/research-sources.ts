@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure, isOutage, type TaskDispatched } from '@conclave/contracts';
 import { firstCharacters, noticesAbout, visibleText, type PageReader, type Search, type SearchHit } from '@conclave/ports';
 import { bestPassages, freshness, freshnessOf, normalisedQuery } from '@conclave/strategies';

@@ -1,16 +1,17 @@
-import 'reflect-metadata';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { errorBody, Failure } from '@conclave/contracts';
+import { errorBody, Failure, methodsOf, patternOf, routes } from '@conclave/contracts';
 import { nestLog } from '@conclave/platform';
-import { doors } from './http/doors.js';
-import { FailureFilter } from './http/failure-response.js';
-import { responseHeaders } from './http/response-headers.js';
+import type { NextFunction, Request, Response } from 'express';
+import { FailureFilter, sendFailure } from './http/failure-response.js';
 import { GatewayModule } from './gateway.module.js';
-import { type GatewayOptions, limitsOf } from './options.js';
+import { type GatewayOptions, limitsOf, type GatewayMetrics } from './options.js';
+import { strangeness } from './http/hosts.js';
 
 /** Milliseconds a kept connection may be idle: longer than the 60 s of usual load balancers, so that they close first. */
 const keepAliveMs = 75_000;
@@ -63,3 +64,46 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket & { _http
     `HTTP/1.1 ${line}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nx-conclave: 1\r\nx-request-id: req_unread\r\nx-should-retry: false\r\nconnection: close\r\n\r\n${body}`,
   );
 }
+
+/** Before every route, known or not: while no keys are asked for, nobody is answered under a strange name or for a strange page. */
+function doors(options: GatewayOptions) {
+  const rules = { allowedHosts: options.access?.allowedHosts ?? [], open: options.access?.open ?? false };
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const failure = options.keys === null ? strangeness(request, rules) : null;
+    if (failure === null) return next();
+    options.metrics.onRefused(failure.code);
+    sendFailure(response, failure, limitsOf(options).retryAfterS);
+  };
+}
+
+const templates = routes.map((route) => ({
+  path: route.path,
+  pattern: patternOf(route),
+}));
+
+/** Path of the route table that a raw path belongs to; `other` for paths nobody serves, so that labels stay bounded. */
+const routeOf = (path: string): string => templates.find(({ pattern }) => pattern.test(path))?.path ?? 'other';
+
+/** Headers that every response carries, errors included, and one observation per request. A client's own `x-request-id` is kept. */
+function responseHeaders(metrics: GatewayMetrics) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const began = performance.now();
+    const given = request.headers['x-request-id'];
+    response.setHeader(
+      'x-request-id',
+      typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : `req_${randomUUID().replaceAll('-', '')}`,
+    );
+    response.setHeader('x-conclave', '1');
+    response.once('close', () => {
+      metrics.onRequest({
+        method: methodLabel(request),
+        route: routeOf(request.path),
+        status: response.headersSent ? response.statusCode : 499,
+        ms: performance.now() - began,
+      });
+    });
+    next();
+  };
+}
+
+const methodLabel = (request: Request): string => (methodsOf(request.path).includes(request.method) ? request.method : 'other');

@@ -14,7 +14,7 @@ import type {
 } from '@conclave/ports';
 
 /** What the name in `model` stands for; aliases are applied already. */
-export type AnswerCacheName = 'exact' | 'semantic';
+export type CacheName = 'exact' | 'semantic' | 'plan';
 
 export type Resolved = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
 
@@ -81,7 +81,7 @@ export interface GatewayMetrics {
   onCancel(reason: 'disconnect' | 'command'): void;
   /** A call to a model outside a run. */
   onCall(call: CallRecorded): void;
-  onCache(lookup: { readonly cache: AnswerCacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;
+  onCache(lookup: { readonly cache: CacheName; readonly result: 'hit' | 'miss' | 'failed' }): void;
 }
 
 export interface GatewayLimits {

@@ -4,11 +4,7 @@ import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import { RUN_STREAM, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
-import { criticCapability } from './critic.capability.js';
-import { gapCapability } from './gap.capability.js';
-import { hintsCapability, scoreCapability } from './refinement.capabilities.js';
-import { synthesisCapability } from './synthesis.capability.js';
-import { thinkingCapability } from './thinking.capability.js';
+import { judgeCapabilities } from './judges.js';
 
 /** The judge's half of the merger: its calls are tasks like any other. */
 @Controller()
@@ -20,14 +16,7 @@ export class JudgeHandler {
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) stream: ShownIn,
   ) {
-    this.capabilities = new Map([
-      ['judge.gap', gapCapability(maker)],
-      ['judge.synthesis', synthesisCapability(maker, stream)],
-      ['judge.thinking', thinkingCapability(maker, stream)],
-      ['judge.hints', hintsCapability(maker, stream)],
-      ['judge.score', scoreCapability(maker)],
-      ['judge.critic', criticCapability(maker, stream)],
-    ]);
+    this.capabilities = judgeCapabilities(maker, stream);
   }
 
   @EventPattern('TaskDispatched')

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CommandIssued, commandId, makeEvent } from '@conclave/contracts';
-import { LOGGER, METRICS, type Logger, type Metrics } from '@conclave/platform';
+import { LOGGER, METRICS, traceparentIn, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 
 /** Milliseconds that a parked run waits for a client to come back, as the configuration says. */
@@ -70,7 +70,9 @@ export class RunParking implements OnApplicationBootstrap, OnApplicationShutdown
     await this.state.runs.cancel(runId);
     const seq = await this.state.runs.nextCommandSeq(runId);
     const reason = 'its gateway was gone and no client came back';
-    const address = { id: commandId(runId, seq), runId, source: 'merger', time: now } as const;
+    const id = commandId(runId, seq);
+    const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
+    const address = { id, runId, source: 'merger', time: now, traceparent } as const;
     const body = { seq, actor: 'merger', issuedAt: now, command: { name: 'cancel', reason } } as const;
     await this.log.publish([makeEvent(CommandIssued, address, body)]);
     this.logger.info('A parked run was cancelled.', { run: runId });

@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Event } from '@conclave/contracts';
-import { noCrashPoints, silentLogger } from '@conclave/platform';
-import type { DueTimer, EventLog, StateStore } from '@conclave/ports';
+import { noCrashPoints, openMetrics, silentLogger } from '@conclave/platform';
+import { MemoryStores, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
+import { counting, nthInput, timer as armed, until, type Tally } from '@conclave/ports/suites';
 import { TimerPump } from './timer-pump.js';
 
 const timer = (n: number): DueTimer => ({ runId: `run_${String(n).padStart(8, '0')}`, name: 'due', arm: 1, dueAt: 5 });
 /** Every run has a task whose time is over and one whose time is not. */
 const task = (startBy: number) => ({ status: 'open', started: false, startBy, deadline: 90_000, taskClass: 'expert' });
 const stateOf = (runId: string) => ({ tasks: { [`${runId}/0/x1`]: task(-2_000), [`${runId}/0/x2`]: task(50_000) } });
+
+const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 
 /** A world of due timers; `failing` publications fail first. */
 function world(count: number, failing = 0) {
@@ -24,7 +27,11 @@ function world(count: number, failing = 0) {
     now: () => Promise.resolve(9),
     journal: { started: () => Promise.resolve(true) },
     leases: { liveWorkers: () => Promise.resolve(2) },
-    runs: { unpublished: () => Promise.resolve([]), read: (runId: string) => Promise.resolve({ state: stateOf(runId) }) },
+    runs: {
+      unpublished: () => Promise.resolve([]),
+      read: (runId: string) => Promise.resolve({ state: stateOf(runId) }),
+      header: () => Promise.resolve({ traceparent }),
+    },
     timers: {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),
       remove: (one: DueTimer) => {
@@ -49,7 +56,7 @@ function world(count: number, failing = 0) {
       return Promise.resolve();
     },
   } as unknown as EventLog;
-  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints), empty, published, order };
+  return { pump: new TimerPump(state, log, silentLogger, noCrashPoints, { count: () => undefined }), empty, published, order };
 }
 
 describe('the timer pump', () => {
@@ -62,6 +69,7 @@ describe('the timer pump', () => {
     expect(published[0]).toMatchObject({
       id: 'run_00000000/timer/1',
       data: { arm: 1, firedAt: 9, tasks: [{ taskId: 'run_00000000/0/x1', started: true, liveWorkers: 2 }] },
+      traceparent: expect.stringContaining('ab'.repeat(16)),
     });
     for (const n of [0, 99, 229]) {
       const { runId } = timer(n);
@@ -75,5 +83,27 @@ describe('the timer pump', () => {
     await empty;
     await pump.onApplicationShutdown();
     expect(published).toHaveLength(1);
+  });
+
+  it('drops a timer of which no event can be made, says and counts it, and fires the others of the batch and those behind', async () => {
+    const { state } = new MemoryStores().connect('merger');
+    const arm = (runId: string, names: readonly string[]) =>
+      state.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { arm: names.map((name, at) => armed(name, at)) }));
+    await arm('no run at all', ['wall']);
+    await arm('run_00000001', ['planning', ...Array.from({ length: 120 }, (_, n) => `task:${n}`)]);
+    const published: string[] = [];
+    const log = {
+      publish: (events: readonly Event[]) => Promise.resolve(void published.push(...events.map(({ runId }) => runId))),
+    } as unknown as EventLog;
+    const metrics = openMetrics({ runtime: false });
+    const told: unknown[] = [];
+    const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
+    const pump = new TimerPump(state, log, logger, noCrashPoints, metrics);
+    pump.onApplicationBootstrap();
+    await until('every timer has gone', async () => (await state.timers.due(1)).length === 0);
+    await pump.onApplicationShutdown();
+    expect(published).toEqual(Array.from({ length: 121 }, () => 'run_00000001'));
+    expect(await metrics.text()).toContain('conclave_timers_dropped_total 1');
+    expect(told).toMatchObject([[expect.stringContaining('dropped'), { run: 'no run at all', timer: 'wall', arm: 1 }]]);
   });
 });

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { makeEvent, TimerFired, timerId } from '@conclave/contracts';
+import { Failure, isOutage, makeEvent, TimerFired, timerId } from '@conclave/contracts';
 import { overdueTasks, type RunState } from '@conclave/loop';
-import { CRASH_POINTS, LOGGER, type CrashPoints, type Logger } from '@conclave/platform';
+import { CRASH_POINTS, LOGGER, METRICS, traceparentIn, type CrashPoints, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
 /** Longest nap between two looks at the timers. */
@@ -26,6 +26,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(EVENT_LOG) private readonly log: EventLog,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CRASH_POINTS) private readonly crashPoints: CrashPoints,
+    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -56,9 +57,24 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     if (due.length === 0) return this.state.timers.wait(maxWaitMs, this.stop.signal);
     this.crashPoints.reached('merger', 'timer-due', due[0]!.runId);
     const now = await this.state.now();
-    await this.log.publish(await Promise.all(due.map((timer) => this.fired(timer, now))));
+    const fired = await Promise.all(due.map((timer) => this.firedOrDropped(timer, now)));
+    const events = fired.filter((event) => event !== null);
+    if (events.length > 0) await this.log.publish(events);
     this.crashPoints.reached('merger', 'timer-published', due[0]!.runId);
     for (const timer of due) await this.state.timers.remove(timer);
+  }
+
+  /** Null for a timer of which no event can be made, now or later: it must not hold those that are due beside and after it. */
+  private async firedOrDropped(timer: DueTimer, now: number) {
+    try {
+      return await this.fired(timer, now);
+    } catch (error) {
+      if (!(error instanceof Failure) || isOutage(error)) throw error;
+      this.metrics.count('timers_dropped_total', {});
+      const { runId: run, name, arm } = timer;
+      this.logger.error('A timer was dropped: no event can be made of it.', { run, timer: name, arm, error });
+      return null;
+    }
   }
 
   private async fired({ runId, arm, dueAt }: DueTimer, now: number) {
@@ -71,8 +87,9 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
         liveWorkers: await this.state.leases.liveWorkers(taskClass),
       })),
     );
-    const address = { id: timerId(runId, arm), runId, source: 'merger', time: now } as const;
-    return makeEvent(TimerFired, address, { runId, arm, dueAt, firedAt: now, tasks });
+    const id = timerId(runId, arm);
+    const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
+    return makeEvent(TimerFired, { id, runId, source: 'merger', time: now, traceparent }, { runId, arm, dueAt, firedAt: now, tasks });
   }
 
   private async sweep(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Event } from '@conclave/contracts';
 import type { Calls, JournalledToolCall } from '@conclave/calls';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 export type JournalledLook = Omit<JournalledToolCall, 'afterRun' | 'onBegun'>;
 

@@ -10,7 +10,7 @@ import {
   type Search,
   type VectorRecord,
 } from '@conclave/ports';
-import { planning, question, template } from './__fixtures__/planning.js';
+import { keptPlan, planning, question, template } from './__fixtures__/planning.js';
 import { withLearned, type LookupParts } from './lookup.js';
 
 const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'Answer it.', capability: 'expert.general' }] });
@@ -177,7 +177,7 @@ describe('what was learned', () => {
   };
 
   it('is offered to every plan that may use it, also in a later round, to experts as evidence', async () => {
-    const world = planning([plan, plan], undefined, { graph: await graphOf('Aurora bridge') });
+    const world = planning([plan], undefined, { graph: await graphOf('Aurora bridge') });
     const told = ({ tasks }: Awaited<ReturnType<typeof world.plan>>) =>
       tasks.map(({ id, capability, needs }) => [id, capability, ...needs]);
     const offered = [
@@ -185,8 +185,10 @@ describe('what was learned', () => {
       ['x1', 'expert.general', 'learned'],
     ];
     expect(told(await world.plan('run_1'))).toEqual(offered);
-    // A plan of the cache gets it too, and keeps none.
-    expect(told(await world.plan('run_2'))).toEqual(offered);
+    // A plan of the cache gets it too, once.
+    const kept = await world.plan('run_2', { plan: keptPlan });
+    expect(told(kept)).toEqual(offered);
+    expect(told(await world.plan('run_4', { plan: kept }))).toEqual(offered);
     expect(world.prompts).toHaveLength(1);
   });
 

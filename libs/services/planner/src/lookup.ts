@@ -14,7 +14,7 @@ import {
 import type { Calls } from '@conclave/calls';
 import { bothEnds, questionTerms } from '@conclave/questions';
 import { isAbout, mayBearOn } from '@conclave/strategies';
-import { z } from 'zod';
+import * as z from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
 /** Number of the call that looks: above every other of one plan. */
@@ -47,7 +47,7 @@ type Look = Omit<JournalledLook, 'index' | 'name' | 'purpose' | 'request'>;
 
 /** Looks whether documents or what was learned have anything to say about a question: full text and vectors, no model. */
 export class Lookup {
-  readonly #emptyUntil = new Map<string, number>();
+  private readonly emptyUntil = new Map<string, number>();
 
   constructor(
     private readonly parts: LookupParts,
@@ -134,7 +134,7 @@ export class Lookup {
     const { graph, vectors, embedder } = this.parts;
     if (!template.capabilities.includes('graph') || (!graph && !vectors)) return false;
     const { tenant } = caller;
-    if ((this.#emptyUntil.get(tenant) ?? 0) > performance.now()) return false;
+    if ((this.emptyUntil.get(tenant) ?? 0) > performance.now()) return false;
     const counts = Promise.all([
       graph?.stats(tenant).then(({ relations, syntheses }) => relations + syntheses) ?? 0,
       vectors && embedder ? vectors.count({ tenant, collection: collectionOf(factsPurpose, embedder) }) : 0,
@@ -143,8 +143,8 @@ export class Lookup {
       () => true,
     );
     const learned = await within(this.withinMs, counts, () => true);
-    if (this.#emptyUntil.size > 10_000) this.#emptyUntil.clear();
-    if (!learned) this.#emptyUntil.set(tenant, performance.now() + nothingLearnedMs);
+    if (this.emptyUntil.size > 10_000) this.emptyUntil.clear();
+    if (!learned) this.emptyUntil.set(tenant, performance.now() + nothingLearnedMs);
     return learned;
   }
 }

@@ -2,7 +2,7 @@ import type { PlannedTask, PlanRequested } from '@conclave/contracts';
 import type { StateStore } from '@conclave/ports';
 import type { Calls } from '@conclave/calls';
 import { thompsonOrder, type Random } from './thompson.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
 /** Number of the call that draws the order: above every other of one plan. */

@@ -75,7 +75,7 @@ function planner(options: { cancelled?: boolean; started?: boolean; status?: str
     },
   } as unknown as CallMaker;
   return {
-    handler: new PlannerHandler(state, maker, { append }, { count: () => undefined }, Math.random),
+    handler: new PlannerHandler(state, maker, { append }, Math.random),
     asked,
     said: () => lines.flatMap((line) => (line.kind === 'progress' ? [line.text] : [])),
   };
@@ -90,7 +90,7 @@ describe('the planner', () => {
     const [plan, ...records] = (await handler.onRequest(request, context)) as unknown as [{ data: unknown }, ...unknown[]];
     expect(plan.data).toMatchObject({ reAsks: 2, fallback: false, usage: { calls: 3, prompt: 30 }, tasks: [{ id: 'x1' }] });
     expect(records).toHaveLength(3);
-    expect(asked.map(({ index }) => index)).toEqual([0, 4, 8]);
+    expect(asked.map(({ index }) => index)).toEqual([0, 32, 64]);
     expect(asked[2]!.prompt).toContain('no task');
   });
 

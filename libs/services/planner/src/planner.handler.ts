@@ -1,18 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import {
-  addUsage,
-  Failure,
-  makeEvent,
-  noUsage,
-  PlanCreated,
-  planId,
-  type Event,
-  type GapDetected,
-  type PlanRequested,
-} from '@conclave/contracts';
+import { Failure, makeEvent, noUsage, PlanCreated, planId, type Event, type GapDetected, type PlanRequested } from '@conclave/contracts';
 import { fallbackTasks } from '@conclave/loop';
-import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
+import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
   EMBEDDER,
@@ -31,26 +21,24 @@ import {
 } from '@conclave/ports';
 import {
   abortRun,
-  askModels,
   CALL_MAKER,
   insteadOf,
+  performAsk,
   promptDetail,
   thinkAloud,
   type Calls,
   type ShownIn,
   type ThoughtLine,
+  type Try,
   type WorkState,
 } from '@conclave/calls';
-import { plannerPrompt, readPlan, reAskPlan, withVision, type PlanReply } from '@conclave/strategies';
+import { planAsk, withVision } from '@conclave/strategies';
 import { type Random } from './thompson.js';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
-import { mayCachePlan, PlanCache } from './plan-cache.js';
 
-/** Tries of one plan: the first and two re-asks with what was wrong. */
-const tries = 3;
 /** Calls one try may cost: its model with two repeats, and one fallback. */
 const callsPerTry = 4;
 
@@ -59,22 +47,20 @@ export const RANDOM = Symbol('Random');
 
 /** All of the state that a planner looks at. */
 export type PlannerState = WorkState & {
-  readonly caches: Pick<StateStore['caches'], 'read' | 'write'>;
   readonly scores: Pick<StateStore['scores'], 'read'>;
 };
 
-const planningLine = (model: string, complexity: string, closesGap: boolean, tried: number): string =>
-  tried > 0
-    ? `${model} is asked for the plan again (attempt ${tried + 1} of ${tries})`
+const planningLine = (model: string, complexity: string, closesGap: boolean, { n, of }: Try): string =>
+  n > 1
+    ? `${model} is asked for the plan again (attempt ${n} of ${of})`
     : closesGap
       ? `${model} plans how to close the gap`
       : `${model} makes the plan of a ${complexity} question`;
 
 /** Whether a plan can be used; of one that cannot, what is wrong with it. */
-function resultLine(plan: PlanReply, tried: number): string {
-  if (plan.ok) return 'The plan has come';
-  const why = plan.faults[0] ?? '';
-  return `The plan could not be used (attempt ${tried + 1} of ${tries}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
+function resultLine([why]: readonly string[], { n, of }: Try): string {
+  if (why === undefined) return 'The plan has come';
+  return `The plan could not be used (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
 }
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
@@ -82,18 +68,9 @@ type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 /** A plan of which nothing is known yet. */
 const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
-/** A reply that could not be used, and why. */
-interface Asked {
-  readonly reply: string;
-  readonly faults: readonly string[];
-}
-/** Tokens that a reply which is shown again, with its faults, may take. */
-const reAskTokens = 1_500;
-
 /** Splits a goal into tasks; on a gap, makes the plan of the next round. One plan per epoch, whoever makes it. */
 @Controller()
 export class PlannerHandler {
-  private readonly plans: PlanCache;
   private readonly choices: ModelChoices;
   private readonly lookup: Lookup;
 
@@ -101,14 +78,12 @@ export class PlannerHandler {
     @Inject(STATE) private readonly state: PlannerState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(RUN_STREAM) private readonly stream: ShownIn,
-    @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
     @Inject(RANDOM) random: Random,
     @Inject(SEARCH) search: Search | null = null,
     @Inject(GRAPH) graph: KnowledgeGraph | null = null,
     @Inject(VECTORS) vectors: Vectors | null = null,
     @Inject(EMBEDDER) embedder: Embedder | null = null,
   ) {
-    this.plans = new PlanCache(state.caches, maker);
     this.choices = new ModelChoices(state.scores, maker, random);
     this.lookup = new Lookup({ search, graph, vectors, embedder }, maker);
   }
@@ -173,80 +148,60 @@ export class PlannerHandler {
     };
     if (level.complexity === 'trivial' && gap === null)
       return planned({ ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] });
+    if (gap === null && request.plan) {
+      await this.show(runId, owner, 1, request, [
+        { n: 0, code: 'planner.result', text: 'The plan comes from the plan cache', detail: JSON.stringify(request.plan.tasks) },
+      ]);
+      return planned({ ...blank, ...request.plan, safety: level.safety, epoch, cached: true });
+    }
     const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
     const records: Event[] = [];
-    const isCacheable = gap === null && mayCachePlan(request);
-    if (isCacheable) {
-      const found = await this.plans.find(look, request);
-      if (found.kind === 'busy') return defer(found.retryInMs);
-      records.push(...found.records);
-      if (found.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
-      this.metrics.count(found.value ? 'cache_hits_total' : 'cache_misses_total', { cache: 'plan' });
-      if (found.value) {
-        await this.show(runId, owner, 1, request, [
-          { n: 0, code: 'planner.result', text: 'The plan comes from the plan cache', detail: JSON.stringify(found.value.tasks) },
-        ]);
-        return planned({ ...blank, ...found.value, safety: level.safety, epoch, cached: true }, records);
-      }
-    }
-    let usage = noUsage;
-    let asked: readonly Asked[] = [];
     let shownAttempt = 1;
-    for (let tried = 0; tried < tries; tried += 1) {
-      const answered = await askModels(this.maker, {
+    const asked = await performAsk(
+      this.maker,
+      planAsk,
+      { request, gap, complexity: level.complexity },
+      {
         runId,
         owner,
         purpose: 'plan',
         models: request.template.planner.models,
-        messages: (promptTokens) =>
-          asked.reduce(
-            (messages, { reply, faults }) => reAskPlan(messages, reply, faults),
-            plannerPrompt(request, gap, promptTokens - asked.length * reAskTokens, level.complexity),
-          ),
         contexts: request.template.contexts,
-        temperature: 0,
         deadline,
-        calls: Math.min(callsPerTry, left.model_calls - usage.calls),
-        tokens: left.tokens - usage.prompt - usage.completion,
+        calls: left.model_calls,
+        callsPerTry,
+        tokens: left.tokens,
         cost: request.limits.cost,
         prices: request.template.prices,
         signal,
-        firstIndex: tried * callsPerTry,
-        onBegun: (attempt, model, messages, before) => {
+        onBegun: ({ attempt, model, messages, before }, tried) => {
           shownAttempt = attempt;
           const text = `${planningLine(model, level.complexity, gap !== null, tried)}${insteadOf(before)}`;
           return this.show(runId, owner, attempt, request, [{ n: 0, code: 'planner.prompt', text, detail: promptDetail(messages) }]);
         },
-      });
-      if (answered.kind === 'busy') return defer(answered.retryInMs);
-      records.push(...answered.records);
-      usage = addUsage(usage, answered.usage);
-      if (answered.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
-      if (answered.kind === 'failed') {
-        const text = `No plan came: ${answered.failure.message}`;
-        await this.show(runId, owner, Math.max(shownAttempt, answered.attempt), request, [{ n: 1, code: 'planner.result', text }]);
-        return [
-          this.created(runId, { ...blank, ...level, epoch, reAsks: tried, failure: answered.failure, usage }),
-          ...(looked?.records ?? []),
-          ...records,
-        ];
-      }
-      const plan = readPlan(answered.reply.content, request.template, request.goal, level.complexity);
-      await this.show(runId, owner, answered.attempt, request, [
-        { n: 1, code: 'planner.result', text: resultLine(plan, tried), detail: answered.reply.content },
-      ]);
-      if (plan.ok) {
-        const { searchQuestion } = plan;
-        const tasks = [...(gap === null ? withVision(plan.tasks, request, level.complexity) : plan.tasks)];
-        if (isCacheable)
-          await this.plans.keep(runId, request, { complexity: level.complexity, signals: level.signals, tasks, searchQuestion });
-        return planned({ ...blank, ...level, epoch, tasks, searchQuestion, reAsks: tried, usage }, records);
-      }
-      asked = [...asked, { reply: answered.reply.content, faults: plan.faults }];
+        onRead: ({ attempt, reply, faults }, tried) =>
+          this.show(runId, owner, attempt, request, [
+            { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
+          ]),
+      },
+    );
+    if (asked.kind === 'busy') return defer(asked.retryInMs);
+    records.push(...asked.records);
+    if (asked.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
+    const { usage, reAsks } = asked;
+    if (asked.kind === 'failed') {
+      const text = `No plan came: ${asked.failure.message}`;
+      await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [{ n: 1, code: 'planner.result', text }]);
+      return [
+        this.created(runId, { ...blank, ...level, epoch, reAsks, failure: asked.failure, usage }),
+        ...(looked?.records ?? []),
+        ...records,
+      ];
     }
-    const fallback = fallbackTasks(request.goal);
-    const tasks = [...(gap === null ? withVision(fallback, request, level.complexity) : fallback)];
-    return planned({ ...blank, ...level, epoch, tasks, fallback: true, reAsks: tries - 1, usage }, records);
+    const isFallback = asked.kind === 'unreadable';
+    const { tasks: wanted, searchQuestion } = isFallback ? { tasks: fallbackTasks(request.goal), searchQuestion: null } : asked.output;
+    const tasks = [...(gap === null ? withVision(wanted, request, level.complexity) : wanted)];
+    return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);
   }
 
   /** Old work is not done again: a run that is over or flagged, and a plan whose time has passed, need no call. */

@@ -62,7 +62,7 @@ function lastAnswer(view: CommitteeView, reason: string): Draft | null {
 
 const committee = (id: 'single-pass' | 'agentic'): Strategy<Own> => ({
   id,
-  commands: ['pause', 'resume'],
+  commands: ['cancel', 'pause', 'resume'],
   limits: (view) => {
     const isOnce = modeOf({ ...view, own: view.own ?? initialOwn }) === 'none';
     const replans = isOnce ? 0 : view.template.max_agentic_rounds;

@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Fact, PlannedTask, TaskInput } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
-import { unborn, type BornRun, type TaskState } from '@conclave/loop';
-import { synthesisPrompt } from '../prompts/task-prompts.js';
-import { findings, gapInput, ledgerAnswer, planSummary, synthesisInput, taskInput } from './context.js';
+import type { RunState, TaskState } from '@conclave/loop';
+import { anyRoom } from '../asks/ask.js';
+import { synthesisAsk } from '../asks/synthesis.js';
+import { gapInput, synthesisInput, taskInput as inputOf } from './context.js';
+import { ledgerAnswer, roundSummary } from './ledger.js';
+import { initialOwn, type CommitteeView, type Own } from './own.js';
+import { Scenario } from '../testing/scenario.js';
 
 const runId = 'run_00000001';
 const fact = (text: string, changes: Partial<Fact> & { kind?: Fact['source']['kind'] } = {}): Fact => ({
@@ -22,13 +26,28 @@ const spec = (id: string, capability: string, task: string, needs: string[] = []
   needs,
   metadata_filters: null,
 });
-const settled = (of: PlannedTask, epoch: number, result: Partial<NonNullable<TaskState['result']>>): TaskState => ({
+const settled = (
+  of: PlannedTask,
+  epoch: number,
+  result: Partial<NonNullable<TaskState['result']>>,
+  more: Partial<TaskState> = {},
+): TaskState => ({
   spec: of,
+  action: null,
+  models: [],
+  learn: 'settled',
+  stream: 'held',
   epoch,
   taskClass: 'expert',
+  helper: false,
   status: 'settled',
   allowance: null,
-  openedAt: 1,
+  startBy: 0,
+  deadline: 0,
+  started: true,
+  accepted: true,
+  superseded: false,
+  unanswered: false,
   lateUsage: null,
   result: {
     status: 'ok',
@@ -36,23 +55,35 @@ const settled = (of: PlannedTask, epoch: number, result: Partial<NonNullable<Tas
     confidence: null,
     facts: 0,
     gaps: [],
+    refer: [],
     model: null,
     failure: null,
     usage: noUsage,
     attempt: 1,
     durationMs: 1,
-    settledAt: 1,
+    cutShort: false,
+    finding: null,
+    notes: [],
+    echoes: [],
     ...result,
   },
+  ...more,
 });
-function runWith(changes: { facts?: readonly Fact[]; tasks?: Record<string, TaskState>; epoch?: number } & Partial<BornRun>): BornRun {
-  const { facts = [], ...rest } = changes;
-  const run = { ...unborn(runId), goal: 'Where is it?', startedAt: Date.UTC(2026, 0, 2), ...rest } as BornRun;
-  run.template = { experts: { general: { t1: ['m@x'], prompt: 'Be general.' } } } as unknown as BornRun['template'];
-  run.memory = { ...run.memory, facts: [...facts] };
-  return run;
+interface Changes extends Partial<RunState['request']>, Partial<Pick<RunState, 'tasks' | 'epoch' | 'gap'>> {
+  readonly facts?: readonly Fact[];
+  readonly searchQuestion?: string | null;
+  readonly own?: Partial<Own>;
 }
-const synthesis = (run: BornRun) => synthesisInput(run, null) as Extract<TaskInput, { kind: 'synthesis' }>;
+function runWith({ facts = [], searchQuestion = null, tasks = {}, epoch = 0, gap = '', own = {}, ...request }: Changes): CommitteeView {
+  const begun = new Scenario({ experts: { general: { t1: ['m@x'], prompt: 'Be general.' } } });
+  begun.requested({}, { goal: 'Where is it?', requestedAt: Date.UTC(2026, 0, 2), ...request });
+  const state = begun.state!;
+  const run = { ...state, tasks, epoch, gap, memory: { ...state.memory, facts: [...facts], searchQuestion } };
+  return { run, own: { ...initialOwn, ...own }, template: run.request.template, budget: 'free', lastRound: false };
+}
+const taskInput = (view: CommitteeView, task: TaskState) => inputOf(view, '', task);
+const findings = (view: CommitteeView, epoch: number) => roundSummary({ ...view, run: { ...view.run, epoch } }, []).findings;
+const synthesis = (view: CommitteeView) => synthesisInput(view, null) as Extract<TaskInput, { kind: 'synthesis' }>;
 
 describe('what an expert gets', () => {
   it('is images for the one that can see alone, and files for everybody', () => {
@@ -88,11 +119,10 @@ describe('what an expert gets', () => {
 
 describe('what the gap check is asked', () => {
   it('is the goal in the words of the user, and the full question only for a follow-up', () => {
-    const run = runWith({});
-    run.memory = { ...run.memory, searchQuestion: 'Where is the tower?' };
-    expect(gapInput(run, null)).toMatchObject({ question: 'Where is it?', mode: 'evidence', draft: null });
-    run.conversation = [{ role: 'user', content: 'There is a tower.' }];
-    expect(gapInput(run, null)).toMatchObject({ question: 'Where is the tower?' });
+    const searchQuestion = 'Where is the tower?';
+    expect(gapInput(runWith({ searchQuestion }), null)).toMatchObject({ question: 'Where is it?', mode: 'evidence', draft: null });
+    const conversation = [{ role: 'user' as const, content: 'There is a tower.' }];
+    expect(gapInput(runWith({ searchQuestion, conversation }), null)).toMatchObject({ question: searchQuestion });
   });
   it('is told how sure every expert is that is heard, and what it left open', () => {
     const experts = (tasks: Record<string, TaskState>) =>
@@ -192,7 +222,7 @@ describe('what the composer gets', () => {
     expect(synthesis(run).contradictions).toEqual([
       'law (confidence 0.9): It opened in 1931. / science (confidence 0.9): It opened in 1932.',
     ]);
-    const prompt = synthesisPrompt(synthesis(run)).at(-1)!.content;
+    const prompt = synthesisAsk.prompt(synthesisAsk.input.parse(synthesis(run)), anyRoom).at(-1)!.content;
     expect(prompt).toContain('CONTRADICTIONS:\n<<<DATA\n- law (confidence 0.9): It opened in 1931. / science');
     expect(prompt).toContain('Say in the answer that they differ');
     expect(synthesis(runWith({ facts: facts.slice(0, 1), tasks: { a: tasks.a } })).contradictions).toBeUndefined();
@@ -205,10 +235,11 @@ describe('what the composer gets', () => {
 
 describe('history', () => {
   it('is one bounded line about a plan', () => {
-    expect(planSummary([spec('r1', 'research', 'find'), spec('x1', 'expert.general', 'w'.repeat(500))])).toMatch(
+    const summary = (...tasks: PlannedTask[]) => roundSummary(runWith({}), tasks).planSummary;
+    expect(summary(spec('r1', 'research', 'find'), spec('x1', 'expert.general', 'w'.repeat(500)))).toMatch(
       /^research: find; expert.general: w+…$/,
     );
-    expect(planSummary([spec('x1', 'expert.general', 'w'.repeat(500))])).toHaveLength(400);
+    expect(summary(spec('x1', 'expert.general', 'w'.repeat(500)))).toHaveLength(400);
   });
   it('is the new facts of a round, latest first and bounded', () => {
     const run = runWith({ facts: [fact('one'), fact('two\nlines'), fact('later', { epoch: 1 })] });
@@ -227,7 +258,7 @@ describe('the answer without a model', () => {
   });
   it('says what is known with its sources, what stays open and why it stopped', () => {
     const run = runWith({ facts: [fact('A is B.'), fact('I think C.', { kind: 'expert' })], gap: 'the year' });
-    run.memory.facts[0]!.source.url = 'http://x/a';
+    run.run.memory.facts[0]!.source.url = 'http://x/a';
     const draft = ledgerAnswer(run, 'The time is over.')!;
     expect(draft.text).toBe(
       'What was found so far:\n- I think C.\n- A is B. [1]\n\nStill open: the year\n\nWhy it stopped: The time is over.\n\nSources:\n[1] about A is B. — http://x/a',

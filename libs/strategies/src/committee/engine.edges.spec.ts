@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, noUsage } from '@conclave/contracts';
-import { step } from '@conclave/loop';
+import { describeRun, step } from '@conclave/loop';
+import { strategyOf } from '../registry.js';
 import { expert, research, runId, Scenario } from '../testing/scenario.js';
 
 const dispatches = (run: Scenario) =>
@@ -111,6 +112,44 @@ describe('the usage of a run', () => {
     expect(run.state!.spent.calls).toBe(before + 1);
     run.composed('maybe');
     expect(run.completed()).toMatchObject({ usage: { calls: before + 2 } });
+  });
+
+  it('is told together with the calls that are in flight when the run ends: dispatched tasks without an answer, and an awaited plan', () => {
+    const planning = new Scenario();
+    planning.requested();
+    planning.cancel();
+    expect(planning.completed()).toMatchObject({ openCalls: 1 });
+
+    const collecting = new Scenario();
+    collecting.requested({ concurrent_tasks: 2 });
+    collecting.planned(0, [research('r1', 'a'), expert('x1', 'b'), expert('x2', 'c'), expert('x3', 'd')]);
+    collecting.found('r1', 'A did.');
+    expect(collecting.dispatched()).toEqual(['0/r1', '0/x1', '0/x2']);
+    collecting.cancel();
+    expect(collecting.completed()).toMatchObject({ openCalls: 2 });
+    expect(describeRun(collecting.state, strategyOf)).toMatchObject({ terminal: true, usage: { total: { calls: 1 }, openCalls: 2, recorded: null } });
+  });
+
+  it('holds a call that was given up and answered late, which is in flight no more', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [expert('x1', 'answer'), expert('x2', 'slow'), expert('x3', 'slower')]);
+    run.answered('x1', 'yes');
+    run.now += 256_000;
+    run.fired();
+    run.result('x2', { status: 'cancelled', usage: { ...noUsage, calls: 1 }, attempt: 1 });
+    run.composed('yes');
+    expect(run.completed()).toMatchObject({ usage: { calls: 4 }, openCalls: 1 });
+  });
+
+  it('has no open calls beside it where all of them have ended', () => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.answered('x1', 'yes');
+    run.judged('complete');
+    run.composed('yes');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', openCalls: 0 });
   });
 });
 

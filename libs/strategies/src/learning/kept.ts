@@ -1,18 +1,9 @@
-import { CachedAnswer, Complexity, PlannedTask } from '@conclave/contracts';
-import { z } from 'zod';
+import { CachedAnswer } from '@conclave/contracts';
+import type * as z from 'zod';
 
 /** An answer as the answer caches keep it. */
 export const KeptAnswer = CachedAnswer.omit({ origin: true, distance: true });
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
-
-/** A plan as the plan cache keeps it: all that whoever made it would say again. */
-export const KeptPlan = z.object({
-  complexity: Complexity,
-  signals: z.array(z.string()),
-  tasks: z.array(PlannedTask).min(1),
-  searchQuestion: z.string().nullable(),
-});
-export type KeptPlan = z.infer<typeof KeptPlan>;
 
 /** Tag of everything that was kept of a run: what has to go when its answer was bad. */
 export const runTag = (runId: string): string => `run:${runId}`;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Attachment, estimatePrompt, imageTokens, promptMarks as marks, type TaskInputDraft } from '@conclave/contracts';
 import { filesLength, quotedFile, referencesTo } from './attached.js';
 import { plannerPrompt, type PlannerRequest } from './planner-prompt.js';
-import { expertPrompt } from './task-prompts.js';
+import { expertPrompt } from './expert-prompt.js';
 
 const image: Attachment = { kind: 'image', mime: 'image/png', name: null, blob: 'a'.repeat(64), bytes: 9_000, url: null };
 const file: Attachment = {

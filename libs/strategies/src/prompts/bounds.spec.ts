@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { estimatePrompt, type Fact, type PlanRequested, type TaskInputDraft, type TextMessage } from '@conclave/contracts';
 import { plannerPrompt } from './planner-prompt.js';
 import { asData } from './quoting.js';
-import { expertPrompt, synthesisPrompt, taskPrompt } from './task-prompts.js';
+import { anyRoom } from '../asks/ask.js';
+import { synthesisAsk } from '../asks/synthesis.js';
+import { expertPrompt } from './expert-prompt.js';
 
 const turns = Array.from({ length: 40 }, (_, n): TextMessage => ({
   role: n % 2 ? 'assistant' : 'user',
@@ -31,6 +33,9 @@ const synthesis = (
   ...changes,
 });
 
+const synthesisPrompt = (input: Extract<TaskInputDraft, { kind: 'synthesis' }>, tokens = anyRoom.tokens) =>
+  synthesisAsk.prompt(synthesisAsk.input.parse(input), { ...anyRoom, tokens });
+
 describe('a prompt for a small context', () => {
   it('loses the oldest turns first and stays below the bound', () => {
     const prompt = synthesisPrompt(synthesis(), 3_000);
@@ -50,7 +55,6 @@ describe('a prompt for a small context', () => {
 
   it('is written whole where nobody knows the context', () => {
     expect(synthesisPrompt(synthesis())).toHaveLength(turns.length + 2);
-    expect(taskPrompt(synthesis())).toEqual(synthesisPrompt(synthesis()));
   });
 
   it('is short for planner and expert too', () => {

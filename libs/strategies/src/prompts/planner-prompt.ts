@@ -1,7 +1,7 @@
 import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
@@ -122,13 +122,3 @@ function resultLines(results: NonNullable<GapDetected['data']['results']>): read
     'A task that corrects or answers anew what one of these did carries "redoes": "its id"; the better result takes its place.',
   ];
 }
-
-/** Second and third try: the same conversation with the faulty reply and what was wrong with it. */
-export const reAskPlan = (messages: readonly PromptMessage[], reply: string, faults: readonly string[]): readonly PromptMessage[] => [
-  ...messages,
-  { role: 'assistant', content: bounded(reply, 4_000) },
-  {
-    role: 'user',
-    content: `That plan cannot be used:\n${faults.map((fault) => `- ${fault}`).join('\n')}\nReply again with the corrected JSON only.`,
-  },
-];

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { Fact, GapDetected, PlanRequested } from '@conclave/contracts';
 import { plannerPrompt } from './planner-prompt.js';
 import { asData } from './quoting.js';
-import { gapPrompt } from './judge-prompts.js';
-import { expertPrompt, synthesisPrompt } from './task-prompts.js';
+import { anyRoom } from '../asks/ask.js';
+import { gapAsk } from '../asks/gap.js';
+import { synthesisAsk } from '../asks/synthesis.js';
+import { expertPrompt } from './expert-prompt.js';
 
 const fact = (text: string): Fact => ({
   text,
@@ -78,10 +80,13 @@ describe('the words of the user', () => {
     ],
     [
       'the composer',
-      synthesisPrompt({
-        ...{ kind: 'synthesis', question: goal, conversation: [], system: null, facts: [], answers: [], failed: [], openGap: null },
-        ...{ parameters: {}, startedOn: '2026-01-02' },
-      }),
+      synthesisAsk.prompt(
+        {
+          ...{ kind: 'synthesis', question: goal, conversation: [], system: null, facts: [], answers: [], failed: [], openGap: null },
+          ...{ thinking: null, parameters: {}, startedOn: '2026-01-02' },
+        },
+        anyRoom,
+      ),
     ],
   ])('reach %s with every space and every line', (_who, prompt) => {
     expect(prompt.map(({ content }) => content).join('\n')).toContain(goal);
@@ -94,7 +99,9 @@ describe('the gap check', () => {
       { category: 'law', task: 'Say what holds', confidence: 0.4, gaps: ['the statute', 'the date'] },
       { category: 'general', task: 'Say it', confidence: 0.9, gaps: [] },
     ];
-    const user = gapPrompt({ kind: 'gap', question: 'Q?', mode, draft: 'A draft.', facts: [fact('A fact.')], experts }).at(-1)!.content;
+    const user = gapAsk
+      .prompt({ kind: 'gap', question: 'Q?', mode, draft: 'A draft.', facts: [fact('A fact.')], experts }, anyRoom)
+      .at(-1)!.content;
     expect(user).toContain(
       '- law (Say what holds): confidence 0.4; GAPS: the statute; the date\n- general (Say it): confidence 0.9; GAPS: none',
     );
@@ -110,7 +117,10 @@ describe('quoted text', () => {
 
 describe('the gap prompt', () => {
   it('has the exact words of the detector, with the facts in place of the answer in evidence mode', () => {
-    const text = gapPrompt({ kind: 'gap', question: 'Where?', mode: 'evidence', draft: null, facts: [fact('It is in B.')] })[1]!.content;
+    const text = gapAsk.prompt(
+      { kind: 'gap', question: 'Where?', mode: 'evidence', draft: null, facts: [fact('It is in B.')] },
+      anyRoom,
+    )[1]!.content;
     expect(text).toContain(
       'Based on the original question and the current answer, assess completion:\nORIGINAL QUESTION: Where?\nCURRENT ANSWER: <<<DATA\n[1] It is in B.',
     );
@@ -122,21 +132,23 @@ describe('the gap prompt', () => {
 
 describe('the composer prompt', () => {
   it('gives the system message of the client verbatim and names failed tasks and the open gap', () => {
-    const prompt = synthesisPrompt({
-      kind: 'synthesis',
+    const input = {
+      kind: 'synthesis' as const,
       question: 'Where?',
       conversation: [
-        { role: 'user', content: 'Hi' },
-        { role: 'assistant', content: 'Hello' },
+        { role: 'user' as const, content: 'Hi' },
+        { role: 'assistant' as const, content: 'Hello' },
       ],
       system: 'Answer like a pirate.',
       facts: [],
       answers: [],
       failed: [{ capability: 'research', task: 'q', reason: 'down' }],
       openGap: 'the place',
+      thinking: null,
       parameters: {},
       startedOn: '2026-01-02',
-    });
+    };
+    const prompt = synthesisAsk.prompt(input, anyRoom);
     expect(prompt[0]!.content).toContain('System message of the client:\nAnswer like a pirate.');
     expect(prompt[0]!.content).toContain('2026-01-02');
     expect(prompt.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'user']);

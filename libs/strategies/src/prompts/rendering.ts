@@ -1,7 +1,7 @@
 import type { Fact, TaskInputDraft } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 import type { Cut } from './fitting.js';
-import { asData, bounded, numberedFacts } from './quoting.js';
+import { asData, bounded, numberedFacts, type PromptMessage } from './quoting.js';
 
 export type Input<K extends TaskInputDraft['kind']> = Extract<TaskInputDraft, { kind: K }>;
 /** Prompt name -> text that an operator put in the place of the shipped one. */
@@ -12,6 +12,15 @@ export const unbounded = Number.POSITIVE_INFINITY;
 /** Characters of one fact and of one answer in a prompt that is not cut. */
 export const factLength = 900;
 export const answerLength = 4_000;
+
+/** What a judge is told to do, and what it works on. */
+export const asked = (system: string, user: string): readonly PromptMessage[] => [
+  { role: 'system', content: system },
+  { role: 'user', content: user },
+];
+
+/** Last part of a task's id, by which a prompt and its reply name it. */
+export const localOf = (taskId: string): string => taskId.split('/').at(-1) ?? taskId;
 
 export const factsText = (facts: readonly Fact[], cut: Cut): string =>
   facts.length > 0 ? `${marks.facts}\n${asData(numberedFacts(facts, Math.round(factLength * cut.scale)))}` : `${marks.facts} none`;

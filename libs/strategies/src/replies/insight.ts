@@ -1,5 +1,5 @@
 import { Insight, promptMarks } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonIn } from './json-reply.js';
 
 const open = promptMarks.insight.open;

@@ -223,11 +223,20 @@ export class Scenario {
 
   /** The timer of the run fires when it is due, with what the pump finds out about the tasks that are overdue then. */
   fired(about: { started?: boolean; liveWorkers?: number } = {}, arm = this.state?.due.arm ?? 0): Decision | null {
-    const dueAt = this.state?.due.at ?? this.now;
-    this.now = Math.max(this.now, dueAt);
-    const overdue = this.state ? overdueTasks(this.state, this.now) : [];
+    this.now = Math.max(this.now, this.state?.due.at ?? 0);
+    return this.feed(this.timer(this.now, about, arm));
+  }
+
+  /** Facts of the timer at another time; nothing is kept of it. */
+  probed(at: number, about: { started?: boolean; liveWorkers?: number }): readonly RunFact[] {
+    return step(this.state, this.timer(at, about, this.state!.due.arm), at, this.strategies)?.facts ?? [];
+  }
+
+  private timer(at: number, about: { started?: boolean; liveWorkers?: number }, arm: number): TimerFired {
+    const overdue = this.state ? overdueTasks(this.state, at) : [];
     const tasks = overdue.map(({ taskId }) => ({ taskId, started: false, liveWorkers: 1, ...about }));
-    return this.feed(makeEvent(TimerFired, { id: timerId(runId, arm), ...this.at() }, { runId, arm, dueAt, firedAt: this.now, tasks }));
+    const dueAt = this.state?.due.at ?? at;
+    return makeEvent(TimerFired, { id: timerId(runId, arm), ...this.at() }, { runId, arm, dueAt, firedAt: at, tasks });
   }
 
   command(seq: number, command: CommandIssued['data']['command']): Decision | null {

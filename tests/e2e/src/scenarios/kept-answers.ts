@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RunView } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
-import { ask, ChatStream, CommitteeScript, type Engine, expert, plainTemplate, user } from '@conclave/test-support/system';
+import { ask, ChatStream, CommitteeScript, type Engine, expert, latch, plainTemplate, user } from '@conclave/test-support/system';
 import { KeyedCaller, keys } from './callers.js';
 
 export const keptAnswerTemplates = {
@@ -10,6 +10,12 @@ export const keptAnswerTemplates = {
     strategy: 'single-pass',
     capabilities: [],
     caches: { answer: true, semantic: false, plan: false, search: false },
+  },
+  'keeps-plans': {
+    ...plainTemplate,
+    strategy: 'single-pass',
+    capabilities: [],
+    caches: { answer: false, semantic: false, plan: true, search: false },
   },
 } as const;
 
@@ -90,6 +96,34 @@ export function keptAnswerScenarios(engine: () => Engine): void {
       const { body } = await known('What is not given to another tenant?');
       const other = await ask(engine().url(), body, as(keys.cyd));
       expect([other.status, other.headers.get('x-conclave-cache')]).toEqual([200, null]);
+    });
+  });
+
+  describe('a plan that was made before', () => {
+    it("is the plan of an equal question once its run has ended well; that of a cancelled run is nobody's", async () => {
+      const gate = latch();
+      const s = new CommitteeScript(engine().models, 'Which plan is made once?')
+        .plan([expert('x1', 'Say it.')], { times: Infinity })
+        .expert('Too late.', { when: gate.opened })
+        .expertReply({ text: 'It is so.\nCONFIDENCE: 0.9' }, undefined, Infinity);
+      const plans = (): number => s.calls('planner').length;
+      const started = await ann.send('POST', '/runs', { model: 'keeps-plans', input: s.question });
+      const { id } = started.body as { id: string };
+      await until('the call of the expert', () => s.calls('expert').length > 0, { timeoutMs: 15_000 });
+      expect((await ann.send('POST', `/runs/${id}/commands`, { command: 'cancel' })).status).toBe(202);
+      await until('its end', async () => (await run(id)).terminal, { timeoutMs: 15_000, everyMs: 50 });
+      gate.open();
+      expect((await ann.answered('keeps-plans', s.question)).outcome).toBe('completed');
+      expect(plans()).toBe(2);
+      await until(
+        'the plan in the cache',
+        async () => {
+          const before = plans();
+          expect(await ann.answered('keeps-plans', `  ${s.question} `)).toMatchObject({ outcome: 'completed' });
+          return plans() === before;
+        },
+        { timeoutMs: 20_000, everyMs: 100 },
+      );
     });
   });
 }

@@ -7,7 +7,9 @@ import {
   expert,
   plainTemplate,
   readRun,
+  runEnd,
   runEvents,
+  startRun,
   type TwoHops,
   research,
   user,
@@ -71,6 +73,55 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       const { answer } = await answered(engine().url(), { model: 'sorted', messages: user(s.question) });
       expect(answer).toBe('409.5');
       expect(s.calls('planner')).toHaveLength(1);
+    });
+  });
+
+  describe('the level that a request names', () => {
+    it('is followed over a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
+      const short = script('What is a numbat?')
+        .plan([expert('x1', 'Say what it is.')])
+        .expert('An anteater.', { confidence: 0.9 });
+      const planned = await answered(engine().url(), {
+        model: 'sorted',
+        messages: user(short.question),
+        conclave: { complexity: 'moderate' },
+      });
+      expect([planned.answer, short.calls('planner').length]).toEqual(['An anteater.', 1]);
+      expect(await readRun(engine().url(), planned.runId)).toMatchObject({ complexity: 'moderate' });
+
+      const lengthy = script(`Compare both laws, step by step, and say why they differ: ${long} (named trivial)`).expertReply({
+        text: 'They do.',
+      });
+      const once = await answered(engine().url(), {
+        model: 'sorted',
+        messages: user(lengthy.question),
+        conclave: { complexity: 'trivial' },
+      });
+      expect([once.answer, lengthy.calls().length]).toEqual(['They do.', 1]);
+      expect(await readRun(engine().url(), once.runId)).toMatchObject({ complexity: 'trivial' });
+    });
+
+    it('is followed over a run, from the body or the header, and wins over the level of the template', async () => {
+      for (const [how, body, headers] of [
+        ['body', { conclave: { complexity: 'complex' } }, {}],
+        ['header', {}, { 'x-conclave-complexity': 'complex' }],
+      ] as const) {
+        const s = script(`What is a potoroo? (${how})`)
+          .plan([expert('x1', 'Say what it is.')])
+          .expert('A marsupial.', { confidence: 0.9 });
+        const { id } = (await startRun(engine().url(), { model: 'conclave-fast', input: s.question, ...body }, headers)).body;
+        expect(await runEnd(engine().url(), id)).toMatchObject({ complexity: 'complex', outcome: 'completed' });
+      }
+    });
+
+    it('is one of three words, or the request is refused', async () => {
+      const refused = await startRun(engine().url(), { model: 'sorted', input: 'x', conclave: { complexity: 'hard' } });
+      expect([refused.status, refused.body.error]).toMatchObject([
+        400,
+        { param: 'conclave.complexity', message: expect.stringContaining('"trivial", "moderate" or "complex"') },
+      ]);
+      const header = await startRun(engine().url(), { model: 'sorted', input: 'x' }, { 'x-conclave-complexity': 'hard' });
+      expect([header.status, header.body.error?.param]).toEqual([400, 'x-conclave-complexity']);
     });
   });
 
@@ -221,12 +272,12 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
   });
 
   describe('an answer on a safety-critical topic', () => {
-    const reviewed = (question: string, verdict: string | object) =>
+    const reviewed = (question: string, verdict: string | object, times?: number) =>
       script(question)
         .plan([expert('x1', 'Say what the law says.', 'legal_advisor')])
         .expert('Fourteen days.')
         .answer([long])
-        .judge('critic', verdict);
+        .judge('critic', verdict, times);
 
     it('is shown only as the critic leaves it', async () => {
       const corrected = long.replace('fourteen', 'thirty');
@@ -237,11 +288,12 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
       expect(chat.reasoning).not.toContain('fourteen days of its conclusion');
     });
 
-    it('stays as it is under a verdict that cannot be read, and says so', async () => {
-      const s = reviewed('May this contract be ended (unreadable)?', 'It looks fine to me.');
+    it('stays as it is when no verdict can be read in three replies, and says so', async () => {
+      const s = reviewed('May this contract be ended (unreadable)?', 'It looks fine to me.', 3);
       const { answer } = await answered(engine().url(), { model: 'reviews', messages: user(s.question) });
       expect(answer.startsWith(long)).toBe(true);
       expect(answer).toContain('a review whose verdict could not be read');
+      expect(s.calls('critic')).toHaveLength(3);
     });
   });
 

@@ -1,9 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
 import { allMetrics, Engine, plainTemplate, twoHops, type EngineKind, type TwoHops } from '@conclave/test-support/system';
 import type { Evidence, MemoryUse } from '../evidence/evidence.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
-import { residentMb } from './memory.js';
 import { openServers, type OwnServers, type SystemWishes } from './servers.js';
 
 /** One line of the table, for scenarios that have several faults in them. */
@@ -147,5 +147,15 @@ export class World {
     await this.engine.stop();
     await this.servers.proxies.model?.close();
     await this.servers.close();
+  }
+}
+
+/** Resident memory of a process in MB as the operating system says it; null when it is gone. */
+function residentMb(pid: number): number | null {
+  try {
+    return Math.round(Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8', timeout: 10_000 }).trim()) / 1024);
+  } catch {
+    // ps ends with status 1 for a process that is gone.
+    return null;
   }
 }

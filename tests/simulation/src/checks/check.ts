@@ -1,7 +1,7 @@
 import type { Event } from '@conclave/contracts';
 import { specOf } from '@conclave/contracts';
 import type { RawRecord } from '@conclave/ports';
-import type { World } from '../world/world.js';
+import type { Surroundings } from '../world/surroundings.js';
 
 /** Numbers are those of the promises (docs/guarantees.md); the last three are promises of the architecture beside them. */
 export const checkNames = [
@@ -29,12 +29,12 @@ export type Check = (evidence: Evidence) => readonly Violation[];
 
 /** A world after its storm, read once for all checks. */
 export interface Evidence {
-  readonly world: World;
+  readonly world: Surroundings;
   /** Events of the log by topic, each id once, in the order they came; large bodies are read from the blobs. */
   readonly events: ReadonlyMap<string, readonly Event[]>;
 }
 
-export async function evidenceOf(world: World): Promise<Evidence> {
+export async function evidenceOf(world: Surroundings): Promise<Evidence> {
   const topics = [
     'plan.requested',
     'plan.created',
@@ -65,7 +65,7 @@ export async function evidenceOf(world: World): Promise<Evidence> {
   return { world, events };
 }
 
-async function eventOf(world: World, { headers, raw, topic }: RawRecord): Promise<Event | null> {
+async function eventOf(world: Surroundings, { headers, raw, topic }: RawRecord): Promise<Event | null> {
   const { ce_id: id, ce_type: type, ce_runid: runId, ce_time: time } = headers;
   if (!id || !type || !runId || !time || !raw || !specOf(type)) return null;
   const body = headers.ce_dataref ? await world.blobs.get(JSON.parse(raw.toString()) as { sha256: string; bytes: number }) : raw;

@@ -8,7 +8,7 @@ export interface CrashPoint {
 }
 /** What a scenario needs for a point to be passed. */
 export type Need =
-  'outage' | 'restart' | 'stop' | 'rebalance' | 'early' | 'deadly' | 'poison' | 'stall' | 'bug' | 'large' | 'cancel' | 'retry';
+  'outage' | 'restart' | 'stop' | 'rebalance' | 'early' | 'deadly' | 'poison' | 'stall' | 'bug' | 'large' | 'cancel' | 'retry' | 'sick';
 export interface CrashTarget extends CrashPoint {
   /** Which time it is passed. */
   readonly nth: number;
@@ -37,6 +37,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
   },
   planner: {
     blobs: 'get',
+    breakers: 'read swap',
     deliveries: 'begin done released',
     hints: 'publish subscribe',
     identity: 'read start',
@@ -52,6 +53,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
   },
   experts: {
     blobs: 'get',
+    breakers: 'read swap',
     deliveries: 'begin done failed released',
     hints: 'publish subscribe',
     identity: 'read start',
@@ -68,6 +70,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
   },
   merger: {
     blobs: 'get put',
+    breakers: 'read swap',
     deliveries: 'begin done released',
     hints: 'publish subscribe',
     identity: 'read start',
@@ -116,6 +119,7 @@ const needs: Readonly<Record<string, Need>> = {
   'gateway runs.cancelled': 'retry',
   'blobs.get': 'large',
   'blobs.put': 'large',
+  'breakers.swap': 'sick',
   'deliveries.failed': 'bug',
   'deliveries.released': 'rebalance',
   'identity.read': 'restart',

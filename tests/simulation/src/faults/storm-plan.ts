@@ -101,7 +101,7 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     reorder: need === 'early' ? 0.6 : some(0.4, () => random.next() * 0.3),
     hintLoss: some(0.3, () => random.next()),
     poison: need === 'poison' ? [random.between(1_000, 3_000)] : times(2, 0.06),
-    modelFault: some(0.4, () => random.next() * 0.2),
+    modelFault: some(0.4, () => random.next() * 0.2) + (need === 'sick' ? 0.3 : 0),
     stall: some(0.25, () => random.next() * 0.3) + (need === 'stall' ? 0.3 : 0),
     handlerFault: some(0.1, () => 0.1) + (need === 'bug' ? 0.5 : 0),
     modelSlots: random.pick([1, 2, 4]),

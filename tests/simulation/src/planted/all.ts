@@ -2,7 +2,17 @@ import { type StreamBody, TimerFired, isOutage, makeEvent, timerId } from '@conc
 import { overdueTasks, type RunState } from '@conclave/loop';
 import { type DueTimer, EVENT_LOG, type EventLog, STATE, type StateStore, isDeferred } from '@conclave/ports';
 import { MergerModule } from '@conclave/service-merger';
-import type { PlantedBug } from './planted-bug.js';
+import type { CheckName } from '../checks/check.js';
+import type { Planted } from '../world/surroundings.js';
+
+/** A bug that could have been written, and the check that has to find it. */
+interface PlantedBug {
+  readonly name: string;
+  /** What is wrong, in one sentence. */
+  readonly sentence: string;
+  readonly check: CheckName;
+  readonly plant: () => Planted;
+}
 
 const commitWithoutCompareAndSet: PlantedBug = {
   name: 'commit-without-compare-and-set',

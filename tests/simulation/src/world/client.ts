@@ -2,9 +2,8 @@ import { Failure, isTerminal, type StreamEntry } from '@conclave/contracts';
 import type { AcceptedRun, Asked } from '@conclave/service-gateway';
 import { hashText, type Random } from '../faults/random.js';
 import type { ObservedClient } from './observations.js';
-import type { SimulatedProcess } from './simulated-process.js';
 import { sleep } from './virtual-time.js';
-import type { World } from './world.js';
+import type { LivingProcess, Surroundings } from './surroundings.js';
 
 export interface ClientPlan {
   readonly name: string;
@@ -33,7 +32,7 @@ export class SimulatedClient {
   private readonly random: Random;
 
   constructor(
-    private readonly world: World,
+    private readonly world: Surroundings,
     private readonly plan: ClientPlan,
     random: Random,
   ) {
@@ -91,7 +90,7 @@ export class SimulatedClient {
         system: null,
         answer: {},
         given: [],
-        wishes: { rounds: null, limits: {}, progress: null, detail: null, cache: true },
+        wishes: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true },
       },
       template,
       caller,
@@ -140,7 +139,7 @@ export class SimulatedClient {
     }
   }
 
-  private async connection(gateway: SimulatedProcess, runId: string, ids: number[], stayMs: number): Promise<void> {
+  private async connection(gateway: LivingProcess, runId: string, ids: number[], stayMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const leave = (): void => {
         clearTimeout(patience);
@@ -169,7 +168,7 @@ export class SimulatedClient {
   }
 
   /** What comes over a connection to a gateway: it may break, or take too long. */
-  private overConnection<T>(gateway: SimulatedProcess, work: Promise<T>, patienceMs: number): Promise<T | typeof lost> {
+  private overConnection<T>(gateway: LivingProcess, work: Promise<T>, patienceMs: number): Promise<T | typeof lost> {
     return new Promise((resolve, reject) => {
       const patience = setTimeout(() => resolve(lost), patienceMs);
       const settle = (): void => clearTimeout(patience);

@@ -2,10 +2,10 @@ import { gapId, planId, resultId, type RunCompleted } from '@conclave/contracts'
 import { inputOf, step, type RunState } from '@conclave/loop';
 import type { RawRecord } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
-import type { World } from './world.js';
+import type { Surroundings } from './surroundings.js';
 
 /** What must be durable once a record is done in a group and is not; empty when all of it is. */
-export function missingEffect(world: World, group: string, record: string): readonly string[] {
+export function missingEffect(world: Surroundings, group: string, record: string): readonly string[] {
   const slash = record.lastIndexOf('/');
   const topic = record.slice(0, record.lastIndexOf('/', slash - 1));
   const raw = world.broker.records(topic)[Number(record.slice(slash + 1))];
@@ -27,7 +27,7 @@ export function missingEffect(world: World, group: string, record: string): read
 }
 
 /** A record that was put aside has its letter on the topic of dead letters. */
-const isDead = ({ broker }: World, group: string, record: string): boolean =>
+const isDead = ({ broker }: Surroundings, group: string, record: string): boolean =>
   broker
     .records('dead')
     .some(
@@ -45,7 +45,7 @@ interface Address {
   readonly id: string;
 }
 
-function ofEngine(world: World, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
+function ofEngine(world: Surroundings, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
   const { runs } = world.stores;
   const outputs = world.observations.outputs.get(`${runId} ${id}`);
   if (outputs) return outputs.filter((output) => !world.logged.has(output));
@@ -67,7 +67,7 @@ function isIgnored(state: RunState, { type, runId, id }: Address, raw: RawRecord
   }
 }
 
-function ofPlanner(world: World, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
+function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRecord): readonly string[] {
   const { runs } = world.stores;
   const row = runs.rows.get(runId);
   if (row?.terminal || runs.flagged.has(runId)) return [];
@@ -81,13 +81,13 @@ function ofPlanner(world: World, { type, runId, id }: Address, raw: RawRecord): 
   return [plan];
 }
 
-function ofIngest(world: World, runId: string, raw: RawRecord): readonly string[] {
+function ofIngest(world: Surroundings, runId: string, raw: RawRecord): readonly string[] {
   const data = dataOf<RunCompleted>(raw);
   if (!data?.insight || data.outcome === 'cancelled' || data.outcome === 'failed') return [];
   return world.graphStore.learned().includes(`${data.caller.tenant} ${runId}`) ? [] : [`what ${runId} has learned`];
 }
 
-function taskIsAnswered(world: World, raw: RawRecord): readonly string[] {
+function taskIsAnswered(world: Surroundings, raw: RawRecord): readonly string[] {
   const id = resultId(raw.headers.ce_id!);
   return world.logged.has(`results.ready ${id}`) ? [] : [id];
 }

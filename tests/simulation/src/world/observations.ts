@@ -78,11 +78,11 @@ export class Observations {
   /** Names of records (`<topic> <raw>`) that are no events and must become dead letters. */
   poison = 0;
   /** Handler faults that were put in, by record. */
-  #order = 0;
+  private order = 0;
 
   nextOrder(): number {
-    this.#order += 1;
-    return this.#order;
+    this.order += 1;
+    return this.order;
   }
 
   send(events: readonly Event[]): void {

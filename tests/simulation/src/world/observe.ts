@@ -1,11 +1,10 @@
 import { timerId, type Event } from '@conclave/contracts';
 import type { Acceptance, Begun, Committed, DeliveryKey, DueTimer } from '@conclave/ports';
 import { missingEffect } from './effects.js';
-import type { SimulatedProcess } from './simulated-process.js';
-import type { World } from './world.js';
+import type { LivingProcess, Surroundings } from './surroundings.js';
 
 /** Notes what a call of a process did, at the moment it did it. */
-export function observe(world: World, process: SimulatedProcess, point: string, args: readonly unknown[], result: unknown): void {
+export function observe(world: Surroundings, process: LivingProcess, point: string, args: readonly unknown[], result: unknown): void {
   const { observations, stores } = world;
   switch (point) {
     case 'log.publish':
@@ -71,6 +70,6 @@ export function observe(world: World, process: SimulatedProcess, point: string, 
   }
 }
 
-function noteOver({ observations }: World, id: string): void {
+function noteOver({ observations }: Surroundings, id: string): void {
   if (!observations.over.has(id)) observations.over.set(id, Date.now());
 }

@@ -1,16 +1,13 @@
 import type { StoreKind } from '../faults/storm-plan.js';
-import type { SimulatedProcess } from './simulated-process.js';
 import { never } from './storm.js';
-
-/** Told of every call that had its effect, at the moment it had it. */
-export type Observe = (process: SimulatedProcess, point: string, args: readonly unknown[], result: unknown) => void;
+import type { LivingProcess } from './surroundings.js';
 
 /**
  * One call of a process to the outside: what goes wrong is decided before and after its effect. A dead process does nothing
  * outside any more and hears nothing.
  */
 export async function through<T>(
-  process: SimulatedProcess,
+  process: LivingProcess,
   point: string,
   store: StoreKind,
   args: readonly unknown[],
@@ -28,7 +25,7 @@ export async function through<T>(
 }
 
 async function passing<T>(
-  process: SimulatedProcess,
+  process: LivingProcess,
   point: string,
   store: StoreKind,
   args: readonly unknown[],
@@ -50,7 +47,7 @@ async function passing<T>(
 
 /** A port as one process sees it: every method goes through the storm. */
 export function portView<T extends object>(
-  process: SimulatedProcess,
+  process: LivingProcess,
   port: string,
   target: T,
   store: StoreKind,

@@ -18,7 +18,7 @@ import {
   type Subscription,
 } from '@conclave/ports';
 import { through } from './port-view.js';
-import type { SimulatedProcess } from './simulated-process.js';
+import type { LivingProcess } from './surroundings.js';
 
 export interface LogParts {
   readonly broker: MemoryBroker;
@@ -34,7 +34,7 @@ export class SimulatedLog implements EventLog {
   readonly consumptions = new Set<SimulatedConsumption>();
 
   constructor(
-    private readonly process: SimulatedProcess,
+    private readonly process: LivingProcess,
     private readonly parts: LogParts,
   ) {}
 
@@ -109,7 +109,7 @@ export class SimulatedConsumption implements Consumption {
   private closed: Promise<void> | null = null;
 
   constructor(
-    private readonly process: SimulatedProcess,
+    private readonly process: LivingProcess,
     subscription: Subscription,
     private readonly parts: LogParts,
   ) {

@@ -1,23 +1,18 @@
 import { Failure, noUsage, promptMarks as marks, estimatePrompt } from '@conclave/contracts';
-import type { CallWatch, ModelCall, ModelReply, Models, Search, SearchHit } from '@conclave/ports';
+import { defaultBreaker, type CallWatch, type ModelCall, type ModelReply, type Models, type Search, type SearchHit } from '@conclave/ports';
 import type { Random } from '../faults/random.js';
 import { through } from './port-view.js';
-import type { SimulatedProcess } from './simulated-process.js';
 import { never } from './storm.js';
-
-/** Where a world's models and search get their numbers and leave their traces. */
-export interface ModelWorld {
-  readonly random: Random;
-  /** Calls so far; no two replies are the same, so that a repeat can be told from its first try. */
-  calls: number;
-}
+import type { LivingProcess, ModelWorld } from './surroundings.js';
 
 /** A scripted committee: it says what the roles of the prompts ask for, slowly and with the faults of the plan. */
-export function simulatedModels(process: SimulatedProcess, world: ModelWorld): Models {
+export function simulatedModels(process: LivingProcess, world: ModelWorld): Models {
   const { storm } = process.world;
   return {
     list: async () => [],
-    providers: async () => [{ name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots }],
+    providers: async () => [
+      { name: 'fake', reachable: true, local: true, paid: true, note: '', maxConcurrency: storm.plan.modelSlots, breaker: defaultBreaker },
+    ],
     close: async () => undefined,
     // Runs alone are simulated; no client of this world asks a model directly.
     pass: () => Promise.reject(new Failure('MODEL_NOT_FOUND')),
@@ -36,12 +31,7 @@ export function simulatedModels(process: SimulatedProcess, world: ModelWorld): M
   };
 }
 
-async function answer(
-  process: SimulatedProcess,
-  world: ModelWorld,
-  request: ModelCall,
-  { signal, onDelta }: CallWatch,
-): Promise<ModelReply> {
+async function answer(process: LivingProcess, world: ModelWorld, request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
   const { storm } = process.world;
   const { random } = world;
   const began = Date.now();
@@ -121,7 +111,7 @@ const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 
 const word = (n: number): string => words[n % words.length]!;
 
 /** One hit per query, after a while; now and then it is away, or has a bug. */
-export function simulatedSearch(process: SimulatedProcess, world: ModelWorld): Search {
+export function simulatedSearch(process: LivingProcess, world: ModelWorld): Search {
   const { storm } = process.world;
   return {
     kind: 'corpus',

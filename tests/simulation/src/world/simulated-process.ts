@@ -47,7 +47,7 @@ import { quietMetrics } from './quiet-metrics.js';
 import { portView, through } from './port-view.js';
 import { SimulatedLog } from './simulated-log.js';
 import { simulatedModels, simulatedSearch } from './simulated-models.js';
-import type { World } from './world.js';
+import type { LivingProcess, SimulatedGateway, Surroundings } from './surroundings.js';
 
 const storePrompts = 'hash';
 const modules = {
@@ -58,26 +58,17 @@ const modules = {
 } as const;
 type LogService = keyof typeof modules;
 
-/** What clients call on a gateway. */
-export interface SimulatedGateway {
-  readonly acceptance: Acceptance;
-  readonly commands: Commands;
-  readonly hub: StreamHub;
-}
-
 /**
  * One process of the system: its services over its own view of the shared stores. When it dies, nothing of it reaches the outside
  * any more; what it was doing stays undone.
  */
-export class SimulatedProcess {
+export class SimulatedProcess implements LivingProcess {
   readonly service: Service;
   readonly state: StateStore;
   readonly log: EventLog;
   readonly stream: RunStream;
   dead = false;
-  /** Milliseconds since 1970 until which nothing it says or hears gets through. */
   frozenUntil = 0;
-  /** Calls to ports under way. */
   inFlight = 0;
   gateway: SimulatedGateway | null = null;
   private readonly raw: SimulatedLog;
@@ -92,8 +83,7 @@ export class SimulatedProcess {
   private readonly invoked = new Map<string, { readonly step: string; readonly attempt: number }>();
 
   constructor(
-    readonly world: World,
-    /** Its place in the plan, such as `merger-1`. */
+    readonly world: Surroundings,
     readonly slot: string,
     readonly id: string,
   ) {
@@ -113,6 +103,8 @@ export class SimulatedProcess {
       caches: view('caches', seen.caches),
       scores: view('scores', seen.scores),
       once: view('once', seen.once),
+      usage: view('usage', seen.usage),
+      breakers: view('breakers', seen.breakers),
       identity: view('identity', seen.identity),
       hints: {
         publish: (channel, payload) => through(this, 'hints.publish', 'state', [channel], () => seen.hints.publish(channel, payload)),
@@ -163,10 +155,6 @@ export class SimulatedProcess {
     };
   }
 
-  /**
-   * A model or tool call of this process begins. Gives what to call when the other side has heard of it, from when on it is paid,
-   * and that gives what to call when it ends.
-   */
   callMade(): () => () => void {
     const call = this.calling === null ? undefined : this.invoked.get(this.calling);
     this.calling = null;
@@ -305,7 +293,6 @@ export class SimulatedProcess {
     for (const consumption of this.raw.consumptions) consumption.lose();
   }
 
-  /** Resolves when the process is gone. */
   gone(): Promise<void> {
     return this.dead ? Promise.resolve() : new Promise((resolve) => this.onDeath.push(resolve));
   }

@@ -1,12 +1,24 @@
-import { Failure } from '@conclave/contracts';
+import { Failure, type Service } from '@conclave/contracts';
 import type { CoverageNote } from '../faults/crash-points.js';
 import { randomFrom, type Random } from '../faults/random.js';
 import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
-import type { SimulatedProcess } from './simulated-process.js';
 import { beginning, sleep, virtualNow } from './virtual-time.js';
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/** What a storm sees of a process, and does to it. */
+export interface Exposed {
+  readonly service: Service;
+  /** Its place in the plan, such as `merger-1`. */
+  readonly slot: string;
+  readonly id: string;
+  readonly dead: boolean;
+  /** Milliseconds since 1970 until which nothing it says or hears gets through. */
+  readonly frozenUntil: number;
+  readonly world: { busy(): boolean };
+  die(point: string): void;
+}
 
 /** Decides at every port call what goes wrong there, from the plan and one stream of numbers. */
 export class Storm {
@@ -30,7 +42,7 @@ export class Storm {
   }
 
   /** Before the effect of a call: undefined to go on at once, else a wait that ends with what the call fails with after its effect. Throws what it fails with before it. */
-  before(process: SimulatedProcess, point: string, store: StoreKind): Promise<Failure | null> | undefined {
+  before(process: Exposed, point: string, store: StoreKind): Promise<Failure | null> | undefined {
     if (this.passes(process, point, 'before')) return never();
     const delayMs = this.delayMs(process);
     const failure = this.failure(process, store);
@@ -44,14 +56,14 @@ export class Storm {
     });
   }
 
-  after(process: SimulatedProcess, point: string): Promise<void> | undefined {
+  after(process: Exposed, point: string): Promise<void> | undefined {
     if (this.passes(process, point, 'after')) return never();
     const delayMs = this.delayMs(process);
     return delayMs > 0 ? sleep(delayMs) : undefined;
   }
 
   /** A point inside the process where nothing can wait. */
-  inside(process: SimulatedProcess, point: string): void {
+  inside(process: Exposed, point: string): void {
     if (!process.dead) this.passes(process, `point.${point}`, 'before');
   }
 
@@ -67,7 +79,7 @@ export class Storm {
   }
 
   /** Notes the point, and kills the process there when its time has come. */
-  private passes(process: SimulatedProcess, point: string, side: 'before' | 'after'): boolean {
+  private passes(process: Exposed, point: string, side: 'before' | 'after'): boolean {
     const { service, world } = process;
     this.note({ service, point, side, crashed: false });
     this.trace(process.id, `${side} ${point}`);
@@ -88,13 +100,13 @@ export class Storm {
     return true;
   }
 
-  private delayMs(process: SimulatedProcess): number {
+  private delayMs(process: Exposed): number {
     const frozen = process.frozenUntil === 0 ? 0 : Math.max(0, process.frozenUntil - virtualNow());
     const slow = this.chance(this.plan.delay) ? this.random.between(1, this.plan.longestDelayMs) : 0;
     return frozen + slow;
   }
 
-  private failure(process: SimulatedProcess, store: StoreKind): Failure | null {
+  private failure(process: Exposed, store: StoreKind): Failure | null {
     const at = virtualNow() - beginning;
     const away = this.plan.outages.some(
       (outage) =>

@@ -3,15 +3,13 @@ import { MemoryBlobs, MemoryBroker, MemoryGraphStore, MemoryStores, type Blobs, 
 import type { CoverageNote, CrashTarget } from '../faults/crash-points.js';
 import { hashText, randomFrom, type Random } from '../faults/random.js';
 import { planStorm, processSlots, type StormPlan } from '../faults/storm-plan.js';
-import type { Planted } from '../planted/planted-bug.js';
 import { SimulatedClient, type ClientPlan } from './client.js';
 import { template } from './gateway-options.js';
 import { Observations } from './observations.js';
 import { observe } from './observe.js';
-import type { Observe } from './port-view.js';
-import type { ModelWorld } from './simulated-models.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { Storm } from './storm.js';
+import type { LivingProcess, ModelWorld, Observe, Planted, Surroundings } from './surroundings.js';
 import { beginning, sleep, virtualNow } from './virtual-time.js';
 
 /** A topic that each service consumes. */
@@ -32,7 +30,7 @@ export interface WorldOptions {
 }
 
 /** All of a simulated system: the stores, the processes that come and go over them, the clients, and what was observed. */
-export class World {
+export class World implements Surroundings {
   readonly plan: StormPlan;
   readonly observations = new Observations();
   readonly clock: Clock;
@@ -45,7 +43,6 @@ export class World {
   readonly planted: Planted;
   readonly template: Template;
   readonly observe: Observe = (process, point, args, result) => observe(this, process, point, args, result);
-  /** `<topic> <event id>` of everything the log holds. */
   readonly logged = new Set<string>();
   /** Hash of the trace so far. */
   traceHash = 0x811c9dc5;
@@ -103,14 +100,12 @@ export class World {
         .padStart(8, '0'),
     ).join('')}`;
 
-  /** Accepted runs that have not ended. */
   openRuns(): number {
     let open = 0;
     for (const row of this.stores.runs.rows.values()) if (!row.terminal) open += 1;
     return open;
   }
 
-  /** Whether a death now leaves something to take over. */
   busy(): boolean {
     return this.openRuns() > 0 || this.lag().length > 0;
   }
@@ -194,8 +189,7 @@ export class World {
     this.starting -= 1;
   }
 
-  /** What a supervisor does for a process that is gone. */
-  restart(process: SimulatedProcess): void {
+  restart(process: LivingProcess): void {
     if (this.closing || this.living.get(process.slot) !== process) return;
     setTimeout(() => this.closing || this.launch(process.slot), this.storm.lateMs(this.plan.restartMs));
   }
@@ -226,14 +220,12 @@ export class World {
     return ['planner', 'merger', 'graph-ingest', 'tasks.expert', 'tasks.evidence', 'tasks.judge'];
   }
 
-  /** Records that groups have not finished, as `<group> <topic>: <n>`. */
   lag(): readonly string[] {
     return this.groups().flatMap((group) =>
       this.broker.lag(group).flatMap(({ topic, records }) => (records === 0 ? [] : [`${group} ${topic}: ${records}`])),
     );
   }
 
-  /** Something the weather does after a while; the world is not quiet before. */
   later(ms: number, act: () => void): void {
     this.coming += 1;
     setTimeout(() => {

@@ -103,8 +103,8 @@ export class CommitteeScript {
     return this.step('assessor', 'gap check', reply);
   }
   /** A reply of the judge's other parts, as text or as what is to be JSON. */
-  judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object): this {
-    return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] });
+  judge(role: 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner', says: string | object, times?: number): this {
+    return this.step(role, role, { text: typeof says === 'string' ? says : JSON.stringify(says), usage: price[role] }, undefined, times);
   }
   answer(chunks: readonly (string | ScriptedChunk)[]): this {
     return this.composer({ chunks: chunks.map((chunk) => (typeof chunk === 'string' ? { text: chunk } : chunk)), usage: price.composer });

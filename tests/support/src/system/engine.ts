@@ -245,7 +245,10 @@ function writeInput(folder: string, modelUrl: string, kind: EngineKind, prefix: 
     ...(options.demo
       ? {}
       : {
-          providers: { fake: { base_url: modelUrl, api_key_env: 'FAKE_PROVIDER_KEY', max_concurrency: 16, paid: false } },
+          // One server for all roles, and faults of seconds: it is tried again after one.
+          providers: {
+            fake: { base_url: modelUrl, api_key_env: 'FAKE_PROVIDER_KEY', max_concurrency: 16, paid: false, breaker: { open_s: 1 } },
+          },
           models: { 'scripted@fake': { context: 32_768 } },
         }),
     ...(options.corpus ? { search: { corpus: './corpus' } } : {}),

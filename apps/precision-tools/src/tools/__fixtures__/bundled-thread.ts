@@ -20,7 +20,6 @@ export function bundledThread(): { file: string; remove(): void } {
       '--platform=node',
       '--format=esm',
       '--target=node20.19',
-      '--conditions=@conclave/source',
       `--banner:js=${banner}`,
       `--outfile=${file}`,
       '--log-level=error',

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { approximateText } from '../numbers/approximate.js';
 import { exactText, roundedDecimal } from '../numbers/decimal-text.js';
 import { Rational } from '../numbers/rational.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fractionText, roundedDecimal } from '../numbers/decimal-text.js';
 import { numberArgument, readNumber } from '../numbers/read-number.js';
 import { longestDigits, Rational } from '../numbers/rational.js';

@@ -1,5 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill';
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalid } from '../refusal.js';
 import { defineTool } from '../tool.js';
 import { readDate, weekdayOf } from './read-date.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../tool.js';
 import { addBusinessDays, holidaysOf } from './business-days.js';
 import { readDate, reckoned, weekdayOf } from './read-date.js';

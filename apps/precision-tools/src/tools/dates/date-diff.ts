@@ -1,5 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../tool.js';
 import { businessDaysBetween, holidaysOf } from './business-days.js';
 import { readDate, weekdayOf } from './read-date.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from '../tool.js';
 import { readDate, weekdayOf, weekdays } from './read-date.js';
 

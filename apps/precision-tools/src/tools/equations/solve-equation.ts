@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Expression } from '../arithmetic/parse.js';
 import { roundedDecimal, shownDigits } from '../numbers/decimal-text.js';
 import { Rational } from '../numbers/rational.js';

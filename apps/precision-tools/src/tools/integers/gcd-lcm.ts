@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { gcdOf } from '../numbers/rational.js';
 import { integerArgument, readInteger } from '../numbers/read-number.js';
 import { defineTool } from '../tool.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { integerArgument, readInteger } from '../numbers/read-number.js';
 import { Refusal, invalid, tooLarge } from '../refusal.js';
 import { defineTool } from '../tool.js';

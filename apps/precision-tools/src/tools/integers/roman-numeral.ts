@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { readInteger } from '../numbers/read-number.js';
 import { invalid, quoted } from '../refusal.js';
 import { defineTool } from '../tool.js';

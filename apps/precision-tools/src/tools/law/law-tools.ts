@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { quoted, Refusal } from '../refusal.js';
 import type { ToolDeclaration } from '../tool.js';
 import type { LawLibrary } from './law-library.js';

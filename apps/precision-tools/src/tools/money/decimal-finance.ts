@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { exactText, fixedDecimal, roundedDecimal } from '../numbers/decimal-text.js';
 import { numberArgument, readNumber } from '../numbers/read-number.js';
 import { Rational } from '../numbers/rational.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalid, tooLarge } from '../refusal.js';
 import { defineTool } from '../tool.js';
 import { addressText, bitsOf, rangeOf, readAddress, readSubnet } from './address.js';

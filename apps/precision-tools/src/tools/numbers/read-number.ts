@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalid, quoted, tooLarge } from '../refusal.js';
 import { longestDigits, Rational } from './rational.js';
 

@@ -1,4 +1,4 @@
-import { type z } from 'zod';
+import type * as z from 'zod';
 import { invalid, Refusal, quoted, tooLarge } from '../refusal.js';
 import type { ToolDeclaration } from '../tool.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import * as about from '../numbers/approximate.js';
 import { exactText, roundedDecimal } from '../numbers/decimal-text.js';
 import { readNumber } from '../numbers/read-number.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalid, quoted } from '../refusal.js';
 import { defineTool, longTextChars } from '../tool.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Rational } from '../numbers/rational.js';
 import { fixedDecimal } from '../numbers/decimal-text.js';
 import { defineTool, longTextChars } from '../tool.js';

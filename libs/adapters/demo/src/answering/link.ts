@@ -74,7 +74,7 @@ interface RelationPlace {
 function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): readonly RelationPlace[] {
   return tokens.flatMap((token, place) => {
     if (names.some((name) => name.from <= place && place <= name.to && (name.to > name.from || place > 0))) return [];
-    const made = tokens.slice(place + 1, place + 3).some((next) => next.lower === 'by') ? madeBy[token.lower] : undefined;
+    const made = tokens.slice(place + 1, place + 3).some((next) => next.lower === 'by') ? madeBy.get(token.lower) : undefined;
     const here = { meanings: made === undefined ? token.meanings : [...token.meanings, made] };
     return required.filter((wanted) => sharesMeaning(wanted, here)).map((said) => ({ place, said }));
   });

@@ -8,6 +8,7 @@ import {
   isPlaceKind,
   isStopWord,
   isTimeKind,
+  ordering,
   prepositions,
   questionWords,
   relatives,
@@ -110,19 +111,6 @@ const kindOfNoun = (noun: string): AnswerKind =>
         : 'thing';
 
 const attaching: ReadonlySet<string> = new Set(['of', 'by', 'behind', 'for']);
-const ordering: ReadonlySet<string> = new Set([
-  'first',
-  'second',
-  'third',
-  'last',
-  'current',
-  'former',
-  'original',
-  'chief',
-  'present',
-  'late',
-  'only',
-]);
 
 /** The part of the question around a name that stands for something not named: null where the question asks of the name itself. */
 export function innerPart(question: Question, name: Name): InnerPart | null {

@@ -1,4 +1,4 @@
-import { isHonorific, isStopWord, meaningsOf, months, questionWords } from './words.js';
+import { connectors, isHonorific, isStopWord, meaningsOf, months, questionWords } from './words.js';
 
 export interface Token {
   readonly text: string;
@@ -41,8 +41,6 @@ export interface Name {
   /** Lower case, without article and title of honour: equal keys mean the same. */
   readonly key: string;
 }
-
-const connectors: ReadonlySet<string> = new Set(['of', 'de', 'von', 'van', 'der', 'den', 'la', 'le', 'du', 'del', 'the', 'da', 'di', 'al']);
 
 const capitalised = (token: Token): boolean => /^\p{Lu}/u.test(token.text) || (/\p{N}/u.test(token.text) && /\p{Lu}/u.test(token.text));
 const startsName = (token: Token, first: boolean): boolean =>

@@ -1,10 +1,6 @@
 import { readUtilityPrompt } from '@conclave/contracts';
+import { untitled } from '../language/words.js';
 
-const smallWords = new Set(
-  'a an and are at by do does did for from how in is it of on or the to was were what when where which who whom whose why with would can could should'.split(
-    ' ',
-  ),
-);
 const wordsOf = (text: string): readonly string[] =>
   text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu)?.map((word) => word.replace(/[.'’-]+$/u, '')) ?? [];
 
@@ -14,7 +10,7 @@ export function utility(prompt: string): string | null {
   if (!read) return null;
   const { shape, turns } = read;
   const asked = turns.find((turn) => turn.asked)?.text ?? '';
-  const words = wordsOf(asked).filter((word) => !smallWords.has(word.toLowerCase()));
+  const words = wordsOf(asked).filter((word) => !untitled.has(word.toLowerCase()));
   const title = words.slice(0, 5).join(' ');
   if (!shape) return title || 'Chat';
   // Key words are tags and search words; questions that could follow, the rest of a sentence or an image it does not make up.

@@ -9,7 +9,7 @@ export const acceptRun = script<['accepted'] | ['overloaded', number]>(
   `
 local run, open, unpublished, tenant, retry = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local runId, header, template, question, status = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local openLimit, retryTtl, runPrefix, runSuffix = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11]
+local openLimit, retryTtl, runPrefix, runSuffix, accounts = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11], ARGV[12]
 
 if redis.call('HEXISTS', run, 'header') == 1 then return { 'accepted' } end
 local isOver = redis.call('HGET', run, 'terminal') == '1'
@@ -18,7 +18,7 @@ if count >= openLimit and not isOver then return { 'overloaded', count } end
 
 local newest = redis.call('ZREVRANGE', tenant, 0, 0, 'WITHSCORES')
 local acceptedAt = math.max(now, (tonumber(newest[2]) or 0) + 1)
-redis.call('HSET', run, 'header', header, 'template', template, 'question', question, 'acceptedAt', text(acceptedAt))
+redis.call('HSET', run, 'header', header, 'template', template, 'question', question, 'acceptedAt', text(acceptedAt), 'accounts', accounts)
 redis.call('HSETNX', run, 'status', status)
 redis.call('ZADD', tenant, text(acceptedAt), runId)
 if not isOver then redis.call('SADD', open, runId) end

@@ -1,4 +1,5 @@
 import { script } from './script.js';
+import { payOnce } from './usage.js';
 
 export type BeginReply = ['done', string, number] | ['busy', number] | ['begun', number, string];
 
@@ -36,9 +37,11 @@ return { 'begun', attempt, repeated }
 
 export const finishStep = script<'stored' | 'refused'>(
   'finish-step',
-  `
-local journal, run = KEYS[2], KEYS[3]
+  `${payOnce}
+local journal, run, ledger = KEYS[2], KEYS[3], KEYS[4]
 local step, attempt, outcome, ttl = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local beforeAccount, paid, accountTtl = ARGV[7], ARGV[8], ARGV[9]
+pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
 local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
 local newest = tonumber(held[1]) or 0
 if newest > attempt then return 'refused' end
@@ -52,9 +55,10 @@ return 'stored'
 
 export const abandonStep = script<number>(
   'abandon-step',
-  `
-local journal = KEYS[2]
-local step, attempt = ARGV[3], tonumber(ARGV[4])
+  `${payOnce}
+local journal, run, ledger = KEYS[2], KEYS[3], KEYS[4]
+local step, attempt, ttl, beforeAccount, paid, accountTtl = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
 local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
 if tonumber(held[1]) ~= attempt or held[2] then return 0 end
 redis.call('HSET', journal, 'nonce:' .. step, '', 'owner:' .. step, '')

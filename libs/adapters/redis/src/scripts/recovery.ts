@@ -8,7 +8,7 @@ export const beginRecovery = script<number>(
   'begin-recovery',
   `
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', '0')
+redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', '0', 'format', ARGV[4])
 return 1
 `,
 );
@@ -17,7 +17,7 @@ export const endRecovery = script<number>(
   'end-recovery',
   `
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', ARGV[4])
+redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', ARGV[4], 'format', ARGV[5])
 return 1
 `,
 );
@@ -47,7 +47,7 @@ if r.header ~= '' and not held[3] then
     if not there or there == runId then break end
     at = at + 1
   end
-  redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'acceptedAt', text(at))
+  redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'acceptedAt', text(at), 'accounts', r.accounts)
   redis.call('ZADD', tenant, text(at), runId)
 end
 local heldVersion = tonumber(held[1]) or 0

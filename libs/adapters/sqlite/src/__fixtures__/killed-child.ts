@@ -6,45 +6,40 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 
 /** A script of this folder in a process of its own. */
 export class Child {
-  readonly #process: ChildProcess;
-  #output = '';
-  #errors = '';
+  private readonly process: ChildProcess;
+  private output = '';
+  private errors = '';
 
   constructor(script: string, ...parameters: readonly string[]) {
-    const flags = [
-      '--no-warnings',
-      '--import',
-      path('../../../../../tests/support/typescript-loader.mjs'),
-      '--conditions=@conclave/source',
-    ];
-    this.#process = spawn(process.execPath, [...flags, path(`./${script}`), ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#process.stdout!.on('data', (data: Buffer) => (this.#output += data.toString()));
-    this.#process.stderr!.on('data', (data: Buffer) => (this.#errors += data.toString()));
+    const flags = ['--no-warnings', '--import', path('../../../../../tests/support/typescript-loader.mjs')];
+    this.process = spawn(process.execPath, [...flags, path(`./${script}`), ...parameters], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.process.stdout!.on('data', (data: Buffer) => (this.output += data.toString()));
+    this.process.stderr!.on('data', (data: Buffer) => (this.errors += data.toString()));
   }
 
   get pid(): number {
-    return this.#process.pid!;
+    return this.process.pid!;
   }
 
   /** Complete lines it has said so far. */
   get lines(): readonly string[] {
-    return this.#output.split('\n').slice(0, -1);
+    return this.output.split('\n').slice(0, -1);
   }
 
   /** Resolves when it has said so many lines. Throws when it ends before, or after 20 s. */
   async said(count: number): Promise<void> {
     for (const end = Date.now() + 20_000; this.lines.length < count;) {
-      if (this.#process.exitCode !== null) throw new Error(`The child ended: ${this.#errors}`);
-      if (Date.now() > end) throw new Error(`The child said ${this.lines.length} lines of ${count}: ${this.#errors}`);
+      if (this.process.exitCode !== null) throw new Error(`The child ended: ${this.errors}`);
+      if (Date.now() > end) throw new Error(`The child said ${this.lines.length} lines of ${count}: ${this.errors}`);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
 
   /** Kills it without a warning and waits until all it said has arrived. */
   async kill(): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const closed = once(this.#process, 'close');
-    this.#process.kill('SIGKILL');
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    const closed = once(this.process, 'close');
+    this.process.kill('SIGKILL');
     await closed;
   }
 }

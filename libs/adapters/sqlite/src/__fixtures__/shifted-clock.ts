@@ -2,10 +2,10 @@ import { systemClock, type Clock } from '@conclave/ports';
 
 /** The real clock, moved forward by what a test asks for; waits take real time. */
 export class ShiftedClock implements Clock {
-  #shift = 0;
+  private shiftedBy = 0;
 
   now(): number {
-    return systemClock.now() + this.#shift;
+    return systemClock.now() + this.shiftedBy;
   }
 
   random(): number {
@@ -17,6 +17,6 @@ export class ShiftedClock implements Clock {
   }
 
   shift(ms: number): void {
-    this.#shift += ms;
+    this.shiftedBy += ms;
   }
 }

@@ -243,6 +243,35 @@ describe('Database', () => {
       expect(again.read((sql) => sql.all('SELECT version FROM schema_version'))).toEqual([{ version: 1 }, { version: 2 }]);
     });
 
+    it('refuse a folder whose records of an older version are not read any more, and leave it as it is', async () => {
+      const home = join(root, 'home');
+      const old = open(home, { migrations: [one] });
+      await put(old, 'kept');
+      await old.close();
+      const barrier = { ...two, refusesOlder: ['setting'] };
+      const three = { version: 3, sql: 'CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;' };
+      expect(() => open(home, { migrations: [one, barrier, three] })).toThrow(
+        expect.objectContaining({
+          code: 'DATA_FOLDER_OLDER',
+          message: expect.stringContaining('Its version is 1, this program reads from version 2 on.'),
+        }) as never,
+      );
+      expect(backups(home)).toEqual([]);
+      const again = open(home, { migrations: [one] });
+      expect(again.read((sql) => sql.all('SELECT name, version, value FROM setting'))).toEqual([{ name: 'kept', version: 1, value: '1' }]);
+    });
+
+    it('bring a folder forward that holds no such records, and one that was written since', async () => {
+      const home = join(root, 'home');
+      await open(home, { migrations: [one] }).close();
+      const barrier = { ...two, refusesOlder: ['setting', 'extra'] };
+      const migrated = open(home, { migrations: [one, barrier] });
+      await put(migrated, 'kept');
+      await migrated.close();
+      const again = open(home, { migrations: [one, barrier, { version: 3, sql: 'CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;' }] });
+      expect(again.read((sql) => sql.all('SELECT name FROM setting'))).toEqual([{ name: 'kept' }]);
+    });
+
     it('leave the old version whole when a step fails', async () => {
       const home = join(root, 'home');
       const old = open(home, { migrations: [one] });

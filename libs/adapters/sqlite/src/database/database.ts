@@ -47,7 +47,7 @@ export type Store = Pick<Database, 'opening' | 'write' | 'read' | 'health'>;
 
 /** One of several users of a database inside the process. After `close` only this view refuses to work. */
 export class DatabaseView implements Store {
-  #closed = false;
+  private closed = false;
   readonly opening: number;
 
   constructor(private readonly database: Database) {
@@ -55,20 +55,20 @@ export class DatabaseView implements Store {
   }
 
   write<T>(write: (tick: Tick) => T): Promise<T> {
-    return this.#closed ? Promise.reject(closedFailure()) : this.database.write(write);
+    return this.closed ? Promise.reject(closedFailure()) : this.database.write(write);
   }
 
   read<T>(read: (sql: Sql) => T): T {
-    if (this.#closed) throw closedFailure();
+    if (this.closed) throw closedFailure();
     return this.database.read(read);
   }
 
   health(): string | null {
-    return this.#closed ? closedFailure().message : this.database.health();
+    return this.closed ? closedFailure().message : this.database.health();
   }
 
   close(): void {
-    this.#closed = true;
+    this.closed = true;
   }
 }
 
@@ -79,24 +79,24 @@ const closedFailure = (): Failure => new Failure('STORE_UNAVAILABLE', 'It is clo
  * become one transaction; each is undone alone if it throws, and all are acknowledged after the commit.
  */
 export class Database {
-  readonly #sql: Sql;
-  readonly #lock: FolderLock | null;
-  #queue: Queued[] = [];
-  #closed = false;
+  private readonly sql: Sql;
+  private readonly lock: FolderLock | null;
+  private queue: Queued[] = [];
+  private closed = false;
   /** Why the newest transaction failed; null while writing works. */
-  #fault: Failure | null = null;
+  private fault: Failure | null = null;
   /** Number of this opening of the file, from 1: whatever an earlier one left open died with it. */
   readonly opening: number;
 
   private constructor(sql: Sql, lock: FolderLock | null, now: number) {
-    this.#sql = sql;
-    this.#lock = lock;
+    this.sql = sql;
+    this.lock = lock;
     sql.run('INSERT INTO opening (at) VALUES (?)', now);
     sql.run('DELETE FROM opening WHERE n < (SELECT MAX(n) FROM opening)');
     this.opening = sql.get<{ n: number }>('SELECT MAX(n) AS n FROM opening')!.n;
   }
 
-  /** Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, STORE_FULL, STORE_UNAVAILABLE. */
+  /** Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE. */
   static open(options: DatabaseOptions): Database {
     const { home, durability, now } = options;
     const inMemory = home === ':memory:';
@@ -136,18 +136,18 @@ export class Database {
    * STORE_FULL or STORE_UNAVAILABLE; nothing of it is stored then.
    */
   write<T>(write: (tick: Tick) => T): Promise<T> {
-    if (this.#closed) return Promise.reject(closedFailure());
+    if (this.closed) return Promise.reject(closedFailure());
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ write, resolve: resolve as (value: unknown) => void, reject });
-      if (this.#queue.length === 1) setImmediate(() => this.#flush());
+      this.queue.push({ write, resolve: resolve as (value: unknown) => void, reject });
+      if (this.queue.length === 1) setImmediate(() => this.flush());
     });
   }
 
   /** Reads what is committed. Throws Failure STORE_UNAVAILABLE. */
   read<T>(read: (sql: Sql) => T): T {
-    if (this.#closed) throw closedFailure();
+    if (this.closed) throw closedFailure();
     try {
-      return read(this.#sql);
+      return read(this.sql);
     } catch (error) {
       throw storeFailure(error);
     }
@@ -155,10 +155,10 @@ export class Database {
 
   /** Null while reading and writing work, otherwise a sentence. */
   health(): string | null {
-    if (this.#closed) return closedFailure().message;
-    if (this.#fault) return this.#fault.message;
+    if (this.closed) return closedFailure().message;
+    if (this.fault) return this.fault.message;
     try {
-      this.#sql.get('SELECT 1 AS one');
+      this.sql.get('SELECT 1 AS one');
       return null;
     } catch (error) {
       return `The store cannot be read: ${(error as Error).message}`;
@@ -167,32 +167,32 @@ export class Database {
 
   /** Writes what is queued, empties the write-ahead log and frees the folder. Safe to call twice. */
   close(): Promise<void> {
-    if (this.#closed) return Promise.resolve();
-    this.#flush();
-    this.#closed = true;
+    if (this.closed) return Promise.resolve();
+    this.flush();
+    this.closed = true;
     try {
-      this.#sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
       // Everything acknowledged is in the write-ahead log, and the next start reads it from there.
       if (!isSqliteError(error)) throw error;
     } finally {
-      this.#sql.close();
-      this.#lock?.release();
+      this.sql.close();
+      this.lock?.release();
     }
     return Promise.resolve();
   }
 
-  #flush(): void {
-    const queued = this.#queue;
-    this.#queue = [];
-    if (queued.length === 0 || this.#closed) return;
+  private flush(): void {
+    const queued = this.queue;
+    this.queue = [];
+    if (queued.length === 0 || this.closed) return;
     let outcomes: readonly Outcome[];
     try {
-      outcomes = this.#transaction(queued);
-      this.#fault = outcomes.map(faultOf).find((fault) => fault !== null) ?? null;
+      outcomes = this.transaction(queued);
+      this.fault = outcomes.map(faultOf).find((fault) => fault !== null) ?? null;
     } catch (error) {
       const failure = storeFailure(error);
-      if (failure instanceof Failure) this.#fault = failure;
+      if (failure instanceof Failure) this.fault = failure;
       for (const { reject } of queued) reject(failure);
       return;
     }
@@ -200,11 +200,11 @@ export class Database {
     outcomes.forEach((outcome, index) => (outcome.ok ? queued[index]!.resolve(outcome.value) : queued[index]!.reject(outcome.error)));
   }
 
-  #transaction(queued: readonly Queued[]): readonly Outcome[] {
-    const sql = this.#sql;
+  private transaction(queued: readonly Queued[]): readonly Outcome[] {
+    const sql = this.sql;
     sql.run('BEGIN IMMEDIATE');
     try {
-      const outcomes = queued.length === 1 ? [this.#alone(queued[0]!.write)] : queued.map(({ write }) => this.#apply(write));
+      const outcomes = queued.length === 1 ? [this.alone(queued[0]!.write)] : queued.map(({ write }) => this.apply(write));
       if (queued.length > 1 || outcomes[0]!.ok) sql.run('COMMIT');
       return outcomes;
     } catch (error) {
@@ -214,8 +214,8 @@ export class Database {
   }
 
   /** The only write of its transaction: undone with it, so it needs no savepoint. Throws when SQLite has given up by itself. */
-  #alone(write: (tick: Tick) => unknown): Outcome {
-    const sql = this.#sql;
+  private alone(write: (tick: Tick) => unknown): Outcome {
+    const sql = this.sql;
     const after: (() => void)[] = [];
     try {
       return { ok: true, value: write({ sql, afterCommit: (call) => after.push(call) }), after };
@@ -227,8 +227,8 @@ export class Database {
   }
 
   /** One write inside its savepoint. Throws only when SQLite has given up the whole transaction. */
-  #apply(write: (tick: Tick) => unknown): Outcome {
-    const sql = this.#sql;
+  private apply(write: (tick: Tick) => unknown): Outcome {
+    const sql = this.sql;
     const after: (() => void)[] = [];
     sql.run('SAVEPOINT one');
     try {

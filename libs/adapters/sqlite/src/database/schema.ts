@@ -242,6 +242,37 @@ CREATE TABLE once (
 CREATE INDEX once_expiry ON once (expires_at) WHERE expires_at IS NOT NULL;
 `;
 
+/** What calls have used: each attempt once, and sums per tenant, key and day (UTC). Names in the sums stand as JSON strings. */
+export const usageSchema = `
+ALTER TABLE run ADD COLUMN actor TEXT;
+CREATE TABLE usage_call (
+  run_id TEXT NOT NULL,
+  step TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  prompt INTEGER NOT NULL,
+  completion INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,
+  cost REAL NOT NULL,
+  estimated INTEGER NOT NULL,
+  PRIMARY KEY (run_id, step, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE usage_account (
+  tenant TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  day TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  prompt INTEGER NOT NULL,
+  completion INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,
+  cost REAL NOT NULL,
+  estimated INTEGER NOT NULL,
+  PRIMARY KEY (tenant, day, actor)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_account_day ON usage_account (day);
+`;
+
 /** Whose clients are attached, so that those of a dead process are known; runs that nobody waits for; calls that were made again. */
 export const attachedSchema = `
 ALTER TABLE attached ADD COLUMN owner TEXT NOT NULL DEFAULT '';

@@ -18,54 +18,54 @@ interface Connection {
 
 /** One connection with its prepared statements. Everything is synchronous; errors are those of SQLite. */
 export class Sql {
-  readonly #connection: Connection;
-  readonly #statements = new Map<string, Statement>();
-  #open = true;
+  private readonly connection: Connection;
+  private readonly statements = new Map<string, Statement>();
+  private isOpen = true;
 
   /** `busyTimeoutMs`: how long a call may wait for a lock that another process holds. */
   constructor(path: string, busyTimeoutMs: number) {
-    this.#connection = new Libsql(path, { timeout: busyTimeoutMs }) as unknown as Connection;
+    this.connection = new Libsql(path, { timeout: busyTimeoutMs }) as unknown as Connection;
   }
 
   get inTransaction(): boolean {
-    return this.#connection.inTransaction;
+    return this.connection.inTransaction;
   }
 
   get open(): boolean {
-    return this.#open;
+    return this.isOpen;
   }
 
   exec(source: string): void {
-    this.#connection.exec(source);
+    this.connection.exec(source);
   }
 
   /** Number of rows changed. */
   run(source: string, ...parameters: readonly SqlValue[]): number {
-    return this.#prepared(source).run(checked(source, parameters)).changes;
+    return this.prepared(source).run(checked(source, parameters)).changes;
   }
 
   get<T = Row>(source: string, ...parameters: readonly SqlValue[]): T | undefined {
-    return (this.#prepared(source).get(checked(source, parameters)) as T | undefined) ?? undefined;
+    return (this.prepared(source).get(checked(source, parameters)) as T | undefined) ?? undefined;
   }
 
   all<T = Row>(source: string, ...parameters: readonly SqlValue[]): T[] {
-    return this.#prepared(source).all(checked(source, parameters)) as T[];
+    return this.prepared(source).all(checked(source, parameters)) as T[];
   }
 
   close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#statements.clear();
-    this.#connection.close();
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.statements.clear();
+    this.connection.close();
   }
 
   /** A prepared statement outlives its connection, so the wrapper itself refuses use after `close`. */
-  #prepared(source: string): Statement {
-    if (!this.#open) throw new Error('The database is closed.');
-    let statement = this.#statements.get(source);
+  private prepared(source: string): Statement {
+    if (!this.isOpen) throw new Error('The database is closed.');
+    let statement = this.statements.get(source);
     if (!statement) {
-      statement = this.#connection.prepare(source);
-      this.#statements.set(source, statement);
+      statement = this.connection.prepare(source);
+      this.statements.set(source, statement);
     }
     return statement;
   }

@@ -15,12 +15,12 @@ const rereadMs = 1000;
 
 /** One consumer group of the log: hands each record to one of its members, oldest first over all topics. */
 export class Group {
-  readonly #members: GroupMember[] = [];
-  readonly #positions = new Map<string, TopicPosition<GroupMember>>();
-  readonly #unwatch: (() => void)[] = [];
-  #dispatchSoon = false;
-  #fault: unknown = null;
-  #cancelReread: (() => void) | null = null;
+  private readonly members: GroupMember[] = [];
+  private readonly positions = new Map<string, TopicPosition<GroupMember>>();
+  private readonly unwatch: (() => void)[] = [];
+  private dispatchSoon = false;
+  private lastFault: unknown = null;
+  private cancelReread: (() => void) | null = null;
 
   constructor(
     private readonly name: string,
@@ -30,82 +30,82 @@ export class Group {
   ) {}
 
   async join(member: GroupMember): Promise<void> {
-    for (const topic of member.topics) await this.#open(topic);
-    this.#members.push(member);
+    for (const topic of member.topics) await this.open(topic);
+    this.members.push(member);
     this.dispatch();
   }
 
   /** The member is gone: what it held goes to others. */
   leave(member: GroupMember): void {
-    const index = this.#members.indexOf(member);
-    if (index >= 0) this.#members.splice(index, 1);
-    for (const position of this.#positions.values()) position.takeBack(member);
+    const index = this.members.indexOf(member);
+    if (index >= 0) this.members.splice(index, 1);
+    for (const position of this.positions.values()) position.takeBack(member);
     this.dispatch();
   }
 
   /** Why records cannot be read at present; null while they can. */
   get fault(): unknown {
-    return this.#fault;
+    return this.lastFault;
   }
 
   /** Inside a write that is under way. */
   finish(tick: Tick, topic: string, seq: number): void {
-    this.#positions.get(topic)?.finish(tick, seq);
+    this.positions.get(topic)?.finish(tick, seq);
   }
 
   unfinish(topic: string, seq: number): void {
-    this.#positions.get(topic)?.unfinish(seq);
+    this.positions.get(topic)?.unfinish(seq);
   }
 
   /** Hands out, in a later turn, as long as there are records and somebody wants one. */
   dispatch(): void {
-    if (this.#dispatchSoon) return;
-    this.#dispatchSoon = true;
+    if (this.dispatchSoon) return;
+    this.dispatchSoon = true;
     queueMicrotask(() => {
-      this.#dispatchSoon = false;
-      this.#dispatch();
+      this.dispatchSoon = false;
+      this.dispatchNow();
     });
   }
 
   close(): void {
-    this.#cancelReread?.();
-    for (const unwatch of this.#unwatch.splice(0)) unwatch();
+    this.cancelReread?.();
+    for (const unwatch of this.unwatch.splice(0)) unwatch();
   }
 
-  async #open(topic: string): Promise<void> {
-    if (this.#positions.has(topic)) return;
+  private async open(topic: string): Promise<void> {
+    if (this.positions.has(topic)) return;
     const position = await TopicPosition.load<GroupMember>(this.store, this.table, this.name, topic);
     // Two members may have joined at the same time: the first position counts.
-    if (this.#positions.has(topic)) return;
-    this.#positions.set(topic, position);
+    if (this.positions.has(topic)) return;
+    this.positions.set(topic, position);
     const wake = () => {
       position.wake();
       this.dispatch();
     };
-    this.#unwatch.push(this.table.watch(topic, wake));
+    this.unwatch.push(this.table.watch(topic, wake));
   }
 
-  #dispatch(): void {
+  private dispatchNow(): void {
     try {
-      for (let idle = 0; idle < this.#members.length;) {
-        const member = this.#members.shift()!;
-        this.#members.push(member);
-        idle = member.wants() && this.#handOne(member) ? 0 : idle + 1;
+      for (let idle = 0; idle < this.members.length;) {
+        const member = this.members.shift()!;
+        this.members.push(member);
+        idle = member.wants() && this.handOne(member) ? 0 : idle + 1;
       }
-      this.#fault = null;
+      this.lastFault = null;
     } catch (error) {
-      this.#fault = error;
-      this.#cancelReread ??= this.clock.after(rereadMs, () => {
-        this.#cancelReread = null;
+      this.lastFault = error;
+      this.cancelReread ??= this.clock.after(rereadMs, () => {
+        this.cancelReread = null;
         this.dispatch();
       });
     }
   }
 
-  #handOne(member: GroupMember): boolean {
+  private handOne(member: GroupMember): boolean {
     let oldest: TopicPosition<GroupMember> | undefined;
     for (const topic of member.topics) {
-      const position = this.#positions.get(topic)!;
+      const position = this.positions.get(topic)!;
       const record = position.peek();
       if (record && record.seq < (oldest?.peek()?.seq ?? Infinity)) oldest = position;
     }

@@ -32,9 +32,9 @@ const nameOf = ({ topic, id }: Event): string => `${topic} ${id}`;
 
 /** The one table all topics live in, ordered by its sequence. Those who wait for a topic are woken after the commit. */
 export class LogTable {
-  readonly #wakers = new Map<string, Set<() => void>>();
+  private readonly wakers = new Map<string, Set<() => void>>();
   /** Names of events that a commit has appended and that were not published since. */
-  readonly #unpublished = new Set<string>();
+  private readonly unpublished = new Set<string>();
 
   constructor(
     private readonly database: Store,
@@ -45,17 +45,17 @@ export class LogTable {
   appendOutputs(tick: Tick, events: readonly Event[]): void {
     this.appendEvents(tick, events);
     tick.afterCommit(() => {
-      for (const event of events) this.#unpublished.add(nameOf(event));
-      for (const name of this.#unpublished) {
-        if (this.#unpublished.size <= mostUnpublished) break;
-        this.#unpublished.delete(name);
+      for (const event of events) this.unpublished.add(nameOf(event));
+      for (const name of this.unpublished) {
+        if (this.unpublished.size <= mostUnpublished) break;
+        this.unpublished.delete(name);
       }
     });
   }
 
   /** Those that no commit has appended already, as far as this process remembers. */
   withoutAppended(events: readonly Event[]): readonly Event[] {
-    return events.filter((event) => !this.#unpublished.delete(nameOf(event)));
+    return events.filter((event) => !this.unpublished.delete(nameOf(event)));
   }
 
   /** Appends events inside a write that is under way. An event whose id is already in its topic is left out. */
@@ -76,7 +76,7 @@ export class LogTable {
       record.raw,
       this.now(),
     );
-    if (added > 0) tick.afterCommit(() => this.#wake(record.topic));
+    if (added > 0) tick.afterCommit(() => this.wake(record.topic));
   }
 
   /** Records of the topic behind a position, oldest first. */
@@ -103,12 +103,12 @@ export class LogTable {
 
   /** Calls back after each commit that added to the topic. */
   watch(topic: string, wake: () => void): () => void {
-    const wakers = this.#wakers.get(topic) ?? new Set();
-    this.#wakers.set(topic, wakers.add(wake));
+    const wakers = this.wakers.get(topic) ?? new Set();
+    this.wakers.set(topic, wakers.add(wake));
     return () => wakers.delete(wake);
   }
 
-  #wake(topic: string): void {
-    for (const wake of this.#wakers.get(topic) ?? []) wake();
+  private wake(topic: string): void {
+    for (const wake of this.wakers.get(topic) ?? []) wake();
   }
 }

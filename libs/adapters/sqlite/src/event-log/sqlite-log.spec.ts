@@ -17,8 +17,8 @@ class Life {
   readonly logs: EventLog[] = [];
   readonly database: Database;
   readonly table: LogTable;
-  readonly #shared: SharedState;
-  readonly #groups: Groups;
+  private readonly shared: SharedState;
+  private readonly groups: Groups;
 
   constructor(
     readonly home: string,
@@ -26,14 +26,14 @@ class Life {
   ) {
     this.database = Database.open({ home, durability: 'process', now: Date.now });
     this.table = new LogTable(this.database, Date.now);
-    this.#shared = new SharedState(this.database, this.table, systemClock, embeddedTtl);
-    this.#groups = new Groups(this.database, this.table, systemClock);
+    this.shared = new SharedState(this.database, this.table, systemClock, embeddedTtl);
+    this.groups = new Groups(this.database, this.table, systemClock);
   }
 
   connect(): EventLog {
     const processId = randomUUID();
     const { database: store, table } = this;
-    const state = new SqliteState(this.#shared, processId);
+    const state = new SqliteState(this.shared, processId);
     const down = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
     const { deliveries } = state;
     const ledger: DeliveryLedger = {
@@ -42,7 +42,7 @@ class Life {
       released: (key) => (this.ledgerIsDown() ? down() : deliveries.released(key)),
       done: (key) => (this.ledgerIsDown() ? down() : deliveries.done(key)),
     };
-    const log = new SqliteLog({ store, table, groups: this.#groups, blobs: new SqliteBlobs(store, Date.now), ledger, clock: systemClock });
+    const log = new SqliteLog({ store, table, groups: this.groups, blobs: new SqliteBlobs(store, Date.now), ledger, clock: systemClock });
     void state.leases.renewProcess({ id: processId, service: 'test', classes: [], ttlMs: 60_000 });
     this.logs.push(log);
     return log;
@@ -50,8 +50,8 @@ class Life {
 
   async end(): Promise<void> {
     await Promise.all(this.logs.map((log) => log.close()));
-    this.#groups.close();
-    this.#shared.close();
+    this.groups.close();
+    this.shared.close();
     await this.database.close();
   }
 }

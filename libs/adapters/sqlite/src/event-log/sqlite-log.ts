@@ -38,7 +38,7 @@ export interface SqliteLogParts {
 
 /** The consumer groups of one database, shared by all its users inside the process. */
 export class Groups {
-  readonly #groups = new Map<string, Group>();
+  private readonly groups = new Map<string, Group>();
 
   constructor(
     private readonly store: Store,
@@ -47,14 +47,14 @@ export class Groups {
   ) {}
 
   named(name: string): Group {
-    const group = this.#groups.get(name) ?? new Group(name, this.store, this.table, this.clock);
-    this.#groups.set(name, group);
+    const group = this.groups.get(name) ?? new Group(name, this.store, this.table, this.clock);
+    this.groups.set(name, group);
     return group;
   }
 
   close(): void {
-    for (const group of this.#groups.values()) group.close();
-    this.#groups.clear();
+    for (const group of this.groups.values()) group.close();
+    this.groups.clear();
   }
 }
 
@@ -62,50 +62,50 @@ const readPage = 100;
 
 /** The embedded event log: no partitions, no polling; consumers are woken by the commit that appended for them. */
 export class SqliteLog implements EventLog {
-  readonly #consumptions = new Set<SqliteConsumption>();
-  readonly #ledger: DeliveryLedger;
-  #closing: Promise<void> | null = null;
-  #closed = false;
+  private readonly consumptions = new Set<SqliteConsumption>();
+  private readonly ledger: DeliveryLedger;
+  private closing: Promise<void> | null = null;
+  private closed = false;
 
   constructor(private readonly parts: SqliteLogParts) {
     const { ledger } = parts;
-    this.#ledger = {
+    this.ledger = {
       begin: (delivery) => ledger.begin(delivery),
       failed: (delivery) => ledger.failed(delivery),
       released: (delivery) => ledger.released(delivery),
-      done: (delivery) => this.#done(delivery),
+      done: (delivery) => this.done(delivery),
     };
   }
 
   async publish(events: readonly Event[]): Promise<void> {
-    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    await this.#append(events);
+    if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    await this.append(events);
   }
 
   async publishRaw(record: OutgoingRecord): Promise<void> {
-    if (this.#closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     // An id of its own: the event it may hold is in its topic already.
     await logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { ...record, id: `raw:${randomUUID()}` })));
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
-    if (this.#closing) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
+    if (this.closing) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
     const { groups, blobs, clock, hooks, poolChange } = this.parts;
     const consumption = new SqliteConsumption(
       groups.named(subscription.group),
       {
         subscription,
-        ledger: this.#ledger,
+        ledger: this.ledger,
         blobs,
         clock,
         ...(hooks ? { hooks } : {}),
-        publish: (events) => this.#append(events),
-        publishDead: (dead) => this.#bury(dead),
+        publish: (events) => this.append(events),
+        publishDead: (dead) => this.bury(dead),
       },
-      (ended) => this.#consumptions.delete(ended),
+      (ended) => this.consumptions.delete(ended),
       poolChange,
     );
-    this.#consumptions.add(consumption);
+    this.consumptions.add(consumption);
     await logFailures(consumption.start());
     return consumption;
   }
@@ -140,20 +140,20 @@ export class SqliteLog implements EventLog {
   };
 
   async health(): Promise<string | null> {
-    return this.#closed ? 'The event log was closed.' : this.parts.store.health();
+    return this.closed ? 'The event log was closed.' : this.parts.store.health();
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    this.closing ??= this.closeOnce();
+    return this.closing;
   }
 
-  async #close(): Promise<void> {
-    await Promise.all([...this.#consumptions].map((consumption) => consumption.close()));
-    this.#closed = true;
+  private async closeOnce(): Promise<void> {
+    await Promise.all([...this.consumptions].map((consumption) => consumption.close()));
+    this.closed = true;
   }
 
-  async #append(events: readonly Event[]): Promise<void> {
+  private async append(events: readonly Event[]): Promise<void> {
     const { store, table } = this.parts;
     const missing = table.withoutAppended(events);
     if (missing.length === 0) return;
@@ -161,14 +161,14 @@ export class SqliteLog implements EventLog {
   }
 
   /** The same letter of the same group is written once. */
-  #bury({ key, headers, raw }: DeadRecord): Promise<void> {
+  private bury({ key, headers, raw }: DeadRecord): Promise<void> {
     const of = headers as unknown as DeadHeaders;
     const id = `${of['dead-group']}:${of['dead-topic']}/${of['dead-partition']}/${of['dead-offset']}`;
     return logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { topic: deadTopic, key, id, headers, raw })));
   }
 
   /** The counts of a delivery go and the position of its group moves in one transaction. */
-  async #done(delivery: DeliveryKey): Promise<void> {
+  private async done(delivery: DeliveryKey): Promise<void> {
     const { store, groups } = this.parts;
     const { topic, seq } = addressOf(delivery.record);
     const group = groups.named(delivery.group);

@@ -15,21 +15,21 @@ const pageSize = 32;
  */
 export class TopicPosition<M> {
   /** Highest position handed out or skipped. */
-  #handedUpTo: number;
+  private handedUpTo: number;
   /** Highest position read from the table. */
-  #readUpTo: number;
-  /** Nothing behind `#readUpTo` when it was last looked for. */
-  #atEnd = false;
+  private readUpTo: number;
+  /** Nothing behind `readUpTo` when it was last looked for. */
+  private atEnd = false;
   /** Finished before this start, beyond the cursor. */
-  readonly #skip: Set<number>;
-  readonly #ahead: LoggedRecord[] = [];
+  private readonly skip: Set<number>;
+  private readonly ahead: LoggedRecord[] = [];
   /** Given back by members that left, oldest first. */
-  #returned: LoggedRecord[] = [];
-  readonly #handed = new Map<number, Handed<M>>();
+  private returned: LoggedRecord[] = [];
+  private readonly handed = new Map<number, Handed<M>>();
   /** Rows beyond the cursor may exist; false spares a statement per record in the usual case that all finish in order. */
-  #mayHaveFinishedBeyond: boolean;
+  private mayHaveFinishedBeyond: boolean;
   /** Being finished by a write of the present tick. */
-  readonly #finishing = new Set<number>();
+  private readonly finishing = new Set<number>();
 
   private constructor(
     private readonly table: LogTable,
@@ -38,10 +38,10 @@ export class TopicPosition<M> {
     cursor: number,
     finished: readonly number[],
   ) {
-    this.#handedUpTo = cursor;
-    this.#readUpTo = cursor;
-    this.#skip = new Set(finished);
-    this.#mayHaveFinishedBeyond = finished.length > 0;
+    this.handedUpTo = cursor;
+    this.readUpTo = cursor;
+    this.skip = new Set(finished);
+    this.mayHaveFinishedBeyond = finished.length > 0;
   }
 
   /** A group that is new to the topic starts at its beginning; from then on its unfinished records are kept for it. */
@@ -71,78 +71,78 @@ export class TopicPosition<M> {
 
   /** There may be more behind what was read. */
   wake(): void {
-    this.#atEnd = false;
+    this.atEnd = false;
   }
 
   /** The next record to hand out, without handing it out. Throws Failure STORE_UNAVAILABLE. */
   peek(): LoggedRecord | undefined {
-    if (this.#returned.length > 0) return this.#returned[0];
-    while (this.#ahead.length === 0 && !this.#atEnd) {
-      const page = this.table.page(this.topic, this.#readUpTo, pageSize);
-      this.#atEnd = page.length < pageSize;
-      this.#readUpTo = page.at(-1)?.seq ?? this.#readUpTo;
-      this.#ahead.push(...page.filter(({ seq }) => !this.#skip.delete(seq)));
-      if (this.#ahead.length === 0) this.#handedUpTo = this.#readUpTo;
+    if (this.returned.length > 0) return this.returned[0];
+    while (this.ahead.length === 0 && !this.atEnd) {
+      const page = this.table.page(this.topic, this.readUpTo, pageSize);
+      this.atEnd = page.length < pageSize;
+      this.readUpTo = page.at(-1)?.seq ?? this.readUpTo;
+      this.ahead.push(...page.filter(({ seq }) => !this.skip.delete(seq)));
+      if (this.ahead.length === 0) this.handedUpTo = this.readUpTo;
     }
-    return this.#ahead[0];
+    return this.ahead[0];
   }
 
   hand(record: LoggedRecord, member: M): void {
-    if (this.#returned[0] === record) this.#returned.shift();
-    else this.#ahead.shift();
-    this.#handedUpTo = Math.max(this.#handedUpTo, record.seq);
-    this.#handed.set(record.seq, { record, member });
+    if (this.returned[0] === record) this.returned.shift();
+    else this.ahead.shift();
+    this.handedUpTo = Math.max(this.handedUpTo, record.seq);
+    this.handed.set(record.seq, { record, member });
   }
 
   /** What the member held is to be handed out again. */
   takeBack(member: M): void {
-    for (const [seq, handed] of this.#handed) {
+    for (const [seq, handed] of this.handed) {
       if (handed.member !== member) continue;
-      this.#handed.delete(seq);
-      this.#returned.push(handed.record);
+      this.handed.delete(seq);
+      this.returned.push(handed.record);
     }
-    this.#returned.sort((a, b) => a.seq - b.seq);
+    this.returned.sort((a, b) => a.seq - b.seq);
   }
 
   /** Writes down that a record is finished, inside a write that is under way. The cursor never passes an unfinished one. */
   finish(tick: Tick, seq: number): void {
     const { group, topic } = this;
     const { sql } = tick;
-    this.#finishing.add(seq);
+    this.finishing.add(seq);
     try {
-      const cursor = this.#contiguous();
+      const cursor = this.contiguous();
       if (seq > cursor) {
-        this.#mayHaveFinishedBeyond = true;
+        this.mayHaveFinishedBeyond = true;
         sql.run('INSERT INTO log_finished (group_name, topic, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', group, topic, seq);
       } else {
         sql.run('UPDATE log_cursor SET position = max(position, ?) WHERE group_name = ? AND topic = ?', cursor, group, topic);
-        if (this.#mayHaveFinishedBeyond)
+        if (this.mayHaveFinishedBeyond)
           sql.run('DELETE FROM log_finished WHERE group_name = ? AND topic = ? AND seq <= ?', group, topic, cursor);
       }
       tick.afterCommit(() => {
-        if (cursor >= this.#handedUpTo) this.#mayHaveFinishedBeyond = false;
+        if (cursor >= this.handedUpTo) this.mayHaveFinishedBeyond = false;
       });
     } catch (error) {
       this.unfinish(seq);
       throw error;
     }
     tick.afterCommit(() => {
-      this.#finishing.delete(seq);
-      this.#handed.delete(seq);
-      this.#returned = this.#returned.filter((record) => record.seq !== seq);
+      this.finishing.delete(seq);
+      this.handed.delete(seq);
+      this.returned = this.returned.filter((record) => record.seq !== seq);
     });
   }
 
   /** The tick that should have finished it was undone. */
   unfinish(seq: number): void {
-    this.#finishing.delete(seq);
+    this.finishing.delete(seq);
   }
 
   /** Highest position up to which everything is finished. */
-  #contiguous(): number {
+  private contiguous(): number {
     let lowest = Infinity;
-    for (const seq of this.#handed.keys()) if (seq < lowest && !this.#finishing.has(seq)) lowest = seq;
-    for (const { seq } of this.#returned) if (seq < lowest && !this.#finishing.has(seq)) lowest = seq;
-    return lowest === Infinity ? this.#handedUpTo : lowest - 1;
+    for (const seq of this.handed.keys()) if (seq < lowest && !this.finishing.has(seq)) lowest = seq;
+    for (const { seq } of this.returned) if (seq < lowest && !this.finishing.has(seq)) lowest = seq;
+    return lowest === Infinity ? this.handedUpTo : lowest - 1;
   }
 }

@@ -24,18 +24,18 @@ import { readingOf, recordOf, synthesisColumns, synthesisOf, type SynthesisRow }
 
 /** The knowledge graph in the tables of the embedded store; every key begins with the tenant. */
 export class SqliteGraph implements KnowledgeGraph {
-  #closed = false;
+  private closed = false;
 
   constructor(private readonly store: Store) {}
 
   addSynthesis(synthesis: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }> {
-    return this.#write((sql) => addSynthesis(sql, synthesis));
+    return this.write((sql) => addSynthesis(sql, synthesis));
   }
 
   synthesesAbout(query: Parameters<KnowledgeGraph['synthesesAbout']>[0]): Promise<readonly SynthesisNode[]> {
     const { tenant, limit } = query;
     const entities = JSON.stringify([...new Set(query.entities.map(normaliseEntity))]);
-    return this.#read((sql) =>
+    return this.read((sql) =>
       sql
         .all<SynthesisRow>(
           `SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant = ? AND bad <= good AND id IN
@@ -54,27 +54,27 @@ export class SqliteGraph implements KnowledgeGraph {
   }
 
   synthesis({ tenant, by }: Parameters<KnowledgeGraph['synthesis']>[0]): Promise<SynthesisRecord | null> {
-    return this.#read((sql) => recordOf(sql, tenant, by));
+    return this.read((sql) => recordOf(sql, tenant, by));
   }
 
   addTriples(write: TripleWrite): Promise<TriplesAdded> {
-    return this.#write((sql) => addTriples(sql, write));
+    return this.write((sql) => addTriples(sql, write));
   }
 
   quarantine({ tenant, limit, state = 'open' }: Parameters<KnowledgeGraph['quarantine']>[0]): Promise<readonly QuarantinedTriple[]> {
-    return this.#read((sql) => quarantine(sql, tenant, state, limit));
+    return this.read((sql) => quarantine(sql, tenant, state, limit));
   }
 
   decideQuarantine(decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): Promise<QuarantinedTriple | null> {
-    return this.#write((sql) => decide(sql, decision));
+    return this.write((sql) => decide(sql, decision));
   }
 
   adjustTrust(rating: Parameters<KnowledgeGraph['adjustTrust']>[0]): Promise<{ readonly relations: number; readonly syntheses: number }> {
-    return this.#write((sql) => rate(sql, rating));
+    return this.write((sql) => rate(sql, rating));
   }
 
   retrieve(query: GraphQuery): Promise<GraphContext> {
-    return this.#guarded(() =>
+    return this.guarded(() =>
       retrieveThrough(
         readingOf((work) => this.store.read(work), query.tenant),
         query,
@@ -83,28 +83,28 @@ export class SqliteGraph implements KnowledgeGraph {
   }
 
   stats(tenant: string): Promise<GraphStats> {
-    return this.#read((sql) => stats(sql, tenant));
+    return this.read((sql) => stats(sql, tenant));
   }
 
   async health(): Promise<string | null> {
-    return this.#closed ? 'The knowledge graph is closed.' : this.store.health();
+    return this.closed ? 'The knowledge graph is closed.' : this.store.health();
   }
 
   close(): Promise<void> {
-    this.#closed = true;
+    this.closed = true;
     return Promise.resolve();
   }
 
-  #read<T>(work: (sql: Sql) => T): Promise<T> {
-    return this.#guarded(async () => this.store.read(work));
+  private read<T>(work: (sql: Sql) => T): Promise<T> {
+    return this.guarded(async () => this.store.read(work));
   }
 
-  #write<T>(work: (sql: Sql) => T): Promise<T> {
-    return this.#guarded(() => this.store.write(({ sql }) => work(sql)));
+  private write<T>(work: (sql: Sql) => T): Promise<T> {
+    return this.guarded(() => this.store.write(({ sql }) => work(sql)));
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
+  private async guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.closed) throw new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
     try {
       return await work();
     } catch (error) {

@@ -47,8 +47,8 @@ export class CorpusIndex {
     if (changed.length === 0 && gone.length === 0) return;
     this.sql.exec('BEGIN IMMEDIATE');
     try {
-      for (const path of gone) this.#remove(path);
-      for (const file of changed) this.#put(file);
+      for (const path of gone) this.remove(path);
+      for (const file of changed) this.put(file);
       this.sql.exec('COMMIT');
     } catch (error) {
       if (this.sql.inTransaction) this.sql.exec('ROLLBACK');
@@ -73,14 +73,14 @@ export class CorpusIndex {
     this.sql.close();
   }
 
-  #put({ path, stamp, source }: IndexedFile & { readonly source: string }): void {
+  private put({ path, stamp, source }: IndexedFile & { readonly source: string }): void {
     const hash = createHash('sha256').update(source).digest('hex');
     const known = this.sql.get<{ hash: string }>('SELECT hash FROM document WHERE path = ?', path);
     if (known?.hash === hash) {
       this.sql.run('UPDATE document SET stamp = ? WHERE path = ?', stamp, path);
       return;
     }
-    this.#remove(path);
+    this.remove(path);
     const { title, url, passages } = parseDocument(source, path.split('/').at(-1)!);
     this.sql.run('INSERT INTO document (path, stamp, hash, title, url) VALUES (?, ?, ?, ?, ?)', path, stamp, hash, title, url);
     for (const { heading, text } of passages) {
@@ -89,7 +89,7 @@ export class CorpusIndex {
     }
   }
 
-  #remove(path: string): void {
+  private remove(path: string): void {
     this.sql.run('DELETE FROM passage WHERE rowid IN (SELECT id FROM passage_of WHERE path = ?)', path);
     this.sql.run('DELETE FROM passage_of WHERE path = ?', path);
     this.sql.run('DELETE FROM document WHERE path = ?', path);

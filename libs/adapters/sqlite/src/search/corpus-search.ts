@@ -21,9 +21,9 @@ const mostHits = 50;
 /** Full text over a folder of documents. Changed, new and deleted files are noticed before a query. */
 export class CorpusSearch implements Search {
   readonly kind = 'corpus';
-  #refreshedAt = -Infinity;
-  #refreshing: Promise<void> | null = null;
-  #closed = false;
+  private refreshedAt = -Infinity;
+  private refreshing: Promise<void> | null = null;
+  private closed = false;
 
   private constructor(
     private readonly options: CorpusOptions,
@@ -35,7 +35,7 @@ export class CorpusSearch implements Search {
     let search: CorpusSearch | null = null;
     try {
       search = new CorpusSearch(options, CorpusIndex.open(options.index));
-      await search.#refresh();
+      await search.refresh();
       return search;
     } catch (error) {
       await search?.close();
@@ -44,7 +44,7 @@ export class CorpusSearch implements Search {
   }
 
   get description(): string {
-    if (this.#closed) return basename(this.options.folder);
+    if (this.closed) return basename(this.options.folder);
     const { size } = this.index;
     return `${size} ${size === 1 ? 'document' : 'documents'} in ${this.options.folder}`;
   }
@@ -60,7 +60,7 @@ export class CorpusSearch implements Search {
   }): Promise<readonly SearchHit[]> {
     signal.throwIfAborted();
     try {
-      await this.#refresh();
+      await this.refresh();
       signal.throwIfAborted();
       const expression = matchExpression(query);
       return expression === null || limit < 1 ? [] : this.index.find(expression, Math.min(Math.floor(limit), mostHits));
@@ -70,7 +70,7 @@ export class CorpusSearch implements Search {
   }
 
   async health(): Promise<string | null> {
-    if (this.#closed) return 'The corpus search is closed.';
+    if (this.closed) return 'The corpus search is closed.';
     try {
       await readdir(this.options.folder);
       return null;
@@ -80,22 +80,22 @@ export class CorpusSearch implements Search {
   }
 
   close(): Promise<void> {
-    this.#closed = true;
+    this.closed = true;
     this.index.close();
     return Promise.resolve();
   }
 
   /** Looks at the folder at most once per `refreshMs`; queries that come meanwhile share the look. */
-  #refresh(): Promise<void> {
-    if (this.#closed) return Promise.reject(new Error('The corpus search is closed.'));
-    if (performance.now() - this.#refreshedAt < (this.options.refreshMs ?? 2000)) return Promise.resolve();
-    this.#refreshing ??= this.#readChanges().finally(() => {
-      this.#refreshing = null;
+  private refresh(): Promise<void> {
+    if (this.closed) return Promise.reject(new Error('The corpus search is closed.'));
+    if (performance.now() - this.refreshedAt < (this.options.refreshMs ?? 2000)) return Promise.resolve();
+    this.refreshing ??= this.readChanges().finally(() => {
+      this.refreshing = null;
     });
-    return this.#refreshing;
+    return this.refreshing;
   }
 
-  async #readChanges(): Promise<void> {
+  private async readChanges(): Promise<void> {
     const present = await documentsIn(this.options.folder);
     const known = new Map(this.index.files().map(({ path, stamp }) => [path, stamp]));
     const changed: (IndexedFile & { source: string })[] = [];
@@ -104,12 +104,12 @@ export class CorpusSearch implements Search {
       changed.push({ ...file, source: await readFile(join(this.options.folder, file.path), 'utf8') });
     }
     const paths = new Set(present.map(({ path }) => path));
-    if (this.#closed) return;
+    if (this.closed) return;
     this.index.update(
       changed,
       [...known.keys()].filter((path) => !paths.has(path)),
     );
-    this.#refreshedAt = performance.now();
+    this.refreshedAt = performance.now();
   }
 }
 

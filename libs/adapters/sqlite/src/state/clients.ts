@@ -32,14 +32,14 @@ export class SqliteClients {
         database.opening,
       );
       takeUp(tick, runId);
-      return this.#attached(tick, runId);
+      return this.attached(tick, runId);
     });
   }
 
   detach(runId: string, clientId: string): Promise<number> {
     return this.parts.database.write((tick) => {
       tick.sql.run('DELETE FROM attached WHERE run_id = ? AND client_id = ?', runId, clientId);
-      return this.#attached(tick, runId);
+      return this.attached(tick, runId);
     });
   }
 
@@ -48,7 +48,7 @@ export class SqliteClients {
     const mayHaveWork = database.read(
       (sql) =>
         sql.get('SELECT 1 AS found FROM parked LIMIT 1') !== undefined ||
-        sql.all<ClientRow>('SELECT DISTINCT owner, opening FROM attached').some((row) => this.#isDead(row)),
+        sql.all<ClientRow>('SELECT DISTINCT owner, opening FROM attached').some((row) => this.isDead(row)),
     );
     if (!mayHaveWork) return { parked: 0, overdue: [] };
     return database.write((tick) => {
@@ -57,7 +57,7 @@ export class SqliteClients {
       sql.run('DELETE FROM attached WHERE run_id IN (SELECT run_id FROM run WHERE terminal = 1)');
       const awaited = new Map<string, boolean>();
       for (const row of sql.all<ClientRow>('SELECT run_id, owner, opening FROM attached WHERE run_id IN (SELECT run_id FROM run)'))
-        awaited.set(row.run_id, awaited.get(row.run_id) === true || !this.#isDead(row));
+        awaited.set(row.run_id, awaited.get(row.run_id) === true || !this.isDead(row));
       let parked = 0;
       for (const [runId, isAwaited] of awaited) {
         if (isAwaited || sql.run('INSERT INTO parked (run_id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, now) === 0) continue;
@@ -71,15 +71,15 @@ export class SqliteClients {
     });
   }
 
-  #attached({ sql }: Tick, runId: string): number {
+  private attached({ sql }: Tick, runId: string): number {
     const rows = sql.all<ClientRow>('SELECT run_id, owner, opening FROM attached WHERE run_id = ?', runId);
     const { database, processId } = this.parts;
     const isOurs = ({ owner, opening }: ClientRow): boolean => owner === processId && opening === database.opening;
-    return rows.filter((row) => isOurs(row) || !this.#isDead(row)).length;
+    return rows.filter((row) => isOurs(row) || !this.isDead(row)).length;
   }
 
   /** Leases are in memory: those of an earlier opening of the file count as long as they could have lasted. */
-  #isDead({ owner, opening }: ClientRow): boolean {
+  private isDead({ owner, opening }: ClientRow): boolean {
     const { database, leases, now, openedAt } = this.parts;
     return opening === database.opening ? leases.leftMs(owner) === 0 : now() >= openedAt + leaseTtlMs;
   }

@@ -20,7 +20,7 @@ export class SqliteDeliveries implements DeliveryLedger {
   begin(delivery: DeliveryKey): Promise<{ readonly attempts: number; readonly deaths: number; readonly suspects: number }> {
     return this.database.write((tick) => {
       const { attempts, openers } = countsOf(tick, delivery);
-      const others = openers.filter((opener) => !this.#isOwn(opener));
+      const others = openers.filter((opener) => !this.isOwn(opener));
       // The same process begins again only what it never closed: that is still the same attempt.
       const begun = attempts + (others.length === openers.length ? 1 : 0);
       store(tick, delivery, { attempts: begun, openers: [...others, [this.processId, this.database.opening]] });
@@ -30,21 +30,21 @@ export class SqliteDeliveries implements DeliveryLedger {
   }
 
   failed(delivery: DeliveryKey): Promise<void> {
-    return this.#end(delivery, (attempts) => attempts);
+    return this.end(delivery, (attempts) => attempts);
   }
 
   released(delivery: DeliveryKey): Promise<void> {
-    return this.#end(delivery, (attempts) => attempts - 1);
+    return this.end(delivery, (attempts) => attempts - 1);
   }
 
   done(delivery: DeliveryKey): Promise<void> {
     return this.database.write((tick) => forgetDelivery(tick, delivery));
   }
 
-  #end(delivery: DeliveryKey, attemptsAfter: (attempts: number) => number): Promise<void> {
+  private end(delivery: DeliveryKey, attemptsAfter: (attempts: number) => number): Promise<void> {
     return this.database.write((tick) => {
       const { attempts, openers } = countsOf(tick, delivery);
-      const others = openers.filter((opener) => !this.#isOwn(opener));
+      const others = openers.filter((opener) => !this.isOwn(opener));
       if (others.length === openers.length) return;
       const left = attemptsAfter(attempts);
       if (left <= 0 && others.length === 0) forgetDelivery(tick, delivery);
@@ -52,7 +52,7 @@ export class SqliteDeliveries implements DeliveryLedger {
     });
   }
 
-  #isOwn([id, opening]: Opener): boolean {
+  private isOwn([id, opening]: Opener): boolean {
     return id === this.processId && opening === this.database.opening;
   }
 }

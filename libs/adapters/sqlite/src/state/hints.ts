@@ -2,7 +2,7 @@ import type { Hints } from '@conclave/ports';
 
 /** Messages inside the one process that owns the store. A listener is called in a later turn, so it never runs inside a write. */
 export class ProcessHints implements Hints {
-  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
+  private readonly listeners = new Map<string, Set<(payload: string) => void>>();
 
   publish(channel: string, payload: string): Promise<void> {
     this.send(channel, payload);
@@ -10,17 +10,17 @@ export class ProcessHints implements Hints {
   }
 
   send(channel: string, payload: string): void {
-    for (const listener of this.#listeners.get(channel) ?? []) {
+    for (const listener of this.listeners.get(channel) ?? []) {
       setImmediate(() => {
-        if (this.#listeners.get(channel)?.has(listener)) listener(payload);
+        if (this.listeners.get(channel)?.has(listener)) listener(payload);
       });
     }
   }
 
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>> {
     const own = (payload: string) => listener(payload);
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners.add(own));
+    const listeners = this.listeners.get(channel) ?? new Set();
+    this.listeners.set(channel, listeners.add(own));
     return Promise.resolve(() => {
       listeners.delete(own);
       return Promise.resolve();
@@ -28,6 +28,6 @@ export class ProcessHints implements Hints {
   }
 
   close(): void {
-    this.#listeners.clear();
+    this.listeners.clear();
   }
 }

@@ -1,7 +1,8 @@
-import type { Begun, CallOutcome, Journal } from '@conclave/ports';
+import type { Begun, CallOutcome, Journal, JournalCall, Paid } from '@conclave/ports';
 import type { Store } from '../database/database.js';
 import type { ProcessLeases } from './leases.js';
 import { baseStep } from './recovery.js';
+import { addPaid } from './usage-ledger.js';
 
 interface JournalRow {
   readonly attempt: number;
@@ -51,12 +52,10 @@ export class SqliteJournal implements Journal {
     });
   }
 
-  finish(
-    call: { readonly runId: string; readonly step: string; readonly attempt: number },
-    outcome: CallOutcome,
-  ): Promise<'stored' | 'refused'> {
+  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'> {
     const text = JSON.stringify(outcome);
     return this.database.write(({ sql }) => {
+      if (paid) addPaid(sql, { ...call, ...paid });
       const stored = sql.run(
         'UPDATE journal SET outcome = coalesce(outcome, ?) WHERE run_id = ? AND step = ? AND attempt = ?',
         text,
@@ -68,8 +67,9 @@ export class SqliteJournal implements Journal {
     });
   }
 
-  abandon(call: { readonly runId: string; readonly step: string; readonly attempt: number }): Promise<void> {
+  abandon(call: JournalCall, paid?: Paid): Promise<void> {
     return this.database.write(({ sql }) => {
+      if (paid) addPaid(sql, { ...call, ...paid });
       sql.run(
         'UPDATE journal SET owner = NULL WHERE run_id = ? AND step = ? AND attempt = ? AND outcome IS NULL',
         call.runId,

@@ -11,9 +11,9 @@ interface ProcessLease {
  * kept for the next one.
  */
 export class ProcessLeases implements Leases {
-  readonly #processes = new Map<string, ProcessLease>();
+  private readonly processes = new Map<string, ProcessLease>();
   /** Slot name -> holder -> expiry. */
-  readonly #slots = new Map<string, Map<string, number>>();
+  private readonly slots = new Map<string, Map<string, number>>();
 
   constructor(
     private readonly now: () => number,
@@ -21,12 +21,12 @@ export class ProcessLeases implements Leases {
   ) {}
 
   renewProcess(process: { readonly id: string; readonly classes: readonly string[]; readonly ttlMs: number }): Promise<void> {
-    this.#processes.set(process.id, { classes: [...process.classes], until: this.now() + process.ttlMs });
+    this.processes.set(process.id, { classes: [...process.classes], until: this.now() + process.ttlMs });
     return Promise.resolve();
   }
 
   endProcess(id: string): Promise<void> {
-    this.#processes.delete(id);
+    this.processes.delete(id);
     return Promise.resolve();
   }
 
@@ -36,34 +36,34 @@ export class ProcessLeases implements Leases {
 
   /** Milliseconds until the lease of the process ends; 0 when it has none. */
   leftMs(processId: string): number {
-    return Math.max(0, (this.#processes.get(processId)?.until ?? 0) - this.now());
+    return Math.max(0, (this.processes.get(processId)?.until ?? 0) - this.now());
   }
 
   /** Ids of all processes whose leases have not ended. */
   live(): readonly string[] {
-    return [...this.#processes.keys()].filter((id) => this.leftMs(id) > 0);
+    return [...this.processes.keys()].filter((id) => this.leftMs(id) > 0);
   }
 
   liveWorkers(taskClass: string): Promise<number> {
     const now = this.now();
-    const live = [...this.#processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass));
+    const live = [...this.processes.values()].filter(({ until, classes }) => until > now && classes.includes(taskClass));
     return Promise.resolve(live.length);
   }
 
   acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean> {
     const now = this.now();
-    const holders = this.#slots.get(slot.name) ?? new Map<string, number>();
+    const holders = this.slots.get(slot.name) ?? new Map<string, number>();
     for (const [holder, until] of holders) if (until <= now) holders.delete(holder);
     if (!holders.has(slot.holder) && holders.size >= slot.limit) return Promise.resolve(false);
     holders.set(slot.holder, now + slot.ttlMs);
-    this.#slots.set(slot.name, holders);
+    this.slots.set(slot.name, holders);
     return Promise.resolve(true);
   }
 
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void> {
-    const holders = this.#slots.get(slot.name);
+    const holders = this.slots.get(slot.name);
     if (!holders?.delete(slot.holder)) return Promise.resolve();
-    if (holders.size === 0) this.#slots.delete(slot.name);
+    if (holders.size === 0) this.slots.delete(slot.name);
     return this.hints.publish('slot', slot.name);
   }
 }

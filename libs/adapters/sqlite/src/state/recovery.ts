@@ -2,6 +2,7 @@ import { isTerminal } from '@conclave/contracts';
 import {
   acceptedStatus,
   type Above,
+  type PaidCall,
   type Recovery,
   type RestoredCall,
   type RestoredRun,
@@ -12,6 +13,7 @@ import type { Store, Tick } from '../database/database.js';
 import { writeMark } from './identity.js';
 import type { ProcessLeases } from './leases.js';
 import type { SqliteTimers } from './timers.js';
+import { addPaid } from './usage-ledger.js';
 
 export interface RecoveryParts {
   readonly database: Store;
@@ -40,10 +42,10 @@ export class SqliteRecovery implements Recovery {
     return this.parts.database.write((tick) => {
       const { sql } = tick;
       const { runId } = restored;
-      this.#addHeader(tick, restored);
+      this.addHeader(tick, restored);
       const held = sql.get<{ version: number }>('SELECT version FROM run WHERE run_id = ?', runId);
       const replaces = restored.version > (held?.version ?? 0);
-      if (replaces) this.#replace(tick, restored, above);
+      if (replaces) this.replace(tick, restored, above);
       const over = sql.get('SELECT 1 AS over FROM run WHERE run_id = ? AND terminal = 1', runId) !== undefined;
       if (!over) raise(tick, runId, above);
       for (const id of restored.cancels) sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, this.parts.now());
@@ -68,6 +70,12 @@ export class SqliteRecovery implements Recovery {
     });
   }
 
+  paid(calls: readonly PaidCall[]): Promise<void> {
+    return this.parts.database.write(({ sql }) => {
+      for (const call of calls) addPaid(sql, call);
+    });
+  }
+
   /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
     await this.parts.database.write(({ sql }) =>
@@ -80,16 +88,18 @@ export class SqliteRecovery implements Recovery {
   }
 
   /** Row, header and retry mapping where they are missing. No two runs share an acceptance time, so that a list can be paged by it. */
-  #addHeader<S>({ sql }: Tick, { runId, header, retryKey, status }: RestoredRun<S>): void {
+  private addHeader<S>({ sql }: Tick, { runId, header, retryKey, status }: RestoredRun<S>): void {
     const taken = (at: number): boolean =>
       sql.get('SELECT 1 AS found FROM run WHERE accepted_at = ? AND run_id <> ?', at, runId) !== undefined;
     let acceptedAt = header?.data.requestedAt ?? this.parts.now();
     while (taken(acceptedAt)) acceptedAt += 1;
     sql.run(
-      `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
+      `INSERT INTO run (run_id, tenant, actor, accepted_at, header, status) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, actor = excluded.actor, accepted_at = excluded.accepted_at, header = excluded.header
+         WHERE header IS NULL`,
       runId,
       header?.data.caller.tenant ?? null,
+      header?.data.caller.actor ?? null,
       acceptedAt,
       header ? JSON.stringify(header) : null,
       status || acceptedStatus,
@@ -103,7 +113,7 @@ export class SqliteRecovery implements Recovery {
       );
   }
 
-  #replace<S>(tick: Tick, restored: RestoredRun<S>, { streamBase }: Above): void {
+  private replace<S>(tick: Tick, restored: RestoredRun<S>, { streamBase }: Above): void {
     const { sql } = tick;
     const { runId, endedAt } = restored;
     sql.run(

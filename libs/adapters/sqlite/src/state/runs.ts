@@ -41,12 +41,15 @@ export interface RunsParts {
 
 const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
 
+/** A record of a run that nobody accepted leaves a row too; it takes no place among the open runs. */
+const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
+
 /** Open runs whose state is kept beside the file: a run is busy in bursts, and a state has some ten kilobytes. */
 const keptStates = 128;
 
 export class SqliteRuns implements Runs {
   /** State by run as it was committed last by this process. A step never changes the state that it is given. */
-  readonly #newest = new Map<string, { readonly version: number; readonly state: unknown }>();
+  private readonly newest = new Map<string, { readonly version: number; readonly state: unknown }>();
 
   constructor(private readonly parts: RunsParts) {}
 
@@ -54,10 +57,11 @@ export class SqliteRuns implements Runs {
     const { database, now, retryKeyMs } = this.parts;
     return database.write((tick): Accepted => {
       const { sql } = tick;
-      const known = sql.get('SELECT 1 AS found FROM run WHERE run_id = ?', header.runId) !== undefined;
-      const { open } = sql.get<{ open: number }>('SELECT COUNT(*) AS open FROM run WHERE terminal = 0')!;
+      const known =
+        sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND (header IS NOT NULL OR terminal = 1)', header.runId) !== undefined;
+      const { open } = sql.get<{ open: number }>(countOpen)!;
       if (!known && open >= openLimit) return { kind: 'overloaded', open };
-      this.#addHeader(tick, header);
+      this.addHeader(tick, header);
       if (retryKey !== null) {
         sql.run(
           `INSERT INTO retry (retry_key, run_id, at) VALUES (?, ?, ?)
@@ -102,7 +106,7 @@ export class SqliteRuns implements Runs {
     const { database, now } = this.parts;
     return database.write((tick): Committed<S> => {
       const { sql } = tick;
-      const kept = this.#newest.get(event.runId);
+      const kept = this.newest.get(event.runId);
       const row = sql.get<{ version: number; state: string | null; accepted: 0 | 1 }>(
         'SELECT version, CASE WHEN version = ? THEN NULL ELSE state END AS state, header IS NOT NULL AS accepted FROM run WHERE run_id = ?',
         kept?.version ?? 0,
@@ -115,24 +119,24 @@ export class SqliteRuns implements Runs {
       const result = step(state, { now: now(), version });
       if (result === null) return { outputs: [], repeated: false, state: null };
       // A log that is read again into an empty store brings runs that nobody accepted here.
-      if (event.type === 'PlanRequested' && !row?.accepted) this.#addHeader(tick, event as PlanRequested);
-      this.#store(tick, event, result);
-      tick.afterCommit(() => this.#keep(event.runId, version + 1, result));
+      if (event.type === 'PlanRequested' && !row?.accepted) this.addHeader(tick, event as PlanRequested);
+      this.store(tick, event, result);
+      tick.afterCommit(() => this.keep(event.runId, version + 1, result));
       return { outputs: result.outputs, repeated: false, state: result.next };
     });
   }
 
   /** The next step of a run finds its state here, as long as the row has the version that was written with it. */
-  #keep<S>(runId: string, version: number, { next, terminal }: Step<S>): void {
-    this.#newest.delete(runId);
+  private keep<S>(runId: string, version: number, { next, terminal }: Step<S>): void {
+    this.newest.delete(runId);
     if (terminal) return;
-    this.#newest.set(runId, { version, state: next });
-    if (this.#newest.size <= keptStates) return;
-    const [oldest] = this.#newest.keys();
-    this.#newest.delete(oldest!);
+    this.newest.set(runId, { version, state: next });
+    if (this.newest.size <= keptStates) return;
+    const [oldest] = this.newest.keys();
+    this.newest.delete(oldest!);
   }
 
-  #store<S>(tick: Tick, event: Event, step: Step<S>): void {
+  private store<S>(tick: Tick, event: Event, step: Step<S>): void {
     const { log, stream, timers, now } = this.parts;
     const { sql } = tick;
     const { runId } = event;
@@ -149,7 +153,7 @@ export class SqliteRuns implements Runs {
     );
     sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, event.id, JSON.stringify(step.outputs));
     timers.change(tick, runId, step.disarm, step.arm);
-    for (const id of step.cancels) this.#flag(tick, id);
+    for (const id of step.cancels) this.flag(tick, id);
     stream.write(tick, runId, step.entries);
     // Appended here already, so that no death between the commit and the publishing can hold them back.
     log.appendOutputs(tick, step.outputs);
@@ -181,11 +185,11 @@ export class SqliteRuns implements Runs {
   }
 
   async openCount(): Promise<number> {
-    return this.parts.database.read((sql) => sql.get<{ open: number }>('SELECT COUNT(*) AS open FROM run WHERE terminal = 0'))!.open;
+    return this.parts.database.read((sql) => sql.get<{ open: number }>(countOpen))!.open;
   }
 
   cancel(id: string): Promise<void> {
-    return this.parts.database.write((tick) => this.#flag(tick, id));
+    return this.parts.database.write((tick) => this.flag(tick, id));
   }
 
   async cancelled(ids: readonly string[]): Promise<ReadonlySet<string>> {
@@ -227,21 +231,23 @@ export class SqliteRuns implements Runs {
   }
 
   /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
-  #addHeader({ sql }: Tick, header: PlanRequested): void {
+  private addHeader({ sql }: Tick, header: PlanRequested): void {
     const { newest } = sql.get<{ newest: number | null }>('SELECT MAX(accepted_at) AS newest FROM run')!;
     const acceptedAt = Math.max(this.parts.now(), (newest ?? 0) + 1);
     sql.run(
-      `INSERT INTO run (run_id, tenant, accepted_at, header, status) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, accepted_at = excluded.accepted_at, header = excluded.header WHERE header IS NULL`,
+      `INSERT INTO run (run_id, tenant, actor, accepted_at, header, status) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tenant = excluded.tenant, actor = excluded.actor, accepted_at = excluded.accepted_at, header = excluded.header
+         WHERE header IS NULL`,
       header.runId,
       header.data.caller.tenant,
+      header.data.caller.actor,
       acceptedAt,
       JSON.stringify(header),
       acceptedStatus,
     );
   }
 
-  #flag(tick: Tick, id: string): void {
+  private flag(tick: Tick, id: string): void {
     tick.sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, this.parts.now());
     tick.afterCommit(() => this.parts.hints.send('cancel', id));
   }

@@ -1,5 +1,7 @@
 import {
+  MemoryBreakers,
   MemoryClaims,
+  type Breakers,
   type Caches,
   type Clock,
   type DeliveryLedger,
@@ -13,6 +15,7 @@ import {
   type StateStore,
   type StoreTtl,
   type Timers,
+  type UsageLedger,
 } from '@conclave/ports';
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
@@ -30,12 +33,15 @@ import { SqliteRuns } from './runs.js';
 import { SqliteScores } from './scores.js';
 import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
+import { SqliteUsageLedger } from './usage-ledger.js';
 
 /** What all users of one database share inside the process. */
 export class SharedState {
   readonly hints = new ProcessHints();
   readonly leases: ProcessLeases;
   readonly claims: MemoryClaims;
+  /** In memory like the leases: a new start judges its providers anew. */
+  readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
   readonly openedAt: number;
 
@@ -48,6 +54,7 @@ export class SharedState {
     this.openedAt = clock.now();
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
+    this.breakers = new MemoryBreakers(() => clock.now());
   }
 
   close(): void {
@@ -68,11 +75,13 @@ export class SqliteState implements StateStore {
   readonly caches: Caches;
   readonly scores: Scores;
   readonly once: Once;
+  readonly usage: UsageLedger;
+  readonly breakers: Breakers;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
   /** For whoever rebuilds the state from the log. */
   readonly recovery: Recovery;
-  readonly #view: DatabaseView;
+  private readonly view: DatabaseView;
 
   constructor(
     private readonly shared: SharedState,
@@ -82,7 +91,7 @@ export class SqliteState implements StateStore {
     const now = () => clock.now();
     const database = new DatabaseView(shared.database);
     const timers = new SqliteTimers(database, clock, shared.waiting);
-    this.#view = database;
+    this.view = database;
     this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
     const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
     this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, clients, now, retryKeyMs: ttl.retryKeyMs });
@@ -95,6 +104,8 @@ export class SqliteState implements StateStore {
     this.caches = new SqliteCaches(database, shared.claims, now);
     this.scores = new SqliteScores(database, now);
     this.once = new SqliteOnce(database, now);
+    this.usage = new SqliteUsageLedger(database);
+    this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
   }
@@ -108,11 +119,11 @@ export class SqliteState implements StateStore {
   }
 
   health(): Promise<string | null> {
-    return Promise.resolve(this.#view.health());
+    return Promise.resolve(this.view.health());
   }
 
   close(): Promise<void> {
-    this.#view.close();
+    this.view.close();
     return Promise.resolve();
   }
 }

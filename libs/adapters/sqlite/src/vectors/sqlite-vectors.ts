@@ -44,12 +44,12 @@ const recordsPerWrite = 250;
  * about 1.5 ms per 1,000 records of 256 numbers, and nothing else runs in the process meanwhile.
  */
 export class SqliteVectors implements Vectors {
-  #closed = false;
+  private closed = false;
 
   constructor(private readonly store: Store) {}
 
   create(scope: VectorScope, dimension: number): Promise<void> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkScope(scope);
       checkDimension(dimension);
       await this.store.write(({ sql }) => {
@@ -67,7 +67,7 @@ export class SqliteVectors implements Vectors {
   }
 
   upsert(scope: VectorScope, records: readonly VectorRecord[]): Promise<void> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkScope(scope);
       const known = this.store.read((sql) => rowOf(sql, scope));
       if (!known) throw collectionMissing(scope);
@@ -84,7 +84,7 @@ export class SqliteVectors implements Vectors {
   }
 
   query(scope: VectorScope, { vector, limit, where = {}, signal }: VectorQuery): Promise<VectorAnswer> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
@@ -102,7 +102,7 @@ export class SqliteVectors implements Vectors {
   }
 
   match(scope: VectorScope, { words, limit, where = {}, signal }: TextQuery): Promise<TextAnswer> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       signal?.throwIfAborted();
       checkScope(scope);
       checkMetadata(where, 'where');
@@ -116,7 +116,7 @@ export class SqliteVectors implements Vectors {
   }
 
   get(scope: VectorScope, ids: readonly string[]): Promise<readonly VectorRecord[]> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkScope(scope);
       checkIds(ids);
       return this.store.read((sql) => {
@@ -137,16 +137,16 @@ export class SqliteVectors implements Vectors {
   }
 
   delete(scope: VectorScope, which: VectorChoice): Promise<void> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkScope(scope);
       checkChoice(which);
-      if ('ids' in which) for (const ids of chunks([...new Set(which.ids)])) await this.#remove(scope, (sql, n) => numbersOf(sql, n, ids));
-      else while (await this.#remove(scope, (sql, n) => matching(sql, n, which.where, recordsPerWrite)));
+      if ('ids' in which) for (const ids of chunks([...new Set(which.ids)])) await this.remove(scope, (sql, n) => numbersOf(sql, n, ids));
+      else while (await this.remove(scope, (sql, n) => matching(sql, n, which.where, recordsPerWrite)));
     });
   }
 
   count(scope: VectorScope): Promise<number> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkScope(scope);
       return this.store.read((sql) => {
         const row = rowOf(sql, scope);
@@ -156,7 +156,7 @@ export class SqliteVectors implements Vectors {
   }
 
   list(tenant: string): Promise<readonly VectorCollection[]> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkTenant(tenant);
       return this.store.read((sql) => {
         const rows = sql.all<{ name: string; dimension: number }>('SELECT name, dimension FROM vector_collection WHERE tenant = ?', tenant);
@@ -166,7 +166,7 @@ export class SqliteVectors implements Vectors {
   }
 
   drop(scope: VectorScope): Promise<void> {
-    return this.#guarded(async () => {
+    return this.guarded(async () => {
       checkScope(scope);
       // The collection goes first: nobody reads it any more while its records are removed piece by piece.
       const row = await this.store.write(({ sql }) => {
@@ -174,21 +174,21 @@ export class SqliteVectors implements Vectors {
         if (found) sql.run('DELETE FROM vector_collection WHERE n = ?', found.n);
         return found;
       });
-      if (row) await this.#sweep();
+      if (row) await this.sweep();
     });
   }
 
   async health(): Promise<string | null> {
-    return this.#closed ? 'The vectors are closed.' : this.store.health();
+    return this.closed ? 'The vectors are closed.' : this.store.health();
   }
 
   close(): Promise<void> {
-    this.#closed = true;
+    this.closed = true;
     return Promise.resolve();
   }
 
   /** Removes what is chosen at the moment of the write; gives whether there was anything. */
-  #remove({ tenant, collection }: VectorScope, choose: (sql: Sql, n: number) => readonly number[]): Promise<boolean> {
+  private remove({ tenant, collection }: VectorScope, choose: (sql: Sql, n: number) => readonly number[]): Promise<boolean> {
     return this.store.write(({ sql }) => {
       const row = rowOf(sql, { tenant, collection });
       const chosen = row ? choose(sql, row.n) : [];
@@ -198,7 +198,7 @@ export class SqliteVectors implements Vectors {
   }
 
   /** Removes the records of every dropped collection, also of one whose removal was interrupted. */
-  async #sweep(): Promise<void> {
+  private async sweep(): Promise<void> {
     const dropped = this.store.read((sql) =>
       sql.all<{ n: number }>(
         'SELECT DISTINCT collection AS n FROM vector_record WHERE collection NOT IN (SELECT n FROM vector_collection)',
@@ -217,8 +217,8 @@ export class SqliteVectors implements Vectors {
       );
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new Failure('VECTORS_UNAVAILABLE', 'It is closed.');
+  private async guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.closed) throw new Failure('VECTORS_UNAVAILABLE', 'It is closed.');
     try {
       return await work();
     } catch (error) {

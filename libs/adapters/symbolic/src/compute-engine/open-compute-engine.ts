@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { Failure } from '@conclave/contracts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { script } from '../assets.js';
 import type { Calculated, Engine } from '../engine.js';
 import { LineProcess, ProcessEnded, type LineProgram } from '../process/line-process.js';

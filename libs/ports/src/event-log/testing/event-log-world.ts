@@ -58,7 +58,7 @@ export class Seen {
 export class Stage {
   readonly group = `group-${Math.random().toString(36).slice(2, 10)}`;
   readonly seen = new Seen();
-  readonly #releases: (() => void)[] = [];
+  private readonly releases: (() => void)[] = [];
 
   constructor(
     readonly world: EventLogWorld,
@@ -91,7 +91,7 @@ export class Stage {
   gate(): { readonly passed: Promise<void>; open(): void } {
     let open!: () => void;
     const passed = new Promise<void>((resolve) => (open = resolve));
-    this.#releases.push(open);
+    this.releases.push(open);
     return { passed, open };
   }
 
@@ -119,7 +119,7 @@ export class Stage {
   }
 
   async end(): Promise<void> {
-    for (const open of this.#releases) open();
+    for (const open of this.releases) open();
     await this.world.dispose();
   }
 }

@@ -2,19 +2,19 @@ import type { Clock } from '../clock.js';
 
 /** A clock for tests: time passes only in `advance`, chance is what the test says. */
 export class ManualClock implements Clock {
-  #now: number;
-  #order = 0;
-  readonly #calls = new Map<number, { at: number; call: () => void }>();
+  private time: number;
+  private order = 0;
+  private readonly calls = new Map<number, { at: number; call: () => void }>();
 
   constructor(
     start = 1_700_000_000_000,
     private readonly chance: () => number = () => 0.5,
   ) {
-    this.#now = start;
+    this.time = start;
   }
 
   now(): number {
-    return this.#now;
+    return this.time;
   }
 
   random(): number {
@@ -22,32 +22,32 @@ export class ManualClock implements Clock {
   }
 
   after(ms: number, call: () => void): () => void {
-    const id = this.#order++;
-    this.#calls.set(id, { at: this.#now + ms, call });
-    return () => this.#calls.delete(id);
+    const id = this.order++;
+    this.calls.set(id, { at: this.time + ms, call });
+    return () => this.calls.delete(id);
   }
 
   /** Timers that are set. */
   get pending(): number {
-    return this.#calls.size;
+    return this.calls.size;
   }
 
   /** Lets everything that waits for no time come to rest, then moves on from timer to timer until `ms` have passed. */
   async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
+    const end = this.time + ms;
     await settle();
-    for (let next = this.#nextUntil(end); next; next = this.#nextUntil(end)) {
-      this.#calls.delete(next.id);
-      this.#now = Math.max(this.#now, next.at);
+    for (let next = this.nextUntil(end); next; next = this.nextUntil(end)) {
+      this.calls.delete(next.id);
+      this.time = Math.max(this.time, next.at);
       next.call();
       await settle();
     }
-    this.#now = end;
+    this.time = end;
   }
 
-  #nextUntil(end: number): { id: number; at: number; call: () => void } | undefined {
+  private nextUntil(end: number): { id: number; at: number; call: () => void } | undefined {
     let first: { id: number; at: number; call: () => void } | undefined;
-    for (const [id, { at, call }] of this.#calls) {
+    for (const [id, { at, call }] of this.calls) {
       if (at <= end && (!first || at < first.at)) first = { id, at, call };
     }
     return first;

@@ -24,7 +24,7 @@ export class PoolBench {
   /** While set, `publish` and `publishDead` reject with it. */
   logError: Error | null = null;
   readonly pool: DeliveryPool;
-  #offset = 0;
+  private offset = 0;
 
   constructor(
     handle: Handle,
@@ -65,7 +65,7 @@ export class PoolBench {
   }
 
   raw(part: Partial<RawRecord> = {}): RawRecord {
-    const offset = String(this.#offset++);
+    const offset = String(this.offset++);
     return { topic: 'knowledge.ingest', partition: 0, offset, appendedAt: this.clock.now(), key: null, headers: {}, raw: null, ...part };
   }
 
@@ -77,20 +77,20 @@ export class PoolBench {
 /** A handler that ends when the test says so. */
 export class Gates {
   readonly started: string[] = [];
-  readonly #open = new Map<string, () => void>();
+  private readonly openers = new Map<string, () => void>();
 
   wait(name: string): Promise<void> {
     this.started.push(name);
-    return new Promise((resolve) => this.#open.set(name, resolve));
+    return new Promise((resolve) => this.openers.set(name, resolve));
   }
 
   async open(name: string): Promise<void> {
-    this.#open.get(name)!();
-    this.#open.delete(name);
+    this.openers.get(name)!();
+    this.openers.delete(name);
     await settle();
   }
 
   get waiting(): readonly string[] {
-    return [...this.#open.keys()];
+    return [...this.openers.keys()];
   }
 }

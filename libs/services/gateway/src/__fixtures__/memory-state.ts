@@ -114,6 +114,8 @@ export class MemoryStores {
     caches: this.kept.caches,
     scores: this.kept.scores,
     once: this.kept.once,
+    usage: this.kept.usage,
+    breakers: this.kept.breakers,
     identity: { read: unused('identity'), start: unused('identity') },
     now: () => this.guarded(() => Date.now()),
     warnings: () => Promise.resolve([]),

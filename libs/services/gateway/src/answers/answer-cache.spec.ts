@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { PlanRequested } from '@conclave/contracts';
+import type { KeptPlan, PlanRequested } from '@conclave/contracts';
 import { answersPurpose, collectionOf, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { runTag, semanticKey, type KeptAnswer } from '@conclave/strategies';
 import { twoTenants, World, type WorldOptions } from '../__fixtures__/world.js';
@@ -7,6 +7,13 @@ import { twoTenants, World, type WorldOptions } from '../__fixtures__/world.js';
 const caches = { answer: true, semantic: true, plan: true, search: true };
 const question = 'How tall is the Aurora tower?';
 const paraphrase = 'What is the height of the Aurora tower?';
+const task = { needs: [], query: null, metadata_filters: null };
+const plan: KeptPlan = {
+  complexity: 'moderate',
+  signals: [],
+  tasks: [{ ...task, id: 'x1', capability: 'expert.general', task: 'Say it.' }],
+  searchQuestion: null,
+};
 const kept = (over: Partial<KeptAnswer> = {}): KeptAnswer => ({
   ...{ runId: 'run_earlier0', question, answer: 'It is 400 m tall.', sources: [], storedAt: 1 },
   ...over,
@@ -64,8 +71,27 @@ describe('the caches of answers, before a run is accepted', () => {
     expect(counted()).toEqual([
       { cache: 'exact', result: 'miss' },
       { cache: 'semantic', result: 'miss' },
+      { cache: 'plan', result: 'miss' },
       { cache: 'exact', result: 'hit' },
     ]);
+  });
+
+  it('gives the same question the plan of a run that ended well, where there is no answer for it', async () => {
+    await open();
+    const first = await ask(question, { response_format: { type: 'json_object' } });
+    expect(first.data.plan).toBeUndefined();
+    const { caching, caller } = first.data;
+    const { caches: stored } = world.stores.state;
+    await stored.write({ tenant: caller.tenant, key: caching!.plan!, value: plan, ttlMs: 60_000, tags: [] });
+    // Another form of the answer is another answer to the same plan.
+    expect((await ask(` ${question.toUpperCase()}`)).data).toMatchObject({ plan });
+    expect(counted().at(-1)).toEqual({ cache: 'plan', result: 'hit' });
+    await learn(first.data);
+    expect((await ask(question, { response_format: { type: 'json_object' } })).data).not.toHaveProperty('plan');
+    expect((await ask(question, { conclave: { cache: false } })).data).not.toHaveProperty('plan');
+    expect((await ask(`${question} And the mast?`)).data).not.toHaveProperty('plan');
+    await stored.write({ tenant: caller.tenant, key: caching!.plan!, value: { tasks: 'none' }, ttlMs: 60_000, tags: [] });
+    expect((await ask(question)).data).not.toHaveProperty('plan');
   });
 
   it('says it on a chat too', async () => {
@@ -114,7 +140,7 @@ describe('the caches of answers, before a run is accepted', () => {
     expect(header).toBeNull();
     expect(data).not.toHaveProperty('cached');
     expect(data).not.toHaveProperty('caching');
-    expect(counted()).toHaveLength(2);
+    expect(counted()).toHaveLength(3);
   });
 
   it('lets the body win over a header and refuses a header it does not understand', async () => {
@@ -150,6 +176,7 @@ describe('the caches of answers, before a run is accepted', () => {
     ['the form of the answer', { response_format: { type: 'json_object' } }],
     ['the length of the answer', { max_tokens: 5 }],
     ['the number of rounds', { conclave: { rounds: 0 } }],
+    ['the level', { conclave: { complexity: 'complex' } }],
   ])('takes a request with another value of %s for another one', async (_what, body) => {
     await open();
     await learn((await ask(question)).data);
@@ -184,7 +211,7 @@ describe('the caches of answers, before a run is accepted', () => {
 
   it('asks no cache that the template has turned off', async () => {
     await open({ template: { caches: { answer: false, semantic: false, plan: true, search: false } } });
-    expect((await ask(question)).data.caching).toEqual({ exact: null, scope: null });
+    expect((await ask(question)).data.caching).toEqual({ exact: null, scope: null, plan: expect.stringMatching(/^plan\//) });
     await world.close();
     await open({ template: { caches: { answer: false, semantic: false, plan: false, search: false } } });
     expect((await ask(question)).data).not.toHaveProperty('caching');
@@ -209,7 +236,7 @@ describe('the caches of answers, before a run is accepted', () => {
     const began = performance.now();
     expect(await ask(paraphrase)).toMatchObject({ header: null });
     expect(performance.now() - began).toBeLessThan(5_000);
-    expect(counted().at(-1)).toEqual({ cache: 'semantic', result: 'failed' });
+    expect(counted()).toContainEqual({ cache: 'semantic', result: 'failed' });
     expect(await ask(question)).toMatchObject({ header: 'exact' });
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { CachedAnswer, CacheKeys, Failure, PlanRequested } from '@conclave/contracts';
+import { KeptPlan, type CachedAnswer, type CacheKeys, type Failure, type PlanRequested } from '@conclave/contracts';
 import { answersPurpose, collectionOf, STATE, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
 import {
   answerScopeText,
@@ -8,11 +8,12 @@ import {
   isWithoutHistory,
   KeptAnswer,
   nearestDistance,
+  planText,
   semanticKey,
   type Asked,
 } from '@conclave/strategies';
 import { sameQuestion } from '@conclave/questions';
-import { GATEWAY_OPTIONS, type AnswerCacheName, type GatewayOptions } from '../options.js';
+import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options.js';
 
 type Data = Parameters<typeof textsOf>[0];
 
@@ -25,7 +26,7 @@ const compared = 8;
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching'>): Asked => ({
+const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'>): Asked => ({
   ...data,
   tenant: data.caller.tenant,
   complexity: data.complexity,
@@ -35,8 +36,14 @@ const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching'>): Asked
 export const cacheHeader = ({ origin, distance }: Pick<CachedAnswer, 'origin' | 'distance'>): string =>
   distance === null ? origin : `${origin}; distance=${distance.toFixed(3)}`;
 
+/** What caches know about a question. */
+interface Found {
+  readonly cached?: CachedAnswer;
+  readonly plan?: KeptPlan;
+}
+
 /**
- * Looks an answer up before a run is accepted (moe.md, Caches). Only what a run has committed is there, and only for the same tenant,
+ * Looks an answer up before a run is accepted, and where there is none a plan (moe.md, Caches). Only what a run has committed is there, and only for the same tenant,
  * template, parameters and history. A store that fails or does not answer in time is a miss, never an error.
  */
 @Injectable()
@@ -46,8 +53,11 @@ export class AnswerCache {
     @Inject(STATE) private readonly state: Pick<StateStore, 'caches'>,
   ) {}
 
-  /** The same request, with the answer of a cache where there is one, and with where its own answer may be kept. `wanted` is false where the client opted out. */
-  async offered<D extends Data>(data: D, wanted: boolean): Promise<D & { cached?: CachedAnswer; caching?: CacheKeys }> {
+  /**
+   * The same request, with the answer or else the plan of a cache where there is one, and with where its own may be kept. A plan for a
+   * picture belongs to the picture. `wanted` is false where the client opted out.
+   */
+  async offered<D extends Data>(data: D, wanted: boolean): Promise<D & Found & { caching?: CacheKeys }> {
     const { caches } = data.template;
     if (!wanted || !caches || !Object.values(caches).some(Boolean)) return data;
     const asked = textsOf(data);
@@ -55,26 +65,33 @@ export class AnswerCache {
     const caching: CacheKeys = {
       exact: caches.answer && isPlain ? `answer/${hashed(exactAnswerText(asked))}` : null,
       scope: caches.semantic && isPlain && isWithoutHistory(data) ? hashed(answerScopeText(asked)) : null,
+      plan: caches.plan && isPlain ? `plan/${hashed(planText(asked))}` : null,
     };
-    const cached = await this.find(asked, caching);
-    return { ...data, caching, ...(cached ? { cached } : {}) };
+    return { ...data, caching, ...(await this.find(asked, caching)) };
   }
 
-  private async find(asked: Asked, { exact, scope }: CacheKeys): Promise<CachedAnswer | null> {
+  private async find(asked: Asked, keys: CacheKeys): Promise<Found> {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), patienceMs);
-    const { vectors, embedder } = this.options;
     try {
-      const same = exact === null ? null : await this.look('exact', over.signal, () => this.exact(asked.tenant, exact));
-      if (same || scope === null || !vectors || !embedder) return same;
-      return await this.look('semantic', over.signal, () => this.semantic(asked, scope, vectors, embedder, over.signal));
+      const cached = await this.answer(asked, keys, over.signal);
+      if (cached) return { cached };
+      const plan = keys.plan === null ? null : await this.look('plan', over.signal, () => this.plan(asked.tenant, keys.plan!));
+      return plan ? { plan } : {};
     } finally {
       clearTimeout(timer);
       over.abort(lookedUp);
     }
   }
 
-  private async look(cache: AnswerCacheName, over: AbortSignal, find: () => Promise<CachedAnswer | null>): Promise<CachedAnswer | null> {
+  private async answer(asked: Asked, { exact, scope }: CacheKeys, over: AbortSignal): Promise<CachedAnswer | null> {
+    const { vectors, embedder } = this.options;
+    const same = exact === null ? null : await this.look('exact', over, () => this.exact(asked.tenant, exact));
+    if (same || scope === null || !vectors || !embedder) return same;
+    return this.look('semantic', over, () => this.semantic(asked, scope, vectors, embedder, over));
+  }
+
+  private async look<T>(cache: CacheName, over: AbortSignal, find: () => Promise<T | null>): Promise<T | null> {
     const { metrics, logger } = this.options;
     try {
       const found = await beforeAbort(find, over);
@@ -82,7 +99,7 @@ export class AnswerCache {
       return found;
     } catch (error) {
       metrics.onCache({ cache, result: 'failed' });
-      logger.warn('A cache of answers could not be asked; the question is answered anew.', {
+      logger.warn('A cache could not be asked; the question is planned and answered anew.', {
         cache,
         code: (error as Partial<Failure>).code,
         error,
@@ -116,6 +133,11 @@ export class AnswerCache {
       if (kept) return { ...kept, origin: 'semantic', distance };
     }
     return null;
+  }
+
+  private async plan(tenant: string, key: string): Promise<KeptPlan | null> {
+    const read = KeptPlan.safeParse((await this.state.caches.read(tenant, key))?.value);
+    return read.success ? read.data : null;
   }
 
   private async kept(tenant: string, key: string): Promise<KeptAnswer | null> {

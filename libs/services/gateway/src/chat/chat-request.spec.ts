@@ -180,11 +180,19 @@ describe('what a caller wants less of', () => {
     const headers = {
       'x-conclave-rounds': '2',
       'x-conclave-wall-time-s': '20',
+      'x-conclave-complexity': 'complex',
       'x-conclave-progress': 'status',
       'x-conclave-detail': 'full',
     };
-    expect(ask({}, headers).wishes).toEqual({ rounds: 2, limits: { wall_time_s: 20 }, progress: 'status', detail: 'full', cache: true });
-    expect(ask({ conclave: { rounds: 0 } }, headers).wishes.rounds).toBe(0);
+    expect(ask({}, headers).wishes).toEqual({
+      rounds: 2,
+      limits: { wall_time_s: 20 },
+      complexity: 'complex',
+      progress: 'status',
+      detail: 'full',
+      cache: true,
+    });
+    expect(ask({ conclave: { rounds: 0, complexity: 'trivial' } }, headers).wishes).toMatchObject({ rounds: 0, complexity: 'trivial' });
   });
 });
 

@@ -2,6 +2,7 @@ import {
   AnswerParameters,
   ChatCompletionRequest,
   type ChatMessage,
+  type Complexity,
   type ConclaveOptions,
   Failure,
   type PlanRequested,
@@ -37,6 +38,8 @@ export interface Wishes {
   /** Re-plans at most; null leaves it to the template. */
   readonly rounds: number | null;
   readonly limits: Partial<RunLimits>;
+  /** Level of the question; null leaves it to the template, or to the words of the question. */
+  readonly complexity: Complexity | null;
   readonly progress: ProgressMode | null;
   /** Whether prompts and raw replies go to the events of the run; null leaves it to what the key may. */
   readonly detail: 'redacted' | 'full' | null;
@@ -177,6 +180,7 @@ function readWishes(request: AnswerFields, headers: Headers): Wishes {
   return {
     rounds: options.rounds ?? byEffort,
     limits,
+    complexity: options.complexity ?? null,
     progress: options.progress ?? null,
     detail: options.detail ?? null,
     cache: request.conclave?.cache ?? cacheWish(headers),

@@ -7,6 +7,8 @@ import {
   type StreamBody,
   type StreamEntry,
   type Template,
+  noUsage,
+  type RunView,
 } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
@@ -23,7 +25,6 @@ import { ChatFrames, errorLine, factsOf, failureOf, finishOf } from './chat-fram
 import { type ChatQuestion, progressMode } from './chat-request.js';
 import { type ChunkFrame, citations, completion } from './chat-shapes.js';
 import { ChatSession, shuttingDown } from './chat-session.js';
-import { completedOf } from './completed-view.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
@@ -217,3 +218,18 @@ export class ChatRuns {
 }
 
 const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
+
+/** The terminal entry of a run whose stream does not hold it any more, from the stored run. */
+const completedOf = (view: RunView): Completed => ({
+  kind: 'run.completed',
+  outcome: view.outcome ?? 'failed',
+  rule: view.rule,
+  reason: view.reason ?? '',
+  reasonCode: view.reasonCode ?? '',
+  answer: view.answer,
+  cutShort: view.cutShort,
+  sources: view.sources,
+  usage: view.usage.total ?? noUsage,
+  rounds: view.rounds.length,
+  failure: view.failure,
+});

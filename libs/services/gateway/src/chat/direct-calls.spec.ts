@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Failure, type CallRecorded } from '@conclave/contracts';
+import { Failure, noUsage, type CallRecorded } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { RawClient, SseClient } from '../__fixtures__/sse-client.js';
 import { reply, World } from '../__fixtures__/world.js';
@@ -12,6 +12,13 @@ afterEach(() => world.close());
 
 const direct = (over: Record<string, unknown> = {}) => world.chat({ model: 'm@fake', ...over });
 const recorded = () => world.events<CallRecorded>('audit');
+/** What the ledger holds of a call, which is what its caller is charged. */
+async function ledger({ runId, data }: CallRecorded) {
+  const { usage } = world.stores.state;
+  const ofCall = await usage.ofRun(runId);
+  expect(await usage.ofAccount({ ...data.caller!, period: 'day', at: data.startedAt })).toEqual(ofCall);
+  return ofCall;
+}
 /** Waits as an upstream would, until the call is aborted. */
 const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Failure('CALL_CANCELLED')), { once: true }));
@@ -122,6 +129,16 @@ describe('a model of a provider', () => {
     await until('the abort', () => world.models.calls[0]!.signal.aborted, { timeoutMs: 1_000 });
     await until('the record', () => recorded().length === 1);
     expect(recorded()[0]!.data).toMatchObject({ status: 'cancelled', usage: { calls: 1 } });
+    expect(await ledger(recorded()[0]!)).toMatchObject({ calls: 1 });
+  });
+
+  it('that failed is recorded and charged with what its adapter had counted', async () => {
+    const usage = { ...noUsage, calls: 2, prompt: 30, completion: 4, cost: 0.5, estimated: true };
+    world.models.next(() => Promise.reject(new Failure('PROVIDER_STREAM_BROKEN', 'cut', { context: { usage } })));
+    await (await direct({ stream: false })).text();
+    await until('the record', () => recorded().length === 1);
+    expect(recorded()[0]!.data).toMatchObject({ status: 'error', usage, caller: { tenant: expect.any(String) } });
+    expect(await ledger(recorded()[0]!)).toEqual(usage);
   });
 
   it('leaves an audit record of each call, without its words', async () => {

@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage, type UtilityPrompt } from '@conclave/contracts';
-import { chunksOf, EVENT_LOG, type EventLog, type JsonBody, type ModelReply, MODELS, type Models } from '@conclave/ports';
+import { CallRecorded, type Caller, callStep, Failure, makeEvent, noUsage, Usage, type UtilityPrompt } from '@conclave/contracts';
+import {
+  chunksOf,
+  EVENT_LOG,
+  type EventLog,
+  type JsonBody,
+  type ModelReply,
+  MODELS,
+  type Models,
+  paidCallOf,
+  STATE,
+  type StateStore,
+} from '@conclave/ports';
 import type { Response } from 'express';
 import { RemoteImages } from '../attachments/remote-images.js';
 import { withoutBodies } from '../attachments/content-parts.js';
@@ -24,6 +35,7 @@ export class DirectCalls {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
     @Inject(MODELS) private readonly models: Models,
     @Inject(EVENT_LOG) private readonly log: EventLog,
+    @Inject(STATE) private readonly state: Pick<StateStore, 'usage'>,
     @Inject(Connections) private readonly connections: Connections,
     @Inject(RemoteImages) private readonly images: RemoteImages,
   ) {}
@@ -122,16 +134,28 @@ export class DirectCalls {
           request: keep ? request : null,
           reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
           failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
-          usage: reply?.usage ?? { ...noUsage, calls: 1 },
+          usage: reply?.usage ?? usedBy(failure),
+          caller,
           startedAt,
           durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
           firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
         },
       );
       this.options.metrics.onCall(event);
-      await this.log.publish([event]);
+      await Promise.all([this.log.publish([event]), this.state.usage.add(paidCallOf(event))]);
     } catch (error) {
-      this.options.logger.error('a direct call is missing in the audit', { step, actor: caller.actor, tenant: caller.tenant, error });
+      this.options.logger.error('a direct call is missing in the audit or in the usage ledger', {
+        step,
+        actor: caller.actor,
+        tenant: caller.tenant,
+        error,
+      });
     }
   }
+}
+
+/** What the adapter had counted when the call failed; the call alone where it had not got to it. */
+function usedBy(failure: Failure | null): Usage {
+  const counted = Usage.safeParse(failure?.options.context?.['usage']);
+  return counted.success ? counted.data : { ...noUsage, calls: 1 };
 }

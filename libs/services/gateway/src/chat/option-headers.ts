@@ -7,7 +7,8 @@ export const taskHeader = 'x-conclave-task';
 
 export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
 
-const optionNames = ['rounds', 'progress', 'detail', ...limitNames] as const;
+const words = ['complexity', 'progress', 'detail'] as const;
+const optionNames = ['rounds', ...words, ...limitNames] as const;
 const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
 /** Beside the options: who says that he acts, and what a front end asks for itself. */
 const known: ReadonlySet<string> = new Set([...optionNames.map(headerOf), 'x-conclave-cache', 'x-conclave-actor', taskHeader]);
@@ -28,7 +29,7 @@ export function fromHeaders(headers: Headers): ConclaveOptions {
     const header = headerOf(name);
     const value = headers[header];
     if (typeof value !== 'string' || value.trim() === '') continue;
-    const read = ConclaveOptions.safeParse({ [name]: name === 'progress' || name === 'detail' ? value.trim() : Number(value) });
+    const read = ConclaveOptions.safeParse({ [name]: isWord(name) ? value.trim() : Number(value) });
     if (!read.success)
       throw new Failure('REQUEST_INVALID', `The header \`${header}\` ${headerMistake(read.error.issues[0]!.message)}.`, { param: header });
     options[name] = read.data[name as keyof ConclaveOptions];
@@ -48,6 +49,8 @@ export function cacheWish(headers: Headers): boolean {
   const control = headers['cache-control'];
   return !(typeof control === 'string' && /(?:^|[,\s])no-(?:cache|store)(?:[,;\s=]|$)/iu.test(control));
 }
+
+const isWord = (name: string): boolean => (words as readonly string[]).includes(name);
 
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 

@@ -1,6 +1,6 @@
 import { DocumentMetadata, DocumentName, DocumentRequest, Failure } from '@conclave/contracts';
 import type { Request } from 'express';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { collectBody, parseJsonObject } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, HttpCode, Inject, Post, Req } from '@nestjs/common';
 import { Failure, type FeedbackAccepted, FeedbackRequest, KnowledgeProposed, makeEvent, type PlanRequested } from '@conclave/contracts';
-import { traceparentFor } from '@conclave/platform';
+import { traceparentIn } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
 import { Callers } from '../http/caller.js';
@@ -30,7 +30,8 @@ export class FeedbackController {
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
     const { response_id: responseId, rating, correction: words } = parseBody(FeedbackRequest, body.value);
     const correction = words?.trim() ?? '';
-    const { runId, data } = await this.runs.header(runIdOf(responseId), caller);
+    const header = await this.runs.header(runIdOf(responseId), caller);
+    const { runId, data } = header;
     // Who else of the tenant asks is told no more than that there is no such run.
     if (data.caller.actor !== caller.actor) throw new Failure('RUN_NOT_FOUND');
     // The answer of a cache is out before its run has ended; whoever learns from ratings takes them in any order.
@@ -40,18 +41,19 @@ export class FeedbackController {
       .digest('hex');
     const claim = await this.state.once.claim({ tenant: caller.tenant, name: `feedback/${runId}`, holder, ttlMs: null });
     if (!claim.mine) throw new Failure('FEEDBACK_GIVEN');
-    await this.log.publish(await this.eventsOf({ runId, data }, rating, correction));
+    await this.log.publish(await this.eventsOf(header, rating, correction));
     this.options.logger.info('answer rated', { run: runId, rating, correction: correction !== '' });
     return { object: 'feedback', run: runId, rating, correction: correction !== '' };
   }
 
-  private async eventsOf({ runId, data }: Pick<PlanRequested, 'runId' | 'data'>, rating: number, correction: string) {
+  private async eventsOf(header: PlanRequested, rating: number, correction: string) {
     const now = await this.state.now();
-    const { tenant, actor } = data.caller;
+    const { runId } = header;
+    const { tenant, actor } = header.data.caller;
     const event = (id: string, offer: { kind: 'feedback' | 'correction'; text: string; rating: number | null }) =>
       makeEvent(
         KnowledgeProposed,
-        { id, runId, source: 'gateway', time: now, traceparent: traceparentFor({ id, runId }) },
+        { id, runId, source: 'gateway', time: now, traceparent: traceparentIn(header, { id, runId }) },
         { ...offer, tenant, actor, about: runId, proposedAt: now },
       );
     return [

@@ -1,5 +1,5 @@
 import { ConclaveOptions, Failure, nearest } from '@conclave/contracts';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 type Issue = z.core.$ZodIssue;
 

@@ -2,7 +2,7 @@ import { promptSetting, ToolOffer, toolOffersSetting } from '@conclave/contracts
 import type { Logger, TemplateInput } from '@conclave/platform';
 import type { StateStore } from '@conclave/ports';
 import { promptFaults, shippedPrompts } from '@conclave/strategies';
-import { z } from 'zod';
+import * as z from 'zod';
 import { textOf } from './stored-prompt.js';
 
 type Offers = TemplateInput['offers'];

@@ -157,6 +157,7 @@ export class Acceptance {
           ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
           ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
           ...(question.skill ? { skill: question.skill } : {}),
+          ...(question.wishes.complexity ? { complexity: question.wishes.complexity } : {}),
           ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
           ...(retryKey === null ? {} : { retryKey }),
         },

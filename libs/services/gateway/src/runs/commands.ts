@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
-import { traceparentFor } from '@conclave/platform';
+import { traceparentIn } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
@@ -24,7 +24,7 @@ export class Commands {
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
     const id = commandId(runId, seq);
-    const traceparent = traceparentFor({ id, runId });
+    const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
     await this.log.publish([makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command })]);
     if (command.name === 'cancel')

@@ -28,7 +28,8 @@ export class RunDirectory {
     const header = await this.header(id, caller);
     let stored = await this.state.runs.read(id);
     if (header.data.cached && !stored?.terminal && (await this.ends(id))) stored = await this.state.runs.read(id);
-    return stored ? this.options.describeRun(stored.state) : acceptedView(header);
+    const view = stored ? this.options.describeRun(stored.state) : acceptedView(header);
+    return { ...view, usage: { ...view.usage, recorded: await this.state.usage.ofRun(id) } };
   }
 
   /** Whether the run ends while somebody waits for it. */
@@ -79,7 +80,7 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   rounds: [],
   history: [],
   decisions: [],
-  usage: { total: noUsage, items: [] },
+  usage: { total: noUsage, openCalls: 0, recorded: null, items: [] },
   limits: data.limits,
   failure: null,
   acceptedAt: data.requestedAt,

@@ -1,6 +1,15 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { type CommandAccepted, CommandRequest, Failure, type RunAccepted, type RunList } from '@conclave/contracts';
+import {
+  type CommandAccepted,
+  type CommandName,
+  CommandRequest,
+  Failure,
+  type RunAccepted,
+  type RunList,
+  type StrategyId,
+} from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
+import { commandsOf } from '@conclave/strategies';
 import type { Request, Response } from 'express';
 import { readRunRequest } from '../chat/chat-request.js';
 import { withinReach } from '../chat/question-size.js';
@@ -112,14 +121,24 @@ export class RunsController {
   async command(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
-    const { runId } = await this.runs.header(id, caller);
+    const { runId, data } = await this.runs.header(id, caller);
     const wanted = parseBody(CommandRequest, body.value);
+    refuseUntaken(wanted.command, data.template.strategy);
     if ((await this.state.runs.read(runId))?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
     const seq = await this.commands.issue(runId, caller.actor, commandOf(wanted));
     if (wanted.command === 'cancel') this.options.metrics.onCancel('command');
     const accepted: CommandAccepted = { object: 'run.command', runId, seq, command: wanted.command, status: 'accepted' };
     response.status(202).setHeader('x-run-id', runId).json(accepted);
   }
+}
+
+/** Throws COMMAND_NOT_TAKEN, which says what runs of the strategy take. */
+function refuseUntaken(command: CommandName, strategy: StrategyId): void {
+  const taken = commandsOf(strategy);
+  if (taken.includes(command)) return;
+  throw new Failure('COMMAND_NOT_TAKEN', `"${command}" is not among what a run of the strategy ${strategy} takes: ${taken.join(', ')}.`, {
+    param: 'command',
+  });
 }
 
 /** A whole number of a query or header, null where absent. Throws REQUEST_INVALID. */

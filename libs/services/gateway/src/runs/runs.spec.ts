@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { RunAccepted, RunList, RunView } from '@conclave/contracts';
+import { CommandRequest, noUsage, RunAccepted, RunList, RunView } from '@conclave/contracts';
 import { completed, twoTenants, World } from '../__fixtures__/world.js';
+import { commandOf } from './commands.js';
 
 let world: World;
 beforeEach(async () => {
@@ -32,6 +33,19 @@ describe('a run', () => {
     world.write(completed());
     const late = RunView.parse(await (await get(`/v1/runs/${world.run()}`)).json());
     expect(late).toMatchObject({ status: 'completed', terminal: true, answer: 'It is blue [1].', rule: 'D3' });
+  });
+
+  it('is shown with what the ledger holds of its calls, which goes on after its end', async () => {
+    await start();
+    const id = world.run();
+    const shown = async () => RunView.parse(await (await get(`/v1/runs/${id}`)).json()).usage;
+    expect(await shown()).toMatchObject({ total: noUsage, openCalls: 0, recorded: noUsage });
+    world.write(completed());
+    const { total } = await shown();
+    const used = { ...noUsage, calls: 1, prompt: 10, completion: 5 };
+    for (const n of [0, 1])
+      await world.stores.state.usage.add({ runId: id, step: `${id}/0/t${n}/call/0`, attempt: 1, usage: used, at: Date.now() });
+    expect(await shown()).toMatchObject({ total, recorded: { ...used, calls: 2, prompt: 20, completion: 10 } });
   });
 
   it('is the same one for a repeat with the same Idempotency-Key', async () => {
@@ -127,11 +141,17 @@ describe('a command', () => {
       { command: 'override_step', skill: 'research', input: 'x' },
       { name: 'override_step', skill: 'research', input: 'x' },
     ],
-  ])('is passed on: %j', async (body, sent) => {
+  ])('that no run of the strategy takes is refused at the door, with what is taken: %j', async (body, sent) => {
     await start();
-    expect((await command(body)).status).toBe(202);
-    expect(world.commands()[0]!.data.command).toEqual(sent);
-    expect(world.stores.flagged.size).toBe(0);
+    const response = await command(body);
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false']);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'COMMAND_NOT_TAKEN', param: 'command', message: expect.stringMatching(/strategy agentic takes: cancel\./) },
+    });
+    expect([world.commands(), world.stores.flagged.size]).toEqual([[], 0]);
+    // What a strategy will take is known to the engine by this name.
+    expect(commandOf(CommandRequest.parse(body))).toEqual(sent);
+    expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 1 });
   });
 
   it.each([[{ command: 'explode' }], [{ command: 'abort', reason: 'x' }], [{ command: 'steer' }], [{}]])('is refused: %j', async (body) => {

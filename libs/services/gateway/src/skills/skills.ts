@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Failure, type SkillItem, type SkillList, type SkillView, skillSetting } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import { longestArguments, readSkill, skillCallIn, skillName, skillPrompt, type Skill } from './skill.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Question } from '../chat/chat-request.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';

@@ -9,7 +9,17 @@ import {
   type VectorRecord,
   type Vectors,
 } from '@conclave/ports';
-import { documentsTag, factsOf, keptMs, mayServeAgain, runTag, semanticKey, servedAgainMs, type KeptAnswer } from '@conclave/strategies';
+import {
+  documentsTag,
+  factsOf,
+  keptMs,
+  mayServeAgain,
+  runTag,
+  semanticKey,
+  servedAgainMs,
+  teaches,
+  type KeptAnswer,
+} from '@conclave/strategies';
 
 /** Longer questions are never found by their meaning: the comparison of the questions reads no more. In characters. */
 const longestComparable = 2_000;
@@ -34,6 +44,7 @@ export class KeptAnswers {
   async keep({ runId, data }: RunCompleted, signal: AbortSignal): Promise<void> {
     const { caching, caller, completedAt } = data;
     const age = (await this.state.now()) - completedAt;
+    if (teaches(data)) await this.keepPlan(runId, data, age);
     const question = caching && mayServeAgain(data) ? await this.keepAnswer(runId, data, age) : null;
     // What is learned is the template's own choice: a run that fills no cache teaches all the same.
     const facts = factsOf(runId, data);
@@ -64,6 +75,13 @@ export class KeptAnswers {
   async takeAway(tenant: string, runId: string): Promise<void> {
     await this.state.caches.removeTagged(tenant, runTag(runId), keptMs.semantic);
     await this.removeVectors(tenant, runId);
+  }
+
+  /** The first plan of a run that did not fail: whether its answer may be served again is another matter. */
+  private async keepPlan(runId: string, { caching, caller, plan }: RunCompleted['data'], age: number): Promise<void> {
+    const ttlMs = keptMs.plan - age;
+    if (!caching?.plan || !plan || ttlMs <= 0) return;
+    await this.write({ tenant: caller.tenant, key: caching.plan, value: plan, ttlMs, tags: [runTag(runId)] });
   }
 
   /** The question under which a vector shall find the answer; null where none shall. */

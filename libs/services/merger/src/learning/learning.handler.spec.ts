@@ -10,7 +10,13 @@ const runId = 'run_00000001';
 const tenant = 'acme';
 const now = Date.parse('2026-03-10T12:00:00Z');
 const context = { signal: new AbortController().signal } as DeliveryContext;
-const caching = { exact: 'answer/1', scope: 'scope-1' };
+const caching = { exact: 'answer/1', scope: 'scope-1', plan: 'plan/1' };
+const plan: Completed['plan'] = {
+  complexity: 'moderate',
+  signals: [],
+  tasks: [{ id: 'x1', capability: 'expert.general', task: 'Say it.', query: null, needs: [], metadata_filters: null }],
+  searchQuestion: null,
+};
 const expert = (over: Partial<Completed['experts'][number]> = {}): Completed['experts'][number] => ({
   ...{ taskId: 't', category: 'general', model: 'a@fake', tier: 't1', confidence: 0.8, gaps: [], status: 'ok' },
   ...over,
@@ -83,12 +89,48 @@ function world(options: { readonly withoutVectors?: boolean } = {}) {
     complete: (over: Partial<Completed> = {}, id = runId) => handler.onCompleted(completed(over, id), context),
     rate: (...args: Parameters<typeof rated>) => handler.onProposed(rated(...args)),
     exact: async (of = tenant) => (await state.caches.read(of, caching.exact))?.value ?? null,
+    plan: async () => (await state.caches.read(tenant, caching.plan))?.value ?? null,
     semantic: async (id = runId) => (await state.caches.read(tenant, semanticKey(id)))?.value ?? null,
     answers: () => vectors.get(at(answersPurpose), [runId]),
     facts: () => vectors.query(at(factsPurpose), { vector: Float32Array.of(1, 1), limit: 50 }).then(({ hits }) => hits),
     scores: () => state.scores.all(tenant),
   };
 }
+
+describe('what a committed run leaves in the cache of plans', () => {
+  it.each<[string, Partial<Completed>]>([
+    ['ended well', {}],
+    ['ended at a limit', { outcome: 'limit_reached' }],
+  ])('is its first plan when it %s, for 30 minutes from the commit on', async (_what, over) => {
+    const { complete, plan: kept, wait } = world();
+    wait(29 * 60_000);
+    await complete({ plan, ...over });
+    expect(await kept()).toEqual(plan);
+    wait(2 * 60_000);
+    expect(await kept()).toBeNull();
+  });
+
+  it.each<[string, Partial<Completed>]>([
+    ['was cancelled', { outcome: 'cancelled', answer: null }],
+    ['has failed', { outcome: 'failed', answer: null }],
+    ['may not be kept', { caching: null }],
+    ['is of a template without such a cache', { caching: { ...caching, plan: null } }],
+    ['took its plan from the cache', { plan: null }],
+  ])('is nothing when it %s', async (_what, over) => {
+    const { complete, plan: kept } = world();
+    await complete({ plan, ...over });
+    expect(await kept()).toBeNull();
+  });
+
+  it('goes with a bad rating, and does not come back', async () => {
+    const { complete, plan: kept, rate } = world();
+    await complete({ plan });
+    await rate(1);
+    expect(await kept()).toBeNull();
+    await complete({ plan });
+    expect(await kept()).toBeNull();
+  });
+});
 
 describe('what a committed run leaves in the caches of answers', () => {
   it('is its answer under the same question, and its question as a vector with the scope', async () => {
@@ -164,7 +206,7 @@ describe('what a committed run leaves in the caches of answers', () => {
     const { complete, exact } = world({ withoutVectors: true });
     await complete();
     expect(await exact()).not.toBeNull();
-    await complete({ answer: 'x'.repeat(300_000), caching: { exact: 'answer/1', scope: null } });
+    await complete({ answer: 'x'.repeat(300_000), caching: { exact: 'answer/1', scope: null, plan: null } });
     expect(await exact()).toMatchObject({ answer: 'Shakespeare.' });
   });
 

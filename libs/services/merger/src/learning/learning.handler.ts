@@ -4,7 +4,7 @@ import { Failure, type KnowledgeProposed, type RunCompleted } from '@conclave/co
 import { EventPattern, LOGGER, type DeliveryContext, type Logger } from '@conclave/platform';
 import { defer, EMBEDDER, STATE, VECTORS, type Embedder, type HandlerOutcome, type StateStore, type Vectors } from '@conclave/ports';
 import { confidenceUpdates, contributorsOf, keptMs, ratingUpdates, teaches } from '@conclave/strategies';
-import { z } from 'zod';
+import * as z from 'zod';
 import { KeptAnswers } from './kept-answers.js';
 
 /** Milliseconds before vectors or an embedder that are away are asked again. */

@@ -1,4 +1,13 @@
-import { GapDetected, makeEvent, noUsage, PlanRequested, type Event, type PlanCreated, type Template } from '@conclave/contracts';
+import {
+  GapDetected,
+  makeEvent,
+  noUsage,
+  PlanRequested,
+  type Event,
+  type KeptPlan,
+  type PlanCreated,
+  type Template,
+} from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger, type DeliveryContext } from '@conclave/platform';
 import { MemoryStores, type KnowledgeGraph, type Models } from '@conclave/ports';
 import { CallMaker } from '@conclave/calls';
@@ -31,6 +40,14 @@ export const template: Template = {
 };
 export const question = 'Compare the history of the Aurora bridge with the history of the Borealis bridge and explain the differences.';
 
+/** A plan as a request brings it from the cache. */
+export const keptPlan: KeptPlan = {
+  complexity: 'moderate',
+  signals: [],
+  tasks: [{ id: 'x1', capability: 'expert.general', task: 'Explain it.', query: null, needs: [], metadata_filters: null }],
+  searchQuestion: null,
+};
+
 /** One planner after the other over the same stores; `replies` are what the model says, in order. */
 export function planning(replies: readonly string[], random: Random = Math.random, parts: Partial<LookupParts> = {}) {
   const stores = new MemoryStores();
@@ -46,7 +63,6 @@ export function planning(replies: readonly string[], random: Random = Math.rando
       return Promise.resolve({ content, reasoning: '', finishReason: 'stop', usage, reportedModel: null, firstTokenMs: 1, durationMs: 2 });
     },
   };
-  const metrics = openMetrics({ runtime: false });
   /** A process of its own: what it does not find in the stores it does not know. */
   const process = () => {
     const { state, stream } = stores.connect('one');
@@ -57,13 +73,13 @@ export function planning(replies: readonly string[], random: Random = Math.rando
       crashPoints: noCrashPoints,
       history: noHistory,
       logger: silentLogger,
-      metrics,
+      metrics: openMetrics({ runtime: false }),
       processId: 'one',
       service: 'planner',
       storePrompts: 'full',
     });
     const { search = null, graph = null, vectors = null, embedder = null } = parts;
-    return new PlannerHandler(state, maker, stream, metrics, random, search, graph as KnowledgeGraph | null, vectors, embedder);
+    return new PlannerHandler(state, maker, stream, random, search, graph as KnowledgeGraph | null, vectors, embedder);
   };
   const context = { signal: new AbortController().signal } as DeliveryContext;
   const request = async (runId: string, over: Partial<PlanRequested['data']> = {}): Promise<PlanRequested> => {
@@ -86,7 +102,7 @@ export function planning(replies: readonly string[], random: Random = Math.rando
     return plan.data as PlanCreated['data'];
   };
   return {
-    ...{ stores, prompts, metrics, request },
+    ...{ stores, prompts, request },
     handle: async (header: PlanRequested) => planOf(await process().onRequest(header, context)),
     plan: async (runId: string, over: Partial<PlanRequested['data']> = {}) =>
       planOf(await process().onRequest(await request(runId, over), context)),

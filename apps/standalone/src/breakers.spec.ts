@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfiguration } from '@conclave/platform';
+import { ScriptedModelServer, until } from '@conclave/test-support';
+import { up, type Running } from './commands/up.js';
+
+const quiet = { write: () => true };
+const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
+const openS = 5;
+const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'answer it', category: 'general' }] });
+let sick: ScriptedModelServer;
+let well: ScriptedModelServer;
+let running: Running;
+let home: string;
+
+beforeAll(async () => {
+  // 501 is a failure that is not tried again inside one call.
+  sick = await ScriptedModelServer.start({
+    script: [
+      { match: () => true, reply: { status: 501, body: { error: { message: 'out of order' } } }, times: 5 },
+      { match: { system: 'You are the planner' }, reply: { text: plan }, times: Infinity },
+    ],
+  });
+  well = await ScriptedModelServer.start({
+    script: [
+      { match: { system: 'You are the planner' }, reply: { text: plan }, times: Infinity },
+      { match: { system: 'You are an expert' }, reply: { text: 'Forty-two.\nCONFIDENCE: high' }, times: Infinity },
+      { match: () => true, reply: { text: 'Forty-two.' }, times: Infinity },
+    ],
+  });
+  home = mkdtempSync(join(tmpdir(), 'conclave-breakers-'));
+  const template = {
+    strategy: 'single-pass',
+    complexity: 'moderate',
+    planner: { models: ['a@sick', 'b@well'] },
+    judge: { model: 'b@well' },
+    experts: { general: { t1: ['b@well'] } },
+    capabilities: [],
+    learn: 'off',
+    caches: { answer: false, plan: false, search: false },
+  };
+  const configuration = {
+    providers: { sick: { base_url: sick.url, breaker: { open_s: openS } }, well: { base_url: well.url } },
+    templates: { quick: template },
+    mcp: { precision: { enabled: false } },
+  };
+  writeFileSync(join(home, 'conclave.yaml'), JSON.stringify(configuration));
+  const variables = { CONCLAVE_HOME: join(home, 'data'), CONCLAVE_CONFIG: join(home, 'conclave.yaml'), PORT: '0', LOG_LEVEL: 'silent' };
+  running = await up({ loaded: loadConfiguration(variables, home), out: quiet, terminal: quiet, localServers });
+}, 60_000);
+afterAll(async () => {
+  await running.close();
+  await Promise.all([sick.close(), well.close()]);
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function get(path: string, init: RequestInit = {}): Promise<string> {
+  const key = readFileSync(join(home, 'data', 'admin.key'), 'utf8').trim();
+  const response = await fetch(`${running.listening.url}${path}`, {
+    ...init,
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+  });
+  return response.text();
+}
+
+/** A run's lines of progress, once it has ended with an answer. */
+async function ask(): Promise<string> {
+  const body = JSON.stringify({ model: 'quick', input: 'What is the answer, and why is it the answer?' });
+  const { id } = JSON.parse(await get('/v1/runs', { method: 'POST', body })) as { id: string };
+  const view = async () => JSON.parse(await get(`/v1/runs/${id}`)) as Record<string, unknown>;
+  await until('the end of a run', async () => (await view())['terminal'] === true, { timeoutMs: 20_000 });
+  const ended = await view();
+  expect(ended).toMatchObject({ outcome: 'completed' });
+  return get(`/v1/runs/${id}/events`);
+}
+
+describe('a provider of the whole product that fails five times', () => {
+  it('is not asked a sixth time, the next model answers, and a probe brings it back', async () => {
+    for (let n = 0; n < 5; n += 1) expect(await ask()).toContain('The model server failed.');
+    const openedBy = Date.now();
+    expect(sick.calls).toHaveLength(5);
+
+    const moved = await ask();
+    expect(moved).toContain('b@well makes the plan of a moderate question, after this: The model server failed too often of late');
+    expect(moved).not.toContain('a@sick makes the plan');
+    expect(Date.now() - openedBy).toBeLessThan(openS * 1000);
+    expect(sick.calls).toHaveLength(5);
+
+    const metrics = async () => get('/metrics');
+    expect(await metrics()).toMatch(/conclave_provider_breaker\{[^}]*provider="sick"[^}]*\} 2/);
+    expect(await metrics()).toMatch(/conclave_provider_breaker_openings_total\{[^}]*provider="sick"[^}]*\} 1/);
+
+    await until(
+      'the time of the open breaker to be over',
+      async () => /provider_breaker\{[^}]*provider="sick"[^}]*\} 1/.test(await metrics()),
+      {
+        timeoutMs: 15_000,
+      },
+    );
+    expect(await ask()).toContain('a@sick makes the plan of a moderate question');
+    expect(sick.calls).toHaveLength(6);
+    expect(await metrics()).toMatch(/conclave_provider_breaker\{[^}]*provider="sick"[^}]*\} 0/);
+  }, 60_000);
+});

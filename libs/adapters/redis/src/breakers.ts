@@ -1,0 +1,30 @@
+import { breakerNonces, type Breakers, type BreakerState, type HeldBreaker } from '@conclave/ports';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { readBreaker, swapBreaker } from './scripts/breakers.js';
+
+/** A provider that was not called for so long is judged anew. */
+const keptMs = 24 * 60 * 60 * 1000;
+
+export class RedisBreakers implements Breakers {
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+  ) {}
+
+  async read(provider: string): Promise<HeldBreaker> {
+    return heldOf(await this.connection.run(readBreaker, [this.keys.breaker(provider)], []));
+  }
+
+  async swap({ provider, version, next, nonce }: Parameters<Breakers['swap']>[0]): ReturnType<Breakers['swap']> {
+    const parameters = [version, JSON.stringify(next), nonce, breakerNonces, keptMs];
+    const [swapped, ...held] = await this.connection.run(swapBreaker, [this.keys.breaker(provider)], parameters);
+    return { swapped: swapped === 1, held: heldOf(held) };
+  }
+}
+
+const heldOf = ([version, state, now]: readonly [string | null, string | null, string]): HeldBreaker => ({
+  version: Number(version ?? 0),
+  state: state === null ? null : (JSON.parse(state) as BreakerState),
+  now: Number(now),
+});

@@ -1,0 +1,47 @@
+import { script } from './script.js';
+
+/**
+ * What scripts begin with that add to the usage ledger. `paid` is '' or JSON whose values are strings: the attempt of the call, its
+ * usage, the day, the accounts (absent where the run's own are charged) and the amounts. An attempt counts once. The keys of accounts
+ * are made here, because only the run knows them.
+ */
+export const payOnce = `
+local function pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
+  if paid == '' then return end
+  local p = cjson.decode(paid)
+  local isNew = redis.call('HSETNX', ledger, p.call, p.usage) == 1
+  keep(run, ledger, ttl)
+  local accounts = isNew and (p.accounts or redis.call('HGET', run, 'accounts'))
+  if not accounts then return end
+  for _, name in ipairs(cjson.decode(accounts)) do
+    local account = beforeAccount .. name .. ':' .. p.day
+    for n, field in ipairs({ 'calls', 'prompt', 'completion', 'reasoning' }) do redis.call('HINCRBY', account, field, p.amounts[n]) end
+    redis.call('HINCRBYFLOAT', account, 'cost', p.cost)
+    if p.estimated == '1' then redis.call('HSET', account, 'estimated', '1') end
+    redis.call('PEXPIRE', account, accountTtl)
+  end
+end
+`;
+
+export const addUsage = script<number>(
+  'add-usage',
+  `${payOnce}
+pay(KEYS[2], KEYS[3], ARGV[3], ARGV[4], ARGV[5], ARGV[6])
+return 1
+`,
+);
+
+/** What each call of a run has used, as JSON. */
+export const readUsage = script<string[]>('read-usage', `return redis.call('HVALS', KEYS[2])`);
+
+export type AccountReply = (string | null)[];
+
+/** [calls, prompt, completion, reasoning, cost, estimated] of each of the keys. */
+export const readAccounts = script<AccountReply[]>(
+  'read-accounts',
+  `
+local found = {}
+for n = 2, #KEYS do found[n - 1] = redis.call('HMGET', KEYS[n], 'calls', 'prompt', 'completion', 'reasoning', 'cost', 'estimated') end
+return found
+`,
+);

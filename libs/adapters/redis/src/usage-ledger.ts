@@ -1,0 +1,78 @@
+import { addUsage, noUsage, type Caller, type Usage } from '@conclave/contracts';
+import {
+  accountMs,
+  dayOf,
+  daysOf,
+  isPaid,
+  type AccountPeriod,
+  type Paid,
+  type PaidCall,
+  type StoreTtl,
+  type UsageLedger,
+} from '@conclave/ports';
+import type { Connection } from './connection.js';
+import type { Keys } from './keys.js';
+import { addUsage as addScript, readAccounts, readUsage, type AccountReply } from './scripts/usage.js';
+
+/** A call of a run has a field in a hash of the run, an account a hash per day. */
+export class RedisUsageLedger implements UsageLedger {
+  constructor(
+    private readonly connection: Connection,
+    private readonly keys: Keys,
+    private readonly ttl: StoreTtl,
+  ) {}
+
+  async add(call: PaidCall): Promise<void> {
+    if (isPaid(call.usage)) await this.connection.run(addScript, ...adding(this.keys, this.ttl, call));
+  }
+
+  async ofRun(runId: string): Promise<Usage> {
+    const calls = await this.connection.run(readUsage, [this.keys.of(runId).usage], []);
+    return calls.map((usage) => JSON.parse(usage) as Usage).reduce(addUsage, noUsage);
+  }
+
+  async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+    const name = accountName(actor === undefined ? [tenant] : [tenant, actor]);
+    const found = await this.connection.run(
+      readAccounts,
+      daysOf(period).map((day) => this.keys.account(name, day)),
+      [],
+    );
+    return found.map(usageOf).reduce(addUsage, noUsage);
+  }
+}
+
+const accountName = (names: readonly string[]): string => JSON.stringify(names);
+
+/** The accounts that somebody's calls are charged to, as a run keeps them: everybody's of the tenant, and their own. */
+export const accountsOf = ({ tenant, actor }: Caller): string => JSON.stringify([accountName([tenant]), accountName([tenant, actor])]);
+
+/** Keys and parameters of a script that adds a call. */
+export const adding = (keys: Keys, ttl: StoreTtl, call: PaidCall): [readonly string[], readonly (string | number)[]] => [
+  [keys.of(call.runId).run, keys.of(call.runId).usage],
+  [keys.beforeAccount, paidText(call, call, call.caller), ttl.retentionMs, accountMs],
+];
+
+/** The call as scripts read it; '' where nothing was paid. */
+export function paidText(call: { readonly step: string; readonly attempt: number }, paid: Paid | undefined, caller?: Caller): string {
+  if (!paid || !isPaid(paid.usage)) return '';
+  const { usage, at } = paid;
+  return JSON.stringify({
+    call: `${call.attempt}:${call.step}`,
+    usage: JSON.stringify(usage),
+    day: dayOf(at),
+    ...(caller ? { accounts: accountsOf(caller) } : {}),
+    amounts: [usage.calls, usage.prompt, usage.completion, usage.reasoning].map(String),
+    cost: String(usage.cost),
+    estimated: usage.estimated ? '1' : '0',
+  });
+}
+
+const usageOf = ([calls, prompt, completion, reasoning, cost, estimated]: AccountReply): Usage => ({
+  calls: Number(calls ?? 0),
+  prompt: Number(prompt ?? 0),
+  completion: Number(completion ?? 0),
+  reasoning: Number(reasoning ?? 0),
+  cost: Number(cost ?? 0),
+  estimated: estimated === '1',
+});

@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { decideRow, type Situation } from './table.js';
+
+const situation: Situation = {
+  reading: { by: 'assessment', sufficient: false, open: 'more' },
+  budget: { level: 'free', name: 'model_calls', used: 1, limit: 60 },
+  limits: { rounds: 4, adjusts: 3, stuck: 3, stall: 2, end: 'limit_reached', ids: 'epoch' },
+  rounds: 2,
+  failedRounds: 0,
+  roundsWithoutFacts: 0,
+  circling: true,
+  adjusted: false,
+  replans: 1,
+};
+
+it('says that the run goes in circles where it does, not how many rounds were empty', () => {
+  expect(decideRow(situation)).toMatchObject({ rule: 'D7', sentence: expect.stringContaining('over and over') });
+  expect(decideRow({ ...situation, adjusted: true })).toMatchObject({ rule: 'D8', choice: { outcome: 'stalled' } });
+  expect(decideRow({ ...situation, replans: 3 })).toMatchObject({ rule: 'D8', sentence: expect.stringContaining('no re-plan is left') });
+});
+
+it('takes the last round before it takes what is held', () => {
+  const held: Situation = { ...situation, circling: false, reading: { ...situation.reading, held: 2 } };
+  expect(decideRow(held).rule).toBe('D5');
+  expect(decideRow({ ...held, rounds: 4 }).rule).toBe('D6');
+});

@@ -1,0 +1,17 @@
+import type { Event } from '@conclave/contracts';
+import type { Committed, Runs, Step, StepTime } from '@conclave/ports';
+import { overriding } from '../process/overriding.js';
+import { traced } from '../tracing/trace-context.js';
+
+/**
+ * Runs whose commit puts the trace of its input on the outputs before it stores them: they may lie on the log as soon as the step is
+ * written (the embedded engine), or be published from the store after a death.
+ */
+export const tracedRuns = (runs: Runs): Runs =>
+  overriding(runs, {
+    commit: <S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> =>
+      runs.commit<S>(event, (current, at) => {
+        const made = step(current, at);
+        return made && { ...made, outputs: traced(event, made.outputs) };
+      }),
+  });

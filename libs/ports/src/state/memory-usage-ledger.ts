@@ -1,0 +1,38 @@
+import { addUsage, noUsage, type Caller, type Usage } from '@conclave/contracts';
+import { daysOf, dayOf, isPaid, type AccountPeriod, type PaidCall, type UsageLedger } from './usage-ledger.js';
+
+/** Everything is kept as long as the stores. */
+export class MemoryUsageLedger implements UsageLedger {
+  /** Run -> attempt of a call -> what it used. */
+  private readonly runs = new Map<string, Map<string, Usage>>();
+  /** Tenant, actor and day -> sum. */
+  private readonly accounts = new Map<string, Usage>();
+
+  /** `callerOf` gives who asked for a run; null where that is not known. */
+  constructor(private readonly callerOf: (runId: string) => Caller | null) {}
+
+  async add({ runId, step, attempt, caller = this.callerOf(runId) ?? undefined, usage, at }: PaidCall): Promise<void> {
+    if (!isPaid(usage)) return;
+    const calls = this.runs.get(runId) ?? new Map<string, Usage>();
+    this.runs.set(runId, calls);
+    const call = JSON.stringify([step, attempt]);
+    if (calls.has(call)) return;
+    calls.set(call, usage);
+    if (!caller) return;
+    for (const name of [[caller.tenant], [caller.tenant, caller.actor]]) {
+      const key = JSON.stringify([...name, dayOf(at)]);
+      this.accounts.set(key, addUsage(this.accounts.get(key) ?? noUsage, usage));
+    }
+  }
+
+  async ofRun(runId: string): Promise<Usage> {
+    return [...(this.runs.get(runId)?.values() ?? [])].reduce(addUsage, noUsage);
+  }
+
+  async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+    const name = actor === undefined ? [tenant] : [tenant, actor];
+    return daysOf(period)
+      .map((day) => this.accounts.get(JSON.stringify([...name, day])) ?? noUsage)
+      .reduce(addUsage, noUsage);
+  }
+}

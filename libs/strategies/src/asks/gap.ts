@@ -1,0 +1,42 @@
+import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
+import { fitted } from '../prompts/fitting.js';
+import { asData, bounded, dataRule, numberedFacts, oneLine, sections } from '../prompts/quoting.js';
+import { asked, factLength } from '../prompts/rendering.js';
+import { promptText } from '../prompts/shipped.js';
+import { readGap } from '../replies/gap-reply.js';
+import type { Ask } from './ask.js';
+import { inputOf, outputOf } from './task-schemas.js';
+
+type Input = Extract<TaskInput, { kind: 'gap' }>;
+
+/** The detector's question, asked once. In evidence mode the numbered facts stand where the answer stands. */
+export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
+  name: 'gap',
+  input: inputOf('gap'),
+  output: outputOf('assessment'),
+  reAsks: 0,
+  call: { temperature: 0 },
+  prompt: (input, room) =>
+    fitted([], room.tokens, (cut) =>
+      asked(
+        sections(marks.roles.assessor, dataRule),
+        promptText('gap', room.prompts, {
+          input: input.question,
+          final_response: sections(
+            asData(input.mode === 'answer' ? (input.draft ?? '') : numberedFacts(input.facts, Math.round(factLength * cut.scale))),
+            input.experts?.length ? `${marks.gapCheck.experts}\n${asData(input.experts.map(ownWords).join('\n'))}` : null,
+          ),
+        }),
+      ),
+    ),
+  read: ({ text }) => {
+    const assessment = readGap(text);
+    return assessment.parsed
+      ? { output: { kind: 'assessment', assessment } }
+      : { faults: ['The reply gives no verdict, or contradicts its own.'] };
+  },
+};
+
+/** How sure an expert is of its answer, and what it could not say. */
+const ownWords = ({ category, task, confidence, gaps }: NonNullable<Input['experts']>[number]): string =>
+  `- ${category} (${bounded(oneLine(task), 160)}): confidence ${confidence}; GAPS: ${gaps.length > 0 ? bounded(gaps.map(oneLine).join('; '), 400) : 'none'}`;

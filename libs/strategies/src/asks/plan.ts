@@ -1,0 +1,49 @@
+import { Complexity, GapDetected, PlannedTask, PlanRequested } from '@conclave/contracts';
+import * as z from 'zod';
+import { plannerPrompt } from '../prompts/planner-prompt.js';
+import { readPlan } from '../replies/plan-reply.js';
+import type { Ask } from './ask.js';
+import { jsonForm } from './json-form.js';
+
+const Asked = z.object({
+  request: PlanRequested.schema,
+  gap: GapDetected.schema.nullable().describe('what is missing, for the plan of a later round'),
+  complexity: Complexity,
+});
+const Plan = z.object({
+  tasks: z.array(PlannedTask),
+  searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
+});
+export type Plan = z.infer<typeof Plan>;
+
+/** The reply as the prompt asks for it. Arguments of a tool may be anything, so that no server can be strict about it. */
+const Reply = z.object({
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      task: z.string(),
+      capability: z.string(),
+      search_query: z.string().optional(),
+      needs: z.array(z.string()).optional(),
+      mcp_tool: z.string().optional(),
+      mcp_args: z.looseObject({}).optional(),
+      metadata_filters: z.object({}).catchall(z.string()).optional(),
+      redoes: z.union([z.string(), z.array(z.string())]).optional(),
+    }),
+  ),
+  search_question: z.string().optional(),
+});
+
+/** The plan of a round. */
+export const planAsk: Ask<z.infer<typeof Asked>, Plan> = {
+  name: 'plan',
+  input: Asked,
+  output: Plan,
+  reAsks: 2,
+  call: { temperature: 0, json: jsonForm('plan', Reply) },
+  prompt: ({ request, gap, complexity }, room) => plannerPrompt(request, gap, room.tokens, complexity),
+  read: ({ text }, { request, complexity }) => {
+    const plan = readPlan(text, request.template, request.goal, complexity);
+    return plan.ok ? { output: { tasks: plan.tasks, searchQuestion: plan.searchQuestion } } : { faults: plan.faults };
+  },
+};

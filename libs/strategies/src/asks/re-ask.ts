@@ -1,0 +1,20 @@
+import { asData, bounded, sections, type PromptMessage } from '../prompts/quoting.js';
+
+/** Characters of a faulty reply that are shown again. */
+const shownOfReply = 4_000;
+/** Tokens that a faulty reply and its faults may take of a prompt. */
+export const reAskTokens = 1_500;
+
+/**
+ * The same prompt, with the reply that could not be used and what is wrong with it at its end. The reply is quoted, so that nothing in it is
+ * an instruction, and the roles of the messages still take turns.
+ */
+export function reAsked(messages: readonly PromptMessage[], reply: string, faults: readonly string[]): readonly PromptMessage[] {
+  const last = messages.at(-1);
+  const again = sections(
+    'You were asked this before, and replied:',
+    asData(bounded(reply, shownOfReply)),
+    `That reply cannot be used:\n${faults.map((fault) => `- ${fault}`).join('\n')}\nReply again, in the form asked for and with nothing else.`,
+  );
+  return last ? [...messages.slice(0, -1), { ...last, content: sections(last.content, again) }] : [{ role: 'user', content: again }];
+}

@@ -1,0 +1,115 @@
+import { promptMarks as marks, Source, type TaskInput } from '@conclave/contracts';
+import * as z from 'zod';
+import { fitted, type Cut } from '../prompts/fitting.js';
+import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from '../prompts/quoting.js';
+import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
+import { promptText } from '../prompts/shipped.js';
+import { citedSources, sourceList, type Citation } from '../replies/citations.js';
+import { InsightFilter, readInsight } from '../replies/insight.js';
+import { QuoteFilter } from '../replies/quoting-marks.js';
+import { unsupported, unsupportedNote, type Unsupported } from '../replies/support.js';
+import type { Ask, TextFilter } from './ask.js';
+import { inputOf, outputOf } from './task-schemas.js';
+
+type Input = Extract<TaskInput, { kind: 'synthesis' }>;
+
+const Written = outputOf('synthesis').extend({ sources: z.array(Source).describe('those that the text cites, by number') });
+
+/** Writes the answer. Any text is one, so that it is never asked for again. */
+export const synthesisAsk: Ask<Input, z.infer<typeof Written>> = {
+  name: 'synthesis',
+  input: inputOf('synthesis'),
+  output: Written,
+  reAsks: 0,
+  call: { parameters: (input) => input.parameters },
+  prompt: (input, room) => fitted(input.conversation, room.tokens, (cut) => render(input, cut, room.prompts)),
+  read: (said, input) => {
+    const answer = new AnswerText(input);
+    const text = answer.push(said.text) + answer.end();
+    if (text.trim() === '') return { faults: ['The reply is empty.'] };
+    const { insight, rejected } = readInsight(answer.block);
+    return {
+      output: {
+        kind: 'synthesis',
+        text,
+        insight,
+        insightRejected: rejected,
+        cutShort: said.cutShort,
+        ...(answer.beyond.length > 0 ? { unsupported: [...answer.beyond] } : {}),
+        sources: answer.cited.map(({ n, source }) => ({ ...source, n })),
+      },
+    };
+  },
+  show: (input) => new AnswerText(input),
+};
+
+/** The answer out of what a model writes: without the insight block and the marks of quoted data, with its sources at the end. */
+class AnswerText implements TextFilter {
+  private readonly insight = new InsightFilter();
+  private readonly quotes: QuoteFilter;
+  private written = '';
+  block: string | null = null;
+  cited: readonly Citation[] = [];
+  beyond: readonly Unsupported[] = [];
+
+  constructor(private readonly input: Input) {
+    const own = [input.question, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
+    this.quotes = new QuoteFilter(own, input.answers.map(answerLabel));
+  }
+
+  push(text: string): string {
+    return this.write(this.quotes.push(this.insight.push(text)));
+  }
+
+  end(): string {
+    const { shown, block } = this.insight.end();
+    const rest = this.write(this.quotes.push(shown) + this.quotes.end());
+    this.block = block;
+    this.cited = citedSources(this.written, this.input.facts);
+    if (wantsJson(this.input)) return rest;
+    this.beyond = unsupported(this.written, this.input.facts, this.input.question);
+    const blankAtEnd = Math.min(2, this.written.length - this.written.trimEnd().length);
+    return rest + (sourceList(this.cited) + unsupportedNote(this.beyond)).slice(blankAtEnd);
+  }
+
+  private write(text: string): string {
+    this.written += text;
+    return text;
+  }
+}
+
+/** Whether the client asked for JSON, where citations and the insight block have no place. */
+export const wantsJson = ({ parameters }: Pick<Input, 'parameters'>): boolean =>
+  parameters.response_format !== undefined && parameters.response_format['type'] !== 'text';
+
+const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMessage[] => [
+  {
+    role: 'system',
+    content: sections(
+      marks.roles.composer,
+      promptText(wantsJson(input) ? 'composer.json' : 'composer', overrides),
+      dataRule,
+      `The run started on ${input.startedOn}.`,
+      input.system ? `System message of the client:\n${input.system}` : null,
+    ),
+  },
+  ...cut.conversation,
+  {
+    role: 'user',
+    content: sections(
+      `${marks.question} ${input.question}`,
+      factsText(input.facts, cut),
+      input.answers.length > 0 ? `${marks.expertAnswers}\n${answersText(input.answers, cut)}` : null,
+      input.contradictions?.length && !wantsJson(input)
+        ? `${marks.contradictions}\n${asData(input.contradictions.map((line) => `- ${bounded(oneLine(line), 700)}`).join('\n'))}\nSay in the answer that they differ, and which of them the facts bear out.`
+        : null,
+      input.thinking ? `${marks.thinking}\n${asData(bounded(input.thinking, Math.round(answerLength * cut.scale)))}` : null,
+      input.openGap
+        ? `${marks.stillOpen} ${bounded(input.openGap.replace(/\s+/g, ' '), 500)} (leave this out if the facts settle it)`
+        : null,
+      input.failed.length > 0
+        ? `${marks.failedTasks}\n${asData(input.failed.map((task) => `- ${task.capability}: ${bounded(task.task, 200)} (${bounded(task.reason, 200)})`).join('\n'))}`
+        : null,
+    ),
+  },
+];

@@ -1,0 +1,48 @@
+import { expect, it } from '@jest/globals';
+import { RunView } from '@conclave/contracts';
+import { describeRun } from '@conclave/loop';
+import { strategyOf } from './registry.js';
+import { expert, oneCall, research, runId, Scenario } from './testing/scenario.js';
+
+const seen = (run: Scenario): RunView => RunView.parse(describeRun(run.state, strategyOf));
+
+it('shows rounds, tasks, decisions, the answer and what every call cost', () => {
+  const run = new Scenario({ max_agentic_rounds: 0 });
+  run.requested();
+  run.planned(0, [research('r1', 'who'), expert('x1', 'answer', ['r1'])]);
+  run.found('r1', 'Ana did.');
+  run.result('x1', { output: { kind: 'answer', text: 'Ana', finding: 'Ana' }, confidence: 0.9, gaps: ['when'] });
+  expect(seen(run)).toMatchObject({ status: 'composing', terminal: false, outcome: null, answer: null, assessed: null });
+  run.composed('Ana.');
+  const view = seen(run);
+  expect(view).toMatchObject({
+    status: 'completed',
+    terminal: true,
+    outcome: 'completed',
+    rule: 'D6',
+    answer: 'Ana.',
+    complexity: 'moderate',
+  });
+  expect(view.startedAt).toBe(run.state!.request.requestedAt);
+  expect(view.completedAt).toBe(run.now);
+  expect(view.rounds[0]?.tasks).toMatchObject([
+    { id: `${runId}/0/r1`, status: 'ok', facts: 1 },
+    { id: `${runId}/0/x1`, status: 'ok', gaps: ['when'], usage: oneCall },
+    { id: `${runId}/0/judge.synthesis`, status: 'ok' },
+  ]);
+  expect(view.usage.items.map(({ owner }) => owner)).toEqual(['plan', 'x1', 'judge.synthesis'].map((name) => `${runId}/0/${name}`));
+  expect(view.usage.total.calls).toBe(3);
+});
+
+it('says what a run is doing while it goes on', () => {
+  const run = new Scenario();
+  run.requested();
+  const words = [seen(run).status];
+  run.planned(0, [expert('x1', 'answer')]);
+  words.push(seen(run).status);
+  run.answered('x1', 'yes');
+  words.push(seen(run).status);
+  run.command(1, { name: 'pause' });
+  words.push(seen(run).status);
+  expect(words).toEqual(['planning', 'collecting', 'assessing', 'paused']);
+});

@@ -1,0 +1,53 @@
+import { promptMarks as marks } from '@conclave/contracts';
+import { filesLength, namesOf, referencesTo } from './attached.js';
+import { fitted, type Cut } from './fitting.js';
+import { asData, bounded, dataRule, numberedFacts, sections, transcript, type PromptMessage } from './quoting.js';
+import { answerLength, factLength, type Input, type Overrides, unbounded } from './rendering.js';
+import { promptText } from './shipped.js';
+
+const expertFormat = `End your reply with these lines:
+FINDING: your core finding in one sentence
+CONFIDENCE: a number from 0 to 1
+GAPS: what you could not answer, or none
+REFER: another expert category that should look at it, or none`;
+
+export const expertPrompt = (input: Input<'expert'>, promptTokens = unbounded, overrides: Overrides = {}): readonly PromptMessage[] =>
+  fitted(input.conversation, promptTokens, (cut) => renderExpert(input, cut, overrides));
+
+function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): readonly PromptMessage[] {
+  // Whoever writes the answer itself follows the client's system message; an adviser only knows of it.
+  const final = input.final === true;
+  const { attachments = [] } = input;
+  return [
+    {
+      role: 'system',
+      content: sections(
+        marks.roles.expert(input.category),
+        input.prompt,
+        promptText('expert', overrides),
+        input.marked === false ? null : expertFormat,
+        dataRule,
+        final && input.system ? `System message of the client:\n${input.system}` : null,
+      ),
+    },
+    ...(final ? cut.conversation : []),
+    {
+      role: 'user',
+      content: sections(
+        !final && cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
+        !final && input.system ? `The client's system message, for context:\n${asData(bounded(input.system, 2_000))}` : null,
+        `${marks.question} ${input.goal}`,
+        `${marks.task} ${input.task}`,
+        input.evidence.length > 0
+          ? `${marks.evidence}\n${asData(numberedFacts(input.evidence, Math.round(factLength * cut.scale)))}`
+          : `${marks.evidence} none`,
+        input.previous ? `${marks.refinement.previous}\n${asData(bounded(input.previous, Math.round(answerLength * cut.scale)))}` : null,
+        input.hints ? `${marks.refinement.hints}\n${asData(bounded(input.hints, 2_000))}` : null,
+        attachments.length > 0 ? `Attached to the question: ${namesOf(attachments)}` : null,
+      ),
+      ...(attachments.length > 0
+        ? { attached: referencesTo(attachments, Math.round(filesLength * cut.scale), `${input.goal}\n${input.task}`) }
+        : {}),
+    },
+  ];
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { CommandIssued, commandId, makeEvent, type PlanRequested, type StreamBody, type Template } from '@conclave/contracts';
+import { step, type RunState } from '@conclave/loop';
+import { commandsOf, strategies, strategyOf } from './registry.js';
+
+const runId = 'run_00000001';
+const limits = { wall_time_s: 60 };
+
+/** The state of a run of the strategy that waits for its first plan. */
+function begun(strategy: string): RunState {
+  const judge = { models: ['m@fake'] };
+  const template = { id: 't', version: 'v', strategy, judge, prices: {}, contexts: {}, limits } as unknown as Template;
+  const caller = { tenant: 'default', actor: 'me' };
+  const data = { goal: 'What?', conversation: [], system: null, template, limits, caller, answer: {}, origin: 'runs', requestedAt: 1 };
+  const request = { type: 'PlanRequested', id: runId, runId, time: 1, data } as unknown as PlanRequested;
+  return step(null, request, 1, strategyOf)!.next;
+}
+
+const commands: readonly CommandIssued['data']['command'][] = [
+  { name: 'cancel', reason: 'why' },
+  { name: 'pause' },
+  { name: 'resume' },
+  { name: 'steer', text: 'left' },
+  { name: 'add_context', text: 'fact' },
+  { name: 'override_step', skill: 'research', input: 'x' },
+  { name: 'answer', text: 'yes' },
+];
+
+describe('the commands that a strategy declares', () => {
+  it.each(strategies.flatMap(({ id }) => commands.map((command) => [id, command.name, command] as const)))(
+    'are those that the engine takes: %s, %s',
+    (strategy, name, command) => {
+      const event = makeEvent(
+        CommandIssued,
+        { id: commandId(runId, 1), runId, source: 'gateway', time: 2 },
+        { seq: 1, actor: 'me', issuedAt: 2, command },
+      );
+      const { entries } = step(begun(strategy), event, 2, strategyOf)!;
+      const isTaken = (commandsOf(strategy) as readonly string[]).includes(name);
+      expect(entries.map(({ kind }: Pick<StreamBody, 'kind'>) => kind)).toContain(isTaken ? 'command.applied' : 'command.rejected');
+    },
+  );
+
+  it('are the end alone for a strategy that this version does not have', () => {
+    expect(commandsOf('waves')).toEqual(['cancel']);
+  });
+});

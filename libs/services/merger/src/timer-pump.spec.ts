@@ -29,8 +29,8 @@ function world(count: number, failing = 0) {
     leases: { liveWorkers: () => Promise.resolve(2) },
     runs: {
       unpublished: () => Promise.resolve([]),
-      read: (runId: string) => Promise.resolve({ state: stateOf(runId) }),
       header: () => Promise.resolve({ traceparent }),
+      read: (runId: string) => Promise.resolve({ state: stateOf(runId) }),
     },
     timers: {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),

@@ -16,6 +16,7 @@ const request = {
     conversation: [],
     system: null,
     template: {
+      strategy: 'agentic',
       experts: { general: {} },
       capabilities: ['research'],
       planner: { models: ['m@fake'], prompt: null },

@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, noUsage, PlanCreated, planId, type Event, type GapDetected, type PlanRequested } from '@conclave/contracts';
-import { fallbackTasks } from '@conclave/loop';
+import { awaitsPlan, fallbackTasks } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -32,7 +32,7 @@ import {
   type Try,
   type WorkState,
 } from '@conclave/calls';
-import { planAsk, withVision } from '@conclave/strategies';
+import { planAsk, strategyOf, withVision } from '@conclave/strategies';
 import { type Random } from './thompson.js';
 import type * as z from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
@@ -90,8 +90,8 @@ export class PlannerHandler {
 
   @EventPattern('PlanRequested')
   async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
-    // A run that a cache has answered is over with its first step.
-    if (event.data.cached) return [];
+    // A run that a cache has answered, or that begins otherwise, awaits no plan in its first step.
+    if (!awaitsPlan(event, strategyOf)) return [];
     return this.plan(event, event.data, null, context.signal);
   }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { GapDetected, Verdict } from '@conclave/contracts';
+import type { Verdict } from '@conclave/contracts';
 import type { Judge, Strategy } from '@conclave/loop';
 import type * as Strategies from '@conclave/strategies';
 

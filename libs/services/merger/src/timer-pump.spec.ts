@@ -87,8 +87,9 @@ describe('the timer pump', () => {
 
   it('drops a timer of which no event can be made, says and counts it, and fires the others of the batch and those behind', async () => {
     const { state } = new MemoryStores().connect('merger');
+    const next = { count: 1, seen: [], tasks: {} };
     const arm = (runId: string, names: readonly string[]) =>
-      state.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { arm: names.map((name, at) => armed(name, at)) }));
+      state.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), { next, arm: names.map((name, at) => armed(name, at)) }));
     await arm('no run at all', ['wall']);
     await arm('run_00000001', ['planning', ...Array.from({ length: 120 }, (_, n) => `task:${n}`)]);
     const published: string[] = [];

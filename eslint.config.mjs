@@ -73,7 +73,12 @@ const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
 
 /** For files of TypeScript. Of several blocks with this rule the last one counts for a file, so each begins with what holds everywhere. */
 const restrictedSyntax = (...more) => ({
-  'no-restricted-syntax': ['error', { selector: 'PrivateIdentifier', message: 'A private member is `private`, not `#`.' }, wholeZod, ...more],
+  'no-restricted-syntax': [
+    'error',
+    { selector: 'PrivateIdentifier', message: 'A private member is `private`, not `#`.' },
+    wholeZod,
+    ...more,
+  ],
 });
 
 const impure = 'The same input must give the same decision: time, chance and the outside world arrive in an event.';

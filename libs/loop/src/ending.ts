@@ -44,7 +44,8 @@ export function endRun(turning: Turning, ending: Ending, answer: Draft | null, f
   const isPlanning = turning.run.awaiting !== null;
   cancelOpen(turning, 'all');
   const { run, now } = turning;
-  const openCalls = Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length + (isPlanning ? 1 : 0);
+  const openCalls =
+    Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length + (isPlanning ? 1 : 0);
   turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
 }
 

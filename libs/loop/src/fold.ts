@@ -154,7 +154,7 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
       return {
         ...run,
         gap,
-        nextFocus: reading.nextFocus ?? '',
+        nextFocus: reading.nextFocus ?? (gap === '' ? '' : run.nextFocus),
         failedRounds: reading.invalid ? run.failedRounds + 1 : run.failedRounds,
         assessed: reading.by === 'assessment' && reading.unread === undefined && reading.unaffordable === undefined,
         history: run.history.map((entry, index) => (index === run.history.length - 1 ? { ...entry, gap } : entry)),

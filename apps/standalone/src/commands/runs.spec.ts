@@ -1,13 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { noUsage, RunView } from '@conclave/contracts';
-import { describeRun, unborn } from '@conclave/loop';
+import { noUsage, type PlanRequested, RunView } from '@conclave/contracts';
+import { describeRun, step } from '@conclave/loop';
+import { strategyOf } from '@conclave/strategies';
 import { runText } from './runs.js';
 
 const used = { ...noUsage, calls: 5, prompt: 400, completion: 80 };
 
+const runId = 'run_12345678';
+const limits = { wall_time_s: 60, model_calls: 9, prompt_tokens: 9, tokens: 9, cost: null, concurrent_tasks: 1 };
+const template = { id: 't', version: 'v', strategy: 'agentic', judge: { models: [] }, limits };
+const caller = { tenant: 'default', actor: 'me' };
+const data = { goal: 'What?', conversation: [], system: null, template, limits, caller, answer: {}, origin: 'runs', requestedAt: 1 };
+const request = { type: 'PlanRequested', id: runId, runId, time: 1, data } as unknown as PlanRequested;
+
 /** The lines about usage of a run that has used that. */
 function linesOf(usage: Partial<RunView['usage']>): readonly string[] {
-  const run = RunView.parse(describeRun(unborn('run_12345678')));
+  const run = RunView.parse(describeRun(step(null, request, 1, strategyOf)!.next, strategyOf));
   const text = runText({ ...run, usage: { ...run.usage, total: used, ...usage } });
   return text.split('\n').filter((line) => /^(Usage|Recorded)/.test(line));
 }

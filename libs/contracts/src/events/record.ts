@@ -54,7 +54,7 @@ export const RunCompleted = defineEvent({
     history: z.array(HistoryEntry),
     rounds: z.int().nonnegative(),
     usage: Usage.describe('sum over every hidden model call that had ended by then'),
-openCalls: z
+    openCalls: z
       .int()
       .nonnegative()
       .default(0)

@@ -37,14 +37,16 @@ function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
 /** What the decision table is told. */
 function readingOf(view: CommitteeView): Reading {
   const { run, own } = view;
-  if (own.unaffordable) return { by: 'rounds', unaffordable: 'the gap check' };
+  // What an earlier round left open stays open where nobody looks again.
+  const left = run.gap === '' ? {} : { open: run.gap };
+  if (own.unaffordable) return { by: 'rounds', ...left, unaffordable: 'the gap check' };
   if (own.gap) {
     const { verdict, unread } = own.gap;
     const missing = verdict.verdict === 'needs_more_info' && !/^(none|complete)?\.?$/i.test(verdict.gap.trim());
     const { gap: open, nextFocus } = verdict;
     return { by: 'assessment', sufficient: !missing, ...(unread ? { unread } : {}), ...(missing ? { open, nextFocus } : {}) };
   }
-  if (!mayAssess(view) || run.memory.facts.length > 0) return { by: 'rounds' };
+  if (!mayAssess(view) || run.memory.facts.length > 0) return { by: 'rounds', ...left };
   const open = 'Nothing was found yet that answers the question.';
   return { by: 'assessment', sufficient: false, open, nextFocus: run.memory.searchQuestion ?? run.request.goal };
 }

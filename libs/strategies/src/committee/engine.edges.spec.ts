@@ -127,7 +127,10 @@ describe('the usage of a run', () => {
     expect(collecting.dispatched()).toEqual(['0/r1', '0/x1', '0/x2']);
     collecting.cancel();
     expect(collecting.completed()).toMatchObject({ openCalls: 2 });
-    expect(describeRun(collecting.state, strategyOf)).toMatchObject({ terminal: true, usage: { total: { calls: 1 }, openCalls: 2, recorded: null } });
+    expect(describeRun(collecting.state, strategyOf)).toMatchObject({
+      terminal: true,
+      usage: { total: { calls: 1 }, openCalls: 2, recorded: null },
+    });
   });
 
   it('holds a call that was given up and answered late, which is in flight no more', () => {

@@ -129,7 +129,7 @@ function storable(event: EngineInput, request: PlanRequested | null, before: str
     // Whoever accepted the run may have died before it published the request, and the sweep takes a run that has begun for published.
     outputs: [...outputs, ...(request && event.type === 'CommandIssued' && !terminal ? [request] : []), record],
     entries,
-    arm: timer?.at == null ? [] : [{ name: 'due', arm: timer.arm, dueAt: timer.at }],
+    arm: timer && timer.at !== null ? [{ name: 'due', arm: timer.arm, dueAt: timer.at }] : [],
     disarm: timer && timer.at === null ? ['due'] : [],
     cancels,
     terminal,

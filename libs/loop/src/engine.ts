@@ -8,7 +8,6 @@ import {
   noUsage,
   type PlanRequested,
   type RunFact,
-  type TaskInputDraft,
 } from '@conclave/contracts';
 import { orAbsent } from './absent-strategy.js';
 import { readBudget } from './budget.js';

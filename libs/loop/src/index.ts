@@ -21,7 +21,7 @@ export {
   withoutTwins,
 } from './plan-rules.js';
 export { recordedFacts, restoredFacts } from './recorded-facts.js';
-export { type HashedStep, inputOf, type RecordedStep, Replay, replay, type Replayed, type StepTrace } from './replay.js';
+export { type HashedStep, inputOf, type RecordedStep, Replay, replay, type Replayed, type ReplayOptions, type StepTrace } from './replay.js';
 export { type Command, isJudge, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';

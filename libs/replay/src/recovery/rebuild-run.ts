@@ -148,7 +148,7 @@ function begun(runId: string, { data: request }: PlanRequested, { strategyOf }: 
 
 function endOf({ data }: RunCompleted, epoch: number): FactOf<'RunEnded'> {
   const { outcome, rule, reason, reasonCode, answer: text, sources, insight, cutShort } = data;
-  const { usage, rounds, open_calls: openCalls, failure, completedAt: at } = data;
+  const { usage, rounds, openCalls, failure, completedAt: at } = data;
   const answer = text === null ? null : { text, sources, insight, cutShort, epoch };
   return { kind: 'RunEnded', at, ending: { outcome, rule, reason, reasonCode }, answer, usage, rounds, openCalls, failure };
 }

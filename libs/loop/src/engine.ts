@@ -8,7 +8,6 @@ import {
   noUsage,
   type PlanRequested,
   type RunFact,
-  type TaskInputDraft,
 } from '@conclave/contracts';
 import { orAbsent } from './absent-strategy.js';
 import { readBudget } from './budget.js';
@@ -73,7 +72,7 @@ export function step(
     begin(turning, request.data);
     settle(turning);
   }
-  receive(turning, input);
+  if (state !== null || turning.facts.length === 0 || turning.run.endedAt === null) receive(turning, input);
   if (isTimer || turning.facts.length > 0) settle(turning);
   const { facts, outputs, cancels } = turning;
   if (facts.length === 0 && !isTimer) return null;
@@ -109,6 +108,7 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
       text: `Skill /${skill.name} ${skill.arguments}`.trim(),
       detail: request.detail === 'full' ? request.goal : null,
     });
+  if (request.cached) endFromCache(turning, request.cached);
 }
 
 /** What the input means to this state. */
@@ -116,9 +116,7 @@ function receive(turning: Turning, input: EngineInput): void {
   const { run } = turning;
   switch (input.type) {
     case 'PlanRequested':
-      begin(turning, input.data);
-      if (input.data.cached) endFromCache(turning, input.data.cached);
-      return;
+      return begin(turning, input.data);
     case 'PlanCreated':
       return takePlan(turning, input.data);
     case 'ResultReady':

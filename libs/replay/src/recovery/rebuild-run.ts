@@ -45,7 +45,7 @@ export function rebuildRun(records: RunRecords, options: RebuildOptions): Rebuil
   const { header } = driven;
   const version = Math.max(0, ...versions, ...unreadable, completed ? 1 : 0);
   // Whatever can be driven, an ended run stays ended: its end is on the log.
-  const end = completed && driven.state?.endedAt == null ? endOf(completed, driven.state?.epoch ?? 0) : null;
+  const end = completed && (driven.state?.endedAt ?? null) === null ? endOf(completed, driven.state?.epoch ?? 0) : null;
   const state = end ? endedState(runId, driven.state, header, completed!, end, options) : driven.state;
   const endedAt = state?.endedAt ?? null;
   const terminal = endedAt !== null;

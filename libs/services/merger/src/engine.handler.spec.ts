@@ -27,11 +27,11 @@ const header = {
     requestedAt: 1,
   },
 } as unknown as PlanRequested;
-const command = (name: 'abort' | 'cancel') =>
+const command = (name: 'abort' | 'cancel' | 'pause') =>
   makeEvent(
     CommandIssued,
     { id: commandId(runId, 1), runId, source: 'transport', time: 2 },
-    { seq: 1, actor: 'transport', issuedAt: 2, command: { name, reason: 'why' } },
+    { seq: 1, actor: 'transport', issuedAt: 2, command: name === 'pause' ? { name } : { name, reason: 'why' } },
   );
 
 function engine(commit?: () => Promise<never>, now = 3) {
@@ -83,13 +83,21 @@ describe('the handler of the engine', () => {
     expect(await engine().onDeadCommand({ event: command('abort'), reason: 'failed' })).toEqual([]);
   });
 
-  it('puts a command off that came before its run had begun, as long as the run is accepted, and anything else for a minute', async () => {
-    const early = engine();
-    expect(await early.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
+  it('begins a run from its header where a command came first, and sends its request out, since the sweep takes it for published', async () => {
+    expect(await engine().onCommand(command('cancel'))).toMatchObject([
+      { type: 'RunCompleted', data: { outcome: 'cancelled' } },
+      { type: 'StepRecorded' },
+    ]);
+    const [request, recorded, ...more] = (await engine().onCommand(command('pause'))) as readonly Event[];
+    expect(request).toMatchObject({ type: 'PlanRequested', id: runId });
+    expect(recorded).toMatchObject({ type: 'StepRecorded', data: { request: { id: runId } } });
+    expect(more).toEqual([]);
+  });
+
+  it('puts off for a minute what is about a run that nobody has accepted', async () => {
     const unknown = { ...command('cancel'), runId: 'run_unknown0' };
-    expect(await early.onCommand(unknown)).toEqual({ deferMs: expect.any(Number) });
+    expect(await engine().onCommand(unknown)).toEqual({ deferMs: expect.any(Number) });
     await expect(engine(undefined, 70_000).onCommand(unknown)).rejects.toThrow('came before its run had begun');
-    expect(await engine(undefined, 70_000).onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
   });
 
   it('blames no record for a run that many want to change at once', async () => {

@@ -40,8 +40,8 @@ export class EngineHandler {
     return this.take(event);
   }
   @EventPattern('CommandIssued')
-  async onCommand(@Payload() event: CommandIssued): Promise<HandlerOutcome> {
-    return this.take(event, event.data.command.name === 'abort' ? await this.state.runs.header(event.runId) : null);
+  onCommand(@Payload() event: CommandIssued): Promise<HandlerOutcome> {
+    return this.take(event);
   }
 
   @EventPattern('dead:PlanRequested')
@@ -67,7 +67,7 @@ export class EngineHandler {
     return dead.event.data.command.name === 'abort' ? [] : abortRun(dead.event, this.state, dead.reason);
   }
 
-  /** `request` is what an abort ends although it was never applied: the run as its header says it. */
+  /** `request` begins a run that an input has reached before its own request did: as its header says it. */
   private async take(event: EngineInput, request: PlanRequested | null = null): Promise<HandlerOutcome> {
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
@@ -81,15 +81,13 @@ export class EngineHandler {
     } catch (error) {
       // Many at once want the same run: no fault of this record, which would end the run as a dead letter.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
-      if (error instanceof NotBegun && (await this.mayStillCome(event, error))) return defer(notBegunMs);
+      if (!(error instanceof NotBegun)) throw error;
+      // Records of a run are delivered one by one: if this one waited, its request might wait behind it for good.
+      const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
+      if (header) return this.take(event, header);
+      if ((await this.state.now()) - event.time < strayMs) return defer(notBegunMs);
       throw error;
     }
-  }
-
-  /** A run that was accepted begins as soon as its request is here, however late; nothing else is waited for without a bound. */
-  private async mayStillCome(event: EngineInput, { what }: NotBegun): Promise<boolean> {
-    if (what === 'run' && (await this.state.runs.header(event.runId)) !== null) return true;
-    return (await this.state.now()) - event.time < strayMs;
   }
 }
 
@@ -128,9 +126,10 @@ function storable(event: EngineInput, request: PlanRequested | null, before: str
   );
   return {
     next,
-    outputs: [...outputs, record],
+    // Whoever accepted the run may have died before it published the request, and the sweep takes a run that has begun for published.
+    outputs: [...outputs, ...(request && event.type === 'CommandIssued' && !terminal ? [request] : []), record],
     entries,
-    arm: timer?.at == null ? [] : [{ name: 'due', arm: timer.arm, dueAt: timer.at }],
+    arm: timer && timer.at !== null ? [{ name: 'due', arm: timer.arm, dueAt: timer.at }] : [],
     disarm: timer && timer.at === null ? ['due'] : [],
     cancels,
     terminal,

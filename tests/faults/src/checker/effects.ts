@@ -60,10 +60,10 @@ export function effectsOn(of: Case): Missing {
   };
 }
 
-/** Whether the engine gives null for this input in the state its run has come to. A request is taken by every run that has not ended. */
+/** Whether the engine gives null for this input in the state its run has come to. A run that has begun needs no request. */
 function isIgnored(run: DrivenRun | undefined, { runId, id, type, time, data }: Event, ended: ReadonlySet<string>): boolean {
   if (ended.has(runId)) return true;
-  if (!run?.state || type === 'PlanRequested') return false;
+  if (!run?.state) return false;
   try {
     return step(run.state, inputOf(runId, { id, type, time, data }), time, strategyOf) === null;
   } catch {

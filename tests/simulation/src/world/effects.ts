@@ -51,9 +51,9 @@ function ofEngine(world: Surroundings, { type, runId, id }: Address, raw: RawRec
   if (outputs) return outputs.filter((output) => !world.logged.has(output));
   const row = runs.rows.get(runId);
   if (row?.terminal) return [];
-  return row?.state && type !== 'PlanRequested' && isIgnored(JSON.parse(row.state) as RunState, { type, runId, id }, raw)
-    ? []
-    : [`the step of ${id}`];
+  // A run that has a state has begun, with its request or from its header.
+  const isDone = row?.state && (type === 'PlanRequested' || isIgnored(JSON.parse(row.state) as RunState, { type, runId, id }, raw));
+  return isDone ? [] : [`the step of ${id}`];
 }
 
 /** Whether nothing follows from it in this state, so that the engine takes no step. */

@@ -1,13 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, RunView } from '@conclave/contracts';
-import { describeRun, unborn } from '@conclave/loop';
+import { describeRun, step, type EngineInput } from '@conclave/loop';
+import { acceptance } from '@conclave/ports/suites';
+import { strategyOf } from '@conclave/strategies';
 import { runText } from './runs.js';
 
 const used = { ...noUsage, calls: 5, prompt: 400, completion: 80 };
 
+const begun = step(null, acceptance('run_12345678').header as EngineInput, 0, strategyOf)!.next;
+
 /** The lines about usage of a run that has used that. */
 function linesOf(usage: Partial<RunView['usage']>): readonly string[] {
-  const run = RunView.parse(describeRun(unborn('run_12345678')));
+  const run = RunView.parse(describeRun(begun, strategyOf));
   const text = runText({ ...run, usage: { ...run.usage, total: used, ...usage } });
   return text.split('\n').filter((line) => /^(Usage|Recorded)/.test(line));
 }

@@ -2,7 +2,14 @@ import type { AnswerParameters } from '@conclave/contracts';
 import type * as z from 'zod';
 import type { PromptMessage } from '../prompts/quoting.js';
 import type { Overrides } from '../prompts/rendering.js';
-import type { JsonForm } from './json-form.js';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** `response_format` of a reply that is JSON. */
+export type JsonForm = Readonly<{
+  type: 'json_schema';
+  json_schema: { readonly name: string; readonly schema: JsonSchema; readonly strict: boolean };
+}>;
 
 /** How many tokens a prompt may take, and which of its texts an operator has replaced. */
 export interface Room {

@@ -1,14 +1,6 @@
 import * as z from 'zod';
 import { jsonIn } from '../replies/json-reply.js';
-import type { Reading, Said } from './ask.js';
-
-type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** `response_format` of a reply that is JSON. */
-export type JsonForm = Readonly<{
-  type: 'json_schema';
-  json_schema: { readonly name: string; readonly schema: JsonSchema; readonly strict: boolean };
-}>;
+import type { JsonForm, JsonSchema, Reading, Said } from './ask.js';
 
 /** The form of a reply by its schema. It is strict where servers can hold every object to its members. `name`: letters, digits, `_`, `-`. */
 export function jsonForm(name: string, reply: z.ZodType): JsonForm {

@@ -113,6 +113,7 @@ export const keyOf = ({ service, point, side }: CrashPoint): string => `${servic
 
 const needs: Readonly<Record<string, Need>> = {
   'merger runs.header': 'early',
+  'merger runs.read': 'stall',
   'merger runs.nextCommandSeq': 'deadly',
   'planner runs.nextCommandSeq': 'deadly',
   'gateway runs.header': 'retry',

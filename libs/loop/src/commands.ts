@@ -13,20 +13,17 @@ export function takeCommand(turning: Turning, { seq, command }: Pick<CommandIssu
   const reject = (reason: string): void => turning.put({ kind: 'CommandRejected', seq, name, reason });
   const apply = (text?: string): void =>
     turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now, ...(text === undefined ? {} : { text }) });
-  switch (name) {
-    // Who is attached is the gateway's matter.
-    case 'attach':
-    case 'detach':
-      return;
-    case 'cancel':
-      apply();
-      return endCancelled(turning, command.reason);
-    case 'abort': {
-      apply();
-      const reason = `A record of this run is a dead letter: ${command.reason}`;
-      const failure = { code: 'RECORD_DEAD', message: command.reason, retriable: false };
-      return endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'aborted' }, null, failure);
-    }
+  // Who is attached is the gateway's matter.
+  if (name === 'attach' || name === 'detach') return;
+  if (name === 'cancel') {
+    apply();
+    return endCancelled(turning, command.reason);
+  }
+  if (name === 'abort') {
+    apply();
+    const reason = `A record of this run is a dead letter: ${command.reason}`;
+    const failure = { code: 'RECORD_DEAD', message: command.reason, retriable: false };
+    return endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'aborted' }, null, failure);
   }
   if (!strategies(run.strategy).commands.includes(name)) return reject(`The strategy ${run.strategy} does not take this command.`);
   switch (name) {

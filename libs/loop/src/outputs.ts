@@ -83,7 +83,7 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
       stream: opened.stream,
       tier: tier ?? 't1',
       detail: detail ?? 'redacted',
-      cached: caching != null && (template.caches?.search ?? false),
+      cached: (caching ?? null) !== null && (template.caches?.search ?? false),
       prompts: template.prompts ?? {},
     },
   );

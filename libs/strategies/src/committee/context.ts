@@ -1,6 +1,5 @@
 import type { Draft, Fact, TaskInput, TaskInputDraft } from '@conclave/contracts';
-import { actionKey, actionOf, currentFacts, isExpert, isJudge, tasksOf, type RunState, type TaskState } from '@conclave/loop';
-import { bounded } from '../prompts/quoting.js';
+import { actionKey, actionOf, currentFacts, isExpert, isJudge, tasksOf, type TaskState } from '@conclave/loop';
 import { answerLabel } from '../prompts/rendering.js';
 import { contradictions } from './contradictions.js';
 import { categoryOf, heard, sureFrom, type CommitteeView } from './own.js';

@@ -46,7 +46,8 @@ export const factSpecs = [
       maxRounds: z.int().describe('rounds it may take, the first pass included'),
       request: PlanRequested.schema,
     },
-    ({ request, strategy }) => `The run began with the strategy ${strategy}: ${bounded(request.goal, shownText)}`,
+    ({ request, strategy, maxRounds }) =>
+      `The run began with the strategy ${strategy} and up to ${maxRounds} ${maxRounds === 1 ? 'round' : 'rounds'}: ${bounded(request.goal, shownText)}`,
     ({ request, strategy, maxRounds }) => [
       { kind: 'run.started', template: request.template.id, strategy, maxRounds, question: request.goal },
     ],

@@ -82,6 +82,8 @@ export const Template = z.object({
   task_timeout_s: z.number().positive().describe('seconds a task may run once started'),
   start_timeout_s: z.number().positive().describe('seconds a task may wait for a worker'),
   planning_timeout_s: z.number().positive().describe('seconds the planner may take for one plan'),
+  pause_timeout_s: z.number().positive().optional().describe('seconds a run may be paused; an hour where absent'),
+  answer_timeout_s: z.number().positive().optional().describe('seconds a run waits for an answer of the user; ten minutes where absent'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']),
   prices: z
     .record(z.string(), z.object({ input: z.number().nonnegative(), output: z.number().nonnegative() }))

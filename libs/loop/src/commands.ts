@@ -1,10 +1,10 @@
-import type { CommandIssued } from '@conclave/contracts';
+import { defaultTimeouts, type CommandIssued } from '@conclave/contracts';
 import { endRun } from './ending.js';
 import type { Turning } from './turning.js';
+import type { RunState } from './state.js';
 import { ended } from './table.js';
 
-/** Milliseconds after which a run that nobody resumes ends with what it has. */
-const longestPauseMs = 3_600_000;
+const pauseMs = ({ request }: RunState): number => (request.template.pause_timeout_s ?? defaultTimeouts.pause_timeout_s) * 1000;
 
 /** A command as it arrives. Numbers may have holes: what never comes is not waited for. */
 export function takeCommand(turning: Turning, { seq, command }: Pick<CommandIssued['data'], 'seq' | 'command'>): void {
@@ -31,7 +31,7 @@ export function takeCommand(turning: Turning, { seq, command }: Pick<CommandIssu
     case 'resume':
       if (seq < run.pauseSeq) return reject('It was overtaken by a later command.');
       apply();
-      if (name === 'pause' && !run.paused) turning.put({ kind: 'Paused', at: now, until: now + longestPauseMs });
+      if (name === 'pause' && !run.paused) turning.put({ kind: 'Paused', at: now, until: now + pauseMs(run) });
       if (name === 'resume' && run.paused) turning.put({ kind: 'Resumed', at: now });
       return;
     case 'steer':

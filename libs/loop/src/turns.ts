@@ -1,4 +1,4 @@
-import type { Reading } from '@conclave/contracts';
+import { defaultTimeouts, type Reading } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
@@ -134,8 +134,10 @@ function make(turning: Turning, move: Move): void {
       return turning.put({ kind: 'PlanTaken', epoch: run.taken === run.epoch ? run.epoch + 1 : run.epoch, by: 'engine', plan: move.plan });
     case 'decide':
       return decide(turning, move.reading);
-    case 'ask':
-      return turning.put({ kind: 'QuestionAsked', question: move.question, at: now, deadline: now + longestQuestionMs });
+    case 'ask': {
+      const seconds = run.request.template.answer_timeout_s ?? defaultTimeouts.answer_timeout_s;
+      return turning.put({ kind: 'QuestionAsked', question: move.question, at: now, deadline: now + seconds * 1000 });
+    }
     case 'say':
       if (!run.ending) throw new Error('An answer is said once the run is finishing.');
       return say(turning, move.draft);
@@ -143,9 +145,6 @@ function make(turning: Turning, move: Move): void {
       return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
   }
 }
-
-/** Milliseconds that the user has to answer a question. */
-const longestQuestionMs = 600_000;
 
 /** The one decision table over what the strategy says of its state. */
 function decide(turning: Turning, reading: Reading): void {

@@ -13,7 +13,13 @@ export const defaultLimits: RunLimits = {
 /** Currency units a run of a shipped template may cost once it uses a paid model whose price is known. */
 export const paidCostCap = 0.5;
 
-export const defaultTimeouts = { task_timeout_s: 120, start_timeout_s: 30, planning_timeout_s: 60 } as const;
+export const defaultTimeouts = {
+  task_timeout_s: 120,
+  start_timeout_s: 30,
+  planning_timeout_s: 60,
+  pause_timeout_s: 3_600,
+  answer_timeout_s: 600,
+} as const;
 
 /** Tasks of a class that one worker process runs at the same time. */
 export const defaultClassConcurrency = 8;

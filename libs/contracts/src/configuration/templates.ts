@@ -109,6 +109,18 @@ export const TemplateSettings = z.strictObject({
     .max(3600)
     .default(defaultTimeouts.planning_timeout_s)
     .describe('seconds the planner may take for one plan'),
+  pause_timeout_s: z
+    .number()
+    .min(1)
+    .max(86_400)
+    .default(defaultTimeouts.pause_timeout_s)
+    .describe('seconds a run may be paused before it ends with what it has'),
+  answer_timeout_s: z
+    .number()
+    .min(1)
+    .max(86_400)
+    .default(defaultTimeouts.answer_timeout_s)
+    .describe('seconds a run waits for the user where only the user can say something'),
   progress: z.enum(['reasoning', 'think', 'status', 'none']).default('reasoning').describe('how progress is shown to chat clients'),
   complexity: z
     .enum(['auto', 'trivial', 'moderate', 'complex'])

@@ -181,6 +181,8 @@ function resolveOne(
     task_timeout_s: settings.task_timeout_s,
     start_timeout_s: settings.start_timeout_s,
     planning_timeout_s: settings.planning_timeout_s,
+    pause_timeout_s: settings.pause_timeout_s,
+    answer_timeout_s: settings.answer_timeout_s,
     progress: settings.progress,
     prices: pick(used, (ref) => configuration.models[ref]?.price ?? input.models.find((model) => model.ref === ref)?.price ?? undefined),
     contexts: pick(

@@ -69,7 +69,8 @@ describe('a pause', () => {
   });
 
   it('that nobody ends is ended by the clock, with what is known', () => {
-    const run = new Scenario();
+    const run = new Scenario({ pause_timeout_s: 7_200 });
+    const begun = run.now;
     run.requested();
     run.planned(0, [research('r1', 'q')]);
     run.found('r1', 'A fact.');
@@ -77,6 +78,7 @@ describe('a pause', () => {
     for (let ticks = 0; ticks < 9 && !run.completed(); ticks += 1) run.fired({ started: true });
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', reasonCode: 'paused_too_long' });
     expect(run.completed()!['answer']).toContain('A fact.');
+    expect(run.now - begun).toBe(7_200_000);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   entriesOf,
   expert,
   latch,
+  readRun,
   runEnd,
   runEvents,
   SseStream,
@@ -114,6 +115,25 @@ export function runScenarios(engine: () => Engine): void {
       expect(entries.some((entry) => entry.kind === 'command.applied' && entry.name === 'cancel')).toBe(true);
       expect((await command(url(), id, { command: 'cancel' })).status).toBe(409);
       expect(s.calls()).toHaveLength(2);
+    });
+
+    it('begins nothing while it is paused, though its plan has come, and goes on when it is resumed', async () => {
+      const gate = latch();
+      const s = script('paused')
+        .plan([expert('x1', 'Say how.')], { when: gate.opened })
+        .expert('From its plan to its end.')
+        .answer(['From plan ', 'to end.']);
+      const { id } = (await startRun(url(), { model: 'conclave-fast', input: s.question })).body;
+      await until('the planner to be asked', () => s.calls('planner').length === 1);
+      expect((await command(url(), id, { command: 'pause' })).status).toBe(202);
+      await until('the pause', async () => (await readRun(url(), id)).status === 'paused');
+      gate.open();
+      await until('the plan', async () => (await readRun(url(), id)).usage.total.calls === 1);
+      expect(await readRun(url(), id)).toMatchObject({ status: 'paused', terminal: false });
+      expect(s.calls()).toHaveLength(1);
+      expect((await command(url(), id, { command: 'resume' })).status).toBe(202);
+      expect(await runEnd(url(), id)).toMatchObject({ outcome: 'completed', answer: 'From plan to end.' });
+      expect(s.calls()).toHaveLength(3);
     });
 
     it('refuses a command nobody knows and a run nobody has', async () => {

@@ -34,7 +34,8 @@ const defineFact = <K extends string, M extends z.ZodRawShape>(
 const shownText = 240;
 const bounded = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 const local = (ref: string): string => ref.slice(ref.indexOf('/') + 1);
-const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`);
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 export const factSpecs = [
   defineFact(
@@ -47,7 +48,7 @@ export const factSpecs = [
       request: PlanRequested.schema,
     },
     ({ request, strategy, maxRounds }) =>
-      `The run began with the strategy ${strategy} and up to ${maxRounds} ${maxRounds === 1 ? 'round' : 'rounds'}: ${bounded(request.goal, shownText)}`,
+      `The run began with the strategy ${strategy} and up to ${counted(maxRounds, 'round')}: ${bounded(request.goal, shownText)}`,
     ({ request, strategy, maxRounds }) => [
       { kind: 'run.started', template: request.template.id, strategy, maxRounds, question: request.goal },
     ],
@@ -79,8 +80,7 @@ export const factSpecs = [
     'PlanTaken',
     'A plan holds.',
     { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
-    ({ epoch, by, plan }) =>
-      `Plan ${epoch} of the ${by} was taken, with ${plan.tasks.length} ${plan.tasks.length === 1 ? 'task' : 'tasks'}.`,
+    ({ epoch, by, plan }) => `Plan ${epoch} of the ${by} was taken, with ${counted(plan.tasks.length, 'task')}.`,
   ),
   defineFact(
     'PlanRefused',
@@ -99,7 +99,7 @@ export const factSpecs = [
     'UsageCounted',
     'What came too late is counted and changes nothing else.',
     { of: z.string(), attempt: z.int(), usage: Usage },
-    ({ of, usage }) => `${local(of)} came too late; its ${usage.calls} ${usage.calls === 1 ? 'call is' : 'calls are'} counted.`,
+    ({ of, usage }) => `${local(of)} came too late; what it cost is counted: ${counted(usage.calls, 'call')}.`,
   ),
   defineFact(
     'TaskAdmitted',
@@ -120,7 +120,8 @@ export const factSpecs = [
       stream: z.enum(['live', 'held']),
       composes: z.boolean(),
     },
-    ({ ref, capability, allowance }) => `Task ${local(ref)} (${capability}) went out with ${allowance.calls} model calls.`,
+    ({ ref, capability, allowance: { calls } }) =>
+      `Task ${local(ref)} (${capability}) went out${calls > 0 ? ` and may make ${counted(calls, 'model call')}` : ''}.`,
     ({ ref, capability, taskClass, stream, composes }) => [
       { kind: 'task.dispatched', taskId: ref, capability, taskClass },
       ...(composes ? [{ kind: 'composing' as const, taskId: ref, stream }] : []),
@@ -161,7 +162,7 @@ export const factSpecs = [
       result: ResultReady.schema,
     },
     ({ ref, capability, result, facts }) =>
-      `Task ${local(ref)} (${capability}) ended ${result.status} after ${seconds(result.durationMs)}${facts > 0 ? ` with ${facts} new facts` : ''}${result.failure ? `: ${result.failure.message}` : ''}`,
+      `Task ${local(ref)} (${capability}) ended ${result.status} after ${duration(result.durationMs)}${facts > 0 ? ` with ${counted(facts, 'new fact')}` : ''}${result.failure ? `: ${result.failure.message}` : '.'}`,
     ({ ref, capability, result, facts, text }) => [
       {
         kind: 'task.settled',
@@ -195,14 +196,15 @@ export const factSpecs = [
         .optional()
         .describe('what a plan comes to'),
     },
-    ({ hook, plan }) => `The strategy was asked what follows (${hook})${plan ? `: ${plan.tasks.length} tasks` : ''}.`,
+    ({ hook, plan }) => `The strategy was asked what follows (${hook})${plan ? `: ${counted(plan.tasks.length, 'task')}` : ''}.`,
     ({ plan }) => (plan ? [{ kind: 'plan.ready', ...plan }] : []),
   ),
   defineFact(
     'RoundClosed',
     'The tasks since the last decision have their outcomes.',
     { epoch: z.int(), failed: z.boolean(), newFacts: z.int(), planSummary: z.string(), findings: z.string() },
-    ({ epoch, failed, newFacts }) => `Round ${epoch} is closed${failed ? ': everything in it failed' : ` with ${newFacts} new facts`}.`,
+    ({ epoch, failed, newFacts }) =>
+      `Round ${epoch} is closed${failed ? ': everything in it failed' : ` with ${counted(newFacts, 'new fact')}`}.`,
   ),
   defineFact(
     'Assessed',

@@ -85,7 +85,7 @@ describe('conclave run', () => {
     expect(code).toBe(0);
     const [head, ...lines] = text.trimEnd().split('\n');
     expect(head).toMatch(new RegExp(`^${runId} in the data folder .*: ${lines.length} facts$`));
-    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}step 1 +The run began with the strategy agentic: /);
+    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}step 1 +The run began with the strategy agentic and up to 4 rounds: /);
     expect(lines.filter((line) => line.includes('was admitted: ')).length).toBeGreaterThan(3);
     expect(lines.filter((line) => / {2}D9: /.test(line))).toHaveLength(1);
     expect(lines.at(-1)).toMatch(/ {2}The run ended completed: /);

@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import { workspaceRoot } from './workspace.mjs';
 
-const inPackages = (path) => join(workspaceRoot, 'node_modules', path);
-/** Packages that exist as ES modules too, of which the build can leave out what nobody imports. */
+/** Packages that exist as ES modules too, of which the build can leave out what nobody imports: their file inside the package. */
 const asModules = {
-  rxjs: 'rxjs/dist/esm/index.js',
-  'rxjs/operators': 'rxjs/dist/esm/operators/index.js',
-  yaml: 'yaml/browser/index.js',
+  rxjs: 'dist/esm/index.js',
+  'rxjs/operators': 'dist/esm/operators/index.js',
+  yaml: 'browser/index.js',
 };
+/** The folder of a package by one of its files. Where it lies depends on what else is installed. */
+const folderOf = (file, name) => file.slice(0, file.lastIndexOf(join('node_modules', name)) + join('node_modules', name).length);
 /** Nest imports these packages whole, and uses these names of them. */
 const usedOf = {
   '@nestjs/microservices': "export { NestMicroservice } from '@nestjs/microservices/nest-microservice.js';",
@@ -28,9 +29,6 @@ const unused = [
   [/[\\/]ioredis[\\/]built[\\/](index|Redis)\.js$/, './cluster', 'module.exports = {};'],
 ];
 const nest = /[\\/]node_modules[\\/]@nestjs[\\/]/;
-/** Express comes with four copies of one version of it. */
-const mimeTypes = inPackages('express/node_modules/mime-types/index.js');
-
 /** Imports Reflect.js for its effect alone: as a file to inject, each file would make a copy of its exports. */
 export const metadata = 'reflect-metadata-alone';
 
@@ -38,15 +36,27 @@ export const leanPackages = {
   name: 'lean packages',
   setup(build) {
     const resolved = 'resolved';
-    build.onResolve({ filter: /^(rxjs|rxjs\/operators|yaml)$/ }, ({ path, kind }) =>
+    build.onResolve({ filter: /^(rxjs|rxjs\/operators|yaml)$/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
       // Whoever requires a package takes the whole of it.
-      kind === 'require-call' ? undefined : { path: inPackages(asModules[path]), sideEffects: false },
-    );
+      if (kind === 'require-call' || pluginData === resolved) return undefined;
+      const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: resolved });
+      if (found.errors.length > 0) return found;
+      return { path: join(folderOf(found.path, path.split('/')[0]), asModules[path]), sideEffects: false };
+    });
     build.onResolve({ filter: /^reflect-metadata-alone$/ }, () => ({ path: metadata, namespace: 'metadata' }));
     build.onLoad({ filter: /.*/, namespace: 'metadata' }, () => ({ contents: "import 'reflect-metadata';", resolveDir: workspaceRoot }));
-    build.onResolve({ filter: /^mime-types$/ }, ({ importer }) =>
-      /[\\/](accepts|type-is|send|express)[\\/]/.test(importer) ? { path: mimeTypes } : undefined,
-    );
+    // Express and its parts come with four copies of one version of this package: all take the one of Express.
+    build.onResolve({ filter: /^mime-types$/ }, async ({ importer, kind, pluginData }) => {
+      if (pluginData === resolved || !/[\\/](accepts|type-is|send|express)[\\/]/.test(importer)) return undefined;
+      const express = await build.resolve('express', { resolveDir: workspaceRoot, kind, pluginData: resolved });
+      if (express.errors.length > 0) return undefined;
+      return build.resolve('mime-types', {
+        importer: express.path,
+        resolveDir: folderOf(express.path, 'express'),
+        kind,
+        pluginData: resolved,
+      });
+    });
     const paths = unused.map(([, path]) => path.replace(/[./]/g, '\\$&'));
     build.onResolve({ filter: new RegExp(`^(${paths.join('|')})$`) }, ({ path, importer }) => {
       const at = unused.findIndex(([file, name]) => name === path && file.test(importer));

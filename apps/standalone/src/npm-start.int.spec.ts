@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -54,6 +54,19 @@ const answers = (url: string): Promise<boolean> =>
 const isAlive = (pid: number): boolean =>
   spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8', timeout: 5_000 }).stdout.trim() !== '';
 const lastLog = (home: string): string => readFileSync(join(home, 'conclave.log'), 'utf8');
+
+describe('a fresh copy', () => {
+  it('answers a question with what a start installs, and nothing that only developers need', () => {
+    const copy = join(homes, 'copy');
+    const { stdout: tracked } = spawnSync('git', ['ls-files', '-z'], { cwd: workspaceRoot, encoding: 'utf8', timeout: 30_000 });
+    for (const file of tracked.split('\0').filter(Boolean)) cpSync(join(workspaceRoot, file), join(copy, file), { force: true });
+    const env = { ...process.env, ...cleared, CI: undefined, CONCLAVE_HOME: join(homes, 'copy-home'), CONCLAVE_URL: undefined };
+    const question = 'In which town was the founder of the Northlight Clock Company born?';
+    const asked = spawnSync('npm', ['run', 'ask', '--', question], { cwd: copy, env, encoding: 'utf8', timeout: 280_000 });
+    expect([asked.status, asked.stderr]).toEqual([0, expect.stringContaining('npm ci --omit=dev')]);
+    expect(asked.stdout).toContain('Saint Orrin');
+  }, 300_000);
+});
 
 describe('npm start', () => {
   it('stops its server in good order when npm alone gets SIGTERM', async () => {

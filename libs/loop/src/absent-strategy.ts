@@ -10,7 +10,7 @@ const nothing = (): never => {
 const absent = (id: string): Strategy => ({
   id: id as StrategyId,
   commands: [],
-  limits: () => ({ rounds: 1, adjusts: 0, stuck: 1, stall: null, end: 'limit_reached', ids: 'epoch' }),
+  limits: () => ({ rounds: 1, adjusts: 0, stuck: 1, stall: null, end: 'limit_reached' }),
   planner: { ask: () => ({}), faults: () => [] },
   judges: {},
   initial: () => null,

@@ -72,7 +72,9 @@ export function step(
     begin(turning, request.data);
     settle(turning);
   }
-  if (state !== null || turning.facts.length === 0 || turning.run.endedAt === null) receive(turning, input);
+  // A request that a cache answers ends its run before the input is looked at.
+  const isOver = turning.facts.length > 0 && turning.run.endedAt !== null;
+  if (!isOver) receive(turning, input);
   if (isTimer || turning.facts.length > 0) settle(turning);
   const { facts, outputs, cancels } = turning;
   if (facts.length === 0 && !isTimer) return null;

@@ -1,4 +1,4 @@
-import { addUsage, noUsage, refusals, type FactOf, type RunFact, type ResultReady, type Usage } from '@conclave/contracts';
+import { addUsage, noUsage, refusals, type FactOf, type RunFact, type ResultReady } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { addFacts, factIdentity, saidBy } from './memory.js';
 import { isJudge, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
@@ -111,7 +111,7 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
       return owing(planTaken(run, fact), { hook: 'plan' });
     case 'PlanRefused': {
       const refused = { ...run, awaiting: null, spent: addUsage(run.spent, fact.usage), failure: fact.failure };
-      return fact.by === 'engine' ? refused : owing(refused, { hook: 'noPlan', why: fact.why, failure: fact.failure });
+      return fact.by === 'engine' ? refused : owing(refused, { hook: 'noPlan', why: fact.why });
     }
     case 'UsageCounted': {
       const counted = { ...run, spent: addUsage(run.spent, fact.usage) };
@@ -282,13 +282,14 @@ function commandApplied(run: RunState, { seq, name, text, at }: FactOf<'CommandA
 }
 
 const refusedResult = ({ why }: FactOf<'TaskRefused'>): TaskResult => ({
-  ...bare(noUsage),
+  ...nothing,
   status: why === 'budget' ? 'error' : why === 'cancelled' ? 'cancelled' : 'repeated',
   text: why === 'budget' || why === 'cancelled' ? '' : refusals[why],
   failure: why === 'budget' ? { code: 'ALLOWANCE_EXHAUSTED', message: refusals.budget, retriable: false } : null,
 });
-const bare = (usage: Usage): TaskResult => ({
-  status: 'ok',
+
+const nothing: TaskResult = {
+  status: 'repeated',
   text: '',
   confidence: null,
   facts: 0,
@@ -296,14 +297,14 @@ const bare = (usage: Usage): TaskResult => ({
   refer: [],
   model: null,
   failure: null,
-  usage,
+  usage: noUsage,
   attempt: 0,
   durationMs: 0,
   cutShort: false,
   finding: null,
   notes: [],
   echoes: [],
-});
+};
 
 const unreadVerdict = 'The reply held no verdict that could be read. It was taken as COMPLETE, and counts as not assessed.';
 

@@ -3,8 +3,7 @@ export { canonicalJson } from './canonical-json.js';
 export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';
 export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
-export { evolve } from './fold.js';
-export { foldFacts } from './fold.js';
+export { evolve, foldFacts } from './fold.js';
 export { awaitsPlan, keptEntries } from './kept-answer.js';
 export { actionKey, currentFacts, repeatOf } from './memory.js';
 export {

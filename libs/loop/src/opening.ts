@@ -1,4 +1,4 @@
-import { taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
+import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
 import { allowanceFor, ranMs, readBudget, tokensFor } from './budget.js';
 import type { Turning } from './turning.js';
 import { judgeOf } from './fold.js';
@@ -39,9 +39,9 @@ export function admitJudge(turning: Turning, name: string, how: Pick<TaskWish, '
   const judge = strategies(run.strategy).judges[name];
   if (!judge) throw new Error(`The strategy ${run.strategy} has no judge ${name}.`);
   let n = 0;
-  const local = (): string => `judge.${name}${n > 0 ? `.${n}` : ''}`;
-  while (run.tasks[refOf(run, run.epoch, local())]) n += 1;
-  const spec = { id: local(), capability: `judge.${name}`, task: judge.task, query: null, needs: [], metadata_filters: null };
+  while (run.tasks[judgeTaskId(run.runId, run.epoch, name, n)]) n += 1;
+  const { local } = parseTaskId(judgeTaskId(run.runId, run.epoch, name, n))!;
+  const spec = { id: local, capability: `judge.${name}`, task: judge.task, query: null, needs: [], metadata_filters: null };
   admit(turning, [{ spec, action: null, models: run.request.template.judge.models, learn: 'never', ...how }], true);
 }
 

@@ -21,7 +21,7 @@ export type Command = CommandIssued['data']['command'];
 /** What the strategy is still to be asked about, in this order. */
 export type Owed =
   | { readonly hook: 'plan' }
-  | { readonly hook: 'noPlan'; readonly why: string; readonly failure: FailureNote | null }
+  | { readonly hook: 'noPlan'; readonly why: string }
   | { readonly hook: 'result'; readonly ref: string }
   | { readonly hook: 'decided'; readonly then: Then }
   | { readonly hook: 'command'; readonly seq: number; readonly command: Command };

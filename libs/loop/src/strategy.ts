@@ -29,8 +29,6 @@ export interface Limits {
   readonly stall: number | null;
   /** Outcome when all rounds are used. */
   readonly end: 'completed' | 'limit_reached';
-  /** Whether ids of tasks are unique in their epoch or in the run. */
-  readonly ids: 'epoch' | 'run';
   readonly asks?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { decideRow, type Situation } from './table.js';
 const situation: Situation = {
   reading: { by: 'assessment', sufficient: false, open: 'more' },
   budget: { level: 'free', name: 'model_calls', used: 1, limit: 60 },
-  limits: { rounds: 4, adjusts: 3, stuck: 3, stall: 2, end: 'limit_reached', ids: 'epoch' },
+  limits: { rounds: 4, adjusts: 3, stuck: 3, stall: 2, end: 'limit_reached' },
   rounds: 2,
   failedRounds: 0,
   roundsWithoutFacts: 0,

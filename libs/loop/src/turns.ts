@@ -1,4 +1,4 @@
-import { defaultTimeouts, type Reading } from '@conclave/contracts';
+import { defaultTimeouts, taskId, type Reading } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
@@ -20,9 +20,9 @@ export function advance(turning: Turning): boolean {
   const [owed] = run.owed;
   if (owed) return done(turn(turning, owed));
   if (openReady(turning)) return true;
-  const waiting = Object.entries(run.tasks).find(([, { status }]) => status !== 'settled');
-  if (run.awaiting || waiting?.[1].status === 'open' || Object.values(run.tasks).some(({ status }) => status === 'open')) return false;
-  if (waiting) throw new Error(`The task ${waiting[0]} can never begin.`);
+  if (run.awaiting || Object.values(run.tasks).some(({ status }) => status === 'open')) return false;
+  const blocked = Object.entries(run.tasks).find(([, { status }]) => status === 'blocked');
+  if (blocked) throw new Error(`The task ${blocked[0]} can never begin.`);
   const moves = strategies(run.strategy).next(viewOf(run, strategies, now));
   if (moves.length > 0) return done(apply(turning, moves));
   if (!run.ending) throw new Error(`The strategy ${run.strategy} has nothing open and wants nothing.`);
@@ -78,7 +78,7 @@ const announced = (runId: string, epoch: number, moves: readonly Move[]) =>
     .flatMap((move) => (move.do === 'dispatch' && !move.helper ? move.tasks : []))
     .filter(({ origin }) => origin === undefined)
     .map(({ spec }) => ({
-      taskId: `${runId}/${epoch}/${spec.id}`,
+      taskId: taskId(runId, epoch, spec.id),
       capability: spec.capability,
       task: spec.query ?? spec.task,
       needs: [...spec.needs],

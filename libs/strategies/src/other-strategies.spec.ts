@@ -13,7 +13,7 @@ const wish = (id: string, task: string): TaskWish => {
 const toy = (readings: readonly Reading[], limits: Partial<ReturnType<Strategy['limits']>> = {}): Strategy => ({
   id: 'reasoning',
   commands: ['answer', 'override_step', 'steer'],
-  limits: () => ({ rounds: 9, adjusts: 3, stuck: 3, stall: 2, end: 'limit_reached', ids: 'run', asks: true, ...limits }),
+  limits: () => ({ rounds: 9, adjusts: 3, stuck: 3, stall: 2, end: 'limit_reached', asks: true, ...limits }),
   planner: { ask: () => ({}), faults: () => [] },
   judges: {},
   initial: () => null,

@@ -74,7 +74,6 @@ const committee = (id: 'single-pass' | 'agentic'): Strategy<Own> => ({
       stuck: stuckRounds,
       stall: stalledRounds,
       end: isOnce ? 'completed' : 'limit_reached',
-      ids: 'epoch',
     };
   },
   planner: {

@@ -1,3 +1,4 @@
+import { taskId } from '@conclave/contracts';
 import { isExpert, isJudge, isNear, textKey, type Move, type RunState, type TaskState } from '@conclave/loop';
 import { heard } from './own.js';
 
@@ -55,7 +56,7 @@ function redoneBy(run: RunState, task: TaskState): readonly (readonly [string, T
  */
 export function takePlaces(run: RunState, ref: string, task: TaskState): readonly Move[] {
   if (task.result?.status !== 'ok' || isJudge(task)) return [];
-  const first = task.tier === 't2' && task.again === undefined ? [`${run.runId}/${task.epoch}/${task.origin}`] : [];
+  const first = task.tier === 't2' && task.again === undefined ? [taskId(run.runId, task.epoch, task.origin!)] : [];
   const redone = redoneBy(run, task);
   const isSure = ([, old]: readonly [string, TaskState]): boolean =>
     !isExpert(task.spec.capability) || (task.result!.confidence ?? 0) >= (old.result!.confidence ?? 0);

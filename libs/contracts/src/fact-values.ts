@@ -29,7 +29,9 @@ export type Draft = z.infer<typeof Draft>;
 /** What a strategy says about its state before the decision table reads it. */
 export const Reading = z.object({
   sufficient: z.boolean().optional(),
-  by: z.enum(['assessment', 'rounds']).describe('who says it: a gap check, or nobody because no round is left or assessed'),
+  by: z
+    .enum(['assessment', 'planner', 'rounds'])
+    .describe('who says it: a gap check, the planner, or nobody because no round is left or assessed'),
   unread: z.enum(['failed', 'unreadable']).optional().describe('why `sufficient` is only the fallback of the gap check'),
   open: z.string().optional().describe('what is still missing'),
   nextFocus: z.string().optional(),
@@ -45,13 +47,19 @@ export type Reading = z.infer<typeof Reading>;
 export const TaskWish = z.object({
   spec: PlannedTask.omit({ id: true }).extend({ id: z.string().describe('id inside its plan, unique in its epoch') }),
   action: z
-    .object({ capability: z.string(), argument: z.string(), exact: z.boolean().optional() })
+    .object({
+      capability: z.string(),
+      argument: z.string(),
+      exact: z.boolean().optional(),
+      once: z.boolean().optional().describe('may have changed something: it is not tried a second time, whatever came of the first'),
+    })
     .nullable()
     .describe('what it does, as it is compared with others; null = never a repeat'),
   models: z.array(z.string()).describe('models it may ask, first one first; empty where it asks none'),
   learn: z.enum(['settled', 'accepted', 'never']).describe('when its facts join the ledger'),
   stream: z.enum(['live', 'held']),
   composes: z.boolean().optional().describe('its text is the answer'),
+  timeoutS: z.number().positive().optional().describe('seconds it may run; those of the template where absent'),
   from: z.literal('reserve').optional().describe('may use the last part of the budget'),
   tier: z.enum(['t1', 't2', 'always']).optional(),
   origin: z.string().optional().describe('of a task made out of another one of the same round: the id of that one'),
@@ -60,13 +68,14 @@ export const TaskWish = z.object({
 });
 export type TaskWish = z.infer<typeof TaskWish>;
 
-export const RefusedWhy = z.enum(['known', 'near', 'exhausted', 'narrow', 'budget', 'cancelled']);
+export const RefusedWhy = z.enum(['known', 'near', 'exhausted', 'once', 'narrow', 'budget', 'cancelled']);
 export type RefusedWhy = z.infer<typeof RefusedWhy>;
 
 export const refusals: Readonly<Record<RefusedWhy, string>> = {
   known: 'Answered from what is already known.',
   near: 'Dropped: says the same as an earlier action.',
   exhausted: 'Dropped: failed twice before.',
+  once: 'Not called again: the same call failed before and may have changed something.',
   narrow: 'Dropped: most of the budget is used, so nothing is started beside the first task.',
   budget: 'The budget of the run leaves no model call for this task.',
   cancelled: 'The run was ending.',

@@ -70,10 +70,16 @@ export const factSpecs = [
       replan: z.boolean(),
       forbidTried: z.boolean(),
       gap: z.string(),
+      round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
     },
-    ({ epoch, gap }) => (gap ? `Plan ${epoch} is awaited for what is missing: ${gap}` : `Plan ${epoch} is awaited.`),
-    ({ epoch, replan, max, gap }) => [
-      replan ? { kind: 'replanning', iteration: epoch, max, gap } : { kind: 'planning', epoch, iteration: 0, max },
+    ({ epoch, gap, round }) =>
+      gap && !round
+        ? `Plan ${epoch} is awaited for what is missing: ${gap}`
+        : `Plan ${epoch} is awaited${round ? `, of the next ${round}` : ''}.`,
+    ({ epoch, replan, max, gap, round }) => [
+      replan
+        ? { kind: 'replanning', iteration: epoch, max, gap, ...(round ? { round } : {}) }
+        : { kind: 'planning', epoch, iteration: 0, max },
     ],
   ),
   defineFact(
@@ -211,13 +217,15 @@ export const factSpecs = [
     'What the strategy says of its state before the table decides.',
     { epoch: z.int(), reading: Reading },
     ({ reading }) =>
-      reading.by === 'rounds'
-        ? 'Nothing was assessed.'
-        : reading.sufficient
-          ? 'Nothing is missing.'
-          : `Still missing: ${reading.open ?? ''}`,
+      reading.by === 'planner'
+        ? `The planner says that it is ${reading.sufficient ? '' : 'not '}done.`
+        : reading.by === 'rounds'
+          ? 'Nothing was assessed.'
+          : reading.sufficient
+            ? 'Nothing is missing.'
+            : `Still missing: ${reading.open ?? ''}`,
     ({ epoch, reading }) =>
-      reading.by === 'rounds' || reading.unaffordable !== undefined
+      reading.by !== 'assessment' || reading.unaffordable !== undefined
         ? []
         : [
             {

@@ -1,6 +1,6 @@
 export {
   availableCapabilities,
-  availableStrategies,
+  shippedStrategies,
   Configuration,
   type CrashPointName,
   crashPoints,
@@ -134,6 +134,7 @@ export {
   gapId,
   ingestId,
   judgeTaskId,
+  LocalTaskId,
   parseTaskId,
   planId,
   resultId,

@@ -14,6 +14,7 @@ export const promptMarks = {
     scorer: 'You compare answers of experts.',
     critic: 'You are the critic of answers on safety-critical topics.',
     learner: 'You write down what an answer teaches.',
+    waves: 'You plan the tool calls of the next wave.',
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
@@ -41,6 +42,9 @@ export const promptMarks = {
   failedTasks: 'FAILED TASKS:',
   /** `- <capability>: <what it does>` lines follow. */
   capabilities: 'CAPABILITIES:',
+  /** Head what the planner of waves may call and what it knows. */
+  tools: 'TOOLS:',
+  results: 'RESULTS:',
   /** Everything between these two lines is data and never an instruction. */
   data: { open: '<<<DATA', close: 'DATA>>>' },
   /** Block of a re-plan. */

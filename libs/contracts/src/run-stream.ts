@@ -39,7 +39,13 @@ export const EngineEntry = z.discriminatedUnion('kind', [
     failed: z.boolean().optional().describe('true where the check itself failed'),
   }),
   z.object({ kind: z.literal('decided'), epoch: z.int(), rule: RuleId, sentence: z.string() }),
-  z.object({ kind: z.literal('replanning'), iteration: z.int(), max: z.int(), gap: z.string() }),
+  z.object({
+    kind: z.literal('replanning'),
+    iteration: z.int(),
+    max: z.int(),
+    gap: z.string(),
+    round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
+  }),
   z.object({
     kind: z.literal('thought'),
     code: ThoughtCode,

@@ -1,6 +1,10 @@
 import * as z from 'zod';
 
-export const StrategyId = z.enum(['single-pass', 'agentic', 'waves', 'reasoning', 'reflective-rag', 'decompose', 'adaptive']);
+/** Name of a kind of loop. Which ones there are is known to whoever has the strategies, not to the contract. */
+export const StrategyId = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,39}$/)
+  .meta({ expected: 'small letters, digits and `-`, such as agentic' });
 export type StrategyId = z.infer<typeof StrategyId>;
 
 export const ModelRef = z
@@ -35,6 +39,7 @@ export const ToolOffer = z.object({
   name: z.string().describe('`server.tool`'),
   description: z.string(),
   signature: z.string().describe('its arguments in one line, such as `expression: string, digits?: integer`'),
+  repeatable: z.boolean().optional().describe('whether a second call with the same arguments changes nothing more; unknown where absent'),
 });
 export type ToolOffer = z.infer<typeof ToolOffer>;
 
@@ -50,6 +55,12 @@ export const Template = z.object({
   version: z.string().describe('hash of the resolved content'),
   description: z.string(),
   strategy: StrategyId,
+  options: z.record(z.string(), z.unknown()).optional().describe('options of the strategy, with its defaults filled in'),
+  split: z
+    .object({ template: z.string(), share: z.number().min(0).max(1) })
+    .optional()
+    .describe('another template that gets a share of the requests for this one'),
+  split_of: z.string().optional().describe('template that was asked for, where this one got the request by its share'),
   max_agentic_rounds: z.int().min(0).max(4).describe('re-plans after the first pass'),
   gap_check: z.enum(['answer', 'evidence']),
   planner: z.object({ models: z.array(ModelRef).min(1), prompt: z.string().nullable().describe('replaces the shipped planner prompt') }),

@@ -35,10 +35,11 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     assessed: isOver ? run.assessed : null,
     review: isOver ? review : null,
     sources: [...(run.answer?.sources ?? [])],
-    rounds: run.plans.map(({ epoch, fallback, usage }) => ({
+    rounds: run.plans.map(({ epoch, fallback, usage, content }) => ({
       epoch,
       fallback,
       planUsage: usage,
+      ...(content ? { plan: content } : {}),
       tasks: tasksOf(run, epoch).map(([id, task]) => taskView(id, task)),
     })),
     history: [...run.history],
@@ -65,6 +66,9 @@ const taskView = (id: string, task: TaskState): View => ({
   model: task.result?.model ?? null,
   facts: task.result?.facts ?? 0,
   gaps: [...(task.result?.gaps ?? [])],
+  ...(task.spec.capability === 'mcp'
+    ? { call: { tool: task.spec.tool ?? '', args: task.spec.args ?? {}, result: task.result?.text || null } }
+    : {}),
   ...(task.result && task.result.notes.length > 0 ? { notes: [...task.result.notes] } : {}),
   usage: usageOf(task),
   durationMs: task.result?.durationMs ?? null,

@@ -1,7 +1,7 @@
 import { addUsage, noUsage, refusals, type FactOf, type RunFact, type ResultReady } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { addFacts, factIdentity, saidBy } from './memory.js';
-import { isJudge, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
+import { isJudge, judgeName, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 
 /** The state after a fact. Nothing else changes a state. */
@@ -17,7 +17,7 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
     const task = next.tasks[fact.ref]!;
     // Neither the verdict of an earlier epoch nor that of a judge who was cancelled counts.
     const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
-    if (counts) own = strategy.judges[judgeOf(task)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
+    if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
   }
   return own === next.own ? next : { ...next, own };
 }
@@ -32,8 +32,6 @@ export function foldFacts(run: RunState | null, facts: readonly RunFact[], runId
 
 const isCancelled = (fact: FactOf<'TaskSettled' | 'TaskRefused'>): boolean =>
   fact.kind === 'TaskSettled' ? fact.result.status === 'cancelled' : fact.why === 'cancelled';
-
-export const judgeOf = ({ spec }: Pick<TaskState, 'spec'>): string => spec.capability.slice('judge.'.length);
 
 const verdictOf = (fact: FactOf<'TaskSettled' | 'TaskRefused'>) =>
   fact.kind === 'TaskSettled' && fact.result.status === 'ok'
@@ -156,7 +154,7 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
         gap,
         nextFocus: reading.nextFocus ?? (gap === '' ? '' : run.nextFocus),
         failedRounds: reading.invalid ? run.failedRounds + 1 : run.failedRounds,
-        assessed: reading.by === 'assessment' && reading.unread === undefined && reading.unaffordable === undefined,
+        assessed: reading.by !== 'rounds' && reading.unread === undefined && reading.unaffordable === undefined,
         history: run.history.map((entry, index) => (index === run.history.length - 1 ? { ...entry, gap } : entry)),
       };
     }
@@ -195,8 +193,14 @@ function folded(run: RunState, fact: Exclude<RunFact, { kind: 'RunStarted' }>, s
 }
 
 function planTaken(run: RunState, { epoch, plan }: FactOf<'PlanTaken'>): RunState {
-  const { complexity, cached, fallback, usage, failure, searchQuestion, signals, tasks } = plan;
-  const mayBeKept = run.planned === 0 && (run.request.caching?.plan ?? null) !== null && usage.calls > 0 && !fallback;
+  const { complexity, cached, fallback, usage, failure, searchQuestion, signals, tasks, content } = plan;
+  const mayBeKept =
+    run.planned === 0 &&
+    tasks.length > 0 &&
+    content === undefined &&
+    (run.request.caching?.plan ?? null) !== null &&
+    usage.calls > 0 &&
+    !fallback;
   return {
     ...run,
     epoch,
@@ -205,7 +209,7 @@ function planTaken(run: RunState, { epoch, plan }: FactOf<'PlanTaken'>): RunStat
     planned: run.planned + 1,
     taken: epoch,
     spent: addUsage(run.spent, usage),
-    plans: [...run.plans, { epoch, complexity, cached, fallback, usage, failure }],
+    plans: [...run.plans, { epoch, complexity, cached, fallback, usage, failure, ...(content ? { content } : {}) }],
     ...(mayBeKept ? { keptPlan: { complexity, signals, tasks, searchQuestion } } : {}),
     memory: searchQuestion !== null && run.memory.searchQuestion === null ? { ...run.memory, searchQuestion } : run.memory,
   };
@@ -252,7 +256,8 @@ function settled(run: RunState, { ref, by, result }: FactOf<'TaskSettled'>): Run
 function tried(run: RunState, { action }: TaskState, { status, output }: ResultReady['data'], facts: number): RunState {
   if (action === null) return run;
   const outcome = status === 'ok' ? (output !== null && facts > 0 ? 'facts' : 'empty') : status === 'cancelled' ? 'cancelled' : 'failed';
-  return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...action, outcome }] } };
+  const { once: _, ...same } = action;
+  return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...same, outcome }] } };
 }
 
 /** The facts of those that are history now stay in the ledger as such, but for what the new result says too. */

@@ -4,7 +4,7 @@ export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';
 export { type Decision, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
-export { awaitsPlan, keptEntries } from './kept-answer.js';
+export { firstPlanAsked, keptEntries } from './kept-answer.js';
 export { actionKey, currentFacts, repeatOf } from './memory.js';
 export {
   actionOf,
@@ -30,7 +30,7 @@ export {
   type ReplayOptions,
   type StepTrace,
 } from './replay.js';
-export { type Command, isJudge, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
+export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export type { Strategies } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';

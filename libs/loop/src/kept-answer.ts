@@ -1,6 +1,6 @@
-import type { EngineEntry, PlanRequested } from '@conclave/contracts';
+import type { EngineEntry, GapDetected, PlanRequested } from '@conclave/contracts';
 import { step } from './engine.js';
-import type { Strategies } from './view.js';
+import { viewOf, type Strategies } from './view.js';
 
 /**
  * What the run stream will hold of a run whose request carries the answer of a cache: the entries of the engine's own first step, the
@@ -12,6 +12,16 @@ export function keptEntries(request: PlanRequested, strategies: Strategies): rea
   return step(null, request, request.data.requestedAt, strategies)?.entries ?? null;
 }
 
-/** Whether the engine's first step on this request awaits a plan: else the planner has nothing to do. */
-export const awaitsPlan = (request: PlanRequested, strategies: Strategies): boolean =>
-  step(null, request, request.data.requestedAt, strategies)?.next.awaiting?.epoch === 0;
+/**
+ * What the planner works on for the first plan, as the engine's first step on this request leaves it: the strategy that asks, and what it
+ * gives. Null where that step awaits no plan: then the planner has nothing to do.
+ */
+export function firstPlanAsked(
+  request: PlanRequested,
+  strategies: Strategies,
+): (Pick<GapDetected['data'], 'asked'> & { readonly strategy: string }) | null {
+  const run = step(null, request, request.data.requestedAt, strategies)?.next;
+  if (run?.awaiting?.epoch !== 0) return null;
+  const strategy = strategies(run.strategy);
+  return { strategy: run.strategy, ...strategy.planner.ask(viewOf(run, strategies, null), { forbidTried: false }) };
+}

@@ -38,7 +38,7 @@ export function saidBy(
   return [{ text, source, taskId: ref, epoch, confidence: result.confidence }];
 }
 
-export type Repeat = 'new' | 'known' | 'retry' | 'near' | 'exhausted';
+export type Repeat = 'new' | 'known' | 'retry' | 'near' | 'exhausted' | 'once';
 
 /** What a task does, as it is compared with others. */
 export interface Action {
@@ -47,6 +47,8 @@ export interface Action {
   readonly argument: string;
   /** True for a call with arguments: it is the same only sign by sign, and near to none. */
   readonly exact?: boolean | undefined;
+  /** True for a call that may have changed something: it is not tried twice. */
+  readonly once?: boolean | undefined;
 }
 
 /** Two actions with the same key are one. */
@@ -55,12 +57,13 @@ export const actionKey = ({ capability, argument, exact }: Action): string =>
 
 /**
  * What an action is in the light of what was tried: `known` succeeded before (answer it from the ledger), `retry` failed once (allowed once more),
- * `exhausted` failed twice, `near` says the same as a tried one in other words.
+ * `once` failed and may have changed something all the same, `exhausted` failed twice, `near` says the same as a tried one in other words.
  */
 export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat {
   const key = actionKey(action);
   const same = tried.filter((other) => actionKey(other) === key);
   if (same.some(({ outcome }) => outcome === 'facts' || outcome === 'empty')) return 'known';
+  if (same.length > 0 && action.once) return 'once';
   if (same.length > 1) return 'exhausted';
   if (same.length === 1) return 'retry';
   const close = tried.some(

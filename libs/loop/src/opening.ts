@@ -1,10 +1,9 @@
 import { judgeTaskId, parseTaskId, taskId, type RefusedWhy, type TaskWish } from '@conclave/contracts';
 import { allowanceFor, ranMs, readBudget, tokensFor } from './budget.js';
 import type { Turning } from './turning.js';
-import { judgeOf } from './fold.js';
 import { actionKey, repeatOf } from './memory.js';
 import { classOf } from './plan-rules.js';
-import { isJudge, type RunState, type TaskState } from './state.js';
+import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';
 
 /** Model calls a task may make: its first model with two repeats, and one fallback. */
@@ -91,7 +90,7 @@ function openTask(turning: Turning, ref: string, sharers: number): void {
   const task = run.tasks[ref]!;
   const strategy = strategies(run.strategy);
   const view = viewOf(run, strategies, now);
-  const input = isJudge(task) ? strategy.judges[judgeOf(task)]!.input(view, ref) : strategy.task(view, ref, task);
+  const input = isJudge(task) ? strategy.judges[judgeName(task.spec.capability)]!.input(view, ref) : strategy.task(view, ref, task);
   const asksModel = task.models.length > 0;
   const wanted = { calls: asksModel ? callsPerTask : 0, tokens: tokensFor(input) };
   const allowance = allowanceFor(run, sharers, wanted, task.from === 'reserve');
@@ -106,7 +105,7 @@ function openTask(turning: Turning, ref: string, sharers: number): void {
     taskClass: task.taskClass,
     allowance,
     startBy: now + template.start_timeout_s * 1000,
-    timeoutS: Math.max(1, Math.min(template.task_timeout_s * 1000, wallLeftMs) / 1000),
+    timeoutS: Math.max(1, Math.min((task.timeoutS ?? template.task_timeout_s) * 1000, wallLeftMs) / 1000),
     stream: task.stream,
     composes: task.composes ?? false,
   });

@@ -54,7 +54,19 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
   return makeEvent(
     GapDetected,
     { id: gapId(run.runId, epoch - 1), runId: run.runId, source: 'merger', time: now },
-    { epoch: epoch - 1, iteration: epoch, max: Math.max(1, max), gap, nextFocus, history: [...history], memory, forbidden, left, ...asked },
+    {
+      epoch: epoch - 1,
+      iteration: epoch,
+      max: Math.max(1, max),
+      gap,
+      nextFocus,
+      history: [...history],
+      memory,
+      forbidden,
+      left,
+      strategy: run.strategy,
+      ...asked,
+    },
   );
 }
 
@@ -98,7 +110,7 @@ function completedEvent(
 ): Event {
   const { run, strategies } = leaving;
   const { template, caller, cached, caching, requestedAt, goal } = run.request;
-  const { complexity, review } = strategies(run.strategy).report(viewOf(run, strategies, null));
+  const { complexity, review, unique } = strategies(run.strategy).report(viewOf(run, strategies, null));
   return makeEvent(
     RunCompleted,
     { id: completedId(run.runId), runId: run.runId, source: 'merger', time: at },
@@ -116,10 +128,15 @@ function completedEvent(
       insight: answer?.insight ?? null,
       history: [...run.history],
       caller,
-      template: { id: template.id, version: template.version, strategy: template.strategy },
+      template: {
+        id: template.id,
+        version: template.version,
+        strategy: template.strategy,
+        ...(template.split_of ? { split_of: template.split_of } : {}),
+      },
       complexity,
       cached: cached ? { origin: cached.origin, runId: cached.runId, distance: cached.distance } : null,
-      caching: caching ?? null,
+      caching: unique ? null : (caching ?? null),
       plan: run.keptPlan,
       experts: expertOutcomes(run),
       review,

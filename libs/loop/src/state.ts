@@ -82,6 +82,8 @@ export interface PlanRecord {
   readonly fallback: boolean;
   readonly usage: Usage;
   readonly failure: FailureNote | null;
+  /** What it says beside its tasks, where its strategy has more to say. */
+  readonly content?: Readonly<Record<string, unknown>>;
 }
 
 export interface DecisionRecord {
@@ -151,6 +153,9 @@ export interface RunState {
   /** Time of the last step; the clock of a run never goes back. */
   readonly last: number;
 }
+
+/** Name of a judge within its strategy, out of the capability of its tasks. */
+export const judgeName = (capability: string): string => capability.slice('judge.'.length);
 
 export const isJudge = ({ spec }: Pick<TaskState, 'spec'>): boolean => spec.capability.startsWith('judge.');
 

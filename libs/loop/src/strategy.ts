@@ -89,6 +89,8 @@ export const lastMoves: ReadonlySet<Move['do']> = new Set(['plan', 'take', 'deci
 export interface Report {
   readonly complexity: Complexity;
   readonly review: Review;
+  /** What the answer rests on holds only now, or was done for this run: the answer is kept for nobody else. */
+  readonly unique?: boolean;
 }
 
 /**
@@ -99,10 +101,12 @@ export interface Strategy<Own = unknown> {
   readonly id: StrategyId;
   /** What its runs take in some state; everything else is refused before it reaches a run. `cancel` is among them. */
   readonly commands: readonly CommandName[];
+  /** What it calls a round, such as `wave`. */
+  readonly roundName?: string;
   limits(view: View<Own>): Limits;
   readonly planner: {
     /** What the next plan is made from. */
-    ask(view: View<Own>, why: { readonly forbidTried: boolean }): Pick<GapDetected['data'], 'results'>;
+    ask(view: View<Own>, why: { readonly forbidTried: boolean }): Pick<GapDetected['data'], 'results' | 'asked'>;
     /** What is wrong with a plan, as sentences; empty for one that may run. */
     faults(view: View<Own>, plan: PlanCreated['data']): readonly string[];
     /** The plan that holds where there is none; null where the run ends then. */

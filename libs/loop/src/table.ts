@@ -72,8 +72,9 @@ export const decisionTable: readonly Row[] = [
     id: 'D3',
     when: ({ reading }) => reading.sufficient === true && (reading.held ?? 0) === 0,
     then: ({ reading }) => finish('completed', reading.unread ? `assessment_${reading.unread}` : 'sufficient'),
-    sentence: ({ reading: { unread }, rounds }) => {
+    sentence: ({ reading: { unread, by }, rounds }) => {
       const after = `after ${counted(rounds, 'round')}`;
+      if (by === 'planner') return `The planner says that nothing more is needed ${after}.`;
       if (unread === undefined) return `The evidence was assessed as sufficient ${after}.`;
       const why = unread === 'failed' ? 'The gap check failed' : 'The gap check gave no readable verdict';
       return `${why} ${after}: whether something is missing was not assessed.`;
@@ -132,7 +133,11 @@ export const decisionTable: readonly Row[] = [
     when: () => true,
     then: ({ reading }) => ({ then: reading.model === 'continue' ? 'continue' : reading.model === 'adjust' ? 'adjust' : 'ask_model' }),
     sentence: ({ reading }) =>
-      reading.model ? `No rule applies; the model says: ${reading.model}.` : 'No rule applies; the model is to decide.',
+      reading.by === 'planner' && reading.model === 'continue'
+        ? 'The planner wants to go on with what it knows now.'
+        : reading.model
+          ? `No rule applies; the model says: ${reading.model}.`
+          : 'No rule applies; the model is to decide.',
   },
 ];
 

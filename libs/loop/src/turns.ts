@@ -117,6 +117,7 @@ function make(turning: Turning, move: Move): void {
       throw new Error('Only a command can be rejected.');
     case 'plan': {
       cancelOpen(turning, 'all');
+      const { roundName } = strategies(run.strategy);
       const isFirst = run.planned === 0 && run.epoch === 0 && !run.awaiting && Object.keys(run.tasks).length === 0 && run.failure === null;
       return turning.put({
         kind: 'PlanAwaited',
@@ -127,6 +128,7 @@ function make(turning: Turning, move: Move): void {
         replan: run.planned > 0,
         forbidTried: move.forbidTried ?? false,
         gap: run.gap,
+        ...(roundName ? { round: roundName } : {}),
       });
     }
     case 'take':

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Verdict } from '@conclave/contracts';
-import type { Judge, Strategy } from '@conclave/loop';
+import type { Judge } from '@conclave/loop';
 import type * as Strategies from '@conclave/strategies';
 
 /** Prompts, parsers and rules of today's code; a test changes some of them, as a developer would. */
@@ -42,8 +42,18 @@ const rewordedAsk = <In, Out>(ask: Strategies.Ask<In, Out>, from: string, to: st
   prompt: (input, room) => reworded(ask.prompt(input, room), from, to),
 });
 const changedStrategy =
-  (changes: Partial<Strategy>) =>
-  (id: string): Strategy => ({ ...real.strategyOf(id), ...changes });
+  (changes: Partial<Strategies.AskingStrategy>) =>
+  (id: string): Strategies.AskingStrategy => ({ ...real.strategyOf(id), ...changes });
+type AnyAsk = Strategies.AnyQuestion['ask'];
+/** The strategies with another question of one of their judges. */
+const changedJudge = (name: string, change: (ask: AnyAsk) => AnyAsk): Partial<typeof Strategies> => ({
+  knownStrategy: (id) => {
+    const strategy = real.strategyOf(id);
+    const judge = strategy.judges[name]!;
+    const question = { ...judge.question, ask: change(judge.question.ask) };
+    return { ...strategy, judges: { ...strategy.judges, [name]: { ...judge, question } } };
+  },
+});
 
 const isEnough = changedStrategy({
   next: (view) =>
@@ -83,13 +93,13 @@ describe('a run that was recorded before the code was changed', () => {
     ],
     [
       'gap check',
-      { gapAsk: rewordedAsk(real.gapAsk, 'assess completion', 'Other words') },
+      changedJudge('gap', (ask) => rewordedAsk(ask, 'assess completion', 'Other words')),
       'assess completion',
       '0/judge.gap/call/0 (judge.gap)',
     ],
     [
       'synthesis',
-      { synthesisAsk: rewordedAsk(real.synthesisAsk, 'Write the answer to the question', 'Other words') },
+      changedJudge('synthesis', (ask) => rewordedAsk(ask, 'Write the answer to the question', 'Other words')),
       'Write the answer to the question',
       '1/judge.synthesis/call/0 (judge.synthesis)',
     ],
@@ -102,7 +112,7 @@ describe('a run that was recorded before the code was changed', () => {
 
   it('names the members that a changed parser reads otherwise', async () => {
     const assessment: Verdict = { verdict: 'complete', gap: 'none', nextFocus: 'none', parsed: true };
-    changed = { gapAsk: { ...real.gapAsk, read: () => ({ output: { kind: 'assessment', assessment } }) } };
+    changed = changedJudge('gap', (ask) => ({ ...ask, read: () => ({ output: { kind: 'assessment', assessment } }) }));
     const text = await verdict();
     expect(text).toMatch(
       /^ResultReady 0\/judge\.gap\/result differs: the same replies are read otherwise, after \d+ steps, \d+ calls, \d+ outcomes/,

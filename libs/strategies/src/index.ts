@@ -1,4 +1,5 @@
 export { type Ask, anyRoom, type TextFilter } from './asks/ask.js';
+export type { AnyQuestion, AskedJudge, AskingStrategy, PlanAsked, PlanSaid } from './asks/asked-judge.js';
 export { criticAsk } from './asks/critic.js';
 export { gapAsk } from './asks/gap.js';
 export { hintsAsk } from './asks/hints.js';
@@ -37,7 +38,7 @@ export { expertPrompt } from './prompts/expert-prompt.js';
 export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
-export { commandsOf, strategyOf } from './registry.js';
+export { commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
 export { readExpert } from './replies/expert-reply.js';
 export { jsonIn } from './replies/json-reply.js';
 export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';

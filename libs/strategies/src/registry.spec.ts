@@ -42,6 +42,6 @@ describe('the commands that a strategy declares', () => {
   );
 
   it('are the end alone for a strategy that this version does not have', () => {
-    expect(commandsOf('waves')).toEqual(['cancel']);
+    expect(commandsOf('adaptive')).toEqual(['cancel']);
   });
 });

@@ -1,16 +1,18 @@
-import type { CommandName, StrategyId } from '@conclave/contracts';
+import type { CommandName } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
-import type { Strategy } from '@conclave/loop';
+import type { AskingStrategy } from './asks/asked-judge.js';
 import { agentic, singlePass } from './committee/committee.js';
+import { waves } from './waves/waves.js';
 
-/** Strategies this version has. The list is the registry; templates that name another one are not offered. */
-export const strategies: readonly Strategy[] = [singlePass, agentic] as readonly Strategy<unknown>[];
+/** Strategies this version has. The list is the registry; a template that names another one is an invalid configuration. */
+export const strategies: readonly AskingStrategy[] = [singlePass, agentic, waves] as readonly AskingStrategy<unknown>[];
 
-export const isShipped = (id: StrategyId): boolean => strategies.some((strategy) => strategy.id === id);
+/** Undefined for a strategy this version does not have. */
+export const knownStrategy = (id: string): AskingStrategy | undefined => strategies.find((strategy) => strategy.id === id);
 
 /** Throws Failure CONFIGURATION_INVALID for a strategy this version does not have. */
-export function strategyOf(id: string): Strategy {
-  const found = strategies.find((strategy) => strategy.id === id);
+export function strategyOf(id: string): AskingStrategy {
+  const found = knownStrategy(id);
   if (!found)
     throw new Failure(
       'CONFIGURATION_INVALID',
@@ -20,5 +22,4 @@ export function strategyOf(id: string): Strategy {
 }
 
 /** What runs of a strategy take; of one that this version does not have, at least their end. */
-export const commandsOf = (id: StrategyId): readonly CommandName[] =>
-  strategies.find((strategy) => strategy.id === id)?.commands ?? ['cancel'];
+export const commandsOf = (id: string): readonly CommandName[] => knownStrategy(id)?.commands ?? ['cancel'];

@@ -78,7 +78,12 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
   return {
     async offers() {
       const found = [...(await listed()).entries()].sort(([a], [b]) => (a < b ? -1 : 1));
-      return found.map(([name, { tool }]) => ({ name, description: tool.description, signature: tool.signature }));
+      return found.map(([name, { tool }]) => ({
+        name,
+        description: tool.description,
+        signature: tool.signature,
+        repeatable: tool.repeatable,
+      }));
     },
 
     async describe(name): Promise<ToolDescription> {

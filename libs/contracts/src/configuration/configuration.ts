@@ -106,6 +106,12 @@ export const Configuration = z.strictObject({
   providers: z.record(ProviderName, ProviderSettings).default({}).describe('model servers'),
   models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),
   templates: z.record(TemplateId, TemplateSettings).default({}).describe('what clients can choose as `model`'),
+  waves: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('false: templates with `strategy: waves` are not offered, and get no share of a split'),
+    })
+    .default({ enabled: true })
+    .describe('kill switch of the strategy `waves`'),
   aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
   keys: z
     .record(ProviderName, ClientKeySettings)

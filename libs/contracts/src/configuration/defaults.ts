@@ -35,7 +35,7 @@ export const environmentProvider = 'openai';
 export const demoProvider = 'demo';
 
 /** Templates that exist without any file. */
-export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research'] as const;
+export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research', 'conclave-waves'] as const;
 
 /** Tool servers that exist without any file: name -> the server of the product behind it. */
 export const shippedToolServers: Readonly<Record<string, string>> = { precision: 'precision-tools' };
@@ -45,5 +45,5 @@ export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collec
 export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;
 /** Evidence capabilities that this version can run; the others are parsed and warned about. */
 export const availableCapabilities: readonly string[] = evidenceCapabilities;
-/** Strategies that this version can run. */
-export const availableStrategies: readonly string[] = ['single-pass', 'agentic'];
+/** Strategies that come with the product. */
+export const shippedStrategies = ['single-pass', 'agentic', 'waves'] as const;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { StrategyId } from '../template.js';
-import { availableStrategies, defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical } from './defaults.js';
+import { defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical, shippedStrategies } from './defaults.js';
 import { ConfiguredModel } from './providers.js';
 
 /**
@@ -89,7 +89,15 @@ const CacheSettings = z.strictObject({
 
 export const TemplateSettings = z.strictObject({
   description: z.string().default('').describe('shown to clients and in lists'),
-  strategy: StrategyId.default('agentic').describe(`kind of loop; so far only ${availableStrategies.join(' and ')} are offered`),
+  strategy: StrategyId.default('agentic').describe(`kind of loop; with the product come ${shippedStrategies.join(', ')}`),
+  options: z.record(z.string(), z.unknown()).default({}).describe('options of the strategy; each strategy has its own'),
+  split: z
+    .strictObject({
+      template: TemplateId.describe('template that answers them'),
+      share: z.number().min(0).max(1).describe('share of the requests, 0 to 1; an equal request always goes the same way'),
+    })
+    .optional()
+    .describe('sends a share of the requests for this template to another one, to compare them'),
   max_agentic_rounds: z.int().min(0).max(4).default(0).describe('re-plans after the first pass; 0 = off'),
   gap_check: z
     .enum(['answer', 'evidence'])

@@ -102,12 +102,16 @@ export const PlanCreated = defineEvent({
       .record(z.string(), z.array(z.string()))
       .default({})
       .describe('category -> first-tier models in the order they are tried: drawn from their scores, so that no decision draws by itself'),
-    tasks: z.array(PlannedTask).describe('empty only where `failure` is set'),
+    tasks: z.array(PlannedTask).describe('empty where `failure` is set, and where a strategy allows a plan that wants nothing more'),
     searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
     fallback: z.boolean().describe('true when every reply of the model was unusable and the single general task was taken'),
     reAsks: z.int().nonnegative().describe('times the model was asked again with the validation error'),
     failure: FailureNote.nullable(),
     usage: Usage,
+    content: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('what the plan says beside its tasks, in the words of its strategy: of `waves` its status, action, slots and reasoning'),
   }),
 });
 export type PlanCreated = EventOf<typeof PlanCreated>;
@@ -138,6 +142,8 @@ export const GapDetected = defineEvent({
     history: z.array(HistoryEntry),
     memory: Memory,
     results: z.array(EarlierResult).optional().describe('answers and tool results that hold now, latest first'),
+    strategy: z.string().optional().describe('strategy that asks; that of the template where absent'),
+    asked: z.record(z.string(), z.unknown()).optional().describe('what the planner of the strategy works on, where it has one of its own'),
     forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
     left: z.object({ model_calls: z.int(), tokens: z.int(), wall_time_s: z.number() }).describe('what is left of the budget'),
   }),

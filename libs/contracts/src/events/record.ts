@@ -62,7 +62,12 @@ export const RunCompleted = defineEvent({
         'calls that were in flight when it ended, because it was cancelled or its time was over: what they cost is in CallRecorded alone',
       ),
     caller: Caller,
-    template: z.object({ id: z.string(), version: z.string(), strategy: z.string() }),
+    template: z.object({
+      id: z.string(),
+      version: z.string(),
+      strategy: z.string(),
+      split_of: z.string().optional().describe('template that was asked for, where this one got the request by its share'),
+    }),
     complexity: Complexity.default('moderate'),
     cached: CacheHit.nullable().default(null).describe('cache that answered, and the run it had the answer from'),
     caching: CacheKeys.nullable().default(null),

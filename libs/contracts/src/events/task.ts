@@ -35,6 +35,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     task: z.string(),
     tool: z.string().describe('`server.tool`'),
     args: z.record(z.string(), z.unknown()),
+    refused: z.string().optional().describe('why it is not called: the task fails with this sentence'),
   }),
   z.object({
     kind: z.literal('graph'),

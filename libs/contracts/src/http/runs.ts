@@ -52,6 +52,10 @@ export const TaskView = z.object({
   model: z.string().nullable().describe('model that answered, as `model@provider`'),
   facts: z.int().nonnegative().describe('facts it added'),
   gaps: z.array(z.string()),
+  call: z
+    .object({ tool: z.string(), args: z.record(z.string(), z.unknown()), result: z.string().nullable() })
+    .optional()
+    .describe('of a tool: what was called with what, and what it answered; the first 4,000 characters'),
   notes: z.array(z.string()).optional().describe('what its result does not show, such as a source that did not answer'),
   usage: Usage,
   durationMs: z.int().nonnegative().nullable(),
@@ -63,6 +67,10 @@ export const RoundView = z.object({
   epoch: z.int().nonnegative().describe('0 = first pass, then the number of the re-plan'),
   fallback: z.boolean().describe('true when the single general task stood in for an unusable plan'),
   planUsage: Usage.describe("the planner's own calls"),
+  plan: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('what the plan says beside its tasks: of `waves` its status, action, slots and reasoning'),
   tasks: z.array(TaskView).describe("the plan's tasks and the judge's, in the order they were made"),
 });
 export type RoundView = z.infer<typeof RoundView>;

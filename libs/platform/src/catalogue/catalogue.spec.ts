@@ -1,9 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Configuration, Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
+import * as z from 'zod';
 import { noOffers, resolveTemplates } from './resolve-templates.js';
 import { openCatalogue } from './template-catalogue.js';
 
+const strategies = ['single-pass', 'agentic', 'waves'].map((id) => ({
+  id,
+  callsTools: id === 'waves',
+  options: z.strictObject({ depth: z.int().default(id === 'waves' ? 5 : 1) }),
+}));
 const expertPrompts = { general: 'You answer.', math: 'You calculate.' };
 const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
   ref,
@@ -34,6 +40,7 @@ const resolve = (yaml: object, models: readonly ModelInfo[], providers: readonly
     models,
     providers,
     expertPrompts,
+    strategies,
     canSearch,
     canRecall: false,
     offers: noOffers,
@@ -158,6 +165,7 @@ describe('the shipped templates', () => {
         models: [demo],
         providers: [demoProvider],
         expertPrompts: prompts,
+        strategies,
         canSearch: true,
         canRecall: false,
         offers: noOffers,
@@ -178,7 +186,6 @@ describe('templates of an operator', () => {
             capabilities: ['research', 'math', 'mcp', 'collections'],
             client_tools: 'ask_first',
           },
-          waves: { strategy: 'waves' },
         },
       },
       [demo],
@@ -193,9 +200,42 @@ describe('templates of an operator', () => {
       critic: { categories: ['medical_consult', 'legal_advisor'] },
       experts: { general: { t2: ['x@ollama'], always: ['y@ollama'] } },
     });
-    for (const word of ['client_tools: ask_first', 'templates.waves: strategy waves']) {
-      expect(warnings.filter((sentence) => sentence.includes(word))).toHaveLength(1);
-    }
+    expect(warnings.filter((sentence) => sentence.includes('client_tools: ask_first'))).toHaveLength(1);
+  });
+
+  const ollama = [[model('big@ollama')], [provider('ollama')]] as const;
+  const tool = { name: 'stock.count', description: 'Counts', signature: 'item: string' };
+  const withTools = (yaml: object, tools = [tool]) =>
+    resolveTemplates({
+      ...{ configuration: Configuration.parse(yaml), models: ollama[0], providers: ollama[1], expertPrompts, strategies },
+      ...{ canSearch: false, canRecall: false, offers: { ...noOffers, tools } },
+    });
+
+  it('carry the options of their strategy, with its defaults', () => {
+    const { templates } = withTools({ templates: { a: { strategy: 'waves' }, b: { strategy: 'waves', options: { depth: 2 } } } });
+    expect(templates.slice(0, 2).map(({ options, tools }) => [options, tools])).toEqual([
+      [{ depth: 5 }, [tool]],
+      [{ depth: 2 }, [tool]],
+    ]);
+  });
+
+  it.each([
+    [{ strategy: 'waves', options: { dept: 2 } }, 'templates.a.options'],
+    [{ strategy: 'waves', options: { depth: 'two' } }, 'templates.a.options.depth'],
+    [{ strategy: 'own' }, 'there is no strategy own'],
+  ])('are refused where their strategy does not know what they ask of it: %j', (template, words) => {
+    expect(() => withTools({ templates: { a: template } })).toThrow(words);
+  });
+
+  it('of waves are offered where tools are, and nowhere once waves are switched off', () => {
+    const ids = (...given: Parameters<typeof withTools>) => withTools(...given).templates.map(({ id }) => id);
+    expect(ids({})).toContain('conclave-waves');
+    expect(ids({}, [])).not.toContain('conclave-waves');
+    expect(ids({ waves: { enabled: false }, templates: { mine: { strategy: 'waves' } } })).toEqual([
+      'conclave-fast',
+      'conclave',
+      'conclave-research',
+    ]);
   });
 
   it('replace a shipped template of the same name', () => {
@@ -224,6 +264,7 @@ describe('the catalogue', () => {
     const catalogue = await openCatalogue({
       configuration,
       expertPrompts,
+      strategies,
       canSearch: true,
       models: models(() => found, [provider('ollama')]),
     });
@@ -249,7 +290,7 @@ describe('the catalogue', () => {
     let found: readonly ModelInfo[] = [model('qwen3:8b@ollama', { model: 'qwen3:8b' })];
     const catalogue = await openCatalogue({
       configuration: Configuration.parse({}),
-      ...{ expertPrompts, canSearch: true, localAgainMs: 0, models: models(() => found, [provider('ollama')]) },
+      ...{ expertPrompts, strategies, canSearch: true, localAgainMs: 0, models: models(() => found, [provider('ollama')]) },
     });
     const parts = async (): Promise<unknown> => {
       catalogue.templates();
@@ -274,7 +315,13 @@ describe('the catalogue', () => {
       aliases: { 'gpt-4o': 'conclave-fast' },
     });
     const statuses = [status];
-    const catalogue = await openCatalogue({ configuration, expertPrompts, canSearch: true, models: models(() => found, statuses) });
+    const catalogue = await openCatalogue({
+      configuration,
+      expertPrompts,
+      strategies,
+      canSearch: true,
+      models: models(() => found, statuses),
+    });
     expect(catalogue.resolve('conclave')).toBeNull();
     expect(await catalogue.waitsFor('conclave')).toBe('fake: The model server does not answer.');
     expect(await catalogue.waitsFor('gpt-4o')).toBe('fake: The model server does not answer.');
@@ -295,6 +342,7 @@ describe('the catalogue', () => {
     const catalogue = await openCatalogue({
       configuration: Configuration.parse({}),
       expertPrompts,
+      strategies,
       canSearch: true,
       models: models(() => [model('qwen@ollama')], [provider('ollama')]),
       offers: async () => {
@@ -334,6 +382,7 @@ describe('the catalogue', () => {
         models: [demo],
         providers: [demoProvider],
         expertPrompts,
+        strategies,
         canSearch: true,
         canRecall: false,
         offers: { ...noOffers, tenantCollections },

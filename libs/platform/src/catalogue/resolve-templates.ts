@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
   availableCapabilities,
-  availableStrategies,
   defaultLimits,
   evidenceCapabilities,
+  Failure,
   paidCostCap,
   Template,
   TemplateSettings,
@@ -15,6 +15,7 @@ import {
   type ToolOffer,
 } from '@conclave/contracts';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
+import type * as z from 'zod';
 import { chooseModels, type ModelChoice } from './choose-models.js';
 import { codeCategories, visionCategory } from './spread-models.js';
 
@@ -24,11 +25,21 @@ export interface TemplateInput {
   readonly providers: readonly ProviderStatus[];
   /** Category -> system prompt; `general` among them. */
   readonly expertPrompts: Readonly<Record<string, string>>;
+  /** Strategies there are. */
+  readonly strategies: readonly OfferedStrategy[];
   /** Whether `research` has anything to search. */
   readonly canSearch: boolean;
   /** Whether workers can read the knowledge graph. */
   readonly canRecall: boolean;
   readonly offers: Offers;
+}
+
+/** A strategy as templates see it: its name, and the schema of its options, each of which has a default. */
+export interface OfferedStrategy {
+  readonly id: string;
+  readonly options: z.ZodType<Record<string, unknown>>;
+  /** It plans calls of tools by itself: it gets all that are offered, whatever capabilities its template names. */
+  readonly callsTools?: boolean;
 }
 
 /** What the world offers to templates and may change while the system runs. */
@@ -75,6 +86,11 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     max_agentic_rounds: 4,
     description: 'As conclave, up to 4 more rounds, for questions that need digging.',
   }),
+  'conclave-waves': TemplateSettings.parse({
+    strategy: 'waves',
+    capabilities: ['mcp'],
+    description: 'Calls tools, wave by wave, each planned from what the last one brought; then one answer.',
+  }),
 };
 
 /** Class of a capability (or its first word) that no operator has mapped. */
@@ -94,7 +110,10 @@ export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
   const templates: Template[] = [];
   for (const [id, settings] of [...own, ...standing]) {
     const isShipped = !(id in configuration.templates);
-    if (!availableStrategies.includes(settings.strategy)) continue;
+    if (settings.strategy === 'waves' && !configuration.waves.enabled) {
+      if (!isShipped) warnings.push(`Template ${id} is not offered: waves.enabled is false.`);
+      continue;
+    }
     const template = resolveOne(id, settings, isShipped, input, choice, warnings);
     if (template) templates.push(template);
   }
@@ -145,6 +164,8 @@ function resolveOne(
     return null;
   }
   const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
+  // Without tools there is nothing to call, and the demo model plans no calls.
+  if (id === 'conclave-waves' && isShipped && (isDemo || offers.tools.length === 0)) return null;
   const asked = settings.capabilities.filter((name) => availableCapabilities.includes(name));
   const possible = {
     research: canSearch,
@@ -160,13 +181,15 @@ function resolveOne(
     id,
     description: settings.description,
     strategy: settings.strategy,
+    options: optionsOf(id, settings, input),
+    ...(settings.split ? { split: settings.split } : {}),
     max_agentic_rounds: settings.strategy === 'single-pass' ? 0 : settings.max_agentic_rounds,
     gap_check: settings.gap_check,
     planner: { models: planner, prompt: settings.planner.prompt ?? null },
     judge: { models: judge },
     experts,
     capabilities: asked.filter((name) => possible[name]),
-    tools: asked.includes('mcp') ? [...offers.tools] : [],
+    tools: asked.includes('mcp') || input.strategies.find(({ id }) => id === settings.strategy)?.callsTools ? [...offers.tools] : [],
     collections: asked.includes('collections') ? [...offers.collections] : [],
     // The demo model knows nothing by itself and cannot advise: every question goes to the documents, and no expert is asked again.
     complexity: isDemo && settings.complexity === 'auto' ? 'moderate' : settings.complexity,
@@ -191,6 +214,21 @@ function resolveOne(
     ),
   };
   return Template.parse({ ...content, version: createHash('sha256').update(canonical(content)).digest('hex').slice(0, 16) });
+}
+
+/** Options with the strategy's defaults. Throws Failure CONFIGURATION_INVALID for a strategy or an option that is not there. */
+function optionsOf(id: string, { strategy, options }: TemplateSettings, { strategies }: TemplateInput): Record<string, unknown> {
+  const found = strategies.find((one) => one.id === strategy);
+  if (!found)
+    throw new Failure(
+      'CONFIGURATION_INVALID',
+      `templates.${id}.strategy: there is no strategy ${strategy}. Use one of: ${strategies.map((one) => one.id).join(', ')}.`,
+    );
+  const read = found.options.safeParse(options);
+  if (read.success) return read.data;
+  const [fault] = read.error.issues;
+  const at = ['templates', id, 'options', ...(fault?.path ?? [])].join('.');
+  throw new Failure('CONFIGURATION_INVALID', `${at}: ${fault?.message ?? 'it is not valid'}.`);
 }
 
 const classesOf = ({ task_classes: classes }: Configuration): Record<string, string> => ({
@@ -243,11 +281,6 @@ const laterFeatures = (configuration: Configuration): string[] =>
 
 function ofTemplate(id: string, template: TemplateSettings): string[] {
   const at = `templates.${id}`;
-  if (!availableStrategies.includes(template.strategy)) {
-    return [
-      `${at}: strategy ${template.strategy} comes with a later version; the template is not offered. Available: ${availableStrategies.join(', ')}.`,
-    ];
-  }
   return [
     ...(template.client_tools !== 'ignore'
       ? [`${at}: client_tools: ${template.client_tools} comes with a later version; tools of clients are ignored.`]

@@ -30,7 +30,8 @@ export interface TemplateCatalogue {
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
 }
 
-export interface CatalogueOptions extends Pick<TemplateInput, 'expertPrompts' | 'canSearch'>, Partial<Pick<TemplateInput, 'canRecall'>> {
+export interface CatalogueOptions
+  extends Pick<TemplateInput, 'expertPrompts' | 'strategies' | 'canSearch'>, Partial<Pick<TemplateInput, 'canRecall'>> {
   readonly configuration: Configuration;
   readonly models: Models;
   /** Reads what may change while the system runs; asked again when templates are needed, at most every two seconds. */
@@ -56,8 +57,12 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   const openedAt = Math.floor(Date.now() / 1000);
   const look = async (): Promise<ReturnType<TemplateCatalogue['found']>> => {
     const [models, providers] = await Promise.all([options.models.list(), options.models.providers()]);
-    const { expertPrompts, canSearch, canRecall = false } = options;
-    return { models, providers, ...resolveTemplates({ configuration, models, providers, expertPrompts, canSearch, canRecall, offers }) };
+    const { expertPrompts, strategies, canSearch, canRecall = false } = options;
+    return {
+      models,
+      providers,
+      ...resolveTemplates({ configuration, models, providers, expertPrompts, strategies, canSearch, canRecall, offers }),
+    };
   };
   let offers = (await options.offers?.()) ?? noOffers;
   let found = await look();

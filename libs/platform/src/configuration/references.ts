@@ -3,6 +3,7 @@ import {
   discoveredProviders,
   environmentProvider,
   nearest,
+  shippedStrategies,
   shippedTemplates,
   type Configuration,
   type TemplateSettings,
@@ -36,6 +37,8 @@ export function checkReferences(configuration: Configuration): readonly PathProb
     ...Object.keys(configuration.models).flatMap((ref) => checkModel(ref, ['models', ref], true)),
     ...Object.entries(configuration.templates).flatMap(([id, template]) => checkTemplate(['templates', id], template, checkModel)),
     ...checkAliases(configuration, providers),
+    ...checkSplits(configuration),
+    ...checkStrategies(configuration),
     ...checkStores(configuration),
     ...checkProviders(configuration),
     ...checkKeys(configuration),
@@ -92,6 +95,32 @@ function checkAliases(configuration: Configuration, providers: readonly string[]
         remedy: near ? `Did you mean \`${near}\`?` : `Templates: ${templates.join(', ')}.`,
       },
     ];
+  });
+}
+
+/** A strategy that nobody has. */
+const checkStrategies = ({ templates }: Configuration): PathProblem[] =>
+  Object.entries(templates).flatMap(([id, { strategy }]): PathProblem[] => {
+    if ((shippedStrategies as readonly string[]).includes(strategy)) return [];
+    const near = nearest(strategy, shippedStrategies);
+    return [
+      {
+        path: ['templates', id, 'strategy'],
+        problem: `there is no strategy \`${strategy}\`.`,
+        remedy: `${near ? `Did you mean \`${near}\`? ` : ''}Strategies: ${shippedStrategies.join(', ')}.`,
+      },
+    ];
+  });
+
+function checkSplits({ templates }: Configuration): PathProblem[] {
+  const known = [...new Set([...Object.keys(templates), ...shippedTemplates])];
+  return Object.entries(templates).flatMap(([id, { split }]): PathProblem[] => {
+    if (!split || (known.includes(split.template) && split.template !== id)) return [];
+    const path = ['templates', id, 'split', 'template'];
+    if (split.template === id) return [{ path, problem: 'a template cannot be its own other arm.', remedy: 'Name another template.' }];
+    const near = nearest(split.template, known);
+    const remedy = near ? `Did you mean \`${near}\`?` : `Templates: ${known.join(', ')}.`;
+    return [{ path, problem: `no template is called \`${split.template}\`.`, remedy }];
   });
 }
 

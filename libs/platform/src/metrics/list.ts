@@ -18,7 +18,13 @@ export const metricList = {
     help: 'runs that reached their terminal event',
   },
   run_seconds: { kind: 'histogram', unit: 's', labels: ['template', 'outcome'], help: 'acceptance to terminal event', buckets: seconds },
-  run_rounds: { kind: 'histogram', unit: 'rounds', labels: ['template'], help: 'rounds a run took', buckets: [1, 2, 3, 4, 5, 10, 15] },
+  run_rounds: {
+    kind: 'histogram',
+    unit: 'rounds',
+    labels: ['template', 'arm'],
+    help: 'rounds a run took; template was asked for, arm has answered: the same one, or the other one of a `split`',
+    buckets: [1, 2, 3, 4, 5, 10, 15],
+  },
   parked_runs_total: { kind: 'counter', unit: 'runs', labels: [], help: 'runs parked because the gateway of their clients was gone' },
   timers_dropped_total: {
     kind: 'counter',

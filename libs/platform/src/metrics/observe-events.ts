@@ -25,7 +25,7 @@ function measure(metrics: Metrics, input: AnyEvent, output: AnyEvent): void {
     case 'RunCompleted': {
       const { template, outcome, rounds, startedAt, completedAt } = output.data;
       metrics.count('runs_total', { template: template.id, strategy: template.strategy, outcome });
-      metrics.observe('run_rounds', { template: template.id }, rounds);
+      metrics.observe('run_rounds', { template: template.split_of ?? template.id, arm: template.id }, rounds);
       if (output.data.rule === 'D3' && output.data.assessed === false) metrics.count('unassessed_runs_total', {});
       metrics.observe('run_seconds', { template: template.id, outcome }, Math.max(0, completedAt - startedAt) / 1000);
       return;

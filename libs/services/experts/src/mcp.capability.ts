@@ -22,6 +22,7 @@ export const mcpCapability =
     const { data } = task;
     const input = data.input as Extract<TaskInput, { kind: 'mcp' }>;
     const named = oneLine(input.tool, 100);
+    if (input.refused) return { result: { status: 'error', failure: note('TOOL_UNKNOWN', input.refused), attempt: 0 }, records: [] };
     let attempt = 1;
     const say = (at: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: string): Promise<void> =>
       thinkAloud(stream, task, at, [{ n, code, text, detail }]);

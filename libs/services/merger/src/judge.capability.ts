@@ -1,30 +1,10 @@
-import type { TaskOutput, ThoughtCode } from '@conclave/contracts';
+import type { ThoughtCode } from '@conclave/contracts';
 import { answerByAsk, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
-import type { Ask } from '@conclave/strategies';
-
-type Result = Extract<Awaited<ReturnType<Capability>>, { result: unknown }>['result'];
-
-/** What a judge tells people while it works. */
-interface Lines<In, Out> {
-  readonly codes: { readonly prompt: ThoughtCode; readonly response: ThoughtCode };
-  /** What it sets out to do. */
-  asks(input: In): string;
-  /** What came of it. */
-  says(output: Out, input: In): string;
-}
-
-export interface Judge<In, Out extends TaskOutput> {
-  readonly ask: Ask<In, Out>;
-  /** What a reply that cannot be used amounts to; null where it is an empty answer, an error. */
-  readonly unreadable: Out | null;
-  readonly lines?: Lines<In, Out>;
-  /** Absent where the output of the ask is that of the task. */
-  result?(output: Out): Result;
-}
+import type { AnyQuestion } from '@conclave/strategies';
 
 /** Answers the tasks of a judge by its ask, and tells what it does. A live text streams as the model writes it. */
 export const judgeCapability =
-  <In, Out extends TaskOutput>(maker: Calls, stream: ShownIn, { ask, unreadable, lines, result }: Judge<In, Out>): Capability =>
+  (maker: Calls, stream: ShownIn, { ask, unreadable, lines, result }: AnyQuestion): Capability =>
   (context) => {
     const { task } = context;
     const { taskId } = task.data;

@@ -1,23 +1,21 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import type { Event, TaskDispatched } from '@conclave/contracts';
+import { judgeName } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import { RUN_STREAM, STATE, type DeadReason, type HandlerOutcome } from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
-import { judgeCapabilities } from './judges.js';
+import { knownStrategy } from '@conclave/strategies';
+import { judgeCapability } from './judge.capability.js';
 
 /** The judge's half of the merger: its calls are tasks like any other. */
 @Controller()
 export class JudgeHandler {
-  private readonly capabilities: ReadonlyMap<string, Capability>;
-
   constructor(
     @Inject(STATE) private readonly state: WorkState,
     @Inject(CALL_MAKER) private readonly maker: Calls,
-    @Inject(RUN_STREAM) stream: ShownIn,
-  ) {
-    this.capabilities = judgeCapabilities(maker, stream);
-  }
+    @Inject(RUN_STREAM) private readonly stream: ShownIn,
+  ) {}
 
   @EventPattern('TaskDispatched')
   onTask(@Payload() task: TaskDispatched, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
@@ -26,8 +24,14 @@ export class JudgeHandler {
       cancels: this.maker.cancels,
       source: 'merger',
       signal: context.signal,
-      capability: this.capabilities.get(task.data.capability) ?? null,
+      capability: this.capabilityOf(task),
     });
+  }
+
+  /** The judge of the strategy that asks; null for one that this version does not have. */
+  private capabilityOf({ data: { strategy, capability } }: TaskDispatched): Capability | null {
+    const judge = knownStrategy(strategy)?.judges[judgeName(capability)];
+    return judge ? judgeCapability(this.maker, this.stream, judge.question) : null;
   }
 
   @EventPattern('dead:TaskDispatched')

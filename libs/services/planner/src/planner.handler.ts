@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, noUsage, PlanCreated, planId, type Event, type GapDetected, type PlanRequested } from '@conclave/contracts';
-import { awaitsPlan, fallbackTasks } from '@conclave/loop';
+import { fallbackTasks, firstPlanAsked } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -24,6 +24,7 @@ import {
   CALL_MAKER,
   insteadOf,
   performAsk,
+  type AskedFor,
   promptDetail,
   thinkAloud,
   type Calls,
@@ -32,7 +33,7 @@ import {
   type Try,
   type WorkState,
 } from '@conclave/calls';
-import { planAsk, strategyOf, withVision } from '@conclave/strategies';
+import { planAsk, strategyOf, withVision, type Ask, type PlanAsked, type PlanSaid } from '@conclave/strategies';
 import { type Random } from './thompson.js';
 import type * as z from 'zod';
 import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
@@ -63,6 +64,22 @@ function resultLine([why]: readonly string[], { n, of }: Try): string {
   return `The plan could not be used (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
 }
 
+const ownPlanLine = (model: string, epoch: number, { n, of }: Try): string =>
+  n > 1 ? `${model} is asked for the plan again (attempt ${n} of ${of})` : `${model} makes plan ${epoch + 1}`;
+
+/** A plan that is awaited. */
+interface Planning {
+  readonly runId: string;
+  /** Owner of its calls. */
+  readonly owner: string;
+  readonly epoch: number;
+  readonly request: PlanRequested['data'];
+  /** Null for the first plan. */
+  readonly gap: GapDetected['data'] | null;
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 
 /** A plan of which nothing is known yet. */
@@ -91,15 +108,23 @@ export class PlannerHandler {
   @EventPattern('PlanRequested')
   async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     // A run that a cache has answered, or that begins otherwise, awaits no plan in its first step.
-    if (!awaitsPlan(event, strategyOf)) return [];
-    return this.plan(event, event.data, null, context.signal);
+    const first = firstPlanAsked(event, strategyOf);
+    if (!first) return [];
+    const planning = await this.begun(event, event.data, null, context.signal);
+    if (!planning) return [];
+    const own = strategyOf(first.strategy).planAsk;
+    return own ? this.planByOwnAsk(planning, own, first.asked ?? {}) : this.plan(planning);
   }
 
   @EventPattern('GapDetected')
   async onGap(@Payload() event: GapDetected, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const header = await this.state.runs.header(event.runId);
     if (!header) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
-    return this.plan(event, header.data, event.data, context.signal);
+    const gap = event.data;
+    const planning = await this.begun(event, header.data, gap, context.signal);
+    if (!planning) return [];
+    const own = strategyOf(gap.strategy ?? header.data.template.strategy).planAsk;
+    return own ? this.planByOwnAsk(planning, own, gap.asked ?? {}) : this.plan(planning);
   }
 
   @EventPattern('dead:PlanRequested')
@@ -112,19 +137,84 @@ export class PlannerHandler {
     return abortRun(dead.event, this.state, dead.reason);
   }
 
-  private async plan(
+  /** Null where nobody waits for this plan any more, and none was begun. */
+  private async begun(
     event: Event,
     request: PlanRequested['data'],
     gap: GapDetected['data'] | null,
     signal: AbortSignal,
-  ): Promise<HandlerOutcome> {
+  ): Promise<Planning | null> {
     const { runId } = event;
     const epoch = gap ? gap.epoch + 1 : 0;
     const owner = planId(runId, epoch);
     const now = await this.state.now();
     const timeoutMs = request.template.planning_timeout_s * 1000;
-    if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return [];
-    const deadline = now + timeoutMs;
+    if (!(await this.state.journal.started(owner)) && !(await this.isAwaited(event, now, timeoutMs))) return null;
+    return { runId, owner, epoch, request, gap, deadline: now + timeoutMs, signal };
+  }
+
+  /** The plan of a strategy that has an ask of its own: what its reply says is the plan. */
+  private async planByOwnAsk(planning: Planning, ask: Ask<PlanAsked, PlanSaid>, given: PlanAsked['asked']): Promise<HandlerOutcome> {
+    const { runId, epoch, request } = planning;
+    const asked = await this.ask(planning, ask, { request, asked: given }, (model, tried) => ownPlanLine(model, epoch, tried));
+    if (asked.kind === 'busy') return defer(asked.retryInMs);
+    const { records } = asked;
+    if (asked.kind === 'cancelled') return records;
+    const { reAsks, usage } = asked;
+    const draft = { ...blank, complexity: 'moderate' as const, epoch, reAsks, usage };
+    if (asked.kind === 'output') {
+      const { tasks, content } = asked.output;
+      return [this.created(runId, { ...draft, tasks: [...tasks], content }), ...records];
+    }
+    const failure =
+      asked.kind === 'failed'
+        ? asked.failure
+        : {
+            code: 'PROVIDER_REPLY_INVALID' as const,
+            message: `No usable plan came: ${asked.last.faults[0] ?? 'the reply is empty.'}`,
+            retriable: true,
+          };
+    return [this.created(runId, { ...draft, failure }), ...records];
+  }
+
+  /** Performs the ask of a plan, within what is left of the run, and shows what comes of it. */
+  private async ask<In, Out>(
+    { runId, owner, deadline, signal, request, gap }: Planning,
+    ask: Ask<In, Out>,
+    input: In,
+    line: (model: string, tried: Try) => string,
+  ): Promise<AskedFor<Out>> {
+    const { template, limits } = request;
+    const left = gap?.left ?? { model_calls: limits.model_calls, tokens: limits.tokens };
+    let shownAttempt = 1;
+    const asked = await performAsk(this.maker, ask, input, {
+      ...{ runId, owner, deadline, signal, callsPerTry },
+      purpose: 'plan',
+      models: template.planner.models,
+      contexts: template.contexts,
+      calls: left.model_calls,
+      tokens: left.tokens,
+      cost: limits.cost,
+      prices: template.prices,
+      onBegun: ({ attempt, model, messages, before }, tried) => {
+        shownAttempt = attempt;
+        const text = `${line(model, tried)}${insteadOf(before)}`;
+        return this.show(runId, owner, attempt, request, [{ n: 0, code: 'planner.prompt', text, detail: promptDetail(messages) }]);
+      },
+      onRead: ({ attempt, reply, faults }, tried) =>
+        this.show(runId, owner, attempt, request, [
+          { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
+        ]),
+    });
+    if (asked.kind === 'failed')
+      await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [
+        { n: 1, code: 'planner.result', text: `No plan came: ${asked.failure.message}` },
+      ]);
+    return asked;
+  }
+
+  private async plan(planning: Planning): Promise<HandlerOutcome> {
+    const { runId, owner, epoch, request, gap, deadline, signal } = planning;
     const look = { runId, owner, deadline, signal };
     const inWords = levelOf(request);
     const question = gap ? [gap.nextFocus, gap.gap].find((text) => text !== '') || request.goal : request.goal;
@@ -154,50 +244,19 @@ export class PlannerHandler {
       ]);
       return planned({ ...blank, ...request.plan, safety: level.safety, epoch, cached: true });
     }
-    const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
-    const records: Event[] = [];
-    let shownAttempt = 1;
-    const asked = await performAsk(
-      this.maker,
-      planAsk,
-      { request, gap, complexity: level.complexity },
-      {
-        runId,
-        owner,
-        purpose: 'plan',
-        models: request.template.planner.models,
-        contexts: request.template.contexts,
-        deadline,
-        calls: left.model_calls,
-        callsPerTry,
-        tokens: left.tokens,
-        cost: request.limits.cost,
-        prices: request.template.prices,
-        signal,
-        onBegun: ({ attempt, model, messages, before }, tried) => {
-          shownAttempt = attempt;
-          const text = `${planningLine(model, level.complexity, gap !== null, tried)}${insteadOf(before)}`;
-          return this.show(runId, owner, attempt, request, [{ n: 0, code: 'planner.prompt', text, detail: promptDetail(messages) }]);
-        },
-        onRead: ({ attempt, reply, faults }, tried) =>
-          this.show(runId, owner, attempt, request, [
-            { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
-          ]),
-      },
+    const asked = await this.ask(planning, planAsk, { request, gap, complexity: level.complexity }, (model, tried) =>
+      planningLine(model, level.complexity, gap !== null, tried),
     );
     if (asked.kind === 'busy') return defer(asked.retryInMs);
-    records.push(...asked.records);
+    const { records } = asked;
     if (asked.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
     const { usage, reAsks } = asked;
-    if (asked.kind === 'failed') {
-      const text = `No plan came: ${asked.failure.message}`;
-      await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [{ n: 1, code: 'planner.result', text }]);
+    if (asked.kind === 'failed')
       return [
         this.created(runId, { ...blank, ...level, epoch, reAsks, failure: asked.failure, usage }),
         ...(looked?.records ?? []),
         ...records,
       ];
-    }
     const isFallback = asked.kind === 'unreadable';
     const { tasks: wanted, searchQuestion } = isFallback ? { tasks: fallbackTasks(request.goal), searchQuestion: null } : asked.output;
     const tasks = [...(gap === null ? withVision(wanted, request, level.complexity) : wanted)];

@@ -1,6 +1,8 @@
 import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
-import { fallbackTasks, planFaults, withoutTwins, type Move, type Strategy } from '@conclave/loop';
+import { fallbackTasks, planFaults, withoutTwins, type Move } from '@conclave/loop';
+import * as z from 'zod';
+import type { AskingStrategy } from '../asks/asked-judge.js';
 import { taskInput } from './context.js';
 import { escalate, wishesOf, withReferrals } from './experts.js';
 import { judges } from './judges.js';
@@ -62,8 +64,10 @@ function lastAnswer(view: CommitteeView, reason: string): Draft | null {
   return answer && { ...unreviewed(view, answer), ...(cut ? { unwritten: cut } : {}) };
 }
 
-const committee = (id: 'single-pass' | 'agentic'): Strategy<Own> => ({
+const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
   id,
+  // What the committee can be told stands in the template itself.
+  options: z.strictObject({}),
   commands: ['cancel', 'pause', 'resume'],
   limits: (view) => {
     const isOnce = modeOf({ ...view, own: view.own ?? initialOwn }) === 'none';

@@ -1,11 +1,13 @@
-import type { Judge } from '@conclave/loop';
+import type { AskedJudge } from '../asks/asked-judge.js';
+import { criticQuestion, gapQuestion, hintsQuestion, scoreQuestion, synthesisQuestion, thinkingQuestion } from '../asks/questions.js';
 import { criticInput, gapInput, hintsInput, scoreInput, synthesisInput, thinkingInput } from './context.js';
 import { failureText, type Own } from './own.js';
 import { reviewed, reviewedCategories } from './review.js';
 import { givenUp, pairsOf, unsureOf } from './stages.js';
 
 /** Where the detector gave no verdict the fallback is COMPLETE; the reason says so, and nothing of it counts as assessed (loop.md, Sufficiency). */
-const gap: Judge<Own> = {
+const gap: AskedJudge<Own> = {
+  question: gapQuestion,
   task: 'Assess what is missing',
   input: (view) => gapInput(view, view.own.draft),
   take: (own, { result, why }) => {
@@ -17,7 +19,8 @@ const gap: Judge<Own> = {
   },
 };
 
-const hints: Judge<Own> = {
+const hints: AskedJudge<Own> = {
+  question: hintsQuestion,
   task: 'Say how unsure experts may do better',
   input: (view) => hintsInput(view, unsureOf(view)),
   take: (own, { result }, view) => {
@@ -26,19 +29,22 @@ const hints: Judge<Own> = {
   },
 };
 
-const score: Judge<Own> = {
+const score: AskedJudge<Own> = {
+  question: scoreQuestion,
   task: 'Compare the answers of experts that were asked again',
   input: (view) => scoreInput(view, pairsOf(view)),
   take: (own, { result }) => ({ ...own, refining: 'scored', scores: result?.output?.kind === 'scores' ? result.output.scores : [] }),
 };
 
-const thinking: Judge<Own> = {
+const thinking: AskedJudge<Own> = {
+  question: thinkingQuestion,
   task: 'Think before the answer is written',
   input: thinkingInput,
   take: (own, { result }) => ({ ...own, thinking: result?.output?.kind === 'thinking' ? result.output.text : '' }),
 };
 
-const synthesis: Judge<Own> = {
+const synthesis: AskedJudge<Own> = {
+  question: synthesisQuestion,
   task: 'Write the answer',
   input: (view) => synthesisInput(view, view.run.ending && view.run.ending.outcome !== 'completed' ? view.run.gap || null : null),
   take: (own, verdict, { run }, ref) => {
@@ -53,7 +59,8 @@ const synthesis: Judge<Own> = {
   },
 };
 
-const critic: Judge<Own> = {
+const critic: AskedJudge<Own> = {
+  question: criticQuestion,
   task: 'Review the answer',
   input: (view) => criticInput(view, view.own.draft!, reviewedCategories(view)),
   take: reviewed,

@@ -127,6 +127,24 @@ Reply with JSON only:
 {"verdict": "corrected", "reasons": ["what was wrong"], "answer": "the whole corrected answer, with its numbers in square brackets"}.`,
 };
 
+const waves: ShippedPrompt = {
+  name: 'waves',
+  version: 1,
+  placeholders: ['max_calls'],
+  needed: [],
+  text: `Name only the calls that can be made from what is known now. They run together, you see their results, and you plan the next wave. Reply with JSON only:
+{"status": "continue", "action": "what is being done now, one sentence for the user", "slots": {"parameter": "value taken from the question"},
+ "tools": [{"id": "w1", "tool": "server.tool", "args": {"name": "value"}}], "reasoning": "why these calls"}
+Rules:
+- Calls that do not depend on each other belong in the same wave, at most {max_calls}.
+- A call whose arguments depend on a result that is not known yet waits for a later wave. Never guess such an argument.
+- "status" is "continue" when you must see the results of these calls before you can say what else is needed, and "done" when these calls are the last ones, or no call is needed.
+- Every call has an id of its own that no earlier call has.
+- A result with "error" can be answered by a call with other arguments, or by another tool. Never make the same call again.
+- Use only the tools listed, with the arguments they take. Use a tool that changes something only where the user asks for that change.
+- Do not write the answer itself: it is written from the results.`,
+};
+
 /** Every prompt that comes with the product, the system prompts of the categories among them as `expert.<category>`. */
 export const shippedPrompts: readonly ShippedPrompt[] = [
   planner,
@@ -138,6 +156,7 @@ export const shippedPrompts: readonly ShippedPrompt[] = [
   hints,
   score,
   critic,
+  waves,
   ...Object.entries(expertPrompts).map(([category, text]): ShippedPrompt => ({
     name: `expert.${category}`,
     version: 1,

@@ -1,13 +1,12 @@
 import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { isExpert, planFaults } from '@conclave/loop';
 import { jsonIn } from './json-reply.js';
+import { isObject, toolOf, type Loose } from './names.js';
 
 export type PlanReply =
   | { readonly ok: true; readonly tasks: PlannedTask[]; readonly searchQuestion: string | null }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-type Loose = Record<string, unknown>;
-const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (...values: readonly unknown[]): string | null => {
   const found = values.find((value) => (typeof value === 'string' && value.trim() !== '') || typeof value === 'number');
   return found === undefined ? null : String(found).trim();
@@ -118,20 +117,6 @@ function redoneBy(entry: Loose): { redoes?: string[] } {
     return found && !/^(?:none|null|no)$/i.test(found[0]) ? [found[0]] : [];
   });
   return names.length > 0 ? { redoes: names } : {};
-}
-
-/** A tool under the name it is offered by: models leave the server out, or write dashes for underscores. */
-function toolOf(said: string | null, template: Template): string | null {
-  if (said === null) return null;
-  const offered = (template.tools ?? []).map(({ name }) => name);
-  if (offered.includes(said)) return said;
-  const bare = (name: string): string =>
-    name
-      .slice(name.indexOf('.') + 1)
-      .toLowerCase()
-      .replaceAll('-', '_');
-  const close = offered.filter((name) => bare(name) === bare(said));
-  return close.length === 1 ? close[0]! : said;
 }
 
 /** Arguments as an object; a string that holds JSON is read. */

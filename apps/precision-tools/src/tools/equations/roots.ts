@@ -92,7 +92,9 @@ export function rationalRootIn(p: Polynomial, interval: Interval): Rational | nu
   const fine = Rational.one.divide(leading.multiply(Rational.of(4)));
   const [low, high] = narrow(whole, interval, () => fine);
   const candidate = Rational.of(roundToInteger(low.add(high).multiply(half).multiply(leading), 'half_up')).divide(leading);
-  return signAt(whole, candidate) === 0 && candidate.compare(low) >= 0 && candidate.compare(high) <= 0 ? candidate : null;
+  // The interval is open at the left: a root there is that of the interval before.
+  const isInside = low.compare(high) === 0 ? candidate.compare(low) === 0 : candidate.compare(low) > 0 && candidate.compare(high) <= 0;
+  return isInside && signAt(whole, candidate) === 0 ? candidate : null;
 }
 
 /** The polynomial without any factor that it shares with another. */

@@ -31,7 +31,7 @@ export class ChatController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const { model } = parseBody(ChatCompletionRequest.pick({ model: true }), body.value);
-    const resolved = await this.directory.resolve(model, caller.tenant);
+    const resolved = await this.directory.resolve(model, caller.tenant, body.raw);
     if (resolved.kind === 'model') {
       const passed = readPassedRequest(body.value, request.headers, this.limits.maxMessages);
       await this.direct.answer(response, passed, resolved.ref, caller);

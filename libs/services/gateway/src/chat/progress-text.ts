@@ -66,7 +66,10 @@ const lines: Lines = {
   },
   // The rule's id is for the record. What is missing was said by the check, and is said again by the round that follows.
   decided: ({ rule, sentence }) => (rule === 'D9' ? null : `⚖️ ${phrase(sentence)}`),
-  replanning: ({ iteration, max, gap }) => [`🔄 Agentic Loop — Iteration ${iteration}/${max}`, `gap: ${phrase(gap)}`],
+  replanning: ({ iteration, max, gap, round }) =>
+    round
+      ? `🌊 ${round.charAt(0).toUpperCase()}${round.slice(1)} ${iteration + 1} of at most ${max + 1}`
+      : [`🔄 Agentic Loop — Iteration ${iteration}/${max}`, `gap: ${phrase(gap)}`],
   // What the engine says in entries of its own is not said twice.
   'question.asked': ({ question }) => `❓ ${phrase(question)}`,
   thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),

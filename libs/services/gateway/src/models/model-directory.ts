@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { Failure, type ModelObject } from '@conclave/contracts';
+import { Failure, type ModelObject, type Template } from '@conclave/contracts';
 import { within } from '@conclave/platform';
 import type { ModelInfo } from '@conclave/ports';
 import { TenantCollections } from '../collections/tenant-collections.js';
@@ -24,11 +25,23 @@ export class ModelDirectory {
     @Inject(TenantCollections) private readonly collections: TenantCollections,
   ) {}
 
-  /** With the collections of the tenant. Throws MODEL_NOT_FOUND with the valid ids, and PROVIDER_UNREACHABLE for a template whose model servers are all down. */
-  async resolve(name: string, tenant: string): Promise<Resolved> {
+  /**
+   * With the collections of the tenant, of a template with a `split` the arm that a request of this body gets. Throws MODEL_NOT_FOUND with the valid ids, and
+   * PROVIDER_UNREACHABLE for a template whose model servers are all down.
+   */
+  async resolve(name: string, tenant: string, raw: Buffer): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
     const resolved = await this.named(name);
-    return resolved.kind === 'model' ? resolved : { ...resolved, template: await this.collections.offeredBy(resolved.template, tenant) };
+    if (resolved.kind === 'model') return resolved;
+    return { ...resolved, template: await this.collections.offeredBy(this.armOf(resolved.template, raw), tenant) };
+  }
+
+  /** An equal request always gets the same arm. An arm that is not offered now gets none. */
+  private armOf(template: Template, raw: Buffer): Template {
+    const { split } = template;
+    if (!split || createHash('sha256').update(raw).digest().readUInt32BE() / 2 ** 32 >= split.share) return template;
+    const other = this.options.catalogue.templates().find(({ id }) => id === split.template);
+    return other ? { ...other, split_of: template.id } : template;
   }
 
   private async named(name: string): Promise<Resolved> {

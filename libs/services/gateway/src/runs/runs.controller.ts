@@ -1,13 +1,5 @@
 import { Controller, Get, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
-import {
-  type CommandAccepted,
-  type CommandName,
-  CommandRequest,
-  Failure,
-  type RunAccepted,
-  type RunList,
-  type StrategyId,
-} from '@conclave/contracts';
+import { type CommandAccepted, type CommandName, CommandRequest, Failure, type RunAccepted, type RunList } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
 import type { Request, Response } from 'express';
@@ -46,7 +38,7 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
     const question = readRunRequest(body.value, request.headers, this.limits.maxMessages);
-    const resolved = await this.models.resolve(question.model, caller.tenant);
+    const resolved = await this.models.resolve(question.model, caller.tenant, body.raw);
     if (resolved.kind === 'model')
       throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
         param: 'model',
@@ -133,7 +125,7 @@ export class RunsController {
 }
 
 /** Throws COMMAND_NOT_TAKEN, which says what runs of the strategy take. */
-function refuseUntaken(command: CommandName, strategy: StrategyId): void {
+function refuseUntaken(command: CommandName, strategy: string): void {
   const taken = commandsOf(strategy);
   if (taken.includes(command)) return;
   throw new Failure('COMMAND_NOT_TAKEN', `"${command}" is not among what a run of the strategy ${strategy} takes: ${taken.join(', ')}.`, {

@@ -1,7 +1,11 @@
 import type { TaskOutput } from '@conclave/contracts';
-import type { Calls, Capability, ShownIn } from '@conclave/calls';
-import { criticAsk, gapAsk, hintsAsk, scoreAsk, synthesisAsk, thinkingAsk } from '@conclave/strategies';
-import { judgeCapability, type Judge } from './judge.capability.js';
+import type { AnyQuestion, JudgeQuestion } from './asked-judge.js';
+import { criticAsk } from './critic.js';
+import { gapAsk } from './gap.js';
+import { hintsAsk } from './hints.js';
+import { scoreAsk } from './score.js';
+import { synthesisAsk } from './synthesis.js';
+import { thinkingAsk } from './thinking.js';
 
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 const listed = (categories: readonly string[]): string => categories.map((category) => category.replaceAll('_', ' ')).join(', ');
@@ -12,14 +16,14 @@ const verdictLines = {
   unparsable: 'The verdict could not be read; the answer stays',
 } as const;
 
-const of = <In, Out extends TaskOutput>(judge: Judge<In, Out>): Judge<In, Out> => judge;
+const of = <In, Out extends TaskOutput>(question: JudgeQuestion<In, Out>): AnyQuestion => question as unknown as AnyQuestion;
 
-const gap = of({
+export const gapQuestion = of({
   ask: gapAsk,
   unreadable: { kind: 'assessment', assessment: { verdict: 'complete', gap: '', nextFocus: '', parsed: false } },
 });
 
-const hints = of({
+export const hintsQuestion = of({
   ask: hintsAsk,
   unreadable: { kind: 'hints', hints: {} },
   lines: {
@@ -29,9 +33,9 @@ const hints = of({
   },
 });
 
-const score = of({ ask: scoreAsk, unreadable: { kind: 'scores', scores: [] } });
+export const scoreQuestion = of({ ask: scoreAsk, unreadable: { kind: 'scores', scores: [] } });
 
-const thinking = of({
+export const thinkingQuestion = of({
   ask: thinkingAsk,
   unreadable: null,
   lines: {
@@ -41,7 +45,7 @@ const thinking = of({
   },
 });
 
-const synthesis = of({
+export const synthesisQuestion = of({
   ask: synthesisAsk,
   unreadable: null,
   lines: {
@@ -52,7 +56,7 @@ const synthesis = of({
   result: ({ sources, ...output }) => ({ status: 'ok', output, sources }),
 });
 
-const critic = of({
+export const criticQuestion = of({
   ask: criticAsk,
   unreadable: { kind: 'critique', verdict: 'unparsable', reasons: [], text: null },
   lines: {
@@ -61,14 +65,3 @@ const critic = of({
     says: ({ verdict }) => verdictLines[verdict],
   },
 });
-
-/** The judges by the capability of their tasks. */
-export const judgeCapabilities = (maker: Calls, stream: ShownIn): ReadonlyMap<string, Capability> =>
-  new Map([
-    ['judge.gap', judgeCapability(maker, stream, gap)],
-    ['judge.hints', judgeCapability(maker, stream, hints)],
-    ['judge.score', judgeCapability(maker, stream, score)],
-    ['judge.thinking', judgeCapability(maker, stream, thinking)],
-    ['judge.synthesis', judgeCapability(maker, stream, synthesis)],
-    ['judge.critic', judgeCapability(maker, stream, critic)],
-  ]);

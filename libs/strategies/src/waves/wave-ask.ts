@@ -1,0 +1,74 @@
+import { promptMarks as marks, PlannedTask, type ToolOffer } from '@conclave/contracts';
+import * as z from 'zod';
+import type { Ask } from '../asks/ask.js';
+import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
+import { jsonForm } from '../asks/json-form.js';
+import { fitted, type Cut } from '../prompts/fitting.js';
+import { asData, bounded, dataRule, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
+import { asked as messages } from '../prompts/rendering.js';
+import { promptText } from '../prompts/shipped.js';
+import { mostCalls, WaveAsked, WaveContent, type KnownCall } from './wave-plan.js';
+import { readWave } from './wave-reply.js';
+
+/** Characters of one result in a prompt that is not cut, and of all results together. */
+const resultLength = 2_000;
+const resultsLength = 16_000;
+
+/** The reply as the prompt asks for it. Arguments of a tool may be anything, so that no server can be strict about it. */
+const Reply = z.object({
+  status: z.enum(['continue', 'done']),
+  action: z.string(),
+  slots: z.looseObject({}).optional(),
+  tools: z.array(z.object({ id: z.string(), tool: z.string(), args: z.looseObject({}), needs: z.array(z.string()).optional() })),
+  reasoning: z.string(),
+});
+
+/** The calls of the next wave, from what earlier ones brought. */
+export const waveAsk: Ask<PlanAsked, PlanSaid> = {
+  name: 'waves',
+  // The engine made both; what comes of the reply is checked.
+  input: z.custom<PlanAsked>(),
+  output: z.object({ tasks: z.array(PlannedTask), content: WaveContent }),
+  reAsks: 2,
+  call: { temperature: 0, json: jsonForm('wave', Reply) },
+  prompt: ({ request, asked }, room) => fitted(request.conversation, room.tokens, (cut) => render(request, WaveAsked.parse(asked), cut)),
+  read: ({ text }, { request, asked }) => readWave(text, request.template, WaveAsked.parse(asked)),
+};
+
+function render({ template, system, goal }: PlanAsked['request'], asked: WaveAsked, cut: Cut): readonly PromptMessage[] {
+  const bounds = { max_calls: String(mostCalls) };
+  return messages(
+    sections(
+      marks.roles.waves,
+      template.planner.prompt ?? promptText('waves', template.prompts ?? {}, bounds),
+      `${marks.tools}\n${(template.tools ?? []).map(toolLine).join('\n') || 'none'}`,
+      dataRule,
+    ),
+    sections(
+      cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
+      system ? `The client's system message, for context:\n${asData(bounded(system, 2_000))}` : null,
+      `${marks.question} ${goal}`,
+      `This is wave ${asked.wave} of at most ${asked.of}.`,
+      Object.keys(asked.slots).length > 0 ? `Parameters so far:\n${asData(bounded(JSON.stringify(asked.slots), 2_000))}` : null,
+      asked.said.length > 0 ? `What was done so far:\n${asData(asked.said.map(saidLine).join('\n'))}` : null,
+      asked.calls.length > 0 ? `${marks.results}\n${asData(resultLines(asked.calls, cut.scale))}` : null,
+    ),
+  );
+}
+
+const toolLine = ({ name, signature, description, repeatable }: ToolOffer): string =>
+  `- ${name}(${signature}): ${oneLine(bounded(description, 300))}${repeatable === false ? ' (changes something)' : ''}`;
+
+const saidLine = ({ action, reasoning }: WaveAsked['said'][number], index: number): string =>
+  `${index + 1}. ${bounded(oneLine(action), 300)}${reasoning === '' ? '' : ` (${bounded(oneLine(reasoning), 500)})`}`;
+
+/** Every result once, in the order of the calls. Where they are long together each is shortened alike. */
+function resultLines(calls: readonly KnownCall[], scale: number): string {
+  const length = Math.round(scale * Math.min(resultLength, Math.max(200, resultsLength / calls.length)));
+  return calls
+    .map(({ id, tool, args, status, text }) => {
+      const call = `${id} ${tool} ${bounded(JSON.stringify(args), 400)}`;
+      return `${call} -> ${status === 'error' ? 'error: ' : ''}${bounded(text.trim(), length)}`;
+    })
+    .join('\n');
+}

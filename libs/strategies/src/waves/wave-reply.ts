@@ -1,0 +1,72 @@
+import { LocalTaskId, type PlannedTask, type Template } from '@conclave/contracts';
+import type { PlanSaid } from '../asks/asked-judge.js';
+import type { Reading } from '../asks/ask.js';
+import { jsonIn } from '../replies/json-reply.js';
+import { isObject, toolOf, type Loose } from '../replies/names.js';
+import { waveFaults, type WaveAsked } from './wave-plan.js';
+
+const listed: Readonly<Record<string, 'continue' | 'done'>> = {
+  continue: 'continue',
+  done: 'done',
+  // Words that models use in their place.
+  complete: 'done',
+  completed: 'done',
+  finished: 'done',
+};
+
+/** The planner's reply as the calls of a wave, or what is wrong with it in sentences that go back to the model. */
+export function readWave(reply: string, template: Template, { calls }: Pick<WaveAsked, 'calls'>): Reading<PlanSaid> {
+  const value = jsonIn(reply);
+  if (value === undefined) return { faults: ['The reply contains no JSON. Reply with one JSON object only.'] };
+  if (!isObject(value)) return { faults: ['The reply is not one JSON object with "status", "action" and "tools".'] };
+  const said = typeof value['status'] === 'string' ? value['status'].trim().toLowerCase() : '';
+  const status = listed[said];
+  const given = value['tools'] ?? value['tool_calls'] ?? value['calls'] ?? [];
+  const faults: string[] = [];
+  if (status === undefined) faults.push('"status" must be "continue" or "done".');
+  if (!Array.isArray(given)) faults.push('"tools" must be a list of calls, empty where nothing is to be called.');
+  const entries: readonly unknown[] = Array.isArray(given) ? given : [];
+  const tasks = entries.flatMap((entry, index) => {
+    const task = isObject(entry) ? callOf(entry, template, index) : null;
+    if (task && LocalTaskId.safeParse(task.id).success) return [task];
+    faults.push(
+      task
+        ? `The id "${task.id}" is not valid. Use up to 32 letters, digits, "_", "." and "-".`
+        : `Call ${index + 1} must be an object with "id", "tool" and "args".`,
+    );
+    return [];
+  });
+  faults.push(...waveFaults(tasks, new Set(calls.map(({ id }) => id))));
+  if (faults.length > 0) return { faults };
+  const content = {
+    status: status!,
+    action: textOf(value['action']),
+    slots: isObject(value['slots']) ? value['slots'] : {},
+    reasoning: textOf(value['reasoning']),
+  };
+  return { output: { tasks, content } };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Null where it names no tool or no id, or its arguments are no object. */
+function callOf(entry: Loose, template: Template, index: number): PlannedTask | null {
+  const named = entry['tool'] ?? entry['name'];
+  const id = entry['id'] ?? `w${index + 1}`;
+  const given = entry['args'] ?? entry['arguments'] ?? {};
+  const args = typeof given === 'string' ? jsonIn(given) : given;
+  const needs = entry['needs'] ?? [];
+  if (typeof named !== 'string' || named.trim() === '' || (typeof id !== 'string' && typeof id !== 'number')) return null;
+  if (!isObject(args) || !Array.isArray(needs)) return null;
+  const tool = toolOf(named.trim(), template)!;
+  return {
+    id: String(id).trim(),
+    capability: 'mcp',
+    task: `Call ${tool}`,
+    query: null,
+    needs: needs.map(String),
+    tool,
+    args,
+    metadata_filters: null,
+  };
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GapDetected, PlannedTask, Template } from '@conclave/contracts';
+import { oneCall, Scenario } from '../testing/scenario.js';
+import type { WaveContent } from './wave-plan.js';
+
+const tools = [
+  { name: 'stock.count', description: 'Counts', signature: 'item: string', repeatable: true },
+  { name: 'stock.order', description: 'Orders', signature: 'item: string', repeatable: false },
+];
+const begun = (changes: Partial<Template> = {}, limits = {}): Scenario => {
+  const run = new Scenario({ strategy: 'waves', tools, ...changes });
+  run.requested(limits);
+  return run;
+};
+const call = (id: string, tool: string, args: Record<string, unknown> = {}, needs: string[] = []): PlannedTask => ({
+  ...{ id, capability: 'mcp', task: `Call ${tool}`, query: null, needs, tool, args, metadata_filters: null },
+});
+const wave = (run: Scenario, epoch: number, status: WaveContent['status'], tasks: PlannedTask[], more: Partial<WaveContent> = {}) =>
+  run.planned(epoch, tasks, oneCall, { content: { status, action: `wave ${epoch + 1}`, slots: {}, reasoning: '', ...more } });
+const asked = (run: Scenario): GapDetected['data']['asked'] =>
+  (run.outputs.filter(({ type }) => type === 'GapDetected').at(-1)!.data as GapDetected['data']).asked;
+const waves = (run: Scenario): number => run.outputs.filter(({ type }) => type === 'GapDetected').length + 1;
+const tasks = (run: Scenario): string[] => run.dispatched().filter((id) => !id.includes('judge.'));
+
+describe('waves', () => {
+  it('plan the next wave from the results of the last, and are over when the planner is done with its calls', () => {
+    const run = begun();
+    wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.count', { item: 'bolt' })], { slots: { x: 1 } });
+    expect(tasks(run)).toEqual(['0/a', '0/b']);
+    run.found('b', '7 bolts');
+    expect(waves(run)).toBe(1);
+    run.found('a', '3 nuts');
+    expect(asked(run)).toEqual({
+      ...{ wave: 2, of: 5, slots: { x: 1 }, said: [{ action: 'wave 1', reasoning: '' }] },
+      calls: [
+        { id: 'a', wave: 1, tool: 'stock.count', args: { item: 'nut' }, status: 'ok', text: '3 nuts' },
+        { id: 'b', wave: 1, tool: 'stock.count', args: { item: 'bolt' }, status: 'ok', text: '7 bolts' },
+      ],
+    });
+    wave(run, 1, 'done', [call('c', 'stock.count', { item: 'saw' }, ['a'])], { slots: { y: 2 } });
+    run.found('c', 'no saw');
+    expect(waves(run)).toBe(2);
+    run.composed('3 nuts, 7 bolts, no saw');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', rounds: 2, answer: '3 nuts, 7 bolts, no saw', assessed: true });
+    expect(run.state!.decisions.map(({ rule }) => rule)).toEqual(['D11', 'D3']);
+  });
+
+  it.each(['done', 'continue'] as const)('are over without a call when the planner wants none (%s)', (status) => {
+    const run = begun();
+    wave(run, 0, status, []);
+    run.composed('Nothing to call.');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'Nothing to call.' });
+  });
+
+  it.each([[5, {}], [2, { options: { max_waves: 2 } }]])('end at the limit after wave %i, and the planner is not asked again', (most, changes) => {
+    const run = begun(changes);
+    for (let epoch = 0; epoch < most; epoch += 1) {
+      wave(run, epoch, 'continue', [call(`c${epoch}`, 'stock.count', { item: epoch })]);
+      run.found(`c${epoch}`, `found ${epoch}`);
+    }
+    expect(waves(run)).toBe(most);
+    run.composed('So far.');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D6', answer: 'So far.' });
+  });
+
+  it('show the planner a call that failed, and go on', () => {
+    const run = begun();
+    wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.count', { item: '?' })]);
+    run.failed('b');
+    run.found('a', '3 nuts');
+    expect(asked(run)).toMatchObject({ calls: [{ id: 'a', status: 'ok' }, { id: 'b', status: 'error', text: 'broken' }] });
+  });
+
+  it('are stuck after three waves in which every call failed', () => {
+    const run = begun();
+    for (let epoch = 0; epoch < 3; epoch += 1) {
+      wave(run, epoch, 'continue', [call(`c${epoch}`, 'stock.count', { item: epoch })]);
+      run.failed(`c${epoch}`);
+    }
+    run.composed('No tool works.');
+    expect(run.completed()).toMatchObject({ outcome: 'stuck', rule: 'D4' });
+  });
+
+  it('fail a call of a tool that is not offered without making it', () => {
+    const run = begun();
+    wave(run, 0, 'continue', [call('a', 'bank.pay', { sum: 9 })]);
+    const task = run.outputs.find(({ type }) => type === 'TaskDispatched')!;
+    expect(task.data).toMatchObject({ input: { refused: expect.stringContaining('Use one of: stock.count, stock.order') } });
+  });
+
+  it('make an equal call once: the result is known', () => {
+    const run = begun();
+    wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' })]);
+    run.found('a', '3 nuts');
+    wave(run, 1, 'continue', [call('b', 'stock.count', { item: 'nut' })]);
+    expect(tasks(run)).toEqual(['0/a']);
+    expect(asked(run)).toMatchObject({ calls: [{ id: 'a' }, { id: 'b', status: 'ok', text: 'The same as a.' }] });
+  });
+
+  it.each([
+    ['stock.count', ['0/a', '1/b']],
+    ['stock.order', ['0/a']],
+  ])('make a failed call of %s again only where that changes nothing', (tool, made) => {
+    const run = begun();
+    wave(run, 0, 'continue', [call('a', tool, { item: 'nut' })]);
+    run.failed('a');
+    wave(run, 1, 'done', [call('b', tool, { item: 'nut' })]);
+    expect(tasks(run)).toEqual(made);
+  });
+
+  it('refuse a plan that uses an id of an earlier wave, or needs a call of its own wave', () => {
+    for (const second of [call('a', 'stock.count', { item: 'saw' }), call('b', 'stock.count', {}, ['b'])]) {
+      const run = begun();
+      wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' })]);
+      run.found('a', '3 nuts');
+      wave(run, 1, 'continue', [second]);
+      run.composed('3 nuts.');
+      expect(run.completed()).toMatchObject({ outcome: 'stuck', rule: 'D4', answer: '3 nuts.' });
+    }
+  });
+
+  it('answer with the last action where nobody could write the answer', () => {
+    const run = begun();
+    wave(run, 0, 'done', [call('a', 'stock.count', { item: 'nut' })], { action: 'Counting the nuts.' });
+    run.found('a', '3 nuts');
+    run.failed('judge.synthesis');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', reasonCode: 'composer_failed', answer: 'Counting the nuts.' });
+  });
+
+  it('fail where not even a first plan came', () => {
+    const run = begun();
+    run.planFailed(0);
+    expect(run.completed()).toMatchObject({ outcome: 'failed', answer: null });
+  });
+
+  it('give a call the seconds of the options, and keep an answer that rests on calls for nobody else', () => {
+    const run = begun({ options: { call_timeout_s: 7 } });
+    wave(run, 0, 'done', [call('a', 'stock.count', { item: 'nut' })]);
+    expect(run.outputs.find(({ type }) => type === 'TaskDispatched')!.data).toMatchObject({ timeoutS: 7 });
+    run.found('a', '3 nuts');
+    run.composed('3 nuts.');
+    expect(run.completed()).toMatchObject({ caching: null });
+  });
+
+  it('write from what there is when the time of the run is nearly used up', () => {
+    const run = begun({}, { wall_time_s: 100 });
+    wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' })]);
+    run.now += 90_000;
+    run.found('a', '3 nuts');
+    run.composed('3 nuts.');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', answer: '3 nuts.' });
+    expect(waves(run)).toBe(1);
+  });
+});

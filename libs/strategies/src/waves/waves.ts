@@ -1,0 +1,162 @@
+import type { Draft, PlannedTask, TaskInputDraft, TaskWish } from '@conclave/contracts';
+import { actionOf, currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
+import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
+import { synthesisQuestion } from '../asks/questions.js';
+import { waveAsk } from './wave-ask.js';
+import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
+
+/** Waves in a row in which every call failed after which a run is stuck (loop.md). */
+const stuckWaves = 3;
+
+/** What waves keep of a run. */
+interface Own {
+  /** What the plans said, the first one first. */
+  readonly said: readonly WaveContent[];
+  readonly slots: Readonly<Record<string, unknown>>;
+  readonly draft: Draft | null;
+  /** Why no model wrote the answer; empty where none could be asked. */
+  readonly unwritten: string | null;
+}
+type WavesView = View<Own>;
+
+const calls = ({ run }: WavesView): readonly (readonly [string, TaskState])[] =>
+  Object.entries(run.tasks).filter(([, task]) => !isJudge(task));
+
+/** What a call brought: its own result, or that of the equal call whose result it repeats. */
+function knownCall(view: WavesView, [, task]: readonly [string, TaskState]): KnownCall {
+  const { spec, result } = task;
+  const argument = actionOf(spec, []).argument;
+  const first =
+    result?.status === 'repeated'
+      ? calls(view).find(([, { spec: other, result: of }]) => of?.status === 'ok' && actionOf(other, []).argument === argument)
+      : undefined;
+  const status = result?.status === 'ok' || first ? 'ok' : 'error';
+  const text = first ? `The same as ${first[1].spec.id}.` : (result?.failure?.message ?? result?.text ?? '');
+  return { id: spec.id, wave: task.epoch + 1, tool: spec.tool ?? '', args: spec.args ?? {}, status, text: text || 'an empty result' };
+}
+
+/** What the planner works on. */
+const askedOf = (view: WavesView): WaveAsked => ({
+  wave: view.run.planned + 1,
+  of: optionsOf(view.template).max_waves,
+  slots: view.own.slots,
+  said: view.own.said.map(({ action, reasoning }) => ({ action, reasoning })),
+  calls: calls(view).map((call) => knownCall(view, call)),
+});
+
+const isOffered = ({ template }: WavesView, { tool }: PlannedTask): boolean => (template.tools ?? []).some(({ name }) => name === tool);
+
+/** A call as the engine takes it. What it needs has ended: it was called in an earlier wave. */
+function wishOf(view: WavesView, task: PlannedTask): TaskWish {
+  const spec = { ...task, needs: [] };
+  const mayRepeat = (view.template.tools ?? []).find(({ name }) => name === task.tool)?.repeatable ?? false;
+  return {
+    spec,
+    action: { ...actionOf(spec, []), ...(mayRepeat ? {} : { once: true }) },
+    models: [],
+    learn: 'settled',
+    stream: 'held',
+    timeoutS: optionsOf(view.template).call_timeout_s,
+  };
+}
+
+function taskInput(view: WavesView, _ref: string, { spec }: TaskState): TaskInputDraft {
+  const call = { kind: 'mcp', task: spec.task, tool: spec.tool ?? '', args: spec.args ?? {} } as const;
+  if (isOffered(view, spec)) return call;
+  const names = (view.template.tools ?? []).map(({ name }) => name);
+  return { ...call, refused: `The tool "${spec.tool ?? ''}" is not offered. Use one of: ${names.join(', ') || 'none is offered'}.` };
+}
+
+/** Writes the answer from what the calls brought. */
+const synthesis: AskedJudge<Own> = {
+  question: synthesisQuestion,
+  task: 'Write the answer',
+  input: (view) => {
+    const { run } = view;
+    const { goal, conversation, system, answer, requestedAt } = run.request;
+    const worked = new Set(calls(view).flatMap(([, { spec, result }]) => (result?.status === 'ok' ? [spec.tool] : [])));
+    return {
+      kind: 'synthesis',
+      question: goal,
+      conversation,
+      system,
+      facts: [...currentFacts(run.memory)],
+      answers: [],
+      failed: calls(view).flatMap(([, { spec, result }]) =>
+        result?.failure && !worked.has(spec.tool) ? [{ capability: spec.capability, task: spec.task, reason: result.failure.message }] : [],
+      ),
+      openGap: run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null,
+      parameters: answer,
+      startedOn: new Date(requestedAt).toISOString().slice(0, 10),
+    };
+  },
+  take: (own, verdict, { run }, ref) => {
+    const { result } = verdict;
+    if (result?.output?.kind !== 'synthesis') return { ...own, unwritten: unwrittenWhy(verdict) };
+    const { text, insight, cutShort, unsupported } = result.output;
+    const draft = { text, sources: result.sources, insight, cutShort, epoch: run.tasks[ref]!.epoch };
+    return { ...own, draft: { ...draft, ...(unsupported?.length ? { unsupported } : {}) } };
+  },
+};
+
+const unwrittenWhy = (verdict: Verdict): string =>
+  verdict.why === null || verdict.why === 'budget' ? '' : (verdict.failure?.message ?? 'no reply');
+
+/**
+ * Tool waves: the planner names only the calls that can be made from what is known, sees their results, and plans the next wave; a
+ * composer writes the answer (loop.md, waves).
+ */
+export const waves: AskingStrategy<Own> = {
+  id: 'waves',
+  roundName: 'wave',
+  commands: ['cancel', 'pause', 'resume'],
+  options: WavesOptions,
+  callsTools: true,
+  limits: ({ template }) => {
+    const rounds = optionsOf(template).max_waves;
+    return { rounds, adjusts: rounds - 1, stuck: stuckWaves, stall: null, end: 'limit_reached' };
+  },
+  planAsk: waveAsk,
+  planner: {
+    ask: (view) => ({ asked: askedOf(view) }),
+    faults: (view, { tasks, content }) => [
+      ...(WaveContent.safeParse(content).success ? [] : ['The plan does not say whether it is done.']),
+      ...waveFaults(tasks, new Set(calls(view).map(([, { spec }]) => spec.id))),
+    ],
+  },
+  judges: { synthesis },
+  initial: () => ({ said: [], slots: {}, draft: null, unwritten: null }),
+  evolve: (own, fact) => {
+    if (fact.kind !== 'PlanTaken') return own;
+    const said = WaveContent.parse(fact.plan.content);
+    return { ...own, said: [...own.said, said], slots: { ...own.slots, ...said.slots } };
+  },
+  task: taskInput,
+  onPlan: (view, { tasks }) => [{ do: 'dispatch', tasks: tasks.map((task) => wishOf(view, task)) }],
+  next: ({ run, own }): readonly Move[] => {
+    if (run.ending) {
+      if (own.draft) return [{ do: 'say', draft: own.draft }];
+      const mayWrite = own.unwritten === null && (own.said.length > 0 || run.memory.facts.length > 0);
+      return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
+    }
+    if (run.plan === null) return [{ do: 'plan' }];
+    const isDone = own.said.at(-1)!.status === 'done' || run.plan.tasks.length === 0;
+    if (isDone) return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
+    return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'continue', open: 'the planner wanted more calls' } }];
+  },
+  onDecided: () => [{ do: 'plan' }],
+  lastAnswer: ({ own, run }) => {
+    if (own.draft) return own.draft;
+    const action = own.said.findLast((said) => said.action !== '')?.action;
+    if (!action) return null;
+    return { text: action, sources: [], insight: null, cutShort: false, epoch: run.epoch, unwritten: own.unwritten ?? '' };
+  },
+  summary: ({ own, run }, tasks) => ({
+    planSummary: `${own.said.at(-1)?.action ?? ''} (${tasks.map(({ id, tool }) => `${id} ${tool ?? ''}`).join(', ')})`,
+    findings: currentFacts(run.memory)
+      .filter(({ epoch }) => epoch === run.epoch)
+      .map(({ text }) => text.slice(0, 300))
+      .join('; '),
+  }),
+  report: (view) => ({ complexity: 'moderate', review: 'none', unique: calls(view).length > 0 }),
+};

@@ -9,7 +9,7 @@ import { replayedText } from './replayed-text.js';
  */
 describe('the runs that are kept', () => {
   it('are one of each strategy at least', () => {
-    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'single-pass']));
+    expect(recordedNames).toEqual(expect.arrayContaining(['agentic', 'single-pass', 'waves']));
   });
 
   it.each(recordedNames)("%s is decided by today's code as it was recorded: else record it again if that was meant", async (name) => {

@@ -1,4 +1,5 @@
-// Records the runs that today's code must keep deciding the same, with the demo model on its sample documents: one NDJSON file for each template.
+// Records the runs that today's code must keep deciding the same: one NDJSON file for each template. The committee's are asked of the demo
+// model on its sample documents, those of waves of a scripted server and the calculator.
 //   node tools/run.mjs record-runs
 // writes libs/replay/src/__fixtures__/*.ndjson. Say it after a prompt, a parser or a rule was changed on purpose: the difference of the
 // files then shows reviewers what changed. `npx jest recorded-runs` compares them with the code.
@@ -9,12 +10,42 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sampleQuestion } from '../../../libs/adapters/demo/src/index.ts';
 import { openSqlite } from '../../../libs/adapters/sqlite/src/index.ts';
-import { topicsFor } from '../../../libs/contracts/src/index.ts';
+import { promptMarks as marks, toolOffersSetting, topicsFor } from '../../../libs/contracts/src/index.ts';
 import { loadConfiguration } from '../../../libs/platform/src/index.ts';
 import { expertPrompts } from '../../../libs/strategies/src/index.ts';
 import { ask } from '../../../apps/standalone/src/commands/ask.ts';
+import { ScriptedModelServer } from '../src/index.ts';
 
-const templates = { agentic: 'conclave', 'single-pass': 'conclave-fast' };
+const committee = { question: sampleQuestion(), script: [] };
+const calculate = (id, expression) => ({ id, tool: 'precision.calculate', args: { expression } });
+const wave = (earlier, status, tools) => ({
+  match: { system: marks.roles.waves, user: earlier },
+  reply: { text: JSON.stringify({ status, action: `Calculating, ${tools.length} at once.`, slots: {}, tools, reasoning: 'Sums first.' }) },
+});
+const runs = {
+  agentic: { ...committee, model: 'conclave' },
+  'single-pass': { ...committee, model: 'conclave-fast' },
+  waves: {
+    model: 'conclave-waves',
+    question: 'What is 17 * 23, what is 4 + 5, and what is the product of both?',
+    script: [
+      wave('This is wave 1', 'continue', [calculate('a', '17 * 23'), calculate('b', '4 + 5')]),
+      wave('This is wave 2', 'done', [calculate('c', '391 * 9')]),
+      { match: { system: marks.roles.composer }, reply: { text: '391, 9 and 3519 [3].', words: true } },
+    ],
+  },
+};
+const tools = [{ name: 'precision.calculate', description: 'Calculates.', signature: 'expression: string', repeatable: true }];
+
+/** The configuration of a run that asks a scripted server, and the tools as a server of the product would have written them down. */
+async function prepare(home, url) {
+  const config = join(home, 'conclave.yaml');
+  writeFileSync(config, `providers:\n  scripted:\n    base_url: ${url}\n`);
+  const store = openSqlite({ home, processId: 'recorder', durability: 'process', prunes: false });
+  await store.state.settings.write(toolOffersSetting, 0, { tools });
+  await store.close();
+  return { CONCLAVE_CONFIG: config };
+}
 
 /** Lines of the wanted runs by run id, in the order of the log. A body that was kept apart is put back. */
 async function linesOf(home, wanted) {
@@ -49,13 +80,15 @@ if (home) {
   const folder = join(process.cwd(), 'libs/replay/src/__fixtures__');
   const sink = { write: () => undefined };
   mkdirSync(folder, { recursive: true });
-  for (const [name, model] of Object.entries(templates)) {
+  for (const [name, { model, question, script }] of Object.entries(runs)) {
     const data = mkdtempSync(join(tmpdir(), 'conclave-record-'));
+    const server = script.length > 0 ? await ScriptedModelServer.start({ script }) : null;
     try {
-      const loaded = loadConfiguration({ CONCLAVE_HOME: data, PORT: '9' }, data, { categories: Object.keys(expertPrompts) });
+      const variables = server ? await prepare(data, server.url) : {};
+      const loaded = loadConfiguration({ CONCLAVE_HOME: data, PORT: '9', ...variables }, data, { categories: Object.keys(expertPrompts) });
       const code = await ask({
         loaded,
-        question: sampleQuestion(),
+        question,
         model,
         answer: sink,
         progress: sink,
@@ -68,6 +101,7 @@ if (home) {
       writeFileSync(join(folder, `${name}.ndjson`), `${lines.join('\n')}\n`);
       console.error(`${name}: ${lines.length} records`);
     } finally {
+      await server?.close();
       rmSync(data, { recursive: true, force: true });
     }
   }

@@ -24,8 +24,16 @@ export function classOf(template: Template, capability: string): string {
   return template.classes[capability] ?? template.classes[word] ?? (word === 'expert' || word === 'judge' ? word : 'evidence');
 }
 
-/** Everything that is wrong with a plan, as sentences a model can act on; empty for a plan that may run. */
-export function planFaults(tasks: readonly PlannedTask[], template: Template, complexity: Complexity = 'moderate'): readonly string[] {
+/**
+ * Everything that is wrong with a plan, as sentences a model can act on; empty for a plan that may run. `faultsOf` says what is wrong with
+ * a single task by the rules of its capability.
+ */
+export function planFaults(
+  tasks: readonly PlannedTask[],
+  template: Template,
+  complexity: Complexity = 'moderate',
+  faultsOf: (task: PlannedTask) => readonly string[] = () => [],
+): readonly string[] {
   const faults: string[] = [];
   if (tasks.length === 0) faults.push('The plan has no task. Give at least one.');
   const allowed = new Set(capabilitiesOf(template));
@@ -35,8 +43,7 @@ export function planFaults(tasks: readonly PlannedTask[], template: Template, co
     ids.add(task.id);
     if (!allowed.has(task.capability))
       faults.push(`Task "${task.id}" names the unknown capability "${task.capability}". Use one of: ${[...allowed].join(', ')}.`);
-    if (task.capability === 'research' && !task.query) faults.push(`Research task "${task.id}" has no search_query.`);
-    if (task.capability === 'mcp') faults.push(...toolFaults(task, template));
+    faults.push(...faultsOf(task));
   }
   for (const task of tasks)
     for (const need of task.needs) if (!ids.has(need)) faults.push(`Task "${task.id}" needs "${need}", which is not in the plan.`);
@@ -48,13 +55,6 @@ export function planFaults(tasks: readonly PlannedTask[], template: Template, co
   if (evidence > maxEvidenceTasks) faults.push(`The plan has ${evidence} evidence tasks; at most ${maxEvidenceTasks} are allowed.`);
   if (faults.length === 0 && hasCycle(tasks)) faults.push('The needs of the tasks form a circle. Remove one of them.');
   return faults;
-}
-
-function toolFaults(task: PlannedTask, template: Template): readonly string[] {
-  if (!task.tool) return [`Task "${task.id}" names no mcp_tool.`];
-  const offered = (template.tools ?? []).map(({ name }) => name);
-  if (offered.includes(task.tool)) return [];
-  return [`Task "${task.id}" names the unknown tool "${task.tool}". Use one of: ${offered.join(', ') || 'none is offered'}.`];
 }
 
 function hasCycle(tasks: readonly PlannedTask[]): boolean {

@@ -1,8 +1,9 @@
 import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
-import { fallbackTasks, planFaults, withoutTwins, type Move } from '@conclave/loop';
+import { fallbackTasks, withoutTwins, type Move } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
+import { faultsOfPlan } from '../capabilities/declared.js';
 import { taskInput } from './context.js';
 import { escalate, wishesOf, withReferrals } from './experts.js';
 import { judges } from './judges.js';
@@ -82,7 +83,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
   },
   planner: {
     ask: (view) => ({ results: currentResults(view) }),
-    faults: ({ template }, { tasks, complexity }) => planFaults(tasks, template, complexity),
+    faults: ({ template }, { tasks, complexity }) => faultsOfPlan(tasks, template, complexity),
     fallback,
   },
   judges,

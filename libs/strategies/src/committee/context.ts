@@ -1,5 +1,6 @@
 import type { Draft, Fact, TaskInput, TaskInputDraft } from '@conclave/contracts';
-import { actionKey, actionOf, currentFacts, isExpert, isJudge, tasksOf, type TaskState } from '@conclave/loop';
+import { actionKey, actionOf, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
+import { inputOfTask } from '../capabilities/declared.js';
 import { answerLabel } from '../prompts/rendering.js';
 import { contradictions } from './contradictions.js';
 import { categoryOf, heard, sureFrom, type CommitteeView } from './own.js';
@@ -10,8 +11,6 @@ const factsInPrompt = 40;
 /** Most answers that a prompt shows whole, and most findings of those that it has no room for. */
 const answersInPrompt = 16;
 const findingsInPrompt = 12;
-/** Hits asked of a search. */
-const searchResults = 5;
 
 const rank: Readonly<Record<Fact['source']['kind'], number>> = {
   tool: 0,
@@ -40,45 +39,7 @@ export const sourced = (view: CommitteeView): readonly Fact[] => known(view).fil
 export function taskInput(view: CommitteeView, _ref: string, task: TaskState): TaskInputDraft {
   const { spec } = task;
   if (isExpert(spec.capability)) return expertInput(view, task);
-  const query = spec.query ?? spec.task;
-  const { filters } = view.own;
-  switch (spec.capability) {
-    case 'math':
-      return { kind: 'math', task: spec.task, operation: spec.tool ?? null, args: spec.args ?? {} };
-    case 'mcp':
-      return { kind: 'mcp', task: spec.task, tool: spec.tool ?? '', args: spec.args ?? {} };
-    case 'graph':
-      return {
-        kind: 'graph',
-        question: spec.query ?? view.run.memory.searchQuestion ?? view.run.request.goal,
-        categories: [
-          ...new Set(
-            tasksOf(view.run, view.run.epoch)
-              .filter(([, other]) => isExpert(other.spec.capability))
-              .map(([, other]) => categoryOf(other)),
-          ),
-        ],
-        filters,
-        maxCharacters: graphCharacters(view),
-      };
-    case 'collections':
-      return {
-        kind: 'collections',
-        query,
-        collections: (view.template.collections ?? []).map(({ name }) => name),
-        filters,
-        limit: searchResults,
-      };
-    default:
-      return { kind: 'research', task: spec.task, query, limit: searchResults };
-  }
-}
-
-/** Characters of graph context: a quarter of the judge's context (four characters to a token), at least 800 and at most 6,000. */
-function graphCharacters(view: CommitteeView): number {
-  const judge = view.template.judge.models[0];
-  const context = (judge && view.template.contexts[judge]) || 8_192;
-  return Math.min(6_000, Math.max(800, context));
+  return inputOfTask({ run: view.run, template: view.template, task, filters: view.own.filters });
 }
 
 function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {

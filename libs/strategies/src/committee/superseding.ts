@@ -1,9 +1,10 @@
 import { taskId } from '@conclave/contracts';
 import { isExpert, isJudge, isNear, textKey, type Move, type RunState, type TaskState } from '@conclave/loop';
 import { heard } from './own.js';
+import { capabilityOf } from '../capabilities/declared.js';
 
 /** Tools give results that a later call corrects; passages of a search stay with their source. */
-export const isTool = (capability: string): boolean => capability === 'mcp' || capability === 'math';
+export const isTool = (capability: string): boolean => capabilityOf(capability)?.takesArguments ?? false;
 const toolOf = ({ spec }: TaskState): string => `${spec.capability} ${spec.tool ?? ''}`;
 /** Members that always answer stand for themselves: only the same model's later answer can take the place of an earlier one. */
 const voiceOf = ({ tier, models }: TaskState): string => (tier === 'always' ? models.join(' ') : '');

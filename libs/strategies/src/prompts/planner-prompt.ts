@@ -2,6 +2,7 @@ import type { Complexity, GapDetected, PlanRequested as PlanRequestedSpec, Templ
 import { promptMarks as marks } from '@conclave/contracts';
 import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
 import type * as z from 'zod';
+import { capabilityOf } from '../capabilities/declared.js';
 import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
@@ -11,26 +12,14 @@ import { plannerBounds, promptText } from './shipped.js';
 /** What a planner's prompt is made of. */
 export type PlannerRequest = z.input<(typeof PlanRequestedSpec)['schema']>;
 
-/** What each evidence capability is for, as the planner reads it. */
-const evidenceCapabilities: Readonly<Record<string, string>> = {
-  research: 'searches documents or the web; give `search_query`, a few concrete words',
-  math: 'exact symbolic mathematics; give `mcp_tool` (evaluate, simplify, factor, solve, integrate, differentiate, limit, sum, matrix) and `mcp_args` such as {"expression": "x^2 - 4", "variable": "x"}',
-  mcp: 'runs a tool; give `mcp_tool` and `mcp_args`. Tools:',
-  graph: 'what earlier runs have learned about the things the question names',
-  collections: 'searches uploaded documents; give `search_query`. Collections:',
-};
-
 function catalogueOf(template: PlannerRequest['template']): string {
   return capabilitiesOf(template as Template)
-    .flatMap((name) => [
-      `- ${name}: ${isExpert(name) ? `an expert model for ${name.slice('expert.'.length).replaceAll('_', ' ')}` : (evidenceCapabilities[name] ?? 'a tool')}`,
-      ...(name === 'mcp'
-        ? (template.tools ?? []).map((tool) => `    ${tool.name}(${tool.signature}): ${oneLine(bounded(tool.description, 160))}`)
-        : []),
-      ...(name === 'collections'
-        ? (template.collections ?? []).map((one) => `    ${one.name}: ${oneLine(bounded(one.description, 160))}`)
-        : []),
-    ])
+    .flatMap((name) => {
+      if (isExpert(name)) return [`- ${name}: an expert model for ${name.slice('expert.'.length).replaceAll('_', ' ')}`];
+      const declared = capabilityOf(name);
+      const listed = declared?.listed?.(template as Template) ?? [];
+      return [`- ${name}: ${declared?.forPlanner ?? 'a tool'}`, ...listed.map((line) => `    ${line}`)];
+    })
     .join('\n');
 }
 

@@ -1,7 +1,8 @@
 import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
-import { isExpert, planFaults } from '@conclave/loop';
+import { isExpert } from '@conclave/loop';
+import { capabilityNamed, capabilityOf, faultsOfPlan } from '../capabilities/declared.js';
 import { jsonIn } from './json-reply.js';
-import { isObject, toolOf, type Loose } from './names.js';
+import { isObject, type Loose } from './names.js';
 
 export type PlanReply =
   | { readonly ok: true; readonly tasks: PlannedTask[]; readonly searchQuestion: string | null }
@@ -11,24 +12,6 @@ const text = (...values: readonly unknown[]): string | null => {
   const found = values.find((value) => (typeof value === 'string' && value.trim() !== '') || typeof value === 'number');
   return found === undefined ? null : String(found).trim();
 };
-
-/** Other names under which models write the research capability. */
-const researchNames: ReadonlySet<string> = new Set(['research', 'web_researcher', 'web_research', 'web_search', 'search']);
-
-/** Names under which models write the other evidence capabilities. A category of the template that is called the same is an expert. */
-const evidenceNames: ReadonlyMap<string, string> = new Map([
-  ['mcp', 'mcp'],
-  ['precision_tools', 'mcp'],
-  ['tool', 'mcp'],
-  ['math', 'math'],
-  ['sympy', 'math'],
-  ['graph', 'graph'],
-  ['graphrag', 'graph'],
-  ['knowledge_graph', 'graph'],
-  ['collections', 'collections'],
-  ['collection', 'collections'],
-  ['documents', 'collections'],
-]);
 
 /** A planner's reply as tasks, or what is wrong with it in sentences that go back to the model. `question` feeds a bare `research_needed: true`. */
 export function readPlan(reply: string, template: Template, question: string, complexity: Complexity = 'moderate'): PlanReply {
@@ -62,7 +45,7 @@ export function readPlan(reply: string, template: Template, question: string, co
       metadata_filters: null,
     });
   fillNeeds(tasks, new Set(drafts.filter((draft) => draft.saysNeeds).map((draft) => draft.task)));
-  const faults = [...drafts.flatMap((draft) => draft.faults), ...planFaults(tasks, template, complexity)];
+  const faults = [...drafts.flatMap((draft) => draft.faults), ...faultsOfPlan(tasks, template, complexity)];
   return faults.length > 0
     ? { ok: false, faults }
     : { ok: true, tasks, searchQuestion: isObject(value) ? text(value['search_question'], value['standalone_question']) : null };
@@ -78,16 +61,12 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
     entry['operation'],
     isObject(entry['math_args']) ? entry['math_args']['operation'] : undefined,
   );
-  const own = evidenceNames.get(plain);
-  const capability = researchNames.has(plain)
-    ? 'research'
-    : own && (template.capabilities.includes(own) || !Object.hasOwn(template.experts, plain))
-      ? own
-      : plain.startsWith('expert.')
-        ? plain
-        : named.includes('.')
-          ? named
-          : `expert.${plain}`;
+  const meant = capabilityNamed(plain);
+  // A category of the template that is called the same is an expert, but for research, which has many names.
+  const isMeant =
+    meant && (meant.name === 'research' || template.capabilities.includes(meant.name) || !Object.hasOwn(template.experts, plain));
+  const capability = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
+  const declared = capabilityOf(capability);
   const instruction = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
   const needs = entry['needs'] ?? entry['depends_on'];
   const rawId = text(entry['id'], entry['name']);
@@ -96,13 +75,11 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
       id: rawId === null ? `t${index + 1}` : localId(rawId),
       capability,
       task: instruction ?? '?',
-      query: capability === 'research' || capability === 'collections' ? (query ?? instruction) : capability === 'graph' ? query : null,
+      query: declared?.query === 'instruction' ? (query ?? instruction) : declared?.query === 'given' ? query : null,
       needs: Array.isArray(needs) ? needs.map((need) => localId(String(need))) : [],
       metadata_filters: filtersOf(entry['metadata_filters']),
       ...redoneBy(entry),
-      ...(capability === 'mcp' || capability === 'math'
-        ? { tool: capability === 'mcp' ? toolOf(tool ?? (named.includes('.') ? named : null), template) : tool, args: argsOf(entry) }
-        : {}),
+      ...(declared?.takesArguments ? { tool: declared.tool ? declared.tool({ tool, named }, template) : tool, args: argsOf(entry) } : {}),
     },
     saysNeeds: Array.isArray(needs),
     faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],

@@ -19,6 +19,7 @@ const everything = [
   'adapters',
   'host',
   'replay',
+  'extensions',
   'apps',
   'test-support',
 ];
@@ -41,6 +42,8 @@ export const layers = {
   replay: ['contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services'],
   /** The deterministic tools and their server: a program of its own, stranger to everything else of the product. */
   'precision-tools': [],
+  /** Loads strategies and capabilities that are not in the repository, and gives them what they need. */
+  extensions: ['contracts', 'loop', 'strategies'],
   apps: everything,
   /** Also starts the real servers. */
   'test-support': [...everything, 'deploy'],

@@ -3,7 +3,7 @@ import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
 import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
-import { expertPrompts, strategies, strategyOf } from '@conclave/strategies';
+import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import { describeRun } from '@conclave/loop';
 import type { Doors } from './doors.js';
 import { forgetfulStreams } from './forgetful-streams.js';
@@ -27,7 +27,8 @@ export const openTemplates = ({
     configuration,
     models: ports.models,
     expertPrompts,
-    strategies,
+    strategies: strategies(),
+    capabilities: declaredCapabilities(),
     canSearch: ports.canSearch,
     canRecall: ports.canRecall,
     offers: settingOffers(ports.state, logger),

@@ -12,6 +12,7 @@ export async function start(): Promise<void> {
     service: 'gateway',
     variables: process.env,
     cwd: process.cwd(),
+    extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     categories: Object.keys(expertPrompts),
     // Before anything is opened: a gateway that may not listen shall not wait for its stores first.
     check: (loaded) => {

@@ -7,6 +7,7 @@ export async function start(): Promise<void> {
     service: 'merger',
     variables: process.env,
     cwd: process.cwd(),
+    extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     classes: () => ['judge'],
     also: { learning: () => LearningModule.register() },
     module: ({ configuration }) =>

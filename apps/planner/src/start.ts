@@ -7,6 +7,7 @@ export async function start(): Promise<void> {
     service: 'planner',
     variables: process.env,
     cwd: process.cwd(),
+    extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
     module: ({ configuration }) => PlannerModule.register({ storePrompts: configuration.store_prompts }),
   });
 }

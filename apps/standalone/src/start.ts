@@ -46,6 +46,14 @@ Settings: conclave.yaml and environment, see docs/generated/configuration.md. CO
 
 const load = (): Loaded => loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
 
+/** With the strategies and capabilities of extensions, for whatever decides runs or drives them again. */
+async function extended(): Promise<Loaded> {
+  const loaded = load();
+  const { extensions } = loaded.configuration;
+  if (extensions.length > 0) await (await import('@conclave/extensions')).loadExtensions(extensions);
+  return loaded;
+}
+
 async function runningGateway() {
   const client = await findGateway(load());
   if (!client) throw new GatewayRefusal('No gateway runs here. Start one with `npm start`, or name one with CONCLAVE_URL.');
@@ -98,7 +106,7 @@ async function main(): Promise<number | undefined> {
     case 'start':
     case 'serve':
       outliveReaders();
-      await up({ loaded: load(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan });
+      await up({ loaded: await extended(), out: process.stdout, terminal: process.stderr, endOnSignals: true, lan: values.lan });
       return undefined;
     case 'ask': {
       const question = await questionFrom(rest, process.stdin);
@@ -108,7 +116,7 @@ async function main(): Promise<number | undefined> {
       process.on('SIGINT', onSignal);
       process.on('SIGTERM', onSignal);
       return ask({
-        ...{ loaded: load(), question, model: values.model, cache: !values['no-cache'], json: values.json },
+        ...{ loaded: await extended(), question, model: values.model, cache: !values['no-cache'], json: values.json },
         ...{ answer: process.stdout, progress: values.quiet ? { write: () => undefined } : process.stderr, signal: stop.signal },
       });
     }
@@ -119,7 +127,7 @@ async function main(): Promise<number | undefined> {
       if (!rest[0] || rest.length > 1)
         throw new UsageMistake('Name one run by its id: npm run conclave -- run <id>. `runs` lists the newest.');
       return runCommand({
-        loaded: load(),
+        loaded: await extended(),
         runId: rest[0],
         timeline: values.timeline,
         facts: values.facts,
@@ -131,13 +139,13 @@ async function main(): Promise<number | undefined> {
       const [runId = null, ...more] = rest;
       if (more.length > 0 || (values.all ? runId !== null || !values.recorded : runId === null))
         throw new UsageMistake('Name one run by its id: npm run conclave -- replay <id>, or all with --all --recorded.');
-      return replayCommand({ loaded: load(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
+      return replayCommand({ loaded: await extended(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
     }
     case 'recover': {
       const stop = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
       const { force } = values;
-      return recoverCommand({ loaded: load(), force, out: process.stdout, terminal: process.stderr, signal: stop.signal });
+      return recoverCommand({ loaded: await extended(), force, out: process.stdout, terminal: process.stderr, signal: stop.signal });
     }
     default: {
       const near = meant(command, commands);

@@ -4,6 +4,7 @@ export { CallMaker } from './call-maker.js';
 export { recordOf, requestHash, storedCallOf, type StoredCall } from './call-record.js';
 export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, WorkState } from './calls.js';
 export { LiveText } from './live-text.js';
+export type { TaskContext } from './task-worker.js';
 export { type AskedFor, performAsk, type Try } from './perform-ask.js';
 export { abortRun, type Capability, deadTask, note, type Performed, workOn } from './task-worker.js';
 export { answerByTool, earlyEnd, recordsOf, type ToolAnswer } from './tool-task.js';

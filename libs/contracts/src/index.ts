@@ -1,5 +1,4 @@
 export {
-  availableCapabilities,
   shippedStrategies,
   Configuration,
   type CrashPointName,

@@ -37,6 +37,8 @@ export interface ProcessOptions {
   readonly categories?: readonly string[];
   /** Looks at the configuration before anything is opened; what it throws ends the process. */
   readonly check?: (loaded: Loaded) => void;
+  /** Loads the modules that the configuration names as extensions; called where it names some. */
+  readonly extend?: (extensions: readonly string[]) => Promise<void>;
   /** The service's module on the log; absent for a service that consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
   /** Further services of this process on the same stores, by their names: each has its own consumer group, and serves no task class. */
@@ -82,6 +84,8 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   const { service } = options;
   const { categories } = options;
   const loaded = loadConfiguration(options.variables, options.cwd, { sharesStores: true, ...(categories ? { categories } : {}) });
+  const { extensions } = loaded.configuration;
+  if (extensions.length > 0) await options.extend?.(extensions);
   options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
   const observers = openObservers({ environment: loaded.environment, processId: identity.id, service });

@@ -346,6 +346,8 @@ export function textOf({ status, output }: ResultReady['data']): string {
       return output.reasons.join('; ');
     case 'hints':
       return Object.values(output.hints).join('\n');
+    case 'values':
+      return JSON.stringify(output.values);
     case 'scores':
       return output.scores.map(({ before, after }) => `${before} -> ${after}`).join('; ');
   }

@@ -9,6 +9,7 @@ export { reAsked, reAskTokens } from './asks/re-ask.js';
 export { scoreAsk } from './asks/score.js';
 export { synthesisAsk, wantsJson } from './asks/synthesis.js';
 export { thinkingAsk } from './asks/thinking.js';
+export { addCapability, addedCapabilities, capabilityOf, declaredCapabilities } from './capabilities/declared.js';
 export { canSee, hasImage, withVision } from './committee/vision.js';
 export { answerScopeText, type Asked, exactAnswerText, isWithoutHistory, planText } from './learning/cache-keys.js';
 export {
@@ -38,7 +39,15 @@ export { expertPrompt } from './prompts/expert-prompt.js';
 export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
-export { commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
+export {
+  describeCapability,
+  type ExtensionCapability,
+  type Found,
+  type GivenTask,
+} from './extension/describe-capability.js';
+export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
+export { describeStrategy, writer } from './extension/describe-strategy.js';
+export { addStrategy, commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
 export { readExpert } from './replies/expert-reply.js';
 export { jsonIn } from './replies/json-reply.js';
 export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';

@@ -27,7 +27,7 @@ const commands: readonly CommandIssued['data']['command'][] = [
 ];
 
 describe('the commands that a strategy declares', () => {
-  it.each(strategies.flatMap(({ id }) => commands.map((command) => [id, command.name, command] as const)))(
+  it.each(strategies().flatMap(({ id }) => commands.map((command) => [id, command.name, command] as const)))(
     'are those that the engine takes: %s, %s',
     (strategy, name, command) => {
       const event = makeEvent(

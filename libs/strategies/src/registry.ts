@@ -4,22 +4,30 @@ import type { AskingStrategy } from './asks/asked-judge.js';
 import { agentic, singlePass } from './committee/committee.js';
 import { waves } from './waves/waves.js';
 
-/** Strategies this version has. The list is the registry; a template that names another one is an invalid configuration. */
-export const strategies: readonly AskingStrategy[] = [singlePass, agentic, waves] as readonly AskingStrategy<unknown>[];
+/** Strategies that come with the product. The list is the registry; what an extension adds stands behind it. */
+const shipped: readonly AskingStrategy[] = [singlePass, agentic, waves] as readonly AskingStrategy<unknown>[];
+const added: AskingStrategy[] = [];
 
-/** Undefined for a strategy this version does not have. */
-export const knownStrategy = (id: string): AskingStrategy | undefined => strategies.find((strategy) => strategy.id === id);
+/** Strategies there are. */
+export const strategies = (): readonly AskingStrategy[] => [...shipped, ...added];
 
-/** Throws Failure CONFIGURATION_INVALID for a strategy this version does not have. */
-export function strategyOf(id: string): AskingStrategy {
-  const found = knownStrategy(id);
-  if (!found)
-    throw new Failure(
-      'CONFIGURATION_INVALID',
-      `The strategy "${id}" is not in this version; use one of: ${strategies.map((strategy) => strategy.id).join(', ')}.`,
-    );
-  return found;
+/** Takes a strategy of an extension in. Throws Failure CONFIGURATION_INVALID where its name is taken. */
+export function addStrategy(strategy: AskingStrategy): void {
+  if (knownStrategy(strategy.id))
+    throw new Failure('CONFIGURATION_INVALID', `The strategy "${strategy.id}" is there already; give it another name.`);
+  added.push(strategy);
 }
 
-/** What runs of a strategy take; of one that this version does not have, at least their end. */
+/** Undefined for a strategy that is not there. */
+export const knownStrategy = (id: string): AskingStrategy | undefined => strategies().find((strategy) => strategy.id === id);
+
+/** Throws Failure CONFIGURATION_INVALID for a strategy that is not there. */
+export function strategyOf(id: string): AskingStrategy {
+  const found = knownStrategy(id);
+  if (found) return found;
+  const names = strategies().map((strategy) => strategy.id);
+  throw new Failure('CONFIGURATION_INVALID', `There is no strategy "${id}"; use one of: ${names.join(', ')}.`);
+}
+
+/** What runs of a strategy take; of one that is not there, at least their end. */
 export const commandsOf = (id: string): readonly CommandName[] => knownStrategy(id)?.commands ?? ['cancel'];

@@ -112,6 +112,10 @@ export const Configuration = z.strictObject({
     })
     .default({ enabled: true })
     .describe('kill switch of the strategy `waves`'),
+  extensions: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('modules with strategies and capabilities of your own, relative to this file; every process of the system loads them'),
   aliases: z.record(AliasName, z.string().min(1)).default({}).describe('other name -> template or model@provider'),
   keys: z
     .record(ProviderName, ClientKeySettings)

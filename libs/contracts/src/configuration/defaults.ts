@@ -40,10 +40,9 @@ export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research
 /** Tool servers that exist without any file: name -> the server of the product behind it. */
 export const shippedToolServers: Readonly<Record<string, string>> = { precision: 'precision-tools' };
 
+/** Capabilities beside experts that come with the product. */
 export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collections'] as const;
 /** Categories whose answers are reviewed unless a template says otherwise (moe.md, Critic). */
 export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;
-/** Evidence capabilities that this version can run; the others are parsed and warned about. */
-export const availableCapabilities: readonly string[] = evidenceCapabilities;
 /** Strategies that come with the product. */
 export const shippedStrategies = ['single-pass', 'agentic', 'waves'] as const;

@@ -20,6 +20,11 @@ export const Category = z
   .regex(/^[a-z][a-z0-9_]{0,39}$/)
   .meta({ expected: 'a category of small letters, digits and `_`, such as legal_advisor' });
 
+const CapabilityName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,39}$/)
+  .meta({ expected: 'the name of a capability, such as research' });
+
 const oneOrMany = {
   model: ConfiguredModel.optional().describe('model to use'),
   models: z.array(ConfiguredModel).min(1).optional().describe('models to use, first one first'),
@@ -106,7 +111,10 @@ export const TemplateSettings = z.strictObject({
   planner: PlannerSettings.default({}).describe('model that splits the question'),
   judge: JudgeSettings.default({}).describe('model that checks for gaps and writes the final answer'),
   experts: z.record(Category, ExpertSettings).default({}).describe('category -> models and prompt; `general` always exists'),
-  capabilities: z.array(z.enum(evidenceCapabilities)).default(['research']).describe('evidence the planner may ask for'),
+  capabilities: z
+    .array(CapabilityName)
+    .default(['research'])
+    .describe(`evidence the planner may ask for; with the product come ${evidenceCapabilities.join(', ')}`),
   caches: CacheSettings.default(CacheSettings.parse({})).describe('what may be answered from memory'),
   limits: LimitSettings.default({}).describe('what one run may use'),
   task_timeout_s: z.number().min(1).max(3600).default(defaultTimeouts.task_timeout_s).describe('seconds a task may run once started'),

@@ -38,6 +38,10 @@ export const TaskInput = z.discriminatedUnion('kind', [
     refused: z.string().optional().describe('why it is not called: the task fails with this sentence'),
   }),
   z.object({
+    kind: z.literal('values'),
+    values: z.record(z.string(), z.unknown()).describe('what a judge or a capability of an extension works on'),
+  }),
+  z.object({
     kind: z.literal('graph'),
     question: z.string(),
     categories: z.array(z.string()).describe('categories of the plan it serves'),
@@ -162,6 +166,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     facts: z.array(Fact),
     notes: z.array(z.string()).optional().describe('what whoever reads the result must know, such as which engine calculated'),
   }),
+  z.object({ kind: z.literal('values'), values: z.record(z.string(), z.unknown()).describe('what a judge of an extension says') }),
   z.object({ kind: z.literal('thinking'), text: z.string() }),
   z.object({ kind: z.literal('hints'), hints: z.record(z.string(), z.string()).describe('task id -> what to improve') }),
   z.object({

@@ -10,6 +10,7 @@ const strategies = ['single-pass', 'agentic', 'waves'].map((id) => ({
   callsTools: id === 'waves',
   options: z.strictObject({ depth: z.int().default(id === 'waves' ? 5 : 1) }),
 }));
+const capabilities = ['research', 'math', 'mcp', 'graph', 'collections'].map((name) => ({ name, taskClass: 'evidence' }));
 const expertPrompts = { general: 'You answer.', math: 'You calculate.' };
 const model = (ref: string, more: Partial<ModelInfo> = {}): ModelInfo => ({
   ref,
@@ -41,6 +42,7 @@ const resolve = (yaml: object, models: readonly ModelInfo[], providers: readonly
     providers,
     expertPrompts,
     strategies,
+    capabilities,
     canSearch,
     canRecall: false,
     offers: noOffers,
@@ -166,6 +168,7 @@ describe('the shipped templates', () => {
         providers: [demoProvider],
         expertPrompts: prompts,
         strategies,
+        capabilities,
         canSearch: true,
         canRecall: false,
         offers: noOffers,
@@ -207,7 +210,7 @@ describe('templates of an operator', () => {
   const tool = { name: 'stock.count', description: 'Counts', signature: 'item: string' };
   const withTools = (yaml: object, tools = [tool]) =>
     resolveTemplates({
-      ...{ configuration: Configuration.parse(yaml), models: ollama[0], providers: ollama[1], expertPrompts, strategies },
+      ...{ configuration: Configuration.parse(yaml), models: ollama[0], providers: ollama[1], expertPrompts, strategies, capabilities },
       ...{ canSearch: false, canRecall: false, offers: { ...noOffers, tools } },
     });
 
@@ -265,6 +268,7 @@ describe('the catalogue', () => {
       configuration,
       expertPrompts,
       strategies,
+      capabilities,
       canSearch: true,
       models: models(() => found, [provider('ollama')]),
     });
@@ -290,7 +294,7 @@ describe('the catalogue', () => {
     let found: readonly ModelInfo[] = [model('qwen3:8b@ollama', { model: 'qwen3:8b' })];
     const catalogue = await openCatalogue({
       configuration: Configuration.parse({}),
-      ...{ expertPrompts, strategies, canSearch: true, localAgainMs: 0, models: models(() => found, [provider('ollama')]) },
+      ...{ expertPrompts, strategies, capabilities, canSearch: true, localAgainMs: 0, models: models(() => found, [provider('ollama')]) },
     });
     const parts = async (): Promise<unknown> => {
       catalogue.templates();
@@ -319,6 +323,7 @@ describe('the catalogue', () => {
       configuration,
       expertPrompts,
       strategies,
+      capabilities,
       canSearch: true,
       models: models(() => found, statuses),
     });
@@ -343,6 +348,7 @@ describe('the catalogue', () => {
       configuration: Configuration.parse({}),
       expertPrompts,
       strategies,
+      capabilities,
       canSearch: true,
       models: models(() => [model('qwen@ollama')], [provider('ollama')]),
       offers: async () => {
@@ -383,6 +389,7 @@ describe('the catalogue', () => {
         providers: [demoProvider],
         expertPrompts,
         strategies,
+        capabilities,
         canSearch: true,
         canRecall: false,
         offers: { ...noOffers, tenantCollections },

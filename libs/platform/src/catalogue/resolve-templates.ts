@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import {
-  availableCapabilities,
   defaultLimits,
   evidenceCapabilities,
   Failure,
@@ -27,6 +26,8 @@ export interface TemplateInput {
   readonly expertPrompts: Readonly<Record<string, string>>;
   /** Strategies there are. */
   readonly strategies: readonly OfferedStrategy[];
+  /** Capabilities there are beside experts. */
+  readonly capabilities: readonly OfferedCapability[];
   /** Whether `research` has anything to search. */
   readonly canSearch: boolean;
   /** Whether workers can read the knowledge graph. */
@@ -40,6 +41,13 @@ export interface OfferedStrategy {
   readonly options: z.ZodType<Record<string, unknown>>;
   /** It plans calls of tools by itself: it gets all that are offered, whatever capabilities its template names. */
   readonly callsTools?: boolean;
+}
+
+/** A capability as templates see it. */
+export interface OfferedCapability {
+  readonly name: string;
+  /** Class whose workers serve it unless an operator says otherwise. */
+  readonly taskClass: string;
 }
 
 /** What the world offers to templates and may change while the system runs. */
@@ -91,13 +99,6 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
     capabilities: ['mcp'],
     description: 'Calls tools, wave by wave, each planned from what the last one brought; then one answer.',
   }),
-};
-
-/** Class of a capability (or its first word) that no operator has mapped. */
-const defaultClasses: Readonly<Record<string, string>> = {
-  expert: 'expert',
-  judge: 'judge',
-  ...Object.fromEntries(evidenceCapabilities.map((name) => [name, 'evidence'])),
 };
 
 /** Every template with all defaults filled in. A template whose strategy or models this version cannot run is left out, with a warning. */
@@ -166,8 +167,9 @@ function resolveOne(
   const isDemo = used.every((ref) => input.models.find((model) => model.ref === ref)?.demo);
   // Without tools there is nothing to call, and the demo model plans no calls.
   if (id === 'conclave-waves' && isShipped && (isDemo || offers.tools.length === 0)) return null;
-  const asked = settings.capabilities.filter((name) => availableCapabilities.includes(name));
-  const possible = {
+  const asked = settings.capabilities;
+  checkCapabilities(id, asked, input);
+  const possible: Readonly<Record<string, boolean>> = {
     research: canSearch,
     math: true,
     mcp: offers.tools.length > 0,
@@ -188,7 +190,7 @@ function resolveOne(
     planner: { models: planner, prompt: settings.planner.prompt ?? null },
     judge: { models: judge },
     experts,
-    capabilities: asked.filter((name) => possible[name]),
+    capabilities: asked.filter((name) => possible[name] ?? true),
     tools: asked.includes('mcp') || input.strategies.find(({ id }) => id === settings.strategy)?.callsTools ? [...offers.tools] : [],
     collections: asked.includes('collections') ? [...offers.collections] : [],
     // The demo model knows nothing by itself and cannot advise: every question goes to the documents, and no expert is asked again.
@@ -199,7 +201,7 @@ function resolveOne(
     caches: settings.caches,
     learn: settings.learn,
     prompts: { ...offers.prompts },
-    classes: classesOf(configuration),
+    classes: classesOf(input),
     limits: limitsOf(settings, isShipped, used, input),
     task_timeout_s: settings.task_timeout_s,
     start_timeout_s: settings.start_timeout_s,
@@ -231,8 +233,22 @@ function optionsOf(id: string, { strategy, options }: TemplateSettings, { strate
   throw new Failure('CONFIGURATION_INVALID', `${at}: ${fault?.message ?? 'it is not valid'}.`);
 }
 
-const classesOf = ({ task_classes: classes }: Configuration): Record<string, string> => ({
-  ...defaultClasses,
+/** Throws Failure CONFIGURATION_INVALID for a capability that nobody has. */
+function checkCapabilities(id: string, asked: readonly string[], { capabilities }: TemplateInput): void {
+  const names = capabilities.map(({ name }) => name);
+  const unknown = asked.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Failure(
+      'CONFIGURATION_INVALID',
+      `templates.${id}.capabilities: there is no capability ${unknown}. Use some of: ${names.join(', ')}.`,
+    );
+}
+
+/** Class of each capability, or of its first word: the operator's, else its own. */
+const classesOf = ({ configuration: { task_classes: classes }, capabilities }: TemplateInput): Record<string, string> => ({
+  expert: 'expert',
+  judge: 'judge',
+  ...Object.fromEntries(capabilities.map(({ name, taskClass }) => [name, taskClass])),
   ...Object.fromEntries(
     Object.entries(classes).flatMap(([name, { capabilities }]) => capabilities.map((capability) => [capability, name])),
   ),

@@ -31,7 +31,7 @@ export interface TemplateCatalogue {
 }
 
 export interface CatalogueOptions
-  extends Pick<TemplateInput, 'expertPrompts' | 'strategies' | 'canSearch'>, Partial<Pick<TemplateInput, 'canRecall'>> {
+  extends Pick<TemplateInput, 'expertPrompts' | 'strategies' | 'capabilities' | 'canSearch'>, Partial<Pick<TemplateInput, 'canRecall'>> {
   readonly configuration: Configuration;
   readonly models: Models;
   /** Reads what may change while the system runs; asked again when templates are needed, at most every two seconds. */
@@ -57,11 +57,11 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   const openedAt = Math.floor(Date.now() / 1000);
   const look = async (): Promise<ReturnType<TemplateCatalogue['found']>> => {
     const [models, providers] = await Promise.all([options.models.list(), options.models.providers()]);
-    const { expertPrompts, strategies, canSearch, canRecall = false } = options;
+    const { expertPrompts, strategies, capabilities, canSearch, canRecall = false } = options;
     return {
       models,
       providers,
-      ...resolveTemplates({ configuration, models, providers, expertPrompts, strategies, canSearch, canRecall, offers }),
+      ...resolveTemplates({ configuration, models, providers, expertPrompts, strategies, capabilities, canSearch, canRecall, offers }),
     };
   };
   let offers = (await options.offers?.()) ?? noOffers;

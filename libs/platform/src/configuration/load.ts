@@ -157,8 +157,14 @@ function readPrompts(
   };
   const corpus = folderAt(configuration.search.corpus, ['search', 'corpus']);
   const skills = folderAt(configuration.skills, ['skills']);
+  const extensions = configuration.extensions.map((name, i) => {
+    const whole = resolve(folder, name);
+    if (!(existsSync(whole) && statSync(whole).isFile()))
+      problems.push({ path: ['extensions', i], problem: `there is no file ${name}.`, remedy: 'Paths are relative to this file.' });
+    return whole;
+  });
   const search = { ...configuration.search, ...(corpus ? { corpus } : {}) };
-  return { configuration: { ...configuration, templates, search, ...(skills ? { skills } : {}) }, problems };
+  return { configuration: { ...configuration, templates, extensions, search, ...(skills ? { skills } : {}) }, problems };
 }
 
 const needsRedis = ({ stores }: Configuration): readonly PathProblem[] =>

@@ -2,6 +2,7 @@ import {
   demoProvider,
   discoveredProviders,
   environmentProvider,
+  evidenceCapabilities,
   nearest,
   shippedStrategies,
   shippedTemplates,
@@ -38,7 +39,7 @@ export function checkReferences(configuration: Configuration): readonly PathProb
     ...Object.entries(configuration.templates).flatMap(([id, template]) => checkTemplate(['templates', id], template, checkModel)),
     ...checkAliases(configuration, providers),
     ...checkSplits(configuration),
-    ...checkStrategies(configuration),
+    ...checkNames(configuration),
     ...checkStores(configuration),
     ...checkProviders(configuration),
     ...checkKeys(configuration),
@@ -98,19 +99,22 @@ function checkAliases(configuration: Configuration, providers: readonly string[]
   });
 }
 
-/** A strategy that nobody has. */
-const checkStrategies = ({ templates }: Configuration): PathProblem[] =>
-  Object.entries(templates).flatMap(([id, { strategy }]): PathProblem[] => {
-    if ((shippedStrategies as readonly string[]).includes(strategy)) return [];
-    const near = nearest(strategy, shippedStrategies);
-    return [
-      {
-        path: ['templates', id, 'strategy'],
-        problem: `there is no strategy \`${strategy}\`.`,
-        remedy: `${near ? `Did you mean \`${near}\`? ` : ''}Strategies: ${shippedStrategies.join(', ')}.`,
-      },
-    ];
-  });
+/** Strategies and capabilities that nobody has. What extensions bring is not known before they are loaded: templates are checked again then. */
+function checkNames({ templates, extensions }: Configuration): PathProblem[] {
+  if (extensions.length > 0) return [];
+  const check = (what: string, plural: string, name: string, known: readonly string[], path: readonly PropertyKey[]): PathProblem[] => {
+    if (known.includes(name)) return [];
+    const near = nearest(name, known);
+    const remedy = `${near ? `Did you mean \`${near}\`? ` : ''}${plural}: ${known.join(', ')}.`;
+    return [{ path, problem: `there is no ${what} \`${name}\`.`, remedy }];
+  };
+  return Object.entries(templates).flatMap(([id, { strategy, capabilities }]) => [
+    ...check('strategy', 'Strategies', strategy, shippedStrategies, ['templates', id, 'strategy']),
+    ...capabilities.flatMap((name, i) =>
+      check('capability', 'Capabilities', name, evidenceCapabilities, ['templates', id, 'capabilities', i]),
+    ),
+  ]);
+}
 
 function checkSplits({ templates }: Configuration): PathProblem[] {
   const known = [...new Set([...Object.keys(templates), ...shippedTemplates])];

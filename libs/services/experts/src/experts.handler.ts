@@ -26,6 +26,7 @@ import {
   type Vectors,
 } from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
+import { addedCapabilities } from '@conclave/strategies';
 import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';
@@ -34,6 +35,7 @@ import { graphCapability } from './graph.capability.js';
 import { mathCapability } from './math.capability.js';
 import { mcpCapability } from './mcp.capability.js';
 import { researchCapability } from './research.capability.js';
+import { valuesCapability } from './values.capability.js';
 
 export const EXPERT_OPTIONS = Symbol('ExpertOptions');
 export interface ExpertOptions {
@@ -74,6 +76,7 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
         }),
     ],
     ['collections', vectors && embedder && collectionsCapability(maker, stream, vectors, embedder)],
+    ...addedCapabilities().map((added) => [added.declaration.name, valuesCapability(maker, stream, added)] as const),
   ];
   return new Map(found.filter((entry): entry is readonly [string, Capability] => entry[1] !== null));
 }

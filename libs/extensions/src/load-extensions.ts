@@ -1,0 +1,48 @@
+import { pathToFileURL } from 'node:url';
+import { Failure } from '@conclave/contracts';
+import { addCapability, addStrategy } from '@conclave/strategies';
+import { extensionKit, type Extension } from './extension-kit.js';
+
+const loaded = new Set<string>();
+
+/**
+ * Loads modules by their absolute paths and takes in what they bring. A module that was loaded before is left alone.
+ * Throws Failure CONFIGURATION_INVALID, with the path, where one cannot be loaded or brings what does not fit.
+ */
+export async function loadExtensions(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    if (loaded.has(path)) continue;
+    const { strategies = [], capabilities = [] } = await extensionOf(path);
+    try {
+      strategies.forEach(addStrategy);
+      capabilities.forEach(addCapability);
+    } catch (error) {
+      throw refused(path, error);
+    }
+    loaded.add(path);
+  }
+}
+
+async function extensionOf(path: string): Promise<Extension> {
+  let extension: unknown;
+  try {
+    const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+    if (typeof module.default !== 'function') throw new Error('it exports no function by default');
+    extension = await (module.default as (kit: typeof extensionKit) => unknown)(extensionKit);
+  } catch (error) {
+    throw refused(path, error);
+  }
+  const given = extension as Extension | null | undefined;
+  const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
+  if (typeof given !== 'object' || given === null || !isList(given.strategies) || !isList(given.capabilities))
+    throw refused(path, new Error('its function gives no object with the lists `strategies` and `capabilities`'));
+  return given;
+}
+
+const refused = (path: string, error: unknown): Failure =>
+  new Failure('CONFIGURATION_INVALID', `extensions: ${path} cannot be used: ${sentenceOf(error)}`);
+
+function sentenceOf(error: unknown): string {
+  const said = error instanceof Failure ? (error.detail ?? error.message) : error instanceof Error ? error.message : String(error);
+  return /[.!?]$/.test(said) ? said : `${said}.`;
+}

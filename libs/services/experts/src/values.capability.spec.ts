@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TaskDispatched } from '@conclave/contracts';
+import type { CallEnd, Calls, TaskContext } from '@conclave/calls';
+import { describeCapability, type Found } from '@conclave/strategies';
+import { valuesCapability } from './values.capability.js';
+
+/** Performs a capability as a worker does, with a journal that holds nothing yet. `attempt` above 1: a worker before it has begun it. */
+async function done(perform: () => Promise<Found>, { attempt = 1, repeatable = false } = {}) {
+  const maker = {
+    tool: async (call: Parameters<Calls['tool']>[0], make: Parameters<Calls['tool']>[1]): Promise<CallEnd> => {
+      await call.onBegun?.(attempt);
+      try {
+        const content = await make(new AbortController().signal);
+        return { kind: 'reply', reply: { content }, attempt } as unknown as CallEnd;
+      } catch (error) {
+        const { code, message, retriable } = error as { code: string; message: string; retriable: boolean };
+        return { kind: 'failed', failure: { code, message, retriable }, attempt } as unknown as CallEnd;
+      }
+    },
+  } as unknown as Calls;
+  const input = { kind: 'values', values: { task: 'Find', query: null, args: {} } };
+  const task = { runId: 'run_1', data: { taskId: 'run_1/0/t', epoch: 0, input, timeoutS: 5, tenant: 'a', detail: 'redacted' } };
+  const capability = describeCapability({ name: 'tides', forPlanner: 'tides', repeatable, perform });
+  const stream = { append: () => Promise.resolve('appended' as const) };
+  const context = { task: task as unknown as TaskDispatched, signal: new AbortController().signal, deadline: 0 } as TaskContext;
+  const performed = await valuesCapability(maker, stream as never, capability)(context);
+  return 'result' in performed ? performed.result : null;
+}
+
+describe('a capability of an extension', () => {
+  it('gives facts with their sources, cut where they are long', async () => {
+    const result = await done(() =>
+      Promise.resolve({ facts: ['plain', { text: 'x'.repeat(5_000), title: 'Table', url: 'http://t' }], notes: ['old'] }),
+    );
+    expect(result).toMatchObject({
+      status: 'ok',
+      output: {
+        facts: [{ text: 'plain', source: { title: 'tides', url: null } }, { source: { title: 'Table', url: 'http://t' } }],
+        notes: ['old'],
+      },
+    });
+    expect(JSON.stringify(result).length).toBeLessThan(5_000);
+  });
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('no tide table')), 'no tide table'],
+    ['gives nothing', () => Promise.resolve(undefined as unknown as Found), 'gives no object with a list `facts`'],
+    ['gives too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'gives no object'],
+  ])('fails its task where it %s', async (_what, perform, words) => {
+    expect(await done(perform)).toMatchObject({
+      status: 'error',
+      failure: { code: 'TOOL_FAILED', message: expect.stringContaining(words) },
+    });
+  });
+
+  it.each([
+    [true, 'ok'],
+    [false, 'error'],
+  ])('is done again after a death only where it may be (repeatable: %s)', async (repeatable, status) => {
+    expect(await done(() => Promise.resolve({ facts: [] }), { attempt: 2, repeatable })).toMatchObject({ status });
+  });
+});

@@ -1,0 +1,82 @@
+import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
+import { oneLine } from '@conclave/ports';
+import { answerByTool, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import type { ExtensionCapability } from '@conclave/strategies';
+import * as z from 'zod';
+
+/** Longest text of a fact, in characters. */
+const longestFact = 4_000;
+const mostFacts = 50;
+
+/** What the code of an extension gives back; it is as foreign as the reply of a server. */
+const Found = z.object({
+  facts: z
+    .array(
+      z.union([
+        z.string().transform((text) => ({ text, title: undefined, url: undefined })),
+        z.object({ text: z.string(), title: z.string().optional(), url: z.string().nullable().optional() }),
+      ]),
+    )
+    .max(mostFacts),
+  notes: z.array(z.string()).default([]),
+});
+const Given = z.object({ task: z.string(), query: z.string().nullable(), args: z.record(z.string(), z.unknown()) });
+
+/**
+ * A capability of an extension. What it gives is journalled, so that it is not done twice; where it was begun and never ended it is done
+ * again only if it says that it may be.
+ */
+export const valuesCapability =
+  (maker: Calls, stream: ShownIn, { declaration: { name }, perform, repeatable }: ExtensionCapability): Capability =>
+  (context) => {
+    const { task } = context;
+    const { data } = task;
+    const given = Given.parse((data.input as Extract<TaskInput, { kind: 'values' }>).values);
+    let attempt = 1;
+    const say = (at: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: string): Promise<void> =>
+      thinkAloud(stream, task, at, [{ n, code, text, detail }]);
+    return answerByTool(
+      maker,
+      context,
+      {
+        name: `extension.${name}`,
+        request: given,
+        onBegun: async (begun) => {
+          attempt = begun;
+          await say(begun, 0, 'mcp.call', `Begins ${name}`, JSON.stringify(given));
+        },
+      },
+      async (signal) => {
+        if (attempt > 1 && !repeatable)
+          throw new Failure('TOOL_FAILED', 'It may have run before this worker took over, and does not say that it may run twice.');
+        return performed(name, () => perform(given, { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant }));
+      },
+      async ({ content, attempt: at }) => {
+        const { facts: found, notes } = Found.parse(JSON.parse(content));
+        const facts = found.map(({ text, title, url }): Fact => ({
+          text: text.length <= longestFact ? text : `${text.slice(0, longestFact - 1)}…`,
+          source: { kind: 'tool', title: title ?? name, url: url ?? null },
+          taskId: data.taskId,
+          epoch: data.epoch,
+          confidence: 1,
+        }));
+        await say(at, 1, 'mcp.result', `${name} has found ${facts.length} ${facts.length === 1 ? 'fact' : 'facts'}`, content);
+        return { status: 'ok', output: { kind: 'evidence', facts, notes }, sources: facts.map(({ source }) => source) };
+      },
+      (failure, at) => say(at, 1, 'mcp.result', `${name}: ${failure.message}`, failure.message),
+    );
+  };
+
+/** Throws Failure TOOL_FAILED with the reason where the extension throws, or gives what it should not. */
+async function performed(name: string, perform: () => Promise<unknown>): Promise<unknown> {
+  let found: unknown;
+  try {
+    found = await perform();
+  } catch (error) {
+    throw new Failure('TOOL_FAILED', `\`${name}\` says: ${oneLine(error instanceof Error ? error.message : String(error), 500)}`, {
+      cause: error,
+    });
+  }
+  if (!Found.safeParse(found).success) throw new Failure('TOOL_FAILED', `\`${name}\` gives no object with a list \`facts\` of texts.`);
+  return found;
+}

@@ -1,0 +1,72 @@
+import { Failure } from '@conclave/contracts';
+import * as z from 'zod';
+import { defineCapability, type CapabilityDeclaration } from '../capabilities/declaration.js';
+import { faultsOf } from '../asks/json-form.js';
+
+/** What a capability of an extension is given. */
+export interface GivenTask {
+  /** Instruction of the plan. */
+  readonly task: string;
+  /** Words to search, where the plan gives some. */
+  readonly query: string | null;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** What it may use while it works. */
+export interface Working {
+  /** Aborted when the task is cancelled or its time is over. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly tenant: string;
+}
+
+/** What it found. A text alone is a fact whose source is the capability. */
+export interface Found {
+  readonly facts: readonly (string | { readonly text: string; readonly title?: string; readonly url?: string | null })[];
+  /** What whoever reads the result must know of it. */
+  readonly notes?: readonly string[];
+}
+
+export interface CapabilityDescription {
+  readonly name: string;
+  /** What it is for and what it takes, as the planner reads it. */
+  readonly forPlanner: string;
+  /** What `mcp_args` of a plan must be; what is wrong with them goes back to the planner. */
+  readonly args?: z.ZodType<Record<string, unknown>>;
+  readonly taskClass?: string;
+  /** Whether a call that was begun and never ended may be made again. Default false. */
+  readonly repeatable?: boolean;
+  perform(task: GivenTask, working: Working): Promise<Found>;
+}
+
+/** A capability of an extension: what plans know of it, and how it is done. */
+export interface ExtensionCapability {
+  readonly declaration: CapabilityDeclaration;
+  readonly repeatable: boolean;
+  readonly perform: CapabilityDescription['perform'];
+}
+
+/** Throws Failure CONFIGURATION_INVALID where something it needs is missing. */
+export function describeCapability({ name, forPlanner, args, perform, ...more }: CapabilityDescription): ExtensionCapability {
+  if (typeof name !== 'string' || !/^[a-z][a-z0-9_]{0,39}$/.test(name))
+    throw new Failure('CONFIGURATION_INVALID', `A capability needs a name of small letters, digits and "_", not ${JSON.stringify(name)}.`);
+  if (typeof forPlanner !== 'string' || forPlanner.trim() === '')
+    throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" does not say in \`forPlanner\` what it is for.`);
+  if (typeof perform !== 'function') throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" has no function \`perform\`.`);
+  const declaration = defineCapability({
+    name,
+    forPlanner,
+    query: 'given',
+    takesArguments: true,
+    faults: ({ id, args: given }) => {
+      const read = args?.safeParse(given ?? {});
+      return !read || read.success ? [] : faultsOf(read.error).map((fault) => `Arguments of task "${id}": ${fault}`);
+    },
+    input: ({ task: { spec } }) => ({
+      kind: 'values',
+      values: { task: spec.task, query: spec.query, args: args ? args.parse(spec.args ?? {}) : (spec.args ?? {}) },
+    }),
+    taskClass: more.taskClass ?? 'evidence',
+  });
+  return { declaration, repeatable: more.repeatable ?? false, perform };
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import * as z from 'zod';
+import type { PlanRequested } from '@conclave/contracts';
+import { research, Scenario, template } from '../testing/scenario.js';
+import { anyRoom } from '../asks/ask.js';
+import { describeCapability } from './describe-capability.js';
+import { describePlanAsk, describeQuestion } from './describe-question.js';
+import { describeStrategy, writer, type Written } from './describe-strategy.js';
+
+const once = describeStrategy<Written>({
+  id: 'once',
+  judges: { write: writer },
+  next: ({ run, own }) => {
+    if (run.ending)
+      return own.draft ? [{ do: 'say', draft: own.draft }] : own.unwritten === undefined ? [{ do: 'judge', name: 'write' }] : [];
+    return run.plan === null ? [{ do: 'plan' }] : [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }];
+  },
+});
+const begun = (): Scenario => {
+  const run = new Scenario({ strategy: 'once' }, once);
+  run.requested();
+  run.planned(0, [research('r', 'first')]);
+  run.found('r', 'a fact');
+  return run;
+};
+
+describe('a strategy that says only what follows', () => {
+  it('plans, works and writes as the committee does', () => {
+    const run = begun();
+    run.composed('It is so.', 'judge.write');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });
+    expect(run.dispatched()).toEqual(['0/r', '0/judge.write']);
+  });
+
+  it('answers from what was found where the writer fails', () => {
+    const run = begun();
+    run.failed('judge.write');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', answer: expect.stringContaining('a fact') });
+  });
+
+  it('refuses a plan that the committee would refuse', () => {
+    const run = new Scenario({ strategy: 'once' }, once);
+    run.requested();
+    run.planned(0, [{ ...research('r', 'first'), capability: 'divination' }]);
+    run.failed('judge.write');
+    expect(run.completed()).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+describe('a question of an extension', () => {
+  const { ask } = describeQuestion({
+    name: 'vote',
+    prompt: ({ n }) => [{ role: 'user', content: `Vote ${String(n)}` }],
+    read: ({ json }) => (json ? { output: json as Record<string, unknown> } : { faults: ['No JSON.'] }),
+  });
+  const input = { kind: 'values', values: { n: 3 } };
+
+  it('works on values and says values', () => {
+    expect(ask.prompt(ask.input.parse(input), anyRoom)).toEqual([{ role: 'user', content: 'Vote 3' }]);
+    expect(ask.read({ text: 'So: {"for": 2}', cutShort: false }, input)).toEqual({ output: { kind: 'values', values: { for: 2 } } });
+    expect(ask.read({ text: 'two', cutShort: false }, input)).toEqual({ faults: ['No JSON.'] });
+  });
+
+  it('of a planner gives tasks and what the plan says beside them', () => {
+    const plan = describePlanAsk({
+      name: 'own',
+      temperature: 0,
+      prompt: ({ request, asked }) => [{ role: 'user', content: `${request.goal} ${String(asked['step'])}` }],
+      read: ({ text }) => ({ output: { tasks: [research('r', text)], content: { step: 1 } } }),
+    });
+    const given = { request: { goal: 'Why?', template: template() } as unknown as PlanRequested['data'], asked: { step: 0 } };
+    expect(plan.prompt(given, anyRoom)).toEqual([{ role: 'user', content: 'Why? 0' }]);
+    expect(plan.read({ text: 'words', cutShort: false }, given)).toMatchObject({
+      output: { tasks: [{ query: 'words' }], content: { step: 1 } },
+    });
+    expect(plan).toMatchObject({ reAsks: 2, call: { temperature: 0 } });
+  });
+});
+
+describe('a capability of an extension', () => {
+  const { declaration, repeatable } = describeCapability({
+    name: 'tides',
+    forPlanner: 'tides',
+    args: z.strictObject({ harbour: z.string() }),
+    perform: () => Promise.resolve({ facts: [] }),
+  });
+  const task = (args: Record<string, unknown>) => ({ ...research('t', ''), capability: 'tides', args });
+
+  it('says what is wrong with the arguments of a plan', () => {
+    expect(declaration.faults!(task({ harbour: 'Brest' }), template())).toEqual([]);
+    expect(declaration.faults!(task({ town: 'Brest' }), template())).toEqual(expect.arrayContaining([expect.stringContaining('harbour')]));
+    expect(repeatable).toBe(false);
+  });
+});

@@ -1,5 +1,5 @@
 export { repeatedFinished, streamFaults } from './checks.js';
-export { CommitteeScript, expert, latch, price, research, roleOf, type Role, type Task } from './committee-script.js';
+export { CommitteeScript, expert, latch, price, research, roleOf, type Role, type Task, type Wave } from './committee-script.js';
 export { inventedName, twoHops, type TwoHops } from './corpus.js';
 export {
   adminKey,

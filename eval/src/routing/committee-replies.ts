@@ -30,6 +30,8 @@ function textFor(request: ScriptedRequest, mood: Mood): string {
   switch (roleOf(request)) {
     case 'planner':
       return planFor(request);
+    case 'waves':
+      return JSON.stringify({ status: 'done', action: 'It depends on the case.', tools: [], reasoning: 'There is nothing to look up.' });
     case 'expert':
       return `It depends on the case.\nFINDING: It depends on the case.\nCONFIDENCE: ${isSure ? 0.9 : 0.3}\nGAPS: ${isSure ? 'none' : 'the case'}\nREFER: none`;
     case 'assessor':

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspaceRoot } from '../../../tools/workspace.mjs';
 
-export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'libs', 'tests', 'tools'];
+export const sourceFolders = ['apps', 'bench', 'deploy', 'eval', 'examples', 'libs', 'tests', 'tools'];
 
 /**
  * Which files a level has, and what on Jest's command line asks for them. What is of none of these is fast: it needs no server and takes

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Asked {
@@ -6,10 +6,11 @@ export interface Asked {
   /** Path and query, decoded. */
   readonly path: string;
   readonly body: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
-/** `held`: the request is taken and never answered. A text is answered as it is, anything else as JSON. */
-export type Served = 'held' | { readonly status?: number; readonly type?: string; readonly body: string | object };
+/** `held`: the request is taken and never answered. `cut`: its connection breaks. A text is answered as it is, anything else as JSON. */
+export type Served = 'held' | 'cut' | { readonly status?: number; readonly type?: string; readonly body: string | object };
 
 /** An HTTP server that a test takes away in the middle of a request, and brings back on its port. */
 export class StoppableServer {
@@ -17,9 +18,9 @@ export class StoppableServer {
   private server: Server | null = null;
   private waiting: { fits: (asked: Asked) => boolean; resolve: () => void }[] = [];
 
-  private constructor(private readonly answer: (asked: Asked) => Served) {}
+  private constructor(private readonly answer: (asked: Asked) => Served | Promise<Served>) {}
 
-  static async start(answer: (asked: Asked) => Served): Promise<StoppableServer> {
+  static async start(answer: (asked: Asked) => Served | Promise<Served>): Promise<StoppableServer> {
     const one = new StoppableServer(answer);
     await one.listen(0);
     return one;
@@ -57,17 +58,26 @@ export class StoppableServer {
       let body = '';
       request.setEncoding('utf8').on('data', (text: string) => (body += text));
       request.on('end', () => {
-        const asked = { method: request.method ?? '', path: decodeURIComponent((request.url ?? '').replaceAll('+', ' ')), body };
+        const path = decodeURIComponent((request.url ?? '').replaceAll('+', ' '));
+        const asked = { method: request.method ?? '', path, body, headers: request.headers };
         this.asked.push(asked);
         this.waiting = this.waiting.filter(({ fits, resolve }) => !fits(asked) || (resolve(), false));
-        const served = this.answer(asked);
-        if (served === 'held') return;
-        const text = typeof served.body === 'string' ? served.body : JSON.stringify(served.body);
-        response.writeHead(served.status ?? 200, { 'content-type': served.type ?? 'application/json' }).end(text);
+        // An answer that is not made breaks the connection, which whoever asked is told of.
+        Promise.resolve(this.answer(asked)).then(
+          (served) => send(response, served),
+          (error: Error) => response.destroy(error),
+        );
       });
     });
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
     this.server = server;
     this.port = (server.address() as AddressInfo).port;
   }
+}
+
+function send(response: ServerResponse, served: Served): void {
+  if (served === 'held') return;
+  if (served === 'cut') return void response.destroy();
+  const text = typeof served.body === 'string' ? served.body : JSON.stringify(served.body);
+  response.writeHead(served.status ?? 200, { 'content-type': served.type ?? 'application/json' }).end(text);
 }

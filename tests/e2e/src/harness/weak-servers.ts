@@ -1,3 +1,4 @@
+import { mcpServer } from './mcp-server.js';
 import { StoppableServer, type Asked, type Served } from './stoppable-server.js';
 
 /** Part of a query that is taken and never answered. */
@@ -19,29 +20,6 @@ export function searchServer(pages: Readonly<Record<string, string>>): Promise<S
   return StoppableServer.start(answer).then((one) => (server = one));
 }
 
-interface Message {
-  readonly id?: number;
-  readonly method: string;
-}
-
-/** An MCP server over streamable HTTP, without sessions, with one tool whose calls are never answered. */
+/** An MCP server with one tool whose calls are never answered. */
 export const toolServer = (tool: string): Promise<StoppableServer> =>
-  StoppableServer.start(({ method, body }) => {
-    if (method !== 'POST') return { status: 405, body: {} };
-    const { id, method: asked } = JSON.parse(body) as Message;
-    const result = (value: object): Served => ({ body: { jsonrpc: '2.0', id, result: value } });
-    switch (asked) {
-      case 'initialize':
-        return result({ protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'weak', version: '1' } });
-      case 'tools/list':
-        return result({
-          tools: [
-            { name: tool, description: 'Weighs a thing.', inputSchema: { type: 'object', properties: { thing: { type: 'string' } } } },
-          ],
-        });
-      case 'tools/call':
-        return 'held';
-      default:
-        return id === undefined ? { status: 202, body: '', type: 'text/plain' } : result({});
-    }
-  });
+  mcpServer('weak', { [tool]: { description: 'Weighs a thing.', properties: { thing: { type: 'string' } }, run: () => 'held' } });

@@ -2,7 +2,8 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { textOf as contentText } from '../model-server/script.js';
 import type { RecordedCall, ScriptedChunk, ScriptedModelServer, ScriptedReply, ScriptedRequest, ScriptedStep } from '../index.js';
 
-export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner' | 'direct';
+export type Role =
+  'planner' | 'waves' | 'expert' | 'assessor' | 'composer' | 'thinker' | 'adviser' | 'scorer' | 'critic' | 'learner' | 'direct';
 
 type Messages = ScriptedRequest['messages'];
 const textOf = (messages: Messages): string => messages.map((message) => contentText(message.content)).join('\n');
@@ -13,7 +14,7 @@ export function roleOf({ messages }: { readonly messages: Messages }): Role {
     .filter(({ role }) => role === 'system')
     .map(({ content }) => contentText(content))
     .join('\n');
-  const named = (['planner', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) =>
+  const named = (['planner', 'waves', 'assessor', 'composer', 'thinker', 'adviser', 'scorer', 'critic', 'learner'] as const).find((role) =>
     system.includes(marks.roles[role]),
   );
   if (named) return named;
@@ -39,9 +40,24 @@ export interface Task {
 export const research = (id: string, query: string): Task => ({ id, task: `find: ${query}`, capability: 'research', search_query: query });
 export const expert = (id: string, task: string, category = 'general'): Task => ({ id, task, capability: `expert.${category}` });
 
+/** One wave as the planner of `waves` writes it. */
+export interface Wave {
+  readonly status: 'continue' | 'done';
+  readonly action: string;
+  readonly slots?: Readonly<Record<string, unknown>>;
+  readonly tools: readonly {
+    readonly id: string;
+    readonly tool: string;
+    readonly args: Readonly<Record<string, unknown>>;
+    readonly needs?: readonly string[];
+  }[];
+  readonly reasoning: string;
+}
+
 /** What every scripted call costs, so that sums are exact and no two roles look alike. */
 export const price: Readonly<Record<Exclude<Role, 'direct'>, { prompt_tokens: number; completion_tokens: number }>> = {
   planner: { prompt_tokens: 101, completion_tokens: 11 },
+  waves: { prompt_tokens: 151, completion_tokens: 17 },
   expert: { prompt_tokens: 203, completion_tokens: 23 },
   assessor: { prompt_tokens: 307, completion_tokens: 37 },
   composer: { prompt_tokens: 509, completion_tokens: 53 },
@@ -86,6 +102,17 @@ export class CommitteeScript {
   planner(reply: ScriptedReply, { iteration = 0, times }: { iteration?: number; times?: number } = {}): this {
     return this.step('planner', `plan ${iteration}`, reply, (request) => iterationOf(request) === iteration, times);
   }
+  /** What the planner of `waves` says next: its plan, perhaps made of what its prompt holds, or any reply. */
+  wave(says: Wave | ((prompt: string) => Wave) | ScriptedReply, times?: number): this {
+    const written = (wave: Wave): ScriptedReply => ({ text: JSON.stringify(wave), usage: price.waves });
+    const reply =
+      typeof says === 'function'
+        ? (request: ScriptedRequest): ScriptedReply => written(says(textOf(request.messages)))
+        : 'tools' in says
+          ? written(says)
+          : says;
+    return this.step('waves', 'next wave', reply, undefined, times);
+  }
   expert(text: string, options: { confidence?: number; task?: string; when?: Promise<unknown> } = {}): this {
     const reply = `${text}\nFINDING: ${text}\nCONFIDENCE: ${options.confidence ?? 0.6}\nGAPS: none\nREFER: none`;
     return this.expertReply({ chunks: [{ text: reply, ...gate(options.when) }], usage: price.expert }, options.task);
@@ -116,7 +143,7 @@ export class CommitteeScript {
   private step(
     role: Role,
     name: string,
-    reply: ScriptedReply,
+    reply: ScriptedStep['reply'],
     fits: (request: ScriptedRequest) => boolean = () => true,
     times?: number,
   ): this {

@@ -1,5 +1,5 @@
 export { repeatedFinished, streamFaults } from './checks.js';
-export { CommitteeScript, expert, latch, price, research, roleOf, type Role, type Task } from './committee-script.js';
+export { CommitteeScript, expert, latch, price, research, roleOf, type Role, type Task, type Wave } from './committee-script.js';
 export { inventedName, twoHops, type TwoHops } from './corpus.js';
 export {
   adminKey,
@@ -26,5 +26,6 @@ export {
   startRun,
   user,
 } from './http.js';
+export { keptText } from './kept.js';
 export { allMetrics, parseMetrics, sumOf, type Sample } from './metrics.js';
 export { cleared, freePorts, removeTraces, stackAddresses, workspaceRoot, type Stack } from './stack.js';

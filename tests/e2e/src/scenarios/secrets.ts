@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { byAdmin, type Engine, keptText, runEvents } from '@conclave/test-support/system';
+import { wave, WaveScript } from './wave-script.js';
+
+/** Values that only the tool servers may see. `variables`: the names they go by in the environment of the system. */
+export function secretScenarios(engine: () => Engine, variables: Readonly<Record<string, string>>): void {
+  describe('the secrets of tool servers', () => {
+    it('reach their servers, and no prompt, stream, log, view, metric or record', async () => {
+      const [token] = Object.keys(variables) as [string];
+      const stay = { check_in: '2026-12-04', check_out: '2026-12-05' };
+      const s = new WaveScript(engine(), 'Which rooms does the token open?')
+        .wave(
+          wave(
+            'continue',
+            `Asks with the token $${token}`,
+            ['a1', 'pms.get_availability', stay],
+            ['a2', 'pms.get_availability', { ...stay, check_in: `\${${token}}` }],
+            ['a3', 'pms.get_availability', { ...stay, token: `$${token}` }],
+            ['a4', 'stock.locate', { item: `$${token}` }],
+          ),
+        )
+        .wave(wave('done', 'Has them'))
+        .answer([`Those of $${token}.`]);
+      const { chat, run } = await s.answered('hotel');
+      const entries = await runEvents(engine().url(), chat.runId);
+      const metrics = await Promise.all(
+        engine()
+          .metricUrls()
+          .map(async (url) => (await fetch(`${url}/metrics`, { headers: byAdmin })).text()),
+      );
+      const seen: Readonly<Record<string, string>> = {
+        prompts: JSON.stringify(engine().models.calls),
+        stream: JSON.stringify(chat.chunks),
+        entries: JSON.stringify(entries),
+        view: JSON.stringify(run),
+        output: engine().output(),
+        history: JSON.stringify(engine().history()),
+        metrics: metrics.join('\n'),
+        records: await keptText(engine()),
+      };
+      // What was looked into is what holds the results, which there would be none of without the token.
+      for (const place of ['prompts', 'records']) expect([place, seen[place]!.includes('price_per_night')]).toEqual([place, true]);
+      for (const [name, secret] of Object.entries(variables))
+        for (const [place, text] of Object.entries(seen)) expect([name, place, text.includes(secret)]).toEqual([name, place, false]);
+    });
+  });
+}

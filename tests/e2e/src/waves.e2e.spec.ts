@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Supervised, until } from '@conclave/test-support';
+import { ask, cleared, Engine, freePorts, plainTemplate, readRun, user, workspaceRoot } from '@conclave/test-support/system';
+import { Warehouse, warehouseKey } from './harness/warehouse.js';
+import { hotelScenarios } from './scenarios/hotel.js';
+import { secretScenarios } from './scenarios/secrets.js';
+import { plannedIn, wave, WaveScript, wavesIn } from './scenarios/wave-script.js';
+import { waveScenarios } from './scenarios/waves.js';
+
+const example = join(workspaceRoot, 'examples/hotel');
+const hotelTools = ['calendar.check_is_weekend(', 'calendar.resolve_date_hint(', 'calendar.resolve_holiday(', 'pms.get_availability('];
+const secrets = { PMS_TOKEN: 'pms-canary-2f90b1', STOCK_KEY: warehouseKey.value };
+const hotelServer = (name: string) => ({ command: process.execPath, args: [join(example, 'server.mjs'), name], allow: true });
+const caches = { answer: false, semantic: false, plan: false, search: false };
+
+// One system for two worlds of tools, the one of the worked example and an invented one: each scenario is told apart by its question.
+let engine: Engine;
+let warehouse: Warehouse;
+
+beforeAll(async () => {
+  warehouse = await Warehouse.open();
+  engine = await Engine.start({
+    configuration: {
+      templates: {
+        // As the example has it, and one that has all that costs a committee calls.
+        hotel: { strategy: 'waves', capabilities: ['mcp'], caches, learn: 'off' },
+        stock: { ...plainTemplate, strategy: 'waves', capabilities: ['mcp'], task_timeout_s: 10 },
+        shared: { ...plainTemplate, strategy: 'single-pass', split: { template: 'stock', share: 1 } },
+      },
+      mcp: {
+        precision: { enabled: false },
+        calendar: hotelServer('calendar'),
+        pms: { ...hotelServer('pms'), env: { PMS_TOKEN: 'PMS_TOKEN' } },
+        stock: { url: warehouse.url, headers_env: { [warehouseKey.name]: 'STOCK_KEY' } },
+      },
+    },
+    env: secrets,
+  });
+  await toolsOffered([...hotelTools, 'stock.count(']);
+});
+afterAll(async () => {
+  await engine?.stop();
+  await warehouse?.close();
+});
+let known = 0;
+afterEach(() => {
+  const violations = engine?.models.violations().slice(known) ?? [];
+  known += violations.length;
+  if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
+});
+
+/** Servers are asked for their tools beside the start: waits until the planner is told of these. */
+async function toolsOffered(tools: readonly string[]): Promise<void> {
+  const s = new WaveScript(engine, 'Which tools are there?');
+  s.wave(wave('done', 'There is nothing to look up.'), Infinity).composer({ text: 'These.' }, Infinity);
+  await until(
+    'the tools in the prompt of the planner',
+    async () => {
+      await ask(engine.url(), { model: 'hotel', messages: user(s.question) });
+      return tools.every((tool) => s.prompts.at(-1)?.includes(tool));
+    },
+    { timeoutMs: 30_000, everyMs: 200 },
+  );
+}
+
+hotelScenarios(() => engine);
+waveScenarios(
+  () => engine,
+  () => warehouse,
+);
+secretScenarios(() => engine, secrets);
+
+describe('the example of the hotel', () => {
+  it('starts as its README says, and its questions take the waves and planning calls that stand there', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'conclave-example-'));
+    const [port, modelPort] = await freePorts(2);
+    const url = `http://127.0.0.1:${port}`;
+    const model = await Supervised.start({
+      name: 'the stand-in for a model',
+      args: [join(example, 'model.mjs'), String(modelPort)],
+      ready: /^OPENAI_BASE_URL=/m,
+    });
+    const env = {
+      CONCLAVE_CONFIG: 'examples/hotel/conclave.yaml',
+      PMS_TOKEN: secrets.PMS_TOKEN,
+      OPENAI_BASE_URL: `http://127.0.0.1:${modelPort}/v1`,
+    };
+    const system = await Supervised.start({
+      name: 'the example',
+      args: [join(workspaceRoot, 'dist/standalone.js')],
+      cwd: workspaceRoot,
+      env: { ...cleared, ...env, CONCLAVE_HOME: home, PORT: String(port) },
+      ready: `${url}/health/ready`,
+      readyTimeoutMs: 60_000,
+    });
+    try {
+      const answered = async (question: string) => {
+        const { status, body } = await ask(url, { model: 'hotel', messages: user(question) });
+        const run = await readRun(url, body.conclave!.run_id);
+        const text = String(body.choices[0]!.message.content);
+        return { status, text, waves: wavesIn(run), planned: plannedIn(run), outcome: run.outcome };
+      };
+      await until('the tools of its servers', async () => (await answered('Is tomorrow free?')).text.includes('standard'), {
+        timeoutMs: 30_000,
+      });
+      const figures = { status: 200, outcome: 'completed' };
+      expect(await answered('one night in Hanukkah')).toMatchObject({ ...figures, waves: [['holiday1'], ['rooms1']], planned: 3 });
+      const both = await answered('I need availability for Hanukkah and also next weekend');
+      expect(both).toMatchObject({
+        ...figures,
+        waves: [expect.arrayContaining(['holiday1', 'hint1']), expect.arrayContaining(['rooms1', 'rooms2'])],
+        planned: 3,
+      });
+      expect(both.text).toMatch(/2026-12-04 to 2026-12-05: 5 standard[^]*2025-01-17 to 2025-01-19: 2 standard/);
+      expect(await answered('January 17-19')).toMatchObject({ ...figures, waves: [['rooms1']], planned: 2 });
+      expect(system.output()).not.toContain(secrets.PMS_TOKEN);
+    } finally {
+      await system.stop();
+      await model.stop();
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+});

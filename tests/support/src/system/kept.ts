@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { Kafka, logLevel } from 'kafkajs';
+import { until } from '../index.js';
+import type { Engine } from './engine.js';
+import type { Stack } from './stack.js';
+
+/**
+ * All that a running system keeps, read past the product: the files of its data folder, or the records of its topics and the values of its
+ * keys.
+ */
+export async function keptText({ home, stack, prefix }: Engine): Promise<string> {
+  if (stack) return (await Promise.all([recordsOf(stack, prefix), valuesOf(stack, prefix)])).join('\n');
+  const files = (readdirSync(home, { recursive: true }) as string[]).map((name) => join(home, name));
+  return files
+    .filter((file) => statSync(file).isFile())
+    .map((file) => readFileSync(file, 'latin1'))
+    .join('\n');
+}
+
+async function recordsOf(stack: Stack, prefix: string): Promise<string> {
+  const kafka = new Kafka({ brokers: stack.KAFKA_BROKERS.split(','), clientId: 'tests-reading', logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  const consumer = kafka.consumer({ groupId: `${prefix}reading`, allowAutoTopicCreation: false });
+  try {
+    await Promise.all([admin.connect(), consumer.connect()]);
+    const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+    const offsets = (await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)))).flat();
+    const all = offsets.reduce((sum, { high, low }) => sum + Number(high) - Number(low), 0);
+    const read: string[] = [];
+    await consumer.subscribe({ topics, fromBeginning: true });
+    await consumer.run({
+      eachMessage: ({ message: { key, value, headers } }) => {
+        read.push([key, value, ...Object.values(headers ?? {})].map(String).join(' '));
+        return Promise.resolve();
+      },
+    });
+    await until(`${all} records of ${topics.length} topics`, () => read.length >= all, { timeoutMs: 30_000, everyMs: 50 });
+    return read.join('\n');
+  } finally {
+    await Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
+  }
+}
+
+async function valuesOf(stack: Stack, prefix: string): Promise<string> {
+  const redis = new Redis(stack.REDIS_URL);
+  const readers: Readonly<Record<string, (key: string) => Promise<unknown>>> = {
+    string: (key) => redis.get(key),
+    hash: (key) => redis.hgetall(key),
+    list: (key) => redis.lrange(key, 0, -1),
+    set: (key) => redis.smembers(key),
+    zset: (key) => redis.zrange(key, '0', '-1'),
+    stream: (key) => redis.xrange(key, '-', '+'),
+    // A key whose time was over meanwhile.
+    none: () => Promise.resolve(null),
+  };
+  try {
+    const read: string[] = [];
+    let cursor = '0';
+    do {
+      const [next, keys] = await redis.scan(cursor, 'MATCH', `*${prefix}*`, 'COUNT', 1_000);
+      for (const key of keys) read.push(key, JSON.stringify(await readers[await redis.type(key)]!(key)));
+      cursor = next;
+    } while (cursor !== '0');
+    return read.join('\n');
+  } finally {
+    await redis.quit();
+  }
+}

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { defineCapability, type CapabilityDeclaration } from '../capabilities/declaration.js';
 import { faultsOf } from '../asks/json-form.js';
 

@@ -39,12 +39,7 @@ export { expertPrompt } from './prompts/expert-prompt.js';
 export { asData, bounded, dataRule, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
-export {
-  describeCapability,
-  type ExtensionCapability,
-  type Found,
-  type GivenTask,
-} from './extension/describe-capability.js';
+export { describeCapability, type ExtensionCapability, type Found, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';
 export { addStrategy, commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';

@@ -13,10 +13,7 @@ const shipped: readonly CapabilityDeclaration[] = [research, math, mcp, graph, c
 const added: ExtensionCapability[] = [];
 
 /** Capabilities there are, by name and by the names that models use. */
-export const declaredCapabilities = (): readonly CapabilityDeclaration[] => [
-  ...shipped,
-  ...added.map(({ declaration }) => declaration),
-];
+export const declaredCapabilities = (): readonly CapabilityDeclaration[] => [...shipped, ...added.map(({ declaration }) => declaration)];
 
 /** Undefined for one that nobody has declared. */
 export const capabilityOf = (name: string): CapabilityDeclaration | undefined =>

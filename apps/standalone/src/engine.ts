@@ -31,6 +31,8 @@ export interface Engine {
   readonly gateway: INestApplication;
   readonly ports: OpenedPorts;
   readonly catalogue: TemplateCatalogue;
+  /** Settles when the tools of the configured servers are in the templates, or their servers were asked in vain. Never rejects. */
+  readonly toolsListed: Promise<void>;
   /** Ends streams, finishes or hands back tasks, closes the stores. The same promise for every caller. */
   close(): Promise<void>;
 }
@@ -92,7 +94,8 @@ export async function openEngine({ loaded, observers, doors, localServers }: Eng
     // Last: the programs of tool servers start beside what people wait for, not before it.
     const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
     shutdown.add('tool offers', () => published.close());
-    return { gateway, ports, catalogue, close: () => (readiness.stopping(), shutdown.run()) };
+    const toolsListed = published.asked.then(() => catalogue.refresh());
+    return { gateway, ports, catalogue, toolsListed, close: () => (readiness.stopping(), shutdown.run()) };
   } catch (error) {
     await shutdown.run();
     throw error;

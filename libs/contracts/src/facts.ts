@@ -45,12 +45,13 @@ export const factSpecs = [
       at: Timestamp,
       strategy: z.string(),
       maxRounds: z.int().describe('rounds it may take, the first pass included'),
+      round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
       request: PlanRequested.schema,
     },
-    ({ request, strategy, maxRounds }) =>
-      `The run began with the strategy ${strategy} and up to ${counted(maxRounds, 'round')}: ${bounded(request.goal, shownText)}`,
-    ({ request, strategy, maxRounds }) => [
-      { kind: 'run.started', template: request.template.id, strategy, maxRounds, question: request.goal },
+    ({ request, strategy, maxRounds, round }) =>
+      `The run began with the strategy ${strategy} and up to ${counted(maxRounds, round ?? 'round')}: ${bounded(request.goal, shownText)}`,
+    ({ request, strategy, maxRounds, round }) => [
+      { kind: 'run.started', template: request.template.id, strategy, maxRounds, ...(round ? { round } : {}), question: request.goal },
     ],
   ),
   defineFact(
@@ -197,6 +198,7 @@ export const factSpecs = [
         .object({
           epoch: z.int(),
           fallback: z.boolean(),
+          says: z.string().optional().describe('what the planner says that it does'),
           tasks: z.array(z.object({ taskId: z.string(), capability: z.string(), task: z.string(), needs: z.array(z.string()) })),
         })
         .optional()

@@ -118,6 +118,7 @@ export {
   RunList,
   RunRequest,
   RunView,
+  type TaskView,
   SkillApproval,
   SkillChange,
   SkillItem,

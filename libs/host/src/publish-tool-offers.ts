@@ -16,6 +16,8 @@ export interface OfferParts {
 }
 
 export interface PublishedOffers {
+  /** Settles when servers were asked for the first time, whatever came of it. Never rejects. */
+  readonly asked: Promise<void>;
   /** Waits for a look that is under way. */
   close(): Promise<void>;
 }
@@ -46,8 +48,10 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
       looking = look();
     }, wait).unref();
   };
-  let looking = look();
+  const asked = look();
+  let looking = asked;
   return {
+    asked,
     close: async () => {
       closed = true;
       clearTimeout(timer);

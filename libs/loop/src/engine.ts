@@ -97,7 +97,9 @@ function settle(turning: Turning): void {
 
 function begin(turning: Turning, request: PlanRequested['data']): void {
   const { strategy } = request.template;
-  const started = { kind: 'RunStarted', at: turning.now, strategy, maxRounds: 1, request } as const;
+  const { roundName } = turning.strategies(strategy);
+  const named = roundName ? { round: roundName } : {};
+  const started = { kind: 'RunStarted', at: turning.now, strategy, maxRounds: 1, ...named, request } as const;
   const bare = evolve(null, started, turning.strategies);
   const own = turning.strategies(strategy).initial(viewOf(bare, turning.strategies, null));
   turning.put({ ...started, maxRounds: limitsOf({ ...bare, own }, turning.strategies).rounds });

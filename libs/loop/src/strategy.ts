@@ -118,6 +118,8 @@ export interface Strategy<Own = unknown> {
   evolve?(own: Own, fact: RunFact, view: View<Own>): Own;
   /** What a task works on, made when everything that it needs is settled. */
   task(view: View<Own>, ref: string, task: TaskState): TaskInputDraft;
+  /** What a plan says that it does, for people; absent where its tasks say it. */
+  announces?(plan: PlanCreated['data']): string | undefined;
   onPlan(view: View<Own>, plan: PlanCreated['data']): readonly Move[];
   /** Before the barrier of the round. */
   onResult?(view: View<Own>, ref: string, task: TaskState): readonly Move[];

@@ -39,10 +39,11 @@ function turn(turning: Turning, owed: Owed): void {
   if (owed.hook === 'plan') {
     const plan = run.plan!;
     const moves = strategy.onPlan(view, plan);
+    const says = strategy.announces?.(plan);
     turning.put({
       kind: 'Turn',
       hook: 'plan',
-      plan: { epoch: run.epoch, fallback: plan.fallback, tasks: announced(run.runId, run.epoch, moves) },
+      plan: { epoch: run.epoch, fallback: plan.fallback, ...(says ? { says } : {}), tasks: announced(run.runId, run.epoch, moves) },
     });
     return apply(turning, moves);
   }

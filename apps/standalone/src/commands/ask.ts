@@ -1,7 +1,8 @@
 import { text } from 'node:stream/consumers';
-import { openObservers, type Loaded } from '@conclave/platform';
+import { openObservers, within, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
-import { openEngine } from '../engine.js';
+import { knownStrategy } from '@conclave/strategies';
+import { openEngine, type Engine } from '../engine.js';
 import { listen } from '../listen.js';
 import { openOwnDoors } from '../own-doors.js';
 import { GatewayClient } from './gateway-client.js';
@@ -73,6 +74,10 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
   try {
     const { choice } = engine.catalogue.found();
     if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
+    if (callsTools(engine, options.model)) {
+      options.progress.write('(waiting for the tool servers)\n');
+      await within(toolsMs, engine.toolsListed, () => undefined);
+    }
     const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
     // Who may read the configuration may ask by any of its keys.
     return await follow(
@@ -83,6 +88,16 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
   } finally {
     await engine.close();
   }
+}
+
+/** How long tool servers may take to say what they offer before a question goes on without them. */
+const toolsMs = 15_000;
+
+/** Whether the template plans calls of tools and there are none yet; some templates are there only once there are tools. */
+function callsTools({ catalogue }: Engine, model: string): boolean {
+  const named = catalogue.resolve(model);
+  if (named?.kind !== 'template') return named === null;
+  return (knownStrategy(named.template.strategy)?.callsTools ?? false) && (named.template.tools ?? []).length === 0;
 }
 
 async function follow(

@@ -20,6 +20,21 @@ function linesOf(usage: Partial<RunView['usage']>): readonly string[] {
   return text.split('\n').filter((line) => /^(Usage|Recorded)/.test(line));
 }
 
+describe('a wave of a run in the terminal', () => {
+  it('says what its plan says, and what was called with what and answered what', () => {
+    const run = RunView.parse(describeRun(step(null, request, 1, strategyOf)!.next, strategyOf));
+    const call = { tool: 'pms.rooms', args: { nights: 2 }, result: 'three\nrooms' };
+    const task = {
+      ...{ id: `${runId}/0/a`, capability: 'mcp', task: 'Call', needs: [], status: 'ok', confidence: null, model: null, facts: 1, gaps: [] },
+      ...{ usage: used, durationMs: 1, failure: null, call },
+    };
+    const plan = { status: 'done', action: 'Asking for rooms', slots: {}, reasoning: '' };
+    const text = runText({ ...run, rounds: [{ epoch: 0, fallback: false, planUsage: used, plan, tasks: [task] }] });
+    expect(text).toMatch(/action +Asking for rooms\n/);
+    expect(text).toContain('    pms.rooms {"nights":2}\n    -> three rooms\n');
+  });
+});
+
 describe('the usage of a run in the terminal', () => {
   it('is one line where the run has counted every call', () => {
     expect(linesOf({ recorded: used })).toEqual(['Usage     5 calls, 400 prompt and 80 completion tokens']);

@@ -1,4 +1,4 @@
-import type { RunView, Usage } from '@conclave/contracts';
+import type { RunView, TaskView, Usage } from '@conclave/contracts';
 import { short } from '@conclave/platform';
 import type { GatewayClient } from './gateway-client.js';
 import { localTask } from './run-printer.js';
@@ -36,12 +36,13 @@ export function runText(run: RunView): string {
     `${run.id}  ${run.template.id} (${run.template.strategy}, version ${run.template.version})`,
     `Question  ${short(run.question, 400)}`,
     `Status    ${run.status}${run.reason ? `: ${run.reason}` : ''}`,
-    ...run.rounds.flatMap(({ epoch, tasks, fallback }) => [
+    ...run.rounds.flatMap(({ epoch, tasks, fallback, plan }) => [
       `Round ${epoch}${fallback ? ' (fallback plan)' : ''}`,
-      ...tasks.map(
-        (task) =>
-          `  ${localTask(task.id).padEnd(18)} ${task.capability.padEnd(22)} ${task.status.padEnd(11)} ${task.model ?? ''}${task.failure ? ` ${short(task.failure.message, 80)}` : ''}`,
-      ),
+      ...planLines(plan ?? {}),
+      ...tasks.flatMap((task) => [
+        `  ${localTask(task.id).padEnd(18)} ${task.capability.padEnd(22)} ${task.status.padEnd(11)} ${task.model ?? ''}${task.failure ? ` ${short(task.failure.message, 80)}` : ''}`,
+        ...callLines(task.call),
+      ]),
     ]),
     ...run.decisions.map(({ epoch, sentence }) => `Decision  round ${epoch}: ${sentence}`),
     ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
@@ -52,6 +53,21 @@ export function runText(run: RunView): string {
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** What a plan says beside its tasks, where it is text. */
+const planLines = (plan: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(plan).flatMap(([name, value]) =>
+    typeof value === 'string' && value !== '' ? [`  ${name.padEnd(18)} ${short(value, 200)}`] : [],
+  );
+
+/** What was called, and what it answered. */
+const callLines = (call: TaskView['call']): readonly string[] =>
+  call
+    ? [
+        `    ${call.tool} ${short(JSON.stringify(call.args), 160)}`,
+        ...(call.result ? [`    -> ${short(call.result.replace(/\s+/g, ' '), 160)}`] : []),
+      ]
+    : [];
 
 const usageText = ({ calls, prompt, completion, cost, estimated }: Usage): string =>
   `${calls} calls, ${prompt} prompt and ${completion} completion tokens${estimated ? ' (estimated)' : ''}${cost > 0 ? `, cost ${cost.toFixed(4)}` : ''}`;

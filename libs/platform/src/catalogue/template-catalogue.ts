@@ -25,6 +25,8 @@ export interface TemplateCatalogue {
   waitsFor(name: string): Promise<string | null>;
   /** Waits, a second at most, until settings that were changed two seconds ago are in the templates. Never rejects. */
   upToDate(): Promise<void>;
+  /** Reads the settings again now, for whoever knows that they have changed. Never rejects. */
+  refresh(): Promise<void>;
   describeModels(): Promise<readonly NamedModel[]>;
   /** What was found when it was resolved last, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
@@ -85,8 +87,8 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   let offersAt = performance.now();
   let reading: Promise<void> | null = null;
   /** A store that does not answer leaves the templates as they are. */
-  const readOffers = (): void => {
-    if (!options.offers || reading || performance.now() - offersAt < offersMs) return;
+  const readOffers = (afterMs = offersMs): void => {
+    if (!options.offers || reading || performance.now() - offersAt < afterMs) return;
     reading = options
       .offers()
       .then(async (next) => {
@@ -133,6 +135,11 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     upToDate: async () => {
       readOffers();
       if (reading) await within(patienceMs, reading, () => undefined);
+    },
+    refresh: async () => {
+      await reading;
+      readOffers(0);
+      await reading;
     },
     describeModels: async () => {
       const models = await options.models.list();

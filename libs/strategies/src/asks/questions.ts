@@ -50,7 +50,8 @@ export const synthesisQuestion = of({
   unreadable: null,
   lines: {
     codes: { prompt: 'merger.prompt', response: 'merger.response' },
-    asks: ({ facts, answers }) => `Writes it from ${counted(facts.length, 'fact')} and ${counted(answers.length, 'answer')} of experts`,
+    asks: ({ facts, answers }) =>
+      `Writes it from ${counted(facts.length, 'fact')}${answers.length > 0 ? ` and ${counted(answers.length, 'answer')} of experts` : ''}`,
     says: ({ text, sources }) => `It is written: ${counted(text.length, 'character')}, ${counted(sources.length, 'citation')}`,
   },
   result: ({ sources, ...output }) => ({ status: 'ok', output, sources }),

@@ -132,8 +132,9 @@ export const waves: AskingStrategy<Own> = {
     return { ...own, said: [...own.said, said], slots: { ...own.slots, ...said.slots } };
   },
   task: taskInput,
+  announces: ({ content }) => WaveContent.safeParse(content).data?.action,
   onPlan: (view, { tasks }) => [{ do: 'dispatch', tasks: tasks.map((task) => wishOf(view, task)) }],
-  next: ({ run, own }): readonly Move[] => {
+  next: ({ run, own, lastRound }): readonly Move[] => {
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];
       const mayWrite = own.unwritten === null && (own.said.length > 0 || run.memory.facts.length > 0);
@@ -142,7 +143,9 @@ export const waves: AskingStrategy<Own> = {
     if (run.plan === null) return [{ do: 'plan' }];
     const isDone = own.said.at(-1)!.status === 'done' || run.plan.tasks.length === 0;
     if (isDone) return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
-    return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'continue', open: 'the planner wanted more calls' } }];
+    // Only where no wave is left does something stay open.
+    const open = lastRound ? { open: 'the planner wanted more calls' } : {};
+    return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'continue', ...open } }];
   },
   onDecided: () => [{ do: 'plan' }],
   lastAnswer: ({ own, run }) => {

@@ -9,6 +9,12 @@ const cases: readonly (readonly [StreamBody, string | null])[] = [
     { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 4, question: 'Why?' },
     '🎯 conclave: strategy agentic, up to 3 re-plans',
   ],
+  [
+    { kind: 'run.started', template: 'hotel', strategy: 'waves', maxRounds: 5, round: 'wave', question: 'Why?' },
+    '🎯 hotel: strategy waves, up to 5 waves',
+  ],
+  [{ kind: 'plan.ready', epoch: 1, fallback: false, says: 'Asking\nfor rooms', tasks: [] }, '📋 Plan: Asking for rooms (0 tasks)'],
+  [{ kind: 'replanning', iteration: 1, max: 4, gap: '', round: 'wave' }, '🌊 Wave 2 of at most 5'],
   [{ kind: 'planning', epoch: 0, iteration: 0, max: 3 }, '📋 Planning'],
   [
     {

@@ -40,11 +40,13 @@ export const outcomeWords: Readonly<Record<Outcome, string>> = {
 };
 
 const lines: Lines = {
-  'run.started': ({ template, strategy, maxRounds }) =>
-    `🎯 ${template}: strategy ${strategy}${maxRounds > 1 ? `, up to ${counted(maxRounds - 1, 're-plan')}` : ''}`,
+  'run.started': ({ template, strategy, maxRounds, round }) => {
+    const most = round ? counted(maxRounds, round) : counted(maxRounds - 1, 're-plan');
+    return `🎯 ${template}: strategy ${strategy}${maxRounds > 1 ? `, up to ${most}` : ''}`;
+  },
   planning: ({ epoch }) => (epoch === 0 ? '📋 Planning' : '📋 Planning how to close the gap'),
-  'plan.ready': ({ tasks, fallback }) => [
-    `📋 Plan: ${counted(tasks.length, 'task')}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
+  'plan.ready': ({ tasks, fallback, says }) => [
+    `📋 Plan: ${says ? `${phrase(says)} (${counted(tasks.length, 'task')})` : counted(tasks.length, 'task')}${fallback ? ' (one general task, because no usable plan came)' : ''}`,
     ...tasks.map(
       ({ taskId, capability, task, needs }) =>
         `${localOf(taskId)} · ${nameOf(capability)}: ${phrase(task)}${needs.length > 0 ? ` (after ${needs.map(localOf).join(', ')})` : ''}`,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { jest as program } from '../tests/support/jest/run.mjs';
-import { runInGroup } from './process-group.mjs';
+import { runInGroup } from '../tests/support/jest/process-group.mjs';
 import { levels, specFiles } from '../tests/support/jest/levels.mjs';
 import { workspaceRoot } from './workspace.mjs';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import ts from 'typescript';
 import { sourceFolders } from '../tests/support/jest/levels.mjs';
-import { runInGroup } from './process-group.mjs';
+import { runInGroup } from '../tests/support/jest/process-group.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(120_000);

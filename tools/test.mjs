@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { runJest } from '../tests/support/jest/run.mjs';
-import { endAllGroups, runInGroup } from './process-group.mjs';
+import { endAllGroups, runInGroup } from '../tests/support/jest/process-group.mjs';
 import { startServers } from '../deploy/stack/test-servers.mjs';
 import { suites } from './suites.mjs';
 import { workspaceRoot } from './workspace.mjs';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { stateFolder } from './settings.mjs';
-import { runInGroup } from '../../tools/process-group.mjs';
+import { runInGroup } from '../../tests/support/jest/process-group.mjs';
 import { workspaceRoot } from '../../tools/workspace.mjs';
 import { provide } from './launch.mjs';
 

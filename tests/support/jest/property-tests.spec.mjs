@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc, * as named from 'fast-check';
-import { runInGroup } from '../../../tools/process-group.mjs';
+import { runInGroup } from './process-group.mjs';
 import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 jest.setTimeout(60_000);

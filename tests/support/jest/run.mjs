@@ -1,7 +1,7 @@
 // Runs Jest, or what runs it, and counts what it did.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { runInGroup } from '../../../tools/process-group.mjs';
+import { runInGroup } from './process-group.mjs';
 import { workspaceRoot } from '../../../tools/workspace.mjs';
 
 export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');

@@ -48,6 +48,8 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   readonly options: z.ZodType<Record<string, unknown>>;
   /** It plans calls of tools by itself: it gets all that are offered, whatever capabilities its template names. */
   readonly callsTools?: boolean;
+  /** Nobody in its runs reads images and files: questions that bring some are refused. */
+  readonly readsNoAttachments?: boolean;
   /** How its plans are asked for; absent where the committee's planner makes them. */
   readonly planAsk?: Ask<PlanAsked, PlanSaid>;
   readonly judges: Readonly<Record<string, AskedJudge<Own>>>;

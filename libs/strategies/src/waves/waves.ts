@@ -112,6 +112,7 @@ export const waves: AskingStrategy<Own> = {
   commands: ['cancel', 'pause', 'resume'],
   options: WavesOptions,
   callsTools: true,
+  readsNoAttachments: true,
   limits: ({ template }) => {
     const rounds = optionsOf(template).max_waves;
     return { rounds, adjusts: rounds - 1, stuck: stuckWaves, stall: null, end: 'limit_reached' };

@@ -125,6 +125,16 @@ describe('images and files that are refused', () => {
     expect((await asks(words('What is this?'), file('text'))).status).toBe(200);
   });
 
+  it('say that runs of the strategy read none', async () => {
+    await world.close();
+    await open({ template: { experts: { general: profile, vision: profile }, strategy: 'waves' } });
+    for (const part of [image, file('text')])
+      expect(await refused(asks(words('What is this?'), part))).toMatchObject({
+        ...{ status: 415, code: 'ATTACHMENT_UNSUPPORTED', param: 'messages[0].content[1]' },
+        message: expect.stringContaining('strategy waves'),
+      });
+  });
+
   it.each([
     ['sound', audio],
     ['a kind nobody knows', { type: 'hologram' }],

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Attachment, estimateTokens, Failure, type Template } from '@conclave/contracts';
-import { canSee } from '@conclave/strategies';
+import { canSee, knownStrategy } from '@conclave/strategies';
 import { UploadQuota } from '../collections/upload-quota.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import type { GivenPart } from './content-parts.js';
@@ -35,6 +35,15 @@ export class Attachments {
   async take({ goal, given }: Asked, template: Template, tenant: string): Promise<readonly Attachment[]> {
     if (given.length === 0) return [];
     const asked = given.filter((one) => this.isAsked(one));
+    const [first] = asked;
+    if (first && knownStrategy(template.strategy)?.readsNoAttachments)
+      throw new Failure(
+        'ATTACHMENT_UNSUPPORTED',
+        `Runs of the template "${template.id}" (strategy ${template.strategy}) read no images and files.`,
+        {
+          param: first.param,
+        },
+      );
     if (asked.length > this.limits.maxAttachments) throw tooLarge(`At most ${this.limits.maxAttachments} are taken.`);
     const placed = asked.map(({ part, param }): Placed => ({ content: readGiven(part, param), param }));
     const bytes = placed.reduce((sum, { content }) => sum + (content.kind === 'address' ? 0 : content.bytes.byteLength), 0);

@@ -1,4 +1,4 @@
-// A worker process of benchmark B2: `worker.mjs sqlite <file> sync|async` or `worker.mjs memory`.
+// A worker process of benchmarks B2 and B2b: `worker.mjs sqlite <file> sync|async [shipped]` or `worker.mjs memory '' '' [shipped]`.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { MemorySaver } from '@langchain/langgraph';
@@ -6,8 +6,10 @@ import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite';
 import Database from 'better-sqlite3';
 import { answer, committeeSteps, hostRounds, instantModels, question } from '../../dist/langgraph-parts.js';
 import { committeeGraph } from './graph.mjs';
+import { shippedGraph } from './shipped-graph.mjs';
 
-const [kind, file, durability = 'async'] = process.argv.slice(2);
+const [kind, file, given, template] = process.argv.slice(2);
+const durability = given || 'async';
 const versionOf = (name) =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`node_modules/${name}/package.json`, import.meta.url)), 'utf8')).version;
 
@@ -26,7 +28,7 @@ function openCheckpointer() {
 
 const store = openCheckpointer();
 const models = instantModels();
-const graph = committeeGraph(committeeSteps(models), store.checkpointer);
+const graph = (template === 'shipped' ? shippedGraph : committeeGraph)(committeeSteps(models), store.checkpointer);
 let runs = 0;
 
 hostRounds({

@@ -1,5 +1,5 @@
 import { memoryOverTime } from './memory-over-time/memory-over-time.js';
-import { overheadPerRun } from './overhead-per-run/overhead-per-run.js';
+import { overheadOfShippedTemplate, overheadPerRun } from './overhead-per-run/overhead-per-run.js';
 import { hopOverKafka } from './hop-over-kafka/hop-over-kafka.js';
 import { throughputByWorkers } from './throughput-by-workers/throughput-by-workers.js';
 import { shortBesideLongTasks } from './short-beside-long-tasks/short-beside-long-tasks.js';
@@ -12,6 +12,7 @@ import type { Benchmark } from './benchmark.js';
 /** Everything `npm run bench` knows, in the order of `all`. */
 export const benchmarks: readonly Benchmark[] = [
   overheadPerRun,
+  overheadOfShippedTemplate,
   hopOverKafka,
   throughputByWorkers,
   shortBesideLongTasks,

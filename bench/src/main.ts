@@ -43,7 +43,8 @@ async function main(): Promise<number> {
       help: { type: 'boolean', short: 'h' },
     },
   });
-  const wanted = positionals.map((id) => id.toUpperCase());
+  const known = (id: string): string => benchmarks.find((one) => one.id.toUpperCase() === id.toUpperCase())?.id ?? id.toUpperCase();
+  const wanted = positionals.map(known);
   const chosen = wanted.includes('ALL') ? benchmarks : benchmarks.filter(({ id }) => wanted.includes(id));
   const unknown = wanted.filter((id) => id !== 'ALL' && !benchmarks.some((benchmark) => benchmark.id === id));
   const rounds = values.rounds === undefined ? undefined : Number(values.rounds);

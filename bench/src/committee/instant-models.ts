@@ -3,6 +3,8 @@ import type { Models } from '@conclave/ports';
 import { replyTo } from './replies.js';
 
 export const instantModel = 'instant@bench';
+/** Answers as at once, and is surer. */
+export const secondModel = 'second@bench';
 
 /** Models that answer at once, in this process. Counts its calls. */
 export interface InstantModels extends Models {
@@ -21,9 +23,9 @@ export function instantModels(): InstantModels {
     ],
     // A limit that is never reached: slots are taken and given back as in production, but nobody waits for one.
     providers: async () => [{ name: 'bench', reachable: true, local: true, paid: false, note: '', maxConcurrency: 1_000 }],
-    call: async ({ messages }, { onDelta }) => {
+    call: async ({ model, messages }, { onDelta }) => {
       calls += 1;
-      const content = replyTo(messages);
+      const content = replyTo(messages, model === secondModel);
       onDelta?.({ content });
       const prompt = messages.reduce((sum, message) => sum + tokens(message.content), 0);
       return {

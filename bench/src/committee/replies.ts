@@ -6,7 +6,7 @@ export interface Message {
   readonly content: string;
 }
 
-export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'direct';
+export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'adviser' | 'scorer' | 'thinker' | 'direct';
 
 /** Experts of every plan. */
 export const categories = ['general', 'math', 'science', 'reasoning'] as const;
@@ -14,6 +14,9 @@ export const categories = ['general', 'math', 'science', 'reasoning'] as const;
 export const rounds = 2;
 /** Planner and assessor once a round, every expert once a round, one composer. */
 export const callsPerRun = rounds * (categories.length + 2) + 1;
+
+/** With a second tier every unsure expert is asked again, and the last round ends with hints, one more try, scores and the thinking step. */
+export const shippedCallsPerRun = rounds * (2 * categories.length + 2) + 5;
 
 export const question = 'How much warmer does a house of stone stay at night than a house of wood, and why?';
 
@@ -35,8 +38,8 @@ const sentences =
   'A light wall follows it at once, and what counts for it is how well it insulates. ' +
   'Over one night the heavy wall therefore falls by a third of what the light one does, as long as neither is heated.';
 
-const expertReply = (category: string, second: boolean): string =>
-  `${sentences}\nFINDING: ${second ? secondRound : 'First look:'} seen from ${category}, mass delays the loss of warmth and insulation limits it.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
+const expertReply = (category: string, second: boolean, confidence: number): string =>
+  `${sentences}\nFINDING: ${second ? secondRound : 'First look:'} seen from ${category}, mass delays the loss of warmth and insulation limits it.\nCONFIDENCE: ${confidence}\nGAPS: none\nREFER: none`;
 
 export const answer = `${sentences} ${sentences}`;
 
@@ -54,25 +57,43 @@ export function roleOf(messages: readonly Message[]): Role {
   if (system.includes(marks.roles.planner)) return 'planner';
   if (system.includes(marks.roles.assessor)) return 'assessor';
   if (system.includes(marks.roles.composer)) return 'composer';
+  const judge = (['adviser', 'scorer', 'thinker'] as const).find((role) => system.includes(marks.roles[role]));
+  if (judge) return judge;
   return categories.some((category) => system.includes(marks.roles.expert(category))) ? 'expert' : 'direct';
 }
 
+/** The second tier is sure but for one category; asked again with hints everybody is. */
+const confidenceOf = (category: string, secondTier: boolean, hinted: boolean): number =>
+  hinted || (secondTier && category !== categories[0]) ? 0.9 : 0.6;
+
 /** What the model says to a prompt: always the same to the same prompt. Throws for a prompt that no committee writes. */
-export function replyTo(messages: readonly Message[]): string {
+export function replyTo(messages: readonly Message[], secondTier = false): string {
   const text = messages.map(({ content }) => content).join('\n');
   switch (roleOf(messages)) {
     case 'planner':
       return planOf(text.includes(marks.replan.instructions));
     case 'expert':
-      return expertReply(
-        categories.find((category) => text.includes(marks.roles.expert(category)))!,
-        text.includes(`${marks.task} ${secondRound}`),
-      );
+      return expertOf(text, secondTier);
     case 'assessor':
       return gapReply(text.includes(secondRound));
     case 'composer':
       return answer;
+    case 'adviser':
+      return JSON.stringify({ hints: [{ task: shownTask(text), hint: 'Say by how much.' }] });
+    case 'scorer':
+      return JSON.stringify({ scores: [{ task: shownTask(text), a: 0.5, b: 0.5 }] });
+    case 'thinker':
+      return sentences;
     case 'direct':
       throw new Error(`The model was asked something that no committee asks: ${text.slice(0, 200)}`);
   }
 }
+
+function expertOf(text: string, secondTier: boolean): string {
+  const category = categories.find((one) => text.includes(marks.roles.expert(one)))!;
+  const confidence = confidenceOf(category, secondTier, text.includes(marks.refinement.hints));
+  return expertReply(category, text.includes(`${marks.task} ${secondRound}`), confidence);
+}
+
+/** The task that a judge was shown. */
+const shownTask = (text: string): string => new RegExp(`${marks.refinement.task} (\\S+)`).exec(text)?.[1] ?? '';

@@ -1,4 +1,4 @@
-import { makeEvent, PlanRequested, type StreamBody } from '@conclave/contracts';
+import { makeEvent, PlanRequested, type StreamBody, type Template } from '@conclave/contracts';
 import type { Ports } from '@conclave/platform';
 import { answer, callsPerRun, question, rounds } from './replies.js';
 import { committeeTemplate } from './template.js';
@@ -16,10 +16,19 @@ export class RunStarter {
   private readonly looks = new Map<string, () => void>();
   private unsubscribe: (() => Promise<void>) | null = null;
 
-  private constructor(private readonly ports: Pick<Ports, 'log' | 'state' | 'stream'>) {}
+  private constructor(
+    private readonly ports: Pick<Ports, 'log' | 'state' | 'stream'>,
+    private readonly template: Template,
+    private readonly calls: number,
+  ) {}
 
-  static async open(ports: Pick<Ports, 'log' | 'state' | 'stream'>): Promise<RunStarter> {
-    const starter = new RunStarter(ports);
+  /** `calls`: how many model calls each run is to make. */
+  static async open(
+    ports: Pick<Ports, 'log' | 'state' | 'stream'>,
+    template = committeeTemplate,
+    calls = callsPerRun,
+  ): Promise<RunStarter> {
+    const starter = new RunStarter(ports, template, calls);
     starter.unsubscribe = await ports.state.hints.subscribe('stream', (runId) => starter.looks.get(runId)?.());
     return starter;
   }
@@ -34,8 +43,8 @@ export class RunStarter {
         goal: question,
         conversation: [],
         system: null,
-        template: committeeTemplate,
-        limits: committeeTemplate.limits,
+        template: this.template,
+        limits: this.template.limits,
         caller: { tenant: 'default', actor: 'bench' },
         answer: {},
         origin: 'runs',
@@ -46,7 +55,7 @@ export class RunStarter {
     await this.ports.state.runs.accept({ header, retryKey: null, openLimit: 1_000 });
     await this.ports.log.publish([header]);
     const end = await ended;
-    if (end.outcome !== 'completed' || end.answer !== answer || end.rounds !== rounds || end.usage.calls !== callsPerRun)
+    if (end.outcome !== 'completed' || end.answer !== answer || end.rounds !== rounds || end.usage.calls !== this.calls)
       throw new Error(`The run ended otherwise than scripted: ${JSON.stringify({ ...end, answer: end.answer?.slice(0, 80) })}`);
   }
 

@@ -1,7 +1,7 @@
 import { defaultLimits, defaultTimeouts, type Template } from '@conclave/contracts';
 import { expertPrompts } from '@conclave/strategies';
 import { categories, rounds } from './replies.js';
-import { instantModel } from './instant-models.js';
+import { instantModel, secondModel } from './instant-models.js';
 
 /** Four experts, one re-plan after the gap check, and a second gap check that is content; limits as shipped. */
 export const committeeTemplate: Template = {
@@ -22,4 +22,17 @@ export const committeeTemplate: Template = {
   progress: 'reasoning',
   prices: {},
   contexts: {},
+};
+
+/** As the shipped template `conclave` has it beside its models: a second tier, one round of refinement, the thinking step of a complex question. */
+export const shippedTemplate: Template = {
+  ...committeeTemplate,
+  id: 'bench-shipped',
+  experts: Object.fromEntries(
+    categories.map((category) => [category, { t1: [instantModel], t2: [secondModel], prompt: expertPrompts[category]! }]),
+  ),
+  complexity: 'complex',
+  thinking: true,
+  refine_rounds: 1,
+  critic: { categories: ['medical_consult', 'legal_advisor'] },
 };

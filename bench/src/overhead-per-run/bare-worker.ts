@@ -6,11 +6,12 @@ import { runBare } from './bare.js';
 
 const models = instantModels();
 const steps = committeeSteps(models);
+const isShipped = process.argv[2] === 'shipped';
 
 hostRounds({
   facts: ['nothing is stored'],
   run: async () => {
-    if ((await runBare(steps)) !== answer) throw new Error('The run ended otherwise than scripted.');
+    if ((await runBare(steps, isShipped)) !== answer) throw new Error('The run ended otherwise than scripted.');
   },
   calls: () => models.calls(),
   close: async () => undefined,

@@ -1,7 +1,19 @@
 import type { Fact, PlannedTask, Verdict } from '@conclave/contracts';
 import { actionOf } from '@conclave/loop';
-import { anyRoom, expertPrompt, gapAsk, planAsk, readExpert, synthesisAsk, type Ask } from '@conclave/strategies';
-import { instantModel, type InstantModels } from '../committee/instant-models.js';
+import {
+  anyRoom,
+  expertPrompt,
+  gapAsk,
+  hintsAsk,
+  planAsk,
+  readExpert,
+  scoreAsk,
+  sureFrom,
+  synthesisAsk,
+  thinkingAsk,
+  type Ask,
+} from '@conclave/strategies';
+import { instantModel, secondModel, type InstantModels } from '../committee/instant-models.js';
 import { question, rounds } from '../committee/replies.js';
 import { committeeTemplate as template } from '../committee/template.js';
 
@@ -10,6 +22,12 @@ export interface ExpertAnswer {
   readonly text: string;
   readonly confidence: number;
   readonly epoch: number;
+}
+/** What an expert was asked, and what came of it. */
+export interface Heard {
+  readonly task: PlannedTask;
+  readonly fact: Fact;
+  readonly answer: ExpertAnswer;
 }
 export interface Gap {
   readonly gap: string;
@@ -21,8 +39,10 @@ export interface Gap {
  * services use, without any engine around them. What holds them together is what a benchmark compares.
  */
 export function committeeSteps(models: InstantModels) {
-  const ask = async (messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[]): Promise<string> =>
-    (await models.call({ model: instantModel, messages, timeoutMs: 60_000 }, { signal: new AbortController().signal })).content;
+  const ask = async (
+    messages: readonly { role: 'system' | 'user' | 'assistant'; content: string }[],
+    model = instantModel,
+  ): Promise<string> => (await models.call({ model, messages, timeoutMs: 60_000 }, { signal: new AbortController().signal })).content;
   const answer = async <In, Out>(asked: Ask<In, Out>, input: In): Promise<Out> => {
     const reading = asked.read({ text: await ask(asked.prompt(input, anyRoom)), cutShort: false }, input);
     if ('faults' in reading) throw new Error(`The reply cannot be used: ${reading.faults.join(' ')}`);
@@ -76,7 +96,8 @@ export function committeeSteps(models: InstantModels) {
       task: PlannedTask,
       round: number,
       evidence: readonly Fact[],
-    ): Promise<{ readonly fact: Fact; readonly answer: ExpertAnswer }> {
+      again: { readonly tier?: 't2'; readonly previous?: string; readonly hints?: string } = {},
+    ): Promise<Heard> {
       const category = task.capability.slice('expert.'.length);
       const prompt = template.experts[category]!.prompt;
       const reply = readExpert(
@@ -90,10 +111,14 @@ export function committeeSteps(models: InstantModels) {
             system: null,
             prompt,
             evidence: [...evidence],
+            previous: again.previous ?? null,
+            hints: again.hints ?? null,
           }),
+          again.tier ? secondModel : instantModel,
         ),
       );
       return {
+        task,
         fact: {
           text: reply.finding,
           source: { kind: 'expert', title: category, url: null },
@@ -104,10 +129,36 @@ export function committeeSteps(models: InstantModels) {
         answer: { category, text: reply.text, confidence: reply.confidence, epoch: round },
       };
     },
+    isUnsure: ({ answer: { confidence } }: Heard): boolean => confidence < sureFrom,
+    /** What unsure experts may do better, by the ids of their tasks. */
+    async advise(unsure: readonly Heard[]): Promise<Readonly<Record<string, string>>> {
+      const answers = unsure.map(({ task, answer }) => ({
+        taskId: task.id,
+        category: answer.category,
+        task: task.task,
+        text: answer.text,
+        gaps: [],
+      }));
+      return (await answer(hintsAsk, { kind: 'hints', question, answers })).hints;
+    },
+    /** Scores of answers before and after, by the ids of their tasks. */
+    async score(pairs: readonly { readonly before: Heard; readonly after: Heard }[]) {
+      const shown = pairs.map(({ before: { task, answer }, after }) => ({
+        taskId: task.id,
+        category: answer.category,
+        task: task.task,
+        before: answer.text,
+        after: after.answer.text,
+      }));
+      return (await answer(scoreAsk, { kind: 'score', question, pairs: shown })).scores;
+    },
+    async think(answers: readonly ExpertAnswer[]): Promise<string> {
+      return (await answer(thinkingAsk, { kind: 'thinking', question, system: null, facts: [], answers: [...answers] })).text;
+    },
     async assess(facts: readonly Fact[]): Promise<Verdict> {
       return (await answer(gapAsk, { kind: 'gap', question, mode: 'evidence', draft: null, facts: [...facts] })).assessment;
     },
-    async compose(answers: readonly ExpertAnswer[]): Promise<string> {
+    async compose(answers: readonly ExpertAnswer[], thinking: string | null = null): Promise<string> {
       const latest = [...new Map(answers.map((answer) => [answer.category, answer])).values()];
       const written = await answer(synthesisAsk, {
         kind: 'synthesis',
@@ -118,7 +169,7 @@ export function committeeSteps(models: InstantModels) {
         answers: latest,
         failed: [],
         openGap: null,
-        thinking: null,
+        thinking,
         parameters: {},
         startedOn: '2026-01-01',
       });

@@ -1,12 +1,16 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { committeeServices, startServices } from '../committee/services.js';
+import { shippedCallsPerRun } from '../committee/replies.js';
+import { shippedTemplate } from '../committee/template.js';
 import { nextRunId, RunStarter } from '../committee/run-starter.js';
 import { hostRounds } from './measured-round.js';
 
-const [home = ''] = process.argv.slice(2);
+const [home = '', template] = process.argv.slice(2);
 const services = await startServices({ CONCLAVE_HOME: home }, home, 'standalone', committeeServices);
-const starter = await RunStarter.open(services.ports);
+const starter = await (template === 'shipped'
+  ? RunStarter.open(services.ports, shippedTemplate, shippedCallsPerRun)
+  : RunStarter.open(services.ports));
 // The store lets nobody else look at its connection; the shipped durability `process` sets synchronous to NORMAL there.
 const synchronous = services.durability === 'process' ? 'NORMAL' : 'FULL';
 

@@ -60,7 +60,13 @@ export function openReady(turning: Turning): boolean {
   if (refused.length > 0) return true;
   const open = Object.values(run.tasks).filter(({ status }) => status === 'open');
   const inFlight = new Set(open.flatMap(({ action }) => (action ? [actionKey(action)] : [])));
-  const free = blocked.filter(([, task]) => isFree(run, task) && !(task.action && inFlight.has(actionKey(task.action))));
+  // Of equal ones the first begins, and the others wait for what it brings.
+  const free = blocked.filter(([, task]) => {
+    const key = task.action ? actionKey(task.action) : null;
+    if (!isFree(run, task) || (key !== null && inFlight.has(key))) return false;
+    if (key !== null) inFlight.add(key);
+    return true;
+  });
   const repeats = free.flatMap(([ref, task]) => {
     const why = repeatedWhy(run, task);
     return why ? [{ ref, why }] : [];

@@ -41,7 +41,13 @@ describe('waves', () => {
     run.found('c', 'no saw');
     expect(waves(run)).toBe(2);
     run.composed('3 nuts, 7 bolts, no saw');
-    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', rounds: 2, answer: '3 nuts, 7 bolts, no saw', assessed: true });
+    expect(run.completed()).toMatchObject({
+      outcome: 'completed',
+      rule: 'D3',
+      rounds: 2,
+      answer: '3 nuts, 7 bolts, no saw',
+      assessed: true,
+    });
     expect(run.state!.decisions.map(({ rule }) => rule)).toEqual(['D11', 'D3']);
   });
 
@@ -52,7 +58,10 @@ describe('waves', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'Nothing to call.' });
   });
 
-  it.each([[5, {}], [2, { options: { max_waves: 2 } }]])('end at the limit after wave %i, and the planner is not asked again', (most, changes) => {
+  it.each([
+    [5, {}],
+    [2, { options: { max_waves: 2 } }],
+  ])('end at the limit after wave %i, and the planner is not asked again', (most, changes) => {
     const run = begun(changes);
     for (let epoch = 0; epoch < most; epoch += 1) {
       wave(run, epoch, 'continue', [call(`c${epoch}`, 'stock.count', { item: epoch })]);
@@ -68,7 +77,23 @@ describe('waves', () => {
     wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.count', { item: '?' })]);
     run.failed('b');
     run.found('a', '3 nuts');
-    expect(asked(run)).toMatchObject({ calls: [{ id: 'a', status: 'ok' }, { id: 'b', status: 'error', text: 'broken' }] });
+    expect(asked(run)).toMatchObject({
+      calls: [
+        { id: 'a', status: 'ok' },
+        { id: 'b', status: 'error', text: 'broken' },
+      ],
+    });
+  });
+
+  it.each(['ok', 'failed'] as const)('make one call of two equal ones in a wave, however it ends (%s)', (end) => {
+    const run = begun();
+    wave(run, 0, 'done', [call('a', 'stock.order', { item: 'nut' }), call('b', 'stock.order', { item: 'nut' })]);
+    expect(tasks(run)).toEqual(['0/a']);
+    if (end === 'ok') run.found('a', 'ordered');
+    else run.failed('a');
+    expect(tasks(run)).toEqual(['0/a']);
+    run.composed('That is that.');
+    expect(run.completed()).toMatchObject({ rounds: 1 });
   });
 
   it('are stuck after three waves in which every call failed', () => {

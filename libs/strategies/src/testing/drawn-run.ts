@@ -1,0 +1,93 @@
+import type { Event, RunLimits } from '@conclave/contracts';
+import { NotBegun } from '@conclave/loop';
+import { runId, type Scenario } from './scenario.js';
+
+/** The next number of a drawn list, below a limit. */
+export type Draw = (below: number) => number;
+
+/** What differs between the strategies that are played against the engine. */
+export interface Drawn {
+  begin(draw: Draw): { readonly run: Scenario; readonly limits: Partial<RunLimits> };
+  /** What the planner says of an epoch, as events to be given some time; empty where it never answers. */
+  plans(run: Scenario, epoch: number, draw: Draw): (() => unknown)[];
+  /** What comes back for an event that went out. */
+  replies(run: Scenario, event: Event, draw: Draw): (() => unknown)[];
+}
+
+/** Limits that bind in one run of three. */
+export const drawnLimits = (draw: Draw): Partial<RunLimits> =>
+  draw(3) > 0
+    ? {}
+    : { model_calls: 1 + draw(16), concurrent_tasks: 1 + draw(3), ...(draw(2) === 0 ? { prompt_tokens: 200 + draw(2_000) } : {}) };
+
+/**
+ * Plays planner, workers, clock and an impatient user against the engine in any order: events may be late, repeated, or never come,
+ * in which case the timer does. Draws come from the given list, so that a failing case can be repeated.
+ */
+export function play(draws: readonly number[], { begin, plans, replies }: Drawn): Scenario {
+  let at = 0;
+  const draw: Draw = (below) => (draws[at++ % draws.length]! + at) % below;
+  const { run, limits } = begin(draw);
+  const pending: (() => unknown)[] = [() => run.requested(limits)];
+  if (draw(20) === 0) pending.push(() => run.cancel(draw(9)));
+  for (const seq of [1, 2, 3].slice(0, draw(4))) pending.push(() => run.command(seq, { name: seq % 2 === 1 ? 'pause' : 'resume' }));
+  let seen = 0;
+  const react = (): void => {
+    for (; seen < run.outputs.length; seen += 1) pending.push(...replies(run, run.outputs[seen]!, draw));
+  };
+  // The planner hears of a run at the same time as the engine.
+  pending.push(...plans(run, 0, draw));
+  for (let steps = 0; steps < 400 && run.completed() === undefined; steps += 1) {
+    run.now += draw(300);
+    if (pending.length === 0 || draw(12) === 0) fireNext(run, draw(2) === 0);
+    else {
+      const index = draw(pending.length);
+      const event = pending[index]!;
+      if (draw(6) !== 0) pending.splice(index, 1);
+      give(event, pending);
+    }
+    react();
+  }
+  // Whatever never came: the clock alone must end the run.
+  if (run.state === null) run.requested(limits);
+  for (let ticks = 0; ticks < 200 && run.completed() === undefined; ticks += 1) fireNext(run, ticks % 2 === 0);
+  for (const late of pending) give(late, []);
+  return run;
+}
+
+/** What came too early is given again later. */
+function give(event: () => unknown, pending: (() => unknown)[]): void {
+  try {
+    event();
+  } catch (error) {
+    if (!(error instanceof NotBegun)) throw error;
+    pending.push(event);
+  }
+}
+
+/** Lets the timer of the run come due: a millisecond earlier the clock changes nothing, then it does. */
+function fireNext(run: Scenario, started: boolean): void {
+  const due = run.state?.due.at;
+  if (typeof due !== 'number') return;
+  if (run.now < due - 1 && run.probed(due - 1, { started }).length > 0) throw new Error(`the clock changes something before ${due}`);
+  if (run.fired({ started })!.facts.length === 0) throw new Error(`the clock changes nothing at ${due}`);
+}
+
+/** What a run that was played to its end leaves undone or does twice; a second terminal event throws where it is looked for. */
+export function endFaults(run: Scenario): readonly string[] {
+  const end = run.completed();
+  if (end === undefined || run.state === null) return ['it has not ended'];
+  const { endedAt, due, tasks } = run.state;
+  const ids = run.outputs.map((event) => event.id);
+  const isAnswered = end['outcome'] !== 'cancelled' && end['outcome'] !== 'failed';
+  const hasAnswer = typeof end['answer'] === 'string' && end['answer'] !== '';
+  return [
+    ...(endedAt === null ? ['its state has no end'] : []),
+    ...(due.at === null ? [] : [`it is due at ${due.at}`]),
+    ...Object.entries(tasks).flatMap(([id, { status }]) => (status === 'settled' ? [] : [`${id} is ${status}`])),
+    ...(isAnswered && !hasAnswer ? [`it is ${String(end['outcome'])} without an answer`] : []),
+    ...(!isAnswered && end['answer'] !== null ? [`it is ${String(end['outcome'])} with an answer`] : []),
+    ...ids.filter((id, index) => ids.indexOf(id) !== index).map((id) => `${id} went out twice`),
+    ...ids.filter((id) => !id.startsWith(runId)).map((id) => `${id} is of no run`),
+  ];
+}

@@ -26,22 +26,7 @@ export class RunStarter {
 
   /** One run from acceptance to its terminal entry. Throws when it ended otherwise than the script says. */
   async run(runId: string): Promise<void> {
-    const at = Date.now();
-    const header = makeEvent(
-      PlanRequested,
-      { id: runId, runId, source: 'gateway', time: at },
-      {
-        goal: question,
-        conversation: [],
-        system: null,
-        template: committeeTemplate,
-        limits: committeeTemplate.limits,
-        caller: { tenant: 'default', actor: 'bench' },
-        answer: {},
-        origin: 'runs',
-        requestedAt: at,
-      },
-    );
+    const header = requestOf(runId);
     const ended = this.ended(runId);
     await this.ports.state.runs.accept({ header, retryKey: null, openLimit: 1_000 });
     await this.ports.log.publish([header]);
@@ -81,6 +66,26 @@ export class RunStarter {
       this.looks.set(runId, () => void look().catch((error: unknown) => settle(() => reject(error as Error))));
     });
   }
+}
+
+/** The question of the benchmarks as the gateway would ask it. */
+export function requestOf(runId: string): PlanRequested {
+  const at = Date.now();
+  return makeEvent(
+    PlanRequested,
+    { id: runId, runId, source: 'gateway', time: at },
+    {
+      goal: question,
+      conversation: [],
+      system: null,
+      template: committeeTemplate,
+      limits: committeeTemplate.limits,
+      caller: { tenant: 'default', actor: 'bench' },
+      answer: {},
+      origin: 'runs',
+      requestedAt: at,
+    },
+  );
 }
 
 let made = 0;

@@ -16,7 +16,10 @@ export interface CountedHop {
 }
 
 /** What a process asks by its clock, whatever records come. */
-const byTheClock = new Set(['renew-process', 'due-timers', 'next-timer', 'find-unpublished', 'park-runs', 'probe']);
+const byTheClock = new Set([
+  ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
+  ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],
+]);
 /** A report of load that goes out with the leases. */
 const loadChannel = /hint:load$/;
 

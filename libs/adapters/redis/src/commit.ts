@@ -35,9 +35,9 @@ export class Commits {
   ) {}
 
   async commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
-    const { run, applied } = this.keys.of(event.runId);
+    const { at, run, applied } = this.keys.of(event.runId);
     const nonce = randomUUID();
-    const loaded = await this.connection.run(loadRun, [run, applied], [event.id, this.ttl.retentionMs]);
+    const loaded = await this.connection.run(at, loadRun, [run, applied], [event.id, this.ttl.retentionMs]);
     const [now, , , record] = loaded;
     let [, version, state] = loaded;
     if (record !== null) return repeatedFrom<S>(record, state);
@@ -48,7 +48,7 @@ export class Commits {
       if (!made) return { outputs: [], repeated: false, state: null };
       const write = this.write(event, made, version, nonce);
       await this.hooks.beforeWrite?.(event);
-      const reply = await this.connection.run(writeStep, write.keys, write.parameters);
+      const reply = await this.connection.run(at, writeStep, write.keys, write.parameters);
       if (reply[0] === 'applied') return { outputs: made.outputs, repeated: false, state: made.next };
       if (reply[0] === 'repeated') return repeatedFrom<S>(reply[1], reply[2]);
       [, version, state] = reply;
@@ -61,7 +61,11 @@ export class Commits {
   private write<S>(event: Event, made: Step<S>, version: number, nonce: string): { keys: string[]; parameters: (string | number)[] } {
     const { runId } = event;
     const own = this.keys.of(runId);
+    const { at } = own;
     const { keys, ttl } = this;
+    // Of another bucket there would be none: tasks and child runs lie with the run that began them.
+    const flagged = made.cancels.map((id) => keys.of(runOf(id)));
+    if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels what lies with another run.`);
     const change = {
       entries: made.entries.map((entry) => JSON.stringify(entry)),
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),
@@ -71,8 +75,8 @@ export class Commits {
     };
     return {
       keys: [
-        ...[own.run, own.applied, own.stream, own.streamTasks, keys.open, keys.unpublished, keys.timers, keys.timerData],
-        ...made.cancels.flatMap((id) => [keys.of(runOf(id)).cancelled, keys.of(runOf(id)).run]),
+        ...[own.run, own.applied, own.stream, own.streamTasks, at.open, at.unpublished, at.timers, at.timerData],
+        ...flagged.flatMap(({ cancelled, run }) => [cancelled, run]),
       ],
       parameters: [
         ...[runId, event.id, nonce, version],

@@ -35,8 +35,8 @@ export class RedisRunStream implements RunStream {
   }
 
   async read(runId: string, after: number, limit: number): Promise<StreamPage> {
-    const { run, stream } = this.keys.of(runId);
-    const [length, ended, lines, base] = await this.connection.run(readEntries, [run, stream], [Math.max(0, after), limit]);
+    const { at, run, stream } = this.keys.of(runId);
+    const [length, ended, lines, base] = await this.connection.run(at, readEntries, [run, stream], [Math.max(0, after), limit]);
     if (length === 0) return { entries: [], first: 0, last: 0, ended: false };
     const entries = lines.map((line, n) => entryFrom(line, Math.max(base, after) + n + 1));
     return { entries, first: base + 1, last: base + length, ended: ended === '1' };
@@ -65,9 +65,9 @@ export class RedisRunStream implements RunStream {
   }
 
   private write(runId: string, change: { tasks: string[]; known: string[]; next: string[]; bodies: string[] }) {
-    const { run, stream, streamTasks } = this.keys.of(runId);
+    const { at, run, stream, streamTasks } = this.keys.of(runId);
     const parameters = [runId, JSON.stringify(change), this.ttl.retentionMs, this.keys.channel('stream')];
-    return this.connection.run(appendEntries, [run, stream, streamTasks], parameters);
+    return this.connection.run(at, appendEntries, [run, stream, streamTasks], parameters);
   }
 
   private remember(task: string, progress: string): void {

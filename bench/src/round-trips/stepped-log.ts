@@ -48,7 +48,8 @@ export class SteppedLog implements EventLog {
       if (this.published.has(event.id)) continue;
       this.published.add(event.id);
       const encoded = await encodeEvent(event, this.parts.blobs);
-      const record: RawRecord = { partition: 0, offset: String((this.offset += 1)), appendedAt: Date.now(), ...encoded };
+      // As on Kafka once a member has its partitions: nobody can have begun what comes then.
+      const record: RawRecord = { fresh: true, partition: 0, offset: String((this.offset += 1)), appendedAt: Date.now(), ...encoded };
       for (const { subscription, pool } of this.members) {
         if (!subscription.topics.includes(event.topic)) continue;
         const take = (): Promise<void> => new Promise((resolve) => pool.offer(record, resolve));

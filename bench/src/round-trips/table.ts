@@ -13,8 +13,6 @@ interface CountedKind {
 const apart: readonly string[] = ['append-entries', 'acquire-slot', 'release-slot'];
 
 const task = {
-  'begin-delivery': 1,
-  'read-clock': 3,
   'is-started': 1,
   'find-cancelled': 2,
   'begin-step': 1,
@@ -22,23 +20,22 @@ const task = {
   'release-slot': 1,
   publish: 1,
   'finish-step': 1,
-  'end-delivery': 1,
 };
-const step = { 'begin-delivery': 1, 'load-run': 1, 'write-step': 1, 'end-delivery': 1 };
+const step = { 'load-run': 1, 'write-step': 1 };
 
 /** The table: whoever changes what a hop asks changes it here. */
 export const countedKinds: readonly CountedKind[] = [
   {
     hop: 'tasks.expert: expert',
     what: 'a task of an expert, one call',
-    trips: { ...task, 'read-clock': 4, 'append-entries': 2 },
+    trips: { ...task, 'append-entries': 2 },
     atMost: 2,
   },
-  { hop: 'tasks.judge: judge.gap', what: 'a verdict, one call', trips: { ...task, 'read-clock': 4 }, atMost: 2 },
+  { hop: 'tasks.judge: judge.gap', what: 'a verdict, one call', trips: { ...task }, atMost: 2 },
   {
     hop: 'tasks.judge: judge.synthesis',
     what: 'the answer, one call and one chunk',
-    trips: { ...task, 'read-clock': 4, 'append-entries': 3 },
+    trips: { ...task, 'append-entries': 3 },
     atMost: 2,
   },
   { hop: 'planner: PlanRequested', what: 'the first plan', trips: { ...task, 'read-run': 1, 'append-entries': 2 }, atMost: 5 },
@@ -49,7 +46,7 @@ export const countedKinds: readonly CountedKind[] = [
   {
     hop: 'graph-ingest: RunCompleted',
     what: 'a run that teaches nothing',
-    trips: { 'begin-delivery': 1, 'end-delivery': 1 },
+    trips: {},
     atMost: null,
   },
 ];

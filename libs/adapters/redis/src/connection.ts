@@ -5,6 +5,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { openClient } from './client.js';
 import type { Bucket, Keys } from './keys.js';
 import type { Script } from './scripts/script.js';
+import { StoreClock } from './store-clock.js';
 import { storeFailure } from './store-failure.js';
 
 export interface ConnectionSettings {
@@ -40,6 +41,8 @@ export class Connection {
   /** Commands that wait for the connection; they are told why it will not come, or null. */
   private readonly waiting = new Set<(reason: string | null) => void>();
   private closed = false;
+  /** What was heard of the store's clock; nothing while the store cannot be heard. */
+  readonly clock = new StoreClock();
 
   constructor(
     private readonly settings: ConnectionSettings,
@@ -88,6 +91,11 @@ export class Connection {
         return (await redis.eval(script.lua, keys.length + 1, ...all)) as Reply;
       }
     });
+  }
+
+  /** Whether the store can be asked at this moment. */
+  get stands(): boolean {
+    return !this.closed && this.redis.status === 'ready';
   }
 
   /** A plain command. `doing` names it in failures. */

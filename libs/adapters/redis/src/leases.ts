@@ -22,11 +22,12 @@ export class RedisLeases implements Leases {
   async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
     const { leases, leaseClasses, beforeClass } = this.keys;
     const { connection, keys } = this;
-    const [raised] = await Promise.all([
+    const [raised, now] = await Promise.all([
       // A copy of a bucket that was made before the last renewal of anybody we have heard of is older than the bucket we know.
       connection.everywhere(raiseGeneration, () => [], []),
       connection.run(keys.common, renewProcess, [leases, leaseClasses], [id, ttlMs, JSON.stringify(classes), beforeClass]),
     ]);
+    connection.clock.hear(now);
     for (const at of keys.buckets) {
       const [storeId, generation] = raised[at.n]!;
       if (storeId !== null) connection.follow(at, { storeId, generation: Number(generation) });

@@ -63,7 +63,13 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     hints.close();
     connection.close();
   };
-  const now = (): Promise<number> => connection.run(keys.common, readClock, [], []);
+  const now = async (): Promise<number> => {
+    const known = connection.stands ? connection.clock.now() : null;
+    if (known !== null) return known;
+    const heard = await connection.run(keys.common, readClock, [], []);
+    connection.clock.hear(heard);
+    return heard;
+  };
   try {
     await checkFormat(connection, keys);
   } catch (error) {

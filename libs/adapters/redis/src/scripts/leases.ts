@@ -10,7 +10,7 @@ local function forget(id, classPrefix)
 end
 `;
 
-/** Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. */
+/** Renews one process, says the time, and forgets those whose leases ran out. Scores are the times at which leases end. */
 export const renewProcess = script<number>(
   'renew-process',
   `${forget}
@@ -20,7 +20,7 @@ if redis.call('HGET', classesOf, id) ~= classes then forget(id, classPrefix) end
 redis.call('ZADD', leases, text(now + ttl), id)
 redis.call('HSET', classesOf, id, classes)
 for _, class in ipairs(cjson.decode(classes)) do redis.call('ZADD', classPrefix .. class, text(now + ttl), id) end
-return 1
+return now
 `,
 );
 

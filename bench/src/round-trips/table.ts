@@ -21,7 +21,7 @@ const task = {
   publish: 1,
   'finish-step': 1,
 };
-const step = { 'load-run': 1, 'write-step': 1 };
+const step = { 'write-step': 1 };
 
 /** The table: whoever changes what a hop asks changes it here. */
 export const countedKinds: readonly CountedKind[] = [

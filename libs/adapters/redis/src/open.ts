@@ -85,6 +85,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
       ttl,
       { ...options.hooks, comparesVersions: options.comparesVersions ?? true },
       options.processId,
+      now,
     ),
     journal: new RedisJournal(connection, keys, leases, ttl),
     timers: new RedisTimers(connection, keys, hints),

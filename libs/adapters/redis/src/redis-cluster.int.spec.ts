@@ -6,8 +6,8 @@ import { newPrefix } from './__fixtures__/redis-server.js';
 import { describePortsOn } from './__fixtures__/suites-on.js';
 import { openRedisState } from './open.js';
 
-// Real servers on a busy machine.
-jest.setTimeout(30_000);
+// Real servers on a busy machine, and sums over all buckets.
+jest.setTimeout(60_000);
 
 let cluster: PrivateCluster;
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import type { StreamBody, StreamEntry, WorkerEntry } from '@conclave/contracts';
 import { planAppend, type RunStream, type StoreTtl, type StreamPage, type TaskProgress } from '@conclave/ports';
+import { attempted } from './attempted.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { appendEntries, readEntries } from './scripts/stream.js';
@@ -47,7 +48,7 @@ export class RedisRunStream implements RunStream {
     if (tasks.length === 0) return 'appended';
     for (;;) {
       const known = tasks.map((task) => this.known.get(task) ?? '');
-      const planned = attempt(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
+      const planned = attempted(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
       // What is remembered may be old: a hole or a refusal counts only once the store has confirmed it.
       const plan =
         planned.ok && planned.value.kind === 'append' ? planned.value : { bodies: [], progress: new Map<string, TaskProgress>() };
@@ -82,12 +83,4 @@ const progressFrom = (record: string): TaskProgress | null => (record === '' ? n
 function entryFrom(line: string, id: number): StreamEntry {
   const blank = line.indexOf(' ');
   return { ...(JSON.parse(line.slice(blank + 1)) as StreamBody), id, at: Number(line.slice(0, blank)) };
-}
-
-function attempt<T>(compute: () => T): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown } {
-  try {
-    return { ok: true, value: compute() };
-  } catch (error) {
-    return { ok: false, error };
-  }
 }

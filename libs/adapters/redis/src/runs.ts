@@ -22,8 +22,9 @@ export class RedisRuns implements Runs {
     private readonly ttl: StoreTtl,
     hooks: CommitHooks,
     private readonly processId: string,
+    now: () => Promise<number>,
   ) {
-    const commits = new Commits(connection, keys, ttl, hooks);
+    const commits = new Commits(connection, keys, ttl, hooks, now);
     this.commit = (event: Event, step) => commits.commit(event, step);
     this.acceptances = new Acceptances(connection, keys, ttl);
   }

@@ -1,15 +1,21 @@
-// Prints the documentation that comes from the contracts, from the platform's list of metrics and from the fault scenarios: `npm run docs`.
+// Prints the documentation that comes from the contracts, from the platform's list of metrics, from the fault scenarios and from the counts: `npm run docs`.
 // With --check nothing is written, and a difference between what is printed and what is committed is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { printDocs } from '../libs/contracts/src/index.ts';
 import { metricsTable } from '../libs/platform/src/index.ts';
+import { roundTripsPage } from '../bench/src/round-trips/table.ts';
 import { guaranteesPage } from '../tests/faults/src/index.ts';
 
 /** Everything in this folder is printed; a file there that nothing prints any more is out of date too. */
 const generatedFolder = 'docs/generated';
 
-const printed = { ...(await printDocs()), [`${generatedFolder}/metrics.md`]: metricsTable(), 'docs/guarantees.md': guaranteesPage() };
+const printed = {
+  ...(await printDocs()),
+  [`${generatedFolder}/metrics.md`]: metricsTable(),
+  'docs/guarantees.md': guaranteesPage(),
+  'docs/round-trips.md': roundTripsPage(),
+};
 
 const changed = Object.entries(printed).filter(([name, text]) => !existsSync(name) || readFileSync(name, 'utf8') !== text);
 const orphans = readdirSync(generatedFolder, { recursive: true, withFileTypes: true })

@@ -35,22 +35,7 @@ export class RunStarter {
 
   /** One run from acceptance to its terminal entry. Throws when it ended otherwise than the script says. */
   async run(runId: string): Promise<void> {
-    const at = Date.now();
-    const header = makeEvent(
-      PlanRequested,
-      { id: runId, runId, source: 'gateway', time: at },
-      {
-        goal: question,
-        conversation: [],
-        system: null,
-        template: this.template,
-        limits: this.template.limits,
-        caller: { tenant: 'default', actor: 'bench' },
-        answer: {},
-        origin: 'runs',
-        requestedAt: at,
-      },
-    );
+    const header = requestOf(runId, this.template);
     const ended = this.ended(runId);
     await this.ports.state.runs.accept({ header, retryKey: null, openLimit: 1_000 });
     await this.ports.log.publish([header]);
@@ -90,6 +75,26 @@ export class RunStarter {
       this.looks.set(runId, () => void look().catch((error: unknown) => settle(() => reject(error as Error))));
     });
   }
+}
+
+/** The question of the benchmarks as the gateway would ask it. */
+export function requestOf(runId: string, template = committeeTemplate): PlanRequested {
+  const at = Date.now();
+  return makeEvent(
+    PlanRequested,
+    { id: runId, runId, source: 'gateway', time: at },
+    {
+      goal: question,
+      conversation: [],
+      system: null,
+      template,
+      limits: template.limits,
+      caller: { tenant: 'default', actor: 'bench' },
+      answer: {},
+      origin: 'runs',
+      requestedAt: at,
+    },
+  );
 }
 
 let made = 0;

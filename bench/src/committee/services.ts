@@ -22,7 +22,7 @@ import { instantModels, type InstantModels } from './instant-models.js';
 
 const storePrompts = 'full';
 /** Module and task classes of each service, as the apps wire them. */
-const services = {
+export const services = {
   planner: { module: () => PlannerModule.register({ storePrompts }), classes: [] },
   experts: { module: () => ExpertsModule.register({ storePrompts }), classes: ['expert', 'evidence'] },
   merger: { module: () => MergerModule.register({ storePrompts }), classes: ['judge'] },
@@ -41,7 +41,7 @@ export interface RunningServices {
 }
 
 /** What production observes: every metric is counted and every line of severity info is made; the lines go nowhere. */
-function observersLikeInProduction(): Observers {
+export function observersLikeInProduction(): Observers {
   const metrics = openMetrics({ runtime: false });
   return {
     logger: openLogger({ level: 'info', sinks: [{ write: (line) => void JSON.stringify(line), close: () => undefined }] }),

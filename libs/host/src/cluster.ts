@@ -28,6 +28,7 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep, o
     await openRedisState({
       url: withLogin(redis.url, loaded.secrets.redis),
       ...(tls ? { tls: tls === true ? {} : tls } : {}),
+      cluster: redis.cluster,
       processId,
       keyPrefix: redis.key_prefix,
       ttl: { retentionMs: keptMs },

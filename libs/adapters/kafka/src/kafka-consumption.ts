@@ -177,7 +177,8 @@ export class KafkaConsumption implements Consumption {
       if (this.mustPause()) break;
       const offset = BigInt(message.offset);
       if (this.board.see(name, partition, offset)) {
-        this.pool.offer(rawRecord(topic, partition, message), () => {
+        const fresh = this.board.isFresh(name, partition, offset, BigInt(batch.highWatermark));
+        this.pool.offer(rawRecord(topic, partition, message, fresh), () => {
           this.board.finish(name, partition, offset);
           this.commitSoon(timing.commitDelayMs);
           return pool.hooks?.point ? this.board.committed(name, partition, offset) : undefined;

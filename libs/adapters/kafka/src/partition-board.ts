@@ -13,6 +13,8 @@ interface Held {
   /** False while others may have committed more than we know, after this process had been thrown out of the group. */
   confirmed: boolean;
   waiting: { readonly offset: bigint; readonly resolve: () => void }[];
+  /** End of the partition when we first fetched from it as its owner: nobody before us can have begun what came later. */
+  freshFrom: bigint | null;
 }
 
 export interface Position {
@@ -38,12 +40,24 @@ export class PartitionBoard {
       Object.entries(assignment).flatMap(([topic, partitions]) => partitions.map((partition) => keyOf(topic, partition))),
     );
     for (const key of this.held.keys()) if (!owned.has(key)) this.held.delete(key);
-    if (!sameMember) for (const held of this.held.values()) held.confirmed = false;
+    if (!sameMember)
+      for (const held of this.held.values()) {
+        held.confirmed = false;
+        held.freshFrom = null;
+      }
     for (const [topic, partitions] of Object.entries(assignment)) {
       for (const partition of partitions) {
         const key = keyOf(topic, partition);
         if (this.held.has(key)) continue;
-        this.held.set(key, { topic, partition, tracker: new OffsetTracker(), committed: null, confirmed: true, waiting: [] });
+        this.held.set(key, {
+          topic,
+          partition,
+          tracker: new OffsetTracker(),
+          committed: null,
+          confirmed: true,
+          waiting: [],
+          freshFrom: null,
+        });
       }
     }
   }
@@ -55,6 +69,16 @@ export class PartitionBoard {
   /** False when the record was seen before or its partition is not ours. */
   see(topic: string, partition: number, offset: bigint): boolean {
     return this.held.get(keyOf(topic, partition))?.tracker.see(offset) ?? false;
+  }
+
+  /**
+   * Whether nobody but us can have begun a record: it lies behind the end of the partition at our first fetch. `end` is the one of this fetch.
+   */
+  isFresh(topic: string, partition: number, offset: bigint, end: bigint): boolean {
+    const held = this.held.get(keyOf(topic, partition));
+    if (!held) return false;
+    held.freshFrom ??= end;
+    return offset >= held.freshFrom;
   }
 
   finish(topic: string, partition: number, offset: bigint): void {

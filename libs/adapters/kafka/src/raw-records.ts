@@ -1,8 +1,8 @@
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 import type { Headers, RawRecord } from '@conclave/ports';
 
-/** A record from the broker. `topic` is without prefix. */
-export const rawRecord = (topic: string, partition: number, message: KafkaMessage): RawRecord => ({
+/** A record from the broker. `topic` is without prefix. `fresh` as in `RawRecord`. */
+export const rawRecord = (topic: string, partition: number, message: KafkaMessage, fresh = false): RawRecord => ({
   topic,
   partition,
   offset: message.offset,
@@ -10,6 +10,7 @@ export const rawRecord = (topic: string, partition: number, message: KafkaMessag
   key: message.key === null ? null : message.key.toString('utf8'),
   headers: headersOf(message.headers),
   raw: message.value,
+  ...(fresh ? { fresh } : {}),
 });
 
 /** A record for the broker. */

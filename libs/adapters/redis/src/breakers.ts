@@ -13,12 +13,14 @@ export class RedisBreakers implements Breakers {
   ) {}
 
   async read(provider: string): Promise<HeldBreaker> {
-    return heldOf(await this.connection.run(readBreaker, [this.keys.breaker(provider)], []));
+    const { at, key } = this.keys.breaker(provider);
+    return heldOf(await this.connection.run(at, readBreaker, [key], []));
   }
 
   async swap({ provider, version, next, nonce }: Parameters<Breakers['swap']>[0]): ReturnType<Breakers['swap']> {
     const parameters = [version, JSON.stringify(next), nonce, breakerNonces, keptMs];
-    const [swapped, ...held] = await this.connection.run(swapBreaker, [this.keys.breaker(provider)], parameters);
+    const { at, key } = this.keys.breaker(provider);
+    const [swapped, ...held] = await this.connection.run(at, swapBreaker, [key], parameters);
     return { swapped: swapped === 1, held: heldOf(held) };
   }
 }

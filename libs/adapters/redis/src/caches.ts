@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { storedEntry, wholeMs, type CacheClaim, type CacheEntry, type Caches, type CacheWrite } from '@conclave/ports';
 import type { Connection } from './connection.js';
-import type { Keys } from './keys.js';
+import type { Keys, Placed } from './keys.js';
 import { claimKey, readCached, releaseKey, removeCached, removeTagged, writeCached } from './scripts/caches.js';
-import { inPairs } from './scripts/script.js';
+import { inPairs, type Script } from './scripts/script.js';
 
 const tagField = 'tag:';
 
@@ -14,7 +14,7 @@ export class RedisCaches implements Caches {
   ) {}
 
   async read(tenant: string, key: string): Promise<CacheEntry | null> {
-    const fields = new Map(inPairs(await this.connection.run(readCached, [this.keys.cached(tenant, key)], [])));
+    const fields = new Map(inPairs(await this.on(this.keys.cached(tenant, key), readCached)));
     const value = fields.get('value');
     if (value === undefined) return null;
     const tags = [...fields.keys()].filter((field) => field.startsWith(tagField));
@@ -29,33 +29,41 @@ export class RedisCaches implements Caches {
   async write({ tenant, key, ...rest }: CacheWrite): Promise<boolean> {
     const { keys } = this;
     const { text, ttlMs, tags } = storedEntry(rest);
+    const entry = keys.cached(tenant, key);
     const written = await this.connection.run(
+      entry.at,
       writeCached,
-      [keys.cached(tenant, key), ...tags.flatMap((tag) => [keys.cacheTag(tenant, tag), keys.cacheBan(tenant, tag)])],
+      [entry.key, ...tags.flatMap((tag) => [keys.cacheTag(tenant, tag).key, keys.cacheBan(tenant, tag).key])],
       [text, ttlMs, ...tags.map((tag) => JSON.stringify(tag))],
     );
     return written === 1;
   }
 
   async remove(tenant: string, key: string): Promise<void> {
-    await this.connection.run(removeCached, [this.keys.cached(tenant, key)], []);
+    await this.on(this.keys.cached(tenant, key), removeCached);
   }
 
   async removeTagged(tenant: string, tag: string, bannedMs = 0): Promise<number> {
     const { keys } = this;
+    const tagged = keys.cacheTag(tenant, tag);
     return this.connection.run(
+      tagged.at,
       removeTagged,
-      [keys.cacheTag(tenant, tag), keys.cacheBan(tenant, tag), keys.cacheRemoval(randomUUID())],
+      [tagged.key, keys.cacheBan(tenant, tag).key, keys.cacheRemoval(tenant, randomUUID()).key],
       [JSON.stringify(tag), bannedMs === 0 ? 0 : wholeMs(bannedMs)],
     );
   }
 
   async claim({ tenant, key, owner, ttlMs }: CacheClaim): Promise<'mine' | 'taken'> {
     const parameters = [JSON.stringify(owner), wholeMs(ttlMs)];
-    return (await this.connection.run(claimKey, [this.keys.cacheClaim(tenant, key)], parameters)) === 1 ? 'mine' : 'taken';
+    return (await this.on(this.keys.cacheClaim(tenant, key), claimKey, parameters)) === 1 ? 'mine' : 'taken';
   }
 
   async release({ tenant, key, owner }: Parameters<Caches['release']>[0]): Promise<void> {
-    await this.connection.run(releaseKey, [this.keys.cacheClaim(tenant, key)], [JSON.stringify(owner)]);
+    await this.on(this.keys.cacheClaim(tenant, key), releaseKey, [JSON.stringify(owner)]);
+  }
+
+  private on<Reply>({ at, key }: Placed, script: Script<Reply>, parameters: readonly (string | number)[] = []): Promise<Reply> {
+    return this.connection.run(at, script, [key], parameters);
   }
 }

@@ -3,8 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure, isTerminal, type Event } from '@conclave/contracts';
 import { commitAttempts, type Committed, type Step, type StepTime, type StoreTtl } from '@conclave/ports';
 import type { Connection } from './connection.js';
+import { attempted } from './attempted.js';
 import { type Keys, runOf } from './keys.js';
-import { loadRun, writeStep } from './scripts/commit.js';
+import { KnownRuns, type KnownRun } from './known-runs.js';
+import { loadRun, writeStep, type LoadReply } from './scripts/commit.js';
 import { timerMember, timerRecord } from './timers.js';
 
 export interface CommitHooks {
@@ -25,43 +27,118 @@ const repeatedFrom = <S>(record: string, state: string | null): Committed<S> => 
   state: parsed<S>(state),
 });
 
-/** `Runs.commit`: reads, computes the pure step here, and writes with compare-and-set in one script. */
+type MakeStep<S> = (current: S | null, at: StepTime) => Step<S> | null;
+
+/** A step that was made, and what it builds on. */
+interface Begun<S> {
+  readonly now: number;
+  readonly version: number;
+  readonly made: Step<S> | null;
+}
+
+/** An event that was applied before. */
+interface Stored {
+  readonly record: string;
+  readonly state: string | null;
+}
+
+const unborn: KnownRun = { version: 0, state: null };
+
+/**
+ * `Runs.commit`: computes the pure step here and writes it with compare-and-set in one script, which is all where this process has
+ * written the step before. Elsewhere it reads first; where somebody else was faster it computes again.
+ */
 export class Commits {
+  private readonly known = new KnownRuns();
+
   constructor(
     private readonly connection: Connection,
     private readonly keys: Keys,
     private readonly ttl: StoreTtl,
     private readonly hooks: CommitHooks,
+    private readonly now: () => Promise<number>,
   ) {}
 
-  async commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
-    const { run, applied } = this.keys.of(event.runId);
-    const nonce = randomUUID();
-    const loaded = await this.connection.run(loadRun, [run, applied], [event.id, this.ttl.retentionMs]);
-    const [now, , , record] = loaded;
-    let [, version, state] = loaded;
-    if (record !== null) return repeatedFrom<S>(record, state);
+  async commit<S>(event: Event, step: MakeStep<S>): Promise<Committed<S>> {
+    try {
+      return await this.committed(event, step);
+    } catch (error) {
+      // What is in the store now, or whether it is still the same store, is not known.
+      this.known.clear();
+      throw error;
+    }
+  }
 
-    let made: Step<S> | null = null;
+  private async committed<S>(event: Event, step: MakeStep<S>): Promise<Committed<S>> {
+    const { at } = this.keys.of(event.runId);
+    const nonce = randomUUID();
+    const begun = (await this.fromKnown(event, step)) ?? (await this.fromStore(event, step));
+    if ('record' in begun) return repeatedFrom<S>(begun.record, begun.state);
+
+    let { made, version } = begun;
     for (let attempt = 1; attempt <= commitAttempts; attempt += 1) {
-      if (attempt === 1 || this.hooks.comparesVersions !== false) made = step(parsed<S>(state), { now, version });
       if (!made) return { outputs: [], repeated: false, state: null };
-      const write = this.write(event, made, version, nonce);
+      const state = JSON.stringify(made.next);
+      const write = this.write(event, made, { state, version, nonce });
       await this.hooks.beforeWrite?.(event);
-      const reply = await this.connection.run(writeStep, write.keys, write.parameters);
-      if (reply[0] === 'applied') return { outputs: made.outputs, repeated: false, state: made.next };
+      const reply = await this.connection.run(at, writeStep, write.keys, write.parameters);
+      if (reply[0] === 'applied') {
+        if (made.terminal) this.known.forget(event.runId);
+        else this.known.set(event.runId, { version: version + 1, state });
+        return { outputs: made.outputs, repeated: false, state: made.next };
+      }
+      this.known.forget(event.runId);
       if (reply[0] === 'repeated') return repeatedFrom<S>(reply[1], reply[2]);
-      [, version, state] = reply;
+      version = reply[1];
+      if (this.hooks.comparesVersions !== false) made = step(parsed<S>(reply[2]), { now: begun.now, version });
       // Many writers at once: spread them, or most of them lose again.
       if (attempt > 2) await delay(Math.random() * Math.min(attempt, 20));
     }
     throw new Failure('COMMIT_CONFLICT', undefined, { context: { runId: event.runId, event: event.id, attempts: commitAttempts } });
   }
 
-  private write<S>(event: Event, made: Step<S>, version: number, nonce: string): { keys: string[]; parameters: (string | number)[] } {
+  /**
+   * The step on what this process wrote last, or on nothing for the request that begins the run. A step that gives nothing, or throws, is
+   * looked at again on what the store holds where that is something else.
+   */
+  private async fromKnown<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | Stored | null> {
+    const known = this.known.get(event.runId) ?? (event.id === event.runId ? unborn : undefined);
+    if (!known) return null;
+    const now = await this.now();
+    const make = (state: string | null, version: number) => step(parsed<S>(state), { now, version });
+    const tried = attempted(() => make(known.state, known.version));
+    if (tried.ok && tried.value) return { now, version: known.version, made: tried.value };
+    const [version, state, record] = await this.load(event);
+    if (record !== null) return { record, state };
+    if (version !== known.version) return { now, version, made: make(state, version) };
+    if (!tried.ok) throw tried.error;
+    return { now, version, made: null };
+  }
+
+  private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | Stored> {
+    // One clock for all steps of a run: in a cluster each node has its own.
+    const [now, [version, state, record]] = await Promise.all([this.now(), this.load(event)]);
+    if (record !== null) return { record, state };
+    return { now, version, made: step(parsed<S>(state), { now, version }) };
+  }
+
+  private load(event: Event): Promise<LoadReply> {
+    const { at, run, applied } = this.keys.of(event.runId);
+    return this.connection.run(at, loadRun, [run, applied], [event.id, this.ttl.retentionMs]);
+  }
+
+  private write<S>(
+    event: Event,
+    made: Step<S>,
+    { state, version, nonce }: { readonly state: string; readonly version: number; readonly nonce: string },
+  ): { keys: string[]; parameters: (string | number)[] } {
     const { runId } = event;
     const own = this.keys.of(runId);
+    const { at } = own;
     const { keys, ttl } = this;
+    // Of another bucket there would be none: tasks and child runs lie with the run that began them.
+    const flagged = made.cancels.map((id) => keys.of(runOf(id)));
+    if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels what lies with another run.`);
     const change = {
       entries: made.entries.map((entry) => JSON.stringify(entry)),
       arm: made.arm.map((timer) => [timerMember(runId, timer.name), String(timer.dueAt), timerRecord(timer)]),
@@ -71,12 +148,12 @@ export class Commits {
     };
     return {
       keys: [
-        ...[own.run, own.applied, own.stream, own.streamTasks, keys.open, keys.unpublished, keys.timers, keys.timerData],
-        ...made.cancels.flatMap((id) => [keys.of(runOf(id)).cancelled, keys.of(runOf(id)).run]),
+        ...[own.run, own.applied, own.stream, own.streamTasks, at.open, at.unpublished, at.timers, at.timerData],
+        ...flagged.flatMap(({ cancelled, run }) => [cancelled, run]),
       ],
       parameters: [
         ...[runId, event.id, nonce, version],
-        ...[JSON.stringify(made.next), JSON.stringify(made.outputs), made.status, made.terminal ? '1' : '0'],
+        ...[state, JSON.stringify(made.outputs), made.status, made.terminal ? '1' : '0'],
         ...[made.entries.some(isTerminal) ? '1' : '0', JSON.stringify(change), ttl.retentionMs, ttl.streamMs],
         ...[keys.channel('stream'), keys.channel('cancel'), keys.channel('timers')],
       ],

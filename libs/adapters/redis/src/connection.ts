@@ -1,9 +1,11 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Failure } from '@conclave/contracts';
 import type { StoreMark } from '@conclave/ports';
-import { Redis, type RedisOptions } from 'ioredis';
-import type { Keys } from './keys.js';
+import type { Cluster, Redis } from 'ioredis';
+import { openClient } from './client.js';
+import type { Bucket, Keys } from './keys.js';
 import type { Script } from './scripts/script.js';
+import { StoreClock } from './store-clock.js';
 import { storeFailure } from './store-failure.js';
 
 export interface ConnectionSettings {
@@ -11,6 +13,8 @@ export interface ConnectionSettings {
   readonly url: string;
   /** Certificates and names for TLS; TLS is used when this or `rediss://` is given. */
   readonly tls?: ConnectionOptions;
+  /** The address is of a node of a Redis Cluster; the others are found through it. Default false. */
+  readonly cluster?: boolean;
   /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
   readonly commandTimeoutMs: number;
 }
@@ -28,20 +32,23 @@ type Argument = string | number | Buffer;
  * again after the reconnect (the client's default, which must stay: without it their promises never settle).
  */
 export class Connection {
-  private readonly redis: Redis;
-  private mark: StoreMark | null = null;
+  private readonly redis: Redis | Cluster;
+  /** The mark of the store as this process has seen it, by bucket: each has a generation of its own. */
+  private readonly marks = new Map<number, StoreMark>();
   /** When the connection was lost, by the process clock; null while it stands or was never there. */
   private lostAt: number | null = null;
   private lastError: unknown;
   /** Commands that wait for the connection; they are told why it will not come, or null. */
   private readonly waiting = new Set<(reason: string | null) => void>();
   private closed = false;
+  /** What was heard of the store's clock; nothing while the store cannot be heard. */
+  readonly clock = new StoreClock();
 
   constructor(
     private readonly settings: ConnectionSettings,
     private readonly keys: Keys,
   ) {
-    this.redis = new Redis(settings.url, clientOptions(settings));
+    this.redis = openClient(settings);
     this.redis.on('ready', () => {
       this.lostAt = null;
       this.settleAll(null);
@@ -51,20 +58,31 @@ export class Connection {
     this.redis.on('error', (error: unknown) => (this.lastError = error));
   }
 
-  /** Runs a script. `keys` and `parameters` become KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
-  async run<Reply>(script: Script<Reply>, keys: readonly string[], parameters: readonly Argument[]): Promise<Reply> {
-    const guard = this.mark ? [this.mark.storeId, this.mark.generation] : ['', ''];
-    return this.runUnguarded(script, keys, parameters, guard);
+  /** Runs a script in a bucket. `keys` and `parameters` become KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
+  async run<Reply>(at: Bucket, script: Script<Reply>, keys: readonly string[], parameters: readonly Argument[]): Promise<Reply> {
+    const mark = this.marks.get(at.n);
+    return this.runUnguarded(at, script, keys, parameters, mark ? [mark.storeId, mark.generation] : ['', '']);
+  }
+
+  /** Runs a script in every bucket at once; replies stand in the order of the buckets. */
+  everywhere<Reply>(
+    script: Script<Reply>,
+    keys: (at: Bucket) => readonly string[],
+    parameters: readonly Argument[] | ((at: Bucket) => readonly Argument[]),
+  ): Promise<Reply[]> {
+    const given = typeof parameters === 'function' ? parameters : () => parameters;
+    return Promise.all(this.keys.buckets.map((at) => this.run(at, script, keys(at), given(at))));
   }
 
   /** The same on whatever store is there, also one that is not the store this process has seen: only to read or start its identity, and to rebuild it. */
   async runUnguarded<Reply>(
+    at: Bucket,
     script: Script<Reply>,
     keys: readonly string[],
     parameters: readonly Argument[],
     guard: readonly Argument[] = ['', ''],
   ): Promise<Reply> {
-    const all = [this.keys.identity, ...keys, ...guard, ...parameters];
+    const all = [at.identity, ...keys, ...guard, ...parameters];
     return this.send(script.name, async (redis) => {
       try {
         return (await redis.evalsha(script.sha, keys.length + 1, ...all)) as Reply;
@@ -75,8 +93,13 @@ export class Connection {
     });
   }
 
+  /** Whether the store can be asked at this moment. */
+  get stands(): boolean {
+    return !this.closed && this.redis.status === 'ready';
+  }
+
   /** A plain command. `doing` names it in failures. */
-  async send<T>(doing: string, command: (redis: Redis) => Promise<T>): Promise<T> {
+  async send<T>(doing: string, command: (redis: Redis | Cluster) => Promise<T>): Promise<T> {
     if (this.closed) throw new Failure('STORE_UNAVAILABLE', closedText);
     await this.connected(doing);
     try {
@@ -111,20 +134,20 @@ export class Connection {
     for (const settle of this.waiting) settle(reason);
   }
 
-  /** Remembers the store this process works on: from now on nothing runs on an empty, other or older one. */
-  remember(mark: StoreMark | null): void {
-    if (!mark) return;
-    if (!this.mark || (this.mark.storeId === mark.storeId && this.mark.generation < mark.generation)) this.mark = mark;
+  /** Remembers the store this process works on: from now on nothing runs in the bucket on an empty, other or older one. */
+  remember(at: Bucket, mark: StoreMark): void {
+    const known = this.marks.get(at.n);
+    if (!known || (known.storeId === mark.storeId && known.generation < mark.generation)) this.marks.set(at.n, mark);
   }
 
   /** Remembers a newer generation of the store this process is bound to. */
-  follow(mark: StoreMark): void {
-    if (this.mark) this.remember(mark);
+  follow(at: Bucket, mark: StoreMark): void {
+    if (this.marks.has(at.n)) this.remember(at, mark);
   }
 
   /** A connection of its own for subscriptions. */
-  subscriber(): Redis {
-    return new Redis(this.settings.url, clientOptions(this.settings));
+  subscriber(): Redis | Cluster {
+    return openClient(this.settings);
   }
 
   close(): void {
@@ -133,16 +156,3 @@ export class Connection {
     this.redis.disconnect();
   }
 }
-
-const clientOptions = ({ tls, commandTimeoutMs }: ConnectionSettings): RedisOptions => ({
-  commandTimeout: commandTimeoutMs,
-  connectTimeout: commandTimeoutMs,
-  // Milliseconds a closing connection may take; the client waits as long for one that is already gone.
-  disconnectTimeout: 200,
-  // A connection that takes commands and never answers is given up, so that a new one can be made.
-  socketTimeout: commandTimeoutMs,
-  // Commands wait for the reconnect until their own time is over, however many attempts that takes.
-  maxRetriesPerRequest: null,
-  retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000) * (0.5 + Math.random() / 2),
-  ...(tls ? { tls } : {}),
-});

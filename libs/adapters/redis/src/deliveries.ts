@@ -1,6 +1,7 @@
 import type { DeliveryKey, DeliveryLedger, StoreTtl } from '@conclave/ports';
 import type { Connection } from './connection.js';
-import type { Keys } from './keys.js';
+import type { Keys, Placed } from './keys.js';
+import type { RedisLeases } from './leases.js';
 import { beginDelivery, endDelivery, failDelivery, releaseDelivery } from './scripts/deliveries.js';
 
 /** The ledger of one process: `processId` must be new with every start, or a restarted process could not see its own death. */
@@ -8,32 +9,34 @@ export class RedisDeliveries implements DeliveryLedger {
   constructor(
     private readonly connection: Connection,
     private readonly keys: Keys,
+    private readonly leases: RedisLeases,
     private readonly ttl: StoreTtl,
     private readonly processId: string,
   ) {}
 
   async begin(delivery: DeliveryKey): Promise<{ attempts: number; deaths: number; suspects: number }> {
-    const [attempts, deaths, suspects] = await this.connection.run(
-      beginDelivery,
-      [this.key(delivery), this.keys.leases],
-      [this.processId, this.ttl.retentionMs],
-    );
-    return { attempts, deaths, suspects };
+    const { at, key } = this.placed(delivery);
+    const [attempts, ...others] = await this.connection.run(at, beginDelivery, [key], [this.processId, this.ttl.retentionMs]);
+    const suspects = (await this.leases.livingOf(others)).size;
+    return { attempts, deaths: others.length - suspects, suspects };
   }
 
   async failed(delivery: DeliveryKey): Promise<void> {
-    await this.connection.run(failDelivery, [this.key(delivery)], [this.processId]);
+    const { at, key } = this.placed(delivery);
+    await this.connection.run(at, failDelivery, [key], [this.processId]);
   }
 
   async released(delivery: DeliveryKey): Promise<void> {
-    await this.connection.run(releaseDelivery, [this.key(delivery)], [this.processId]);
+    const { at, key } = this.placed(delivery);
+    await this.connection.run(at, releaseDelivery, [key], [this.processId]);
   }
 
   async done(delivery: DeliveryKey): Promise<void> {
-    await this.connection.run(endDelivery, [this.key(delivery)], []);
+    const { at, key } = this.placed(delivery);
+    await this.connection.run(at, endDelivery, [key], []);
   }
 
-  private key({ group, record }: DeliveryKey): string {
+  private placed({ group, record }: DeliveryKey): Placed {
     return this.keys.delivery(group, record);
   }
 }

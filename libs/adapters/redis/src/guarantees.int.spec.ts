@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { acceptance, counting, ending, newRunId, nthInput, planning, timer, type Tally } from '@conclave/ports/suites';
 import { Redis } from 'ioredis';
 import { durable, newPrefix, startPrivateRedis, type PrivateRedis } from './__fixtures__/redis-server.js';
+import { bucketCount } from './keys.js';
 import { openRedisState, type RedisState, type RedisStateOptions } from './open.js';
 
 // Real servers on a busy machine.
@@ -47,21 +48,33 @@ describe('Redis state on a server', () => {
   const oneCall = { calls: 1, prompt: 10, completion: 5, reasoning: 0, cost: 0.5, estimated: false };
   const noon = Date.UTC(2026, 10, 15, 12);
   const timesLeft = async (runId: string): Promise<Record<string, number>> => {
-    const keys = await redis.keys(`${keyPrefix}{${runId}}:*`);
-    return Object.fromEntries(await Promise.all(keys.map(async (key) => [key.split('}:')[1]!, await redis.pttl(key)] as const)));
+    const keys = await redis.keys(`${keyPrefix}{*}:run:${runId}:*`);
+    return Object.fromEntries(await Promise.all(keys.map(async (key) => [key.split(`${runId}:`)[1]!, await redis.pttl(key)] as const)));
   };
+  /** The whole key of a name, in whatever bucket it lies. */
+  const whole = async (name: string): Promise<string> =>
+    (await redis.keys(`${keyPrefix}*`)).find((key) => key.endsWith(`}:${name}`)) ?? `no key ends in ${name}`;
 
-  it('keeps all keys under its prefix, and those of a run under its id as hash tag', async () => {
+  it('keeps all keys under its prefix, and those of a run and its child runs under one of 32 hash tags', async () => {
     const runId = newRunId();
     await redis.flushall();
-    await useEverything(await open(), runId);
+    const state = await open();
+    await useEverything(state, runId);
+    await state.store.runs.cancel(`${runId}~1/0/t1`);
     const keys = await redis.keys('*');
-    expect(keys.filter((key) => !key.startsWith(keyPrefix))).toEqual([]);
+    expect(keys.filter((key) => !key.startsWith(`${keyPrefix}{`))).toEqual([]);
+    const parts = keys.map((key) => /\{(\d+)\}:(.*)$/.exec(key)!);
+    const ofRuns = parts.filter(([, , name]) => name!.startsWith('run:'));
+    expect(new Set(ofRuns.map(([, tag]) => tag)).size).toBe(1);
+    expect(Number(ofRuns[0]![1])).toBeLessThan(bucketCount);
+    // What is written together with a run lies beside it.
+    const tag = ofRuns[0]![1];
+    const beside = parts.flatMap(([, of, name]) => (of === tag && !name!.startsWith('run:') ? [name!] : []));
     const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15'];
-    const others = ['runs:open', `tenant:acme`, `retry:${runId}`, 'attached:by', 'attached:by:p1', ...accounts].map(
-      (name) => `${keyPrefix}${name}`,
-    );
-    expect(keys.filter((key) => !key.startsWith(`${keyPrefix}{${runId}}:`)).sort()).toEqual(others.sort());
+    const together = ['runs:open', 'attached:by', 'attached:by:p1', ...accounts];
+    expect(beside).toEqual(expect.arrayContaining(together));
+    const others = parts.flatMap(([, , name]) => (name!.startsWith('run:') ? [] : [name!]));
+    expect(others.sort()).toEqual([...together, 'places', `retry:${runId}`, 'tenant:acme'].sort());
   });
 
   it('lets nothing of an open run expire, and everything of it once it ended: the stream soon, the rest after the retention', async () => {
@@ -85,7 +98,7 @@ describe('Redis state on a server', () => {
     const state = await open({ ttl: { retentionMs: 100_000 } });
     const commit = () => state.store.runs.commit<Tally>(nthInput(runId, 1), counting(nthInput(runId, 1), ending));
     await commit();
-    await redis.pexpire(`${keyPrefix}{${runId}}:applied`, 1_000);
+    await redis.pexpire(await whole(`run:${runId}:applied`), 1_000);
     expect(await commit()).toMatchObject({ repeated: true });
     expect((await timesLeft(runId)).applied).toBeGreaterThan(90_000);
   });
@@ -95,10 +108,12 @@ describe('Redis state on a server', () => {
     const [gone, kept] = [newRunId(), newRunId()];
     await store.runs.accept(acceptance(gone));
     await store.runs.accept(acceptance(kept));
-    await redis.del(`${keyPrefix}{${gone}}:run`);
+    await redis.del(await whole(`run:${gone}:run`));
+    // As if it had been accepted long ago: what is being accepted at this moment keeps its place.
+    await redis.zadd(await whole('tenant:acme'), 1, gone);
     expect((await store.runs.list({ tenant: 'acme', limit: 1 })).map(({ runId }) => runId)).toEqual([kept]);
-    await store.runs.accept(acceptance());
-    expect(await redis.zscore(`${keyPrefix}tenant:acme`, gone)).toBeNull();
+    expect((await store.runs.list({ tenant: 'acme', limit: 2 })).map(({ runId }) => runId)).toEqual([kept]);
+    expect(await redis.zscore(await whole('tenant:acme'), gone)).toBeNull();
   });
 
   it('throws COMMIT_CONFLICT when others are faster every time, having computed each step with the same time', async () => {
@@ -143,7 +158,7 @@ describe('Redis state on a server', () => {
     }
   });
 
-  it('asks the server once for a whole wait', async () => {
+  it('asks each bucket once for a whole wait', async () => {
     const { store } = await open();
     const now = await store.now();
     await store.runs.commit<Tally>(nthInput(newRunId(), 1), counting(nthInput(newRunId(), 1), { arm: [timer('far', now + 60_000)] }));
@@ -151,7 +166,7 @@ describe('Redis state on a server', () => {
     const scripts = async () => Number(/cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
     const before = await scripts();
     await store.timers.wait(600, new AbortController().signal);
-    expect((await scripts()) - before).toBe(1);
+    expect((await scripts()) - before).toBe(bucketCount);
   });
 
   it('does not start its waits over when hints come that change nothing', async () => {
@@ -179,9 +194,9 @@ describe('Redis state on a server', () => {
     await store.scores.add({ eventId: 'e', tenant: 'acme', updates: [{ category: 'c', model: 'm', positive: 1, negative: 0 }] });
     await store.settings.write('prompts', 0, 'one');
     const keys = (await redis.keys(`${keyPrefix}*`)).sort();
-    const left = await Promise.all(keys.map(async (key) => [key.slice(keyPrefix.length), await redis.pttl(key)] as const));
+    const left = await Promise.all(keys.map(async (key) => [key.split('}:')[1]!, await redis.pttl(key)] as const));
     const lasting = ['scores:"acme"', 'setting-history:prompts', 'setting:prompts', 'settings'];
-    expect(left.flatMap(([key, ms]) => (ms === -1 ? [key] : []))).toEqual(lasting);
+    expect(left.flatMap(([key, ms]) => (ms === -1 ? [key] : [])).sort()).toEqual(lasting);
     const expiring = new Map(left.filter(([, ms]) => ms !== -1));
     expect([...expiring.keys()].map((key) => key.replace(/removal:.*/, 'removal')).sort()).toEqual([
       'cache-ban:["acme","bad"]',
@@ -206,19 +221,52 @@ describe('Redis state on a server', () => {
     const runId = newRunId();
     await store.usage.add({ runId, step: `${runId}/direct/call/0`, attempt: 1, usage: oneCall, at: noon, caller });
     const day = 24 * 60 * 60 * 1000;
-    expect(await redis.pttl(`${keyPrefix}usage:["acme"]:2026-11-15`)).toBeGreaterThan(399 * day);
+    expect(await redis.pttl(await whole('usage:["acme"]:2026-11-15'))).toBeGreaterThan(399 * day);
     expect((await timesLeft(runId))['usage']).toBeLessThanOrEqual(100_000);
   });
 
   it.each([
-    ['older', 'STORE_OLDER', () => redis.hdel(`${keyPrefix}identity`, 'format')],
-    ['newer', 'STORE_NEWER', () => redis.hset(`${keyPrefix}identity`, 'format', '2')],
+    ['older', 'STORE_OLDER', (identity: string) => redis.hdel(identity, 'format')],
+    ['newer', 'STORE_NEWER', (identity: string) => redis.hset(identity, 'format', '3')],
   ] as const)('is refused where an %s version wrote it, and left as it is', async (_version, code, change) => {
     await (await open()).store.identity.start('store');
-    await change();
-    const before = await redis.hgetall(`${keyPrefix}identity`);
+    const identity = `${keyPrefix}{0}:identity`;
+    await change(identity);
+    const before = await redis.hgetall(identity);
     await expect(open()).rejects.toMatchObject({ code });
-    expect(await redis.hgetall(`${keyPrefix}identity`)).toEqual(before);
+    expect(await redis.hgetall(identity)).toEqual(before);
+  });
+
+  it('is refused where a version wrote it that kept no buckets', async () => {
+    await redis.hset(`${keyPrefix}identity`, { storeId: 'store', generation: '7', format: '1' });
+    await expect(open()).rejects.toMatchObject({ code: 'STORE_OLDER' });
+    expect(await redis.keys(`${keyPrefix}*`)).toEqual([`${keyPrefix}identity`]);
+  });
+
+  it('is no store to work on where one bucket has lost its mark, and a start that broke off is made whole by the next', async () => {
+    const state = await open();
+    await state.store.identity.start('store');
+    const other = `${keyPrefix}{7}:identity`;
+    await redis.hdel(`${keyPrefix}{0}:identity`, 'everywhere');
+    await redis.del(other);
+    const next = (await open({ processId: 'p2' })).store.identity;
+    expect(await next.read()).toEqual({ storeId: 'store', generation: 1 });
+    expect(await next.start('ignored')).toEqual({ storeId: 'store', generation: 2 });
+    expect(await redis.hget(other, 'storeId')).toBe('store');
+    await redis.del(other);
+    expect(await next.read()).toEqual({ storeId: 'store', generation: 0 });
+    await expect(state.store.runs.openCount()).rejects.toMatchObject({ code: 'STORE_REPLACED' });
+  });
+
+  it('lists a run, and knows it by its retry key, once it is published again after an acceptance that broke off', async () => {
+    const { store } = await open();
+    const [runId, retryKey] = [newRunId(), newRunId()];
+    const { header } = acceptance(runId);
+    await store.runs.accept({ header: { ...header, data: { ...header.data, retryKey } }, retryKey, openLimit: 10 });
+    await redis.del(await whole('tenant:acme'), await whole(`retry:${retryKey}`));
+    expect((await store.runs.unpublished(0, 10)).map((found) => found.runId)).toEqual([runId]);
+    expect(await store.runs.findRetry(retryKey)).toBe(runId);
+    expect((await store.runs.list({ tenant: 'acme', limit: 1 })).map((found) => found.runId)).toEqual([runId]);
   });
 
   it('has the present format when it was started, and after it was rebuilt', async () => {
@@ -228,7 +276,7 @@ describe('Redis state on a server', () => {
     await recovery.begin('store');
     await open();
     await recovery.end({ storeId: 'store', generation: 1_000 });
-    expect(await redis.hget(`${keyPrefix}identity`, 'format')).toBe('1');
+    expect(await redis.hget(`${keyPrefix}{31}:identity`, 'format')).toBe('2');
   });
 
   it('drops entries whose time is over from the set of a tag that is written again and again', async () => {
@@ -238,16 +286,16 @@ describe('Redis state on a server', () => {
     const over = (await store.now()) + 100;
     while ((await store.now()) < over) await write(50, 60_000);
     await write(51, 60_000);
-    expect(await redis.zcard(`${keyPrefix}cache-tag:["acme","hot"]`)).toBe(2);
+    expect(await redis.zcard(await whole('cache-tag:["acme","hot"]'))).toBe(2);
   });
 
   it('counts the retention of an event that was counted from its last use', async () => {
     const { store } = await open({ ttl: { retentionMs: 100_000 } });
     const change = { eventId: 'e', tenant: 'acme', updates: [] };
     await store.scores.add(change);
-    await redis.pexpire(`${keyPrefix}score-event:["acme","e"]`, 1_000);
+    await redis.pexpire(await whole('score-event:["acme","e"]'), 1_000);
     expect(await store.scores.add(change)).toBe(false);
-    expect(await redis.pttl(`${keyPrefix}score-event:["acme","e"]`)).toBeGreaterThan(90_000);
+    expect(await redis.pttl(await whole('score-event:["acme","e"]'))).toBeGreaterThan(90_000);
   });
 
   it('keeps blobs at least as long as the longest topic', async () => {

@@ -9,7 +9,8 @@ import {
   type StoreTtl,
 } from '@conclave/ports';
 import type { Connection } from './connection.js';
-import { type Keys, runOf } from './keys.js';
+import { type Bucket, type Keys, runOf } from './keys.js';
+import type { RedisLeases } from './leases.js';
 import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats } from './scripts/journal.js';
 import { inPairs } from './scripts/script.js';
 import { paidText } from './usage-ledger.js';
@@ -24,50 +25,61 @@ export class RedisJournal implements Journal {
   constructor(
     private readonly connection: Connection,
     private readonly keys: Keys,
+    private readonly leases: RedisLeases,
     private readonly ttl: StoreTtl,
   ) {}
 
   async begin({ runId, step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
-    const { journal, started, run } = this.keys.of(runId);
-    const reply = await this.connection.run(
-      beginStep,
-      [journal, started, run, this.keys.leases],
-      [step, nonce, owner, busyRetryMs, this.ttl.retentionMs, ...above(step)],
-    );
-    if (reply[0] === 'done') return { kind: 'done', outcome: JSON.parse(reply[1]) as CallOutcome, attempt: reply[2] };
-    if (reply[0] === 'busy') return { kind: 'busy', retryInMs: reply[1] };
-    return { kind: 'begun', attempt: reply[1], repeated: reply[2] === '1' };
+    const { at, journal, started, run } = this.keys.of(runId);
+    // Leases lie elsewhere: whether an earlier owner lives is asked for where there is one, and the step is then begun in its place.
+    for (let dead = ''; ;) {
+      const reply = await this.connection.run(
+        at,
+        beginStep,
+        [journal, started, run],
+        [step, nonce, owner, dead, this.ttl.retentionMs, ...above(step)],
+      );
+      if (reply[0] === 'done') return { kind: 'done', outcome: JSON.parse(reply[1]) as CallOutcome, attempt: reply[2] };
+      if (reply[0] === 'begun') return { kind: 'begun', attempt: reply[1], repeated: reply[2] === '1' };
+      const leftMs = await this.leases.leftOf(reply[1]);
+      if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, busyRetryMs) };
+      dead = reply[1];
+    }
   }
 
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'> {
-    const { journal, run, usage } = this.keys.of(call.runId);
+    const { at, journal, run, usage } = this.keys.of(call.runId);
     return this.connection.run(
+      at,
       finishStep,
       [journal, run, usage],
-      [call.step, call.attempt, JSON.stringify(outcome), ...this.paying(call, paid)],
+      [call.step, call.attempt, JSON.stringify(outcome), ...this.paying(at, call, paid)],
     );
   }
 
   async abandon(call: JournalCall, paid?: Paid): Promise<void> {
-    const { journal, run, usage } = this.keys.of(call.runId);
-    await this.connection.run(abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.paying(call, paid)]);
+    const { at, journal, run, usage } = this.keys.of(call.runId);
+    await this.connection.run(at, abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.paying(at, call, paid)]);
   }
 
-  private paying(call: JournalCall, paid: Paid | undefined): (string | number)[] {
-    return [this.ttl.retentionMs, this.keys.beforeAccount, paidText(call, paid), accountMs];
+  private paying({ beforeAccount }: Bucket, call: JournalCall, paid: Paid | undefined): (string | number)[] {
+    return [this.ttl.retentionMs, beforeAccount, paidText(call, paid), accountMs];
   }
 
   async noteRepeat({ runId, step, attempt, purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
-    const { journal, run } = this.keys.of(runId);
-    await this.connection.run(noteRepeat, [journal, run, this.keys.repeats], [step, attempt, purpose, this.ttl.retentionMs]);
+    const { at, journal, run } = this.keys.of(runId);
+    await this.connection.run(at, noteRepeat, [journal, run, at.repeats], [step, attempt, purpose, this.ttl.retentionMs]);
   }
 
   async repeats(): Promise<Readonly<Record<string, number>>> {
-    const flat = await this.connection.run(readRepeats, [this.keys.repeats], []);
-    return Object.fromEntries(inPairs(flat).map(([purpose, calls]) => [purpose, Number(calls)]));
+    const sums: Record<string, number> = {};
+    for (const flat of await this.connection.everywhere(readRepeats, (at) => [at.repeats], []))
+      for (const [purpose, calls] of inPairs(flat)) sums[purpose] = (sums[purpose] ?? 0) + Number(calls);
+    return sums;
   }
 
   async started(taskId: string): Promise<boolean> {
-    return (await this.connection.run(isStarted, [this.keys.of(runOf(taskId)).started], [taskId])) === 1;
+    const { at, started } = this.keys.of(runOf(taskId));
+    return (await this.connection.run(at, isStarted, [started], [taskId])) === 1;
   }
 }

@@ -1,8 +1,48 @@
+/** Every key of a run lies in the bucket of its root run, and everything else in the bucket of what it belongs to. */
+export const bucketCount = 32;
+
 /** The run an id belongs to: its part before the first slash, as run and task ids are made. */
 export const runOf = (id: string): string => id.split('/', 1)[0]!;
 
-/** The keys of one run; its id is the hash tag, so that they share a slot. */
+/** Child runs stay with the run that began them: `root~child` belongs to `root`. */
+const rootOf = (runId: string): string => runId.split('~', 1)[0]!;
+
+/** FNV-1a over UTF-16 code units: the same in every process and for ever, because keys stand in a store. */
+function bucketOf(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let n = 0; n < name.length; n += 1) hash = Math.imul(hash ^ name.charCodeAt(n), 0x01000193);
+  // The low bits of names that differ in one character alone are alike.
+  return ((hash ^ (hash >>> 15)) >>> 0) % bucketCount;
+}
+
+/**
+ * Keys with one hash tag, which a Redis Cluster keeps on one node: a script may use any of them together. Each bucket has the mark of the
+ * store, so that a script can see whose store it runs on, and the indexes over its runs.
+ */
+export interface Bucket {
+  readonly n: number;
+  readonly identity: string;
+  readonly health: string;
+  /** Accepted runs that have not ended. */
+  readonly open: string;
+  readonly unpublished: string;
+  readonly timers: string;
+  readonly timerData: string;
+  /** Processes that have attached clients to runs of the bucket. */
+  readonly attachers: string;
+  /** Runs with clients that one process has attached stand under this and its id. */
+  readonly beforeAttached: string;
+  readonly parked: string;
+  readonly repeats: string;
+  /** What stands before and after a run id in the key of its run. */
+  readonly aroundRun: readonly [string, string];
+  /** What stands before the name and the day of an account: what runs of this bucket were charged with. */
+  readonly beforeAccount: string;
+}
+
+/** The keys of one run. */
 export interface RunKeys {
+  readonly at: Bucket;
   readonly run: string;
   readonly applied: string;
   readonly stream: string;
@@ -15,50 +55,45 @@ export interface RunKeys {
   readonly usage: string;
 }
 
+/** A key and the bucket it lies in. */
+export interface Placed {
+  readonly at: Bucket;
+  readonly key: string;
+}
+
 /** Every key and channel of a store. All of them begin with its prefix, so that stores can share a server. */
 export class Keys {
-  readonly identity: string;
-  readonly health: string;
-  readonly open: string;
-  readonly unpublished: string;
-  readonly timers: string;
-  readonly timerData: string;
+  readonly buckets: readonly Bucket[];
+  /** What is there once: leases of processes, places of open runs, settings. */
+  readonly common: Bucket;
   readonly leases: string;
   readonly leaseClasses: string;
-  /** Processes that have attached clients. */
-  readonly attachers: string;
-  readonly parked: string;
-  readonly repeats: string;
-  /** Every setting's name and version. */
-  readonly settings: string;
-  /** What stands before and after a run id in the key of its run. */
-  readonly aroundRun: readonly [string, string];
   /** What stands before the name of a task class. */
   readonly beforeClass: string;
-  /** What stands before the name and the day of an account. */
-  readonly beforeAccount: string;
+  /** Runs that have taken a place among the open ones, by when. One that has ended keeps its place until somebody needs it. */
+  readonly places: string;
+  /** Every setting's name and version. */
+  readonly settings: string;
+  /** The mark of a store of before buckets, which is not read. */
+  readonly formerIdentity: string;
 
   constructor(private readonly prefix: string) {
-    this.identity = `${prefix}identity`;
-    this.health = `${prefix}health`;
-    this.open = `${prefix}runs:open`;
-    this.unpublished = `${prefix}runs:unpublished`;
-    this.timers = `${prefix}timers`;
-    this.timerData = `${prefix}timers:data`;
-    this.leases = `${prefix}leases`;
-    this.leaseClasses = `${prefix}leases:classes`;
-    this.attachers = `${prefix}attached:by`;
-    this.parked = `${prefix}runs:parked`;
-    this.repeats = `${prefix}calls:repeated`;
-    this.settings = `${prefix}settings`;
-    this.aroundRun = [`${prefix}{`, '}:run'];
-    this.beforeClass = `${prefix}class:`;
-    this.beforeAccount = `${prefix}usage:`;
+    this.buckets = Array.from({ length: bucketCount }, (_, n) => this.bucket(n));
+    this.common = this.buckets[0]!;
+    const common = (name: string) => this.in(this.common, name);
+    this.leases = common('leases');
+    this.leaseClasses = common('leases:classes');
+    this.beforeClass = common('class:');
+    this.places = common('places');
+    this.settings = common('settings');
+    this.formerIdentity = `${prefix}identity`;
   }
 
   of(runId: string): RunKeys {
-    const key = (name: string) => `${this.prefix}{${runId}}:${name}`;
+    const at = this.bucketOf(rootOf(runId));
+    const key = (name: string) => this.in(at, `run:${runId}:${name}`);
     return {
+      at,
       run: key('run'),
       applied: key('applied'),
       stream: key('stream'),
@@ -72,61 +107,59 @@ export class Keys {
     };
   }
 
-  /** Runs with clients that this process has attached. */
-  attachedBy(processId: string): string {
-    return `${this.attachers}:${processId}`;
+  tenant(tenant: string): Placed {
+    return this.placed(tenant, `tenant:${tenant}`);
   }
-  tenant(tenant: string): string {
-    return `${this.prefix}tenant:${tenant}`;
-  }
-  retry(retryKey: string): string {
-    return `${this.prefix}retry:${retryKey}`;
+  retry(retryKey: string): Placed {
+    return this.placed(retryKey, `retry:${retryKey}`);
   }
   workers(taskClass: string): string {
     return `${this.beforeClass}${taskClass}`;
   }
-  slots(name: string): string {
-    return `${this.prefix}slots:${name}`;
+  slots(name: string): Placed {
+    return this.placed(name, `slots:${name}`);
   }
-  delivery(group: string, record: string): string {
-    return `${this.prefix}delivery:${JSON.stringify([group, record])}`;
+  delivery(group: string, record: string): Placed {
+    const name = JSON.stringify([group, record]);
+    return this.placed(name, `delivery:${name}`);
   }
   setting(name: string): string {
-    return `${this.prefix}setting:${name}`;
+    return this.in(this.common, `setting:${name}`);
   }
   settingHistory(name: string): string {
-    return `${this.prefix}setting-history:${name}`;
+    return this.in(this.common, `setting-history:${name}`);
   }
-  cached(tenant: string, key: string): string {
+  /** All of a tenant's caches lie together: a tag removes many entries at once. */
+  cached(tenant: string, key: string): Placed {
     return this.ofTenant('cache', tenant, key);
   }
-  cacheTag(tenant: string, tag: string): string {
+  cacheTag(tenant: string, tag: string): Placed {
     return this.ofTenant('cache-tag', tenant, tag);
   }
-  cacheBan(tenant: string, tag: string): string {
+  cacheBan(tenant: string, tag: string): Placed {
     return this.ofTenant('cache-ban', tenant, tag);
   }
-  cacheClaim(tenant: string, key: string): string {
+  cacheClaim(tenant: string, key: string): Placed {
     return this.ofTenant('cache-claim', tenant, key);
   }
-  cacheRemoval(nonce: string): string {
-    return `${this.prefix}cache-removal:${nonce}`;
+  cacheRemoval(tenant: string, nonce: string): Placed {
+    return this.placed(tenant, `cache-removal:${nonce}`);
   }
-  scores(tenant: string): string {
-    return `${this.prefix}scores:${JSON.stringify(tenant)}`;
+  scores(tenant: string): Placed {
+    return this.placed(tenant, `scores:${JSON.stringify(tenant)}`);
   }
-  scoreEvent(tenant: string, eventId: string): string {
+  scoreEvent(tenant: string, eventId: string): Placed {
     return this.ofTenant('score-event', tenant, eventId);
   }
-  once(tenant: string, name: string): string {
+  once(tenant: string, name: string): Placed {
     return this.ofTenant('once', tenant, name);
   }
   /** `name` is JSON. */
-  account(name: string, day: string): string {
-    return `${this.beforeAccount}${name}:${day}`;
+  account({ beforeAccount }: Bucket, name: string, day: string): string {
+    return `${beforeAccount}${name}:${day}`;
   }
-  breaker(provider: string): string {
-    return `${this.prefix}breaker:${provider}`;
+  breaker(provider: string): Placed {
+    return this.placed(provider, `breaker:${provider}`);
   }
   blob(sha256: string): string {
     return `${this.prefix}blob:${sha256}`;
@@ -135,8 +168,40 @@ export class Keys {
     return `${this.prefix}hint:${name}`;
   }
 
+  private bucket(n: number): Bucket {
+    const key = (name: string) => this.in({ n }, name);
+    return {
+      n,
+      identity: key('identity'),
+      health: key('health'),
+      open: key('runs:open'),
+      unpublished: key('runs:unpublished'),
+      timers: key('timers'),
+      timerData: key('timers:data'),
+      attachers: key('attached:by'),
+      beforeAttached: key('attached:by:'),
+      parked: key('runs:parked'),
+      repeats: key('calls:repeated'),
+      aroundRun: [key('run:'), ':run'],
+      beforeAccount: key('usage:'),
+    };
+  }
+
+  private bucketOf(name: string): Bucket {
+    return this.buckets[bucketOf(name)]!;
+  }
+
+  private in({ n }: Pick<Bucket, 'n'>, name: string): string {
+    return `${this.prefix}{${n}}:${name}`;
+  }
+
+  private placed(owner: string, name: string): Placed {
+    const at = this.bucketOf(owner);
+    return { at, key: this.in(at, name) };
+  }
+
   /** Names that others choose stand as JSON: it tells where the tenant ends, and has no half of a surrogate pair, which UTF-8 replaces. */
-  private ofTenant(kind: string, tenant: string, name: string): string {
-    return `${this.prefix}${kind}:${JSON.stringify([tenant, name])}`;
+  private ofTenant(kind: string, tenant: string, name: string): Placed {
+    return this.placed(tenant, `${kind}:${JSON.stringify([tenant, name])}`);
   }
 }

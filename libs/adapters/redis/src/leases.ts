@@ -1,7 +1,17 @@
 import type { Leases } from '@conclave/ports';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
-import { acquireSlot, countWorkers, endProcess, isAlive, releaseSlot, renewProcess } from './scripts/leases.js';
+import {
+  acquireSlot,
+  countWorkers,
+  endProcess,
+  leaseLeft,
+  liveProcesses,
+  livingOf,
+  raiseGeneration,
+  releaseSlot,
+  renewProcess,
+} from './scripts/leases.js';
 
 export class RedisLeases implements Leases {
   constructor(
@@ -11,33 +21,55 @@ export class RedisLeases implements Leases {
 
   async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
     const { leases, leaseClasses, beforeClass } = this.keys;
-    const [storeId, generation] = await this.connection.run(
-      renewProcess,
-      [leases, leaseClasses],
-      [id, ttlMs, JSON.stringify(classes), beforeClass],
-    );
-    // A copy of the store that was made before the last renewal of anybody we have heard of is older than the store we know.
-    if (storeId !== null) this.connection.follow({ storeId, generation: Number(generation) });
+    const { connection, keys } = this;
+    const [raised, now] = await Promise.all([
+      // A copy of a bucket that was made before the last renewal of anybody we have heard of is older than the bucket we know.
+      connection.everywhere(raiseGeneration, () => [], []),
+      connection.run(keys.common, renewProcess, [leases, leaseClasses], [id, ttlMs, JSON.stringify(classes), beforeClass]),
+    ]);
+    connection.clock.hear(now);
+    for (const at of keys.buckets) {
+      const [storeId, generation] = raised[at.n]!;
+      if (storeId !== null) connection.follow(at, { storeId, generation: Number(generation) });
+    }
   }
 
   async endProcess(id: string): Promise<void> {
     const { leases, leaseClasses, beforeClass } = this.keys;
-    await this.connection.run(endProcess, [leases, leaseClasses], [id, beforeClass]);
+    await this.connection.run(this.keys.common, endProcess, [leases, leaseClasses], [id, beforeClass]);
   }
 
   async alive(processId: string): Promise<boolean> {
-    return (await this.connection.run(isAlive, [this.keys.leases], [processId])) === 1;
+    return (await this.leftOf(processId)) > 0;
+  }
+
+  /** Milliseconds until the lease of a process ends, 0 where it has none. */
+  leftOf(processId: string): Promise<number> {
+    return this.connection.run(this.keys.common, leaseLeft, [this.keys.leases], [processId]);
+  }
+
+  /** Those of the processes that live; asks nobody about none. */
+  async livingOf(processIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (processIds.length === 0) return new Set();
+    return new Set(await this.connection.run(this.keys.common, livingOf, [this.keys.leases], processIds));
+  }
+
+  /** Every process that lives. */
+  async living(): Promise<readonly string[]> {
+    return this.connection.run(this.keys.common, liveProcesses, [this.keys.leases], []);
   }
 
   liveWorkers(taskClass: string): Promise<number> {
-    return this.connection.run(countWorkers, [this.keys.workers(taskClass)], []);
+    return this.connection.run(this.keys.common, countWorkers, [this.keys.workers(taskClass)], []);
   }
 
   async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
-    return (await this.connection.run(acquireSlot, [this.keys.slots(name)], [holder, limit, ttlMs])) === 1;
+    const { at, key } = this.keys.slots(name);
+    return (await this.connection.run(at, acquireSlot, [key], [holder, limit, ttlMs])) === 1;
   }
 
   async releaseSlot({ name, holder }: Parameters<Leases['releaseSlot']>[0]): Promise<void> {
-    await this.connection.run(releaseSlot, [this.keys.slots(name)], [holder, this.keys.channel('slot'), name]);
+    const { at, key } = this.keys.slots(name);
+    await this.connection.run(at, releaseSlot, [key], [holder, this.keys.channel('slot'), name]);
   }
 }

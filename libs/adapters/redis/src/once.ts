@@ -11,7 +11,8 @@ export class RedisOnce implements Once {
 
   async claim({ tenant, name, holder, ttlMs }: OnceClaim): Promise<{ readonly mine: boolean; readonly holder: string }> {
     const parameters = [JSON.stringify(holder), ttlMs === null ? '' : wholeMs(ttlMs)];
-    const held = JSON.parse(await this.connection.run(claimOnce, [this.keys.once(tenant, name)], parameters)) as string;
+    const { at, key } = this.keys.once(tenant, name);
+    const held = JSON.parse(await this.connection.run(at, claimOnce, [key], parameters)) as string;
     return { mine: held === holder, holder: held };
   }
 }

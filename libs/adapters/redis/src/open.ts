@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { Failure, topicsFor } from '@conclave/contracts';
-import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreMark, type StoreTtl } from '@conclave/ports';
+import { defaultTtl, type Blobs, type Recovery, type RunStream, type StateStore, type StoreTtl } from '@conclave/ports';
 import { RedisBlobs } from './blobs.js';
 import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
@@ -15,14 +14,15 @@ import { RedisOnce } from './once.js';
 import { RedisRecovery } from './recovery.js';
 import { RedisRunStream } from './run-stream.js';
 import { RedisRuns } from './runs.js';
-import { probe, readClock, readFormat, readIdentity, startIdentity, storeFormat } from './scripts/store.js';
+import { identityOf } from './store-identity.js';
+import { probe, readClock, readFormat, storeFormat } from './scripts/store.js';
 import { RedisScores } from './scores.js';
 import { RedisSettings } from './settings.js';
 import { RedisTimers } from './timers.js';
 import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
 
-export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls'> {
+export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls' | 'cluster'> {
   /** New with every start of a process: it owns the deliveries it begins. */
   readonly processId: string;
   /** Stands before every key and channel; default `conclave:`. */
@@ -51,7 +51,7 @@ export interface RedisState {
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /**
- * Opens state, run streams and blobs on one Redis primary. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in,
+ * Opens state, run streams and blobs on one Redis primary or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in,
  * STORE_OLDER and STORE_NEWER for what another version wrote; nothing is changed then.
  */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
@@ -63,69 +63,68 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     hints.close();
     connection.close();
   };
-  const now = (): Promise<number> => connection.run(readClock, [], []);
+  const now = async (): Promise<number> => {
+    const known = connection.stands ? connection.clock.now() : null;
+    if (known !== null) return known;
+    const heard = await connection.run(keys.common, readClock, [], []);
+    connection.clock.hear(heard);
+    return heard;
+  };
   try {
-    await checkFormat(connection);
+    await checkFormat(connection, keys);
   } catch (error) {
     await close();
     throw error;
   }
+  const leases = new RedisLeases(connection, keys);
   const store: StateStore = {
-    runs: new RedisRuns(connection, keys, ttl, { ...options.hooks, comparesVersions: options.comparesVersions ?? true }, options.processId),
-    journal: new RedisJournal(connection, keys, ttl),
+    runs: new RedisRuns(
+      connection,
+      keys,
+      leases,
+      ttl,
+      { ...options.hooks, comparesVersions: options.comparesVersions ?? true },
+      options.processId,
+      now,
+    ),
+    journal: new RedisJournal(connection, keys, leases, ttl),
     timers: new RedisTimers(connection, keys, hints),
-    leases: new RedisLeases(connection, keys),
+    leases,
     hints,
-    deliveries: new RedisDeliveries(connection, keys, ttl, options.processId),
+    deliveries: new RedisDeliveries(connection, keys, leases, ttl, options.processId),
     settings: new RedisSettings(connection, keys),
     caches: new RedisCaches(connection, keys),
     scores: new RedisScores(connection, keys, ttl),
     once: new RedisOnce(connection, keys),
     usage: new RedisUsageLedger(connection, keys, ttl),
     breakers: new RedisBreakers(connection, keys),
-    identity: identityOf(connection, options.watchesIdentity ?? true),
+    identity: identityOf(connection, keys, options.watchesIdentity ?? true),
     now,
     warnings: () => redisWarnings(connection),
-    health: () => healthOf(connection, keys),
+    health: () => healthOf(connection, keys, options.cluster ?? false),
     close,
   };
   return {
     store,
     stream: new RedisRunStream(connection, keys, ttl),
     blobs: new RedisBlobs(connection, keys, ttl.blobMs),
-    recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(readClock, [], [])),
+    recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(keys.common, readClock, [], [])),
     close,
   };
 }
 
-async function checkFormat(connection: Connection): Promise<void> {
-  const format = (await connection.runUnguarded(readFormat, [], [])) ?? storeFormat;
+async function checkFormat(connection: Connection, keys: Keys): Promise<void> {
+  const former = await connection.send('look for an older store', (redis) => redis.exists(keys.formerIdentity));
+  const format = (await connection.runUnguarded(keys.common, readFormat, [], [])) ?? (former > 0 ? 1 : storeFormat);
   if (format === storeFormat) return;
   throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}, this program reads ${storeFormat}.`);
 }
 
-/** Whoever has read or started the identity works on that store alone from then on; generation 0 is a store to be rebuilt, which nobody works on. */
-function identityOf(connection: Connection, watched: boolean): StateStore['identity'] {
-  const remember = (mark: StoreMark | null): void => (watched ? connection.remember(mark) : undefined);
-  const remembered = ([storeId, generation]: [string | null, string | null]): StoreMark | null => {
-    const mark = storeId === null ? null : { storeId, generation: Number(generation) };
-    if (mark && mark.generation > 0) remember(mark);
-    return mark;
-  };
-  return {
-    read: async () => remembered(await connection.runUnguarded(readIdentity, [], [])),
-    async start(storeId) {
-      const [id, generation] = await connection.runUnguarded(startIdentity, [], [storeId, randomUUID(), storeFormat]);
-      const mark = { storeId: id, generation: Number(generation) };
-      remember(mark);
-      return mark;
-    },
-  };
-}
-
-async function healthOf(connection: Connection, keys: Keys): Promise<string | null> {
+/** A small write: on the one server, or on every part of a cluster that holds something. */
+async function healthOf(connection: Connection, keys: Keys, cluster: boolean): Promise<string | null> {
+  const probed = cluster ? keys.buckets : [keys.common];
   try {
-    await connection.run(probe, [keys.health], []);
+    await Promise.all(probed.map((at) => connection.run(at, probe, [at.health], [])));
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@conclave/contracts';
 import type { Above, PaidCall, Recovery, RestoredCall, RestoredRun, StoreTtl } from '@conclave/ports';
+import { listedMs } from './acceptances.js';
 import type { Connection } from './connection.js';
 import { above } from './journal.js';
 import type { Keys } from './keys.js';
-import { beginRecovery, endRecovery, liveProcesses, restoreCalls, restoreRun } from './scripts/recovery.js';
+import { noteRetry, relistRun } from './scripts/acceptance.js';
+import { liveProcesses } from './scripts/leases.js';
+import { markBucket, restoreCalls, restoreRun } from './scripts/recovery.js';
 import { storeFormat } from './scripts/store.js';
-import { addUsage } from './scripts/usage.js';
 import { timerMember, timerRecord } from './timers.js';
 import { accountsOf, adding } from './usage-ledger.js';
-
-/** A run without a header is in no list: its tenant is not known. */
-const noTenant = '';
 
 /**
  * Runs every script on whatever store is there: a process that has neither read nor started the identity is not bound to one.
@@ -25,11 +24,16 @@ export class RedisRecovery implements Recovery {
   ) {}
 
   live(): Promise<readonly string[]> {
-    return this.connection.runUnguarded(liveProcesses, [this.keys.leases], []);
+    return this.connection.runUnguarded(this.keys.common, liveProcesses, [this.keys.leases], []);
   }
 
   async begin(storeId: string): Promise<void> {
-    await this.connection.runUnguarded(beginRecovery, [], [storeId, storeFormat]);
+    await this.mark({ storeId, generation: 0 });
+  }
+
+  private async mark({ storeId, generation }: { readonly storeId: string; readonly generation: number }): Promise<void> {
+    const { connection, keys } = this;
+    await Promise.all(keys.buckets.map((at) => connection.runUnguarded(at, markBucket, [], [storeId, generation, storeFormat])));
   }
 
   async run<S>(restored: RestoredRun<S>, numbers: Above): Promise<'restored' | 'kept'> {
@@ -43,7 +47,6 @@ export class RedisRecovery implements Recovery {
       template: header?.data.template.id ?? '',
       question: header?.data.goal ?? '',
       accounts: header ? accountsOf(header.data.caller) : '',
-      acceptedAt: String(header?.data.requestedAt ?? 0),
       version: String(restored.version),
       state: JSON.stringify(restored.state),
       status: restored.status,
@@ -58,31 +61,38 @@ export class RedisRecovery implements Recovery {
       attempt: String(numbers.attempt),
       commandSeq: String(numbers.commandSeq),
     };
-    return this.connection.runUnguarded(
+    const { at } = own;
+    const outcome = await this.connection.runUnguarded(
+      at,
       restoreRun,
       [
         ...[own.run, own.applied, own.stream, own.streamTasks, own.journal, own.cancelled, own.commands],
-        ...[keys.open, keys.unpublished, keys.timers, keys.timerData, keys.tenant(header?.data.caller.tenant ?? noTenant)],
-        ...(retryKey === null ? [] : [keys.retry(retryKey)]),
+        ...[at.open, at.unpublished, at.timers, at.timerData],
       ],
-      [
-        runId,
-        JSON.stringify(change),
-        ...[since(endedAt, ttl.retentionMs), since(endedAt, ttl.streamMs)],
-        Math.max(0, ttl.retryKeyMs - Math.max(0, now - (header?.data.requestedAt ?? now))),
-      ],
+      [runId, JSON.stringify(change), since(endedAt, ttl.retentionMs), since(endedAt, ttl.streamMs)],
     );
+    // A run without a header is in no list: its tenant is not known.
+    if (header) {
+      const list = keys.tenant(header.data.caller.tenant);
+      await this.connection.runUnguarded(list.at, relistRun, [list.key], [runId, header.data.requestedAt, listedMs(ttl)]);
+    }
+    const retryMs = ttl.retryKeyMs - Math.max(0, now - (header?.data.requestedAt ?? now));
+    if (retryKey !== null && retryMs > 0) {
+      const retry = keys.retry(retryKey);
+      await this.connection.runUnguarded(retry.at, noteRetry, [retry.key], [runId, retryMs]);
+    }
+    return outcome;
   }
 
   async calls(runId: string, calls: readonly RestoredCall[]): Promise<number> {
     if (calls.length === 0) return 0;
-    const { journal, started, run } = this.keys.of(runId);
+    const { at, journal, started, run } = this.keys.of(runId);
     const written = calls.map(({ step, attempt, outcome }) => [step, attempt, JSON.stringify(outcome), above(step)]);
-    return this.connection.runUnguarded(restoreCalls, [journal, started, run], [JSON.stringify(written), this.ttl.retentionMs]);
+    return this.connection.runUnguarded(at, restoreCalls, [journal, started, run], [JSON.stringify(written), this.ttl.retentionMs]);
   }
 
   async paid(calls: readonly PaidCall[]): Promise<void> {
-    for (const call of calls) await this.connection.runUnguarded(addUsage, ...adding(this.keys, this.ttl, call));
+    for (const call of calls) await this.connection.runUnguarded(...adding(this.keys, this.ttl, call));
   }
 
   /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
@@ -90,7 +100,7 @@ export class RedisRecovery implements Recovery {
     await this.connection.send('note a lost body', (redis) => redis.set(this.keys.blob(sha256), '', 'PX', this.ttl.blobMs, 'NX'));
   }
 
-  async end({ storeId, generation }: { readonly storeId: string; readonly generation: number }): Promise<void> {
-    await this.connection.runUnguarded(endRecovery, [], [storeId, generation, storeFormat]);
+  end(mark: { readonly storeId: string; readonly generation: number }): Promise<void> {
+    return this.mark(mark);
   }
 }

@@ -179,7 +179,7 @@ describe('A command that was carried out but not answered', () => {
 
   it('leaves subscriptions standing', async () => {
     const { heard } = await listen({ ...state, processId: 'p1' }, 'slot');
-    await unanswered(() => state.store.now());
+    await unanswered(() => state.store.runs.openCount());
     for (let tries = 0; heard.length === 0 && tries < 100; tries += 1) {
       await state.store.hints.publish('slot', 'local');
       await new Promise((resolve) => setTimeout(resolve, 20));

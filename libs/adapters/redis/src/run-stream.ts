@@ -1,5 +1,6 @@
 import type { StreamBody, StreamEntry, WorkerEntry } from '@conclave/contracts';
 import { planAppend, type RunStream, type StoreTtl, type StreamPage, type TaskProgress } from '@conclave/ports';
+import { attempted } from './attempted.js';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { appendEntries, readEntries } from './scripts/stream.js';
@@ -35,8 +36,8 @@ export class RedisRunStream implements RunStream {
   }
 
   async read(runId: string, after: number, limit: number): Promise<StreamPage> {
-    const { run, stream } = this.keys.of(runId);
-    const [length, ended, lines, base] = await this.connection.run(readEntries, [run, stream], [Math.max(0, after), limit]);
+    const { at, run, stream } = this.keys.of(runId);
+    const [length, ended, lines, base] = await this.connection.run(at, readEntries, [run, stream], [Math.max(0, after), limit]);
     if (length === 0) return { entries: [], first: 0, last: 0, ended: false };
     const entries = lines.map((line, n) => entryFrom(line, Math.max(base, after) + n + 1));
     return { entries, first: base + 1, last: base + length, ended: ended === '1' };
@@ -47,7 +48,7 @@ export class RedisRunStream implements RunStream {
     if (tasks.length === 0) return 'appended';
     for (;;) {
       const known = tasks.map((task) => this.known.get(task) ?? '');
-      const planned = attempt(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
+      const planned = attempted(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
       // What is remembered may be old: a hole or a refusal counts only once the store has confirmed it.
       const plan =
         planned.ok && planned.value.kind === 'append' ? planned.value : { bodies: [], progress: new Map<string, TaskProgress>() };
@@ -65,9 +66,9 @@ export class RedisRunStream implements RunStream {
   }
 
   private write(runId: string, change: { tasks: string[]; known: string[]; next: string[]; bodies: string[] }) {
-    const { run, stream, streamTasks } = this.keys.of(runId);
+    const { at, run, stream, streamTasks } = this.keys.of(runId);
     const parameters = [runId, JSON.stringify(change), this.ttl.retentionMs, this.keys.channel('stream')];
-    return this.connection.run(appendEntries, [run, stream, streamTasks], parameters);
+    return this.connection.run(at, appendEntries, [run, stream, streamTasks], parameters);
   }
 
   private remember(task: string, progress: string): void {
@@ -82,12 +83,4 @@ const progressFrom = (record: string): TaskProgress | null => (record === '' ? n
 function entryFrom(line: string, id: number): StreamEntry {
   const blank = line.indexOf(' ');
   return { ...(JSON.parse(line.slice(blank + 1)) as StreamBody), id, at: Number(line.slice(0, blank)) };
-}
-
-function attempt<T>(compute: () => T): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown } {
-  try {
-    return { ok: true, value: compute() };
-  } catch (error) {
-    return { ok: false, error };
-  }
 }

@@ -1,129 +1,118 @@
 import { randomUUID } from 'node:crypto';
 import type { Event, PlanRequested } from '@conclave/contracts';
-import {
-  acceptedStatus,
-  parkedFlag,
-  type Acceptance,
-  type Accepted,
-  type Runs,
-  type RunSummary,
-  type StoredRun,
-  type StoreTtl,
-} from '@conclave/ports';
+import { parkedFlag, type Acceptance, type Accepted, type Runs, type RunSummary, type StoredRun, type StoreTtl } from '@conclave/ports';
+import { Acceptances } from './acceptances.js';
 import { Commits, type CommitHooks } from './commit.js';
 import type { Connection } from './connection.js';
-import { type Keys, runOf } from './keys.js';
-import { acceptRun, countOpen, findRetry, findUnpublished, listRuns, readHeader } from './scripts/acceptance.js';
-import { readRun } from './scripts/commit.js';
+import { type Bucket, type Keys, runOf } from './keys.js';
+import type { RedisLeases } from './leases.js';
 import { attachClient, detachClient, parkRuns } from './scripts/clients.js';
+import { readRun } from './scripts/commit.js';
+import { inPairs, type Script } from './scripts/script.js';
 import { findCancelled, nextCommand, setCancel } from './scripts/steering.js';
-import { accountsOf } from './usage-ledger.js';
 
 export class RedisRuns implements Runs {
   readonly commit: Runs['commit'];
+  private readonly acceptances: Acceptances;
 
   constructor(
     private readonly connection: Connection,
     private readonly keys: Keys,
+    private readonly leases: RedisLeases,
     private readonly ttl: StoreTtl,
     hooks: CommitHooks,
     private readonly processId: string,
+    now: () => Promise<number>,
   ) {
-    const commits = new Commits(connection, keys, ttl, hooks);
+    const commits = new Commits(connection, keys, ttl, hooks, now);
     this.commit = (event: Event, step) => commits.commit(event, step);
+    this.acceptances = new Acceptances(connection, keys, ttl);
   }
 
-  async accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
-    const { keys } = this;
-    const { template, goal, caller } = header.data;
-    const [kind, open] = await this.connection.run(
-      acceptRun,
-      [
-        ...[keys.of(header.runId).run, keys.open, keys.unpublished, keys.tenant(caller.tenant)],
-        ...(retryKey === null ? [] : [keys.retry(retryKey)]),
-      ],
-      [
-        ...[header.runId, JSON.stringify(header), template.id, goal, acceptedStatus],
-        ...[openLimit, this.ttl.retryKeyMs, ...keys.aroundRun, accountsOf(caller)],
-      ],
-    );
-    return kind === 'accepted' ? { kind } : { kind, open: open! };
+  accept(acceptance: Acceptance): Promise<Accepted> {
+    return this.acceptances.accept(acceptance);
   }
-
   findRetry(retryKey: string): Promise<string | null> {
-    return this.connection.run(findRetry, [this.keys.retry(retryKey)], []);
+    return this.acceptances.findRetry(retryKey);
   }
-
-  async header(runId: string): Promise<PlanRequested | null> {
-    const header = await this.connection.run(readHeader, [this.keys.of(runId).run], []);
-    return header === null ? null : (JSON.parse(header) as PlanRequested);
+  header(runId: string): Promise<PlanRequested | null> {
+    return this.acceptances.header(runId);
   }
-
-  async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
-    const headers = await this.connection.run(findUnpublished, [this.keys.unpublished], [olderThanMs, limit, ...this.keys.aroundRun]);
-    return headers.map((header) => JSON.parse(header) as PlanRequested);
+  unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
+    return this.acceptances.unpublished(olderThanMs, limit);
+  }
+  list(query: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {
+    return this.acceptances.list(query);
+  }
+  openCount(): Promise<number> {
+    return this.acceptances.openCount();
   }
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
-    const [version, state, status, terminal] = await this.connection.run(readRun, [this.keys.of(runId).run], []);
+    const { at, run } = this.keys.of(runId);
+    const [version, state, status, terminal] = await this.connection.run(at, readRun, [run], []);
     if (version === null || state === null) return null;
     return { version: Number(version), state: JSON.parse(state) as S, status: status ?? '', terminal: terminal === '1' };
   }
 
-  async list({ tenant, limit, before }: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {
-    const from = before === undefined ? '+inf' : `(${before}`;
-    const found = await this.connection.run(listRuns, [this.keys.tenant(tenant)], [limit, from, ...this.keys.aroundRun]);
-    return found.map(([runId, template, status, terminal, acceptedAt, question]) => ({
-      runId,
-      template,
-      status,
-      terminal: terminal === '1',
-      acceptedAt: Number(acceptedAt),
-      question,
-    }));
-  }
-
-  openCount(): Promise<number> {
-    return this.connection.run(countOpen, [this.keys.open], []);
-  }
-
   async cancel(id: string): Promise<void> {
-    const { cancelled, run } = this.keys.of(runOf(id));
-    await this.connection.run(setCancel, [cancelled, run], [id, this.ttl.retentionMs, this.keys.channel('cancel')]);
+    const { at, cancelled, run } = this.keys.of(runOf(id));
+    await this.connection.run(at, setCancel, [cancelled, run], [id, this.ttl.retentionMs, this.keys.channel('cancel')]);
   }
 
   async cancelled(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (ids.length === 0) return new Set();
-    const keys = ids.map((id) => this.keys.of(runOf(id))).flatMap(({ cancelled, run }) => [cancelled, run]);
-    return new Set(await this.connection.run(findCancelled, keys, ids));
+    const asked = new Map<Bucket, string[]>();
+    for (const id of ids) {
+      const { at } = this.keys.of(runOf(id));
+      asked.set(at, [...(asked.get(at) ?? []), id]);
+    }
+    const found = await Promise.all(
+      [...asked].map(([at, here]) => {
+        const keys = here.map((id) => this.keys.of(runOf(id))).flatMap(({ cancelled, run }) => [cancelled, run]);
+        return this.connection.run(at, findCancelled, keys, here);
+      }),
+    );
+    return new Set(found.flat());
   }
 
   nextCommandSeq(runId: string): Promise<number> {
-    const { commands, run } = this.keys.of(runId);
-    return this.connection.run(nextCommand, [commands, run], [randomUUID(), this.ttl.retentionMs]);
+    const { at, commands, run } = this.keys.of(runId);
+    return this.connection.run(at, nextCommand, [commands, run], [randomUUID(), this.ttl.retentionMs]);
   }
 
   attach(runId: string, clientId: string): Promise<number> {
-    return this.connection.run(attachClient, ...this.client(runId, clientId));
+    return this.clients(attachClient, runId, clientId);
   }
 
   detach(runId: string, clientId: string): Promise<number> {
-    return this.connection.run(detachClient, ...this.client(runId, clientId));
+    return this.clients(detachClient, runId, clientId);
   }
 
-  private client(runId: string, clientId: string): [readonly string[], readonly (string | number)[]] {
+  /** How many are attached afterwards, those of dead processes left out unless they are our own. */
+  private async clients(change: Script<string[]>, runId: string, clientId: string): Promise<number> {
     const { keys, processId } = this;
-    const { attached, run, cancelled } = keys.of(runId);
-    return [
-      [attached, run, keys.attachers, keys.attachedBy(processId), keys.parked, cancelled, keys.leases],
+    const { at, attached, run, cancelled } = keys.of(runId);
+    const owners = await this.connection.run(
+      at,
+      change,
+      [attached, run, at.attachers, `${at.beforeAttached}${processId}`, at.parked, cancelled],
       [runId, clientId, processId, parkedFlag(runId), this.ttl.retentionMs],
-    ];
+    );
+    const living = await this.leases.livingOf([...new Set(owners)].filter((owner) => owner !== processId));
+    return owners.filter((owner) => owner === processId || living.has(owner)).length;
   }
 
   async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
-    const { attachers, parked, leases, aroundRun } = this.keys;
-    const parameters = [parkMs, limit, aroundRun[0], this.keys.attachedBy(''), this.ttl.retentionMs];
-    const [fresh, ...overdue] = await this.connection.run(parkRuns, [attachers, parked, leases], parameters);
-    return { parked: fresh, overdue };
+    const living = JSON.stringify(await this.leases.living());
+    const found = await this.connection.everywhere(
+      parkRuns,
+      ({ attachers, parked }) => [attachers, parked],
+      ({ aroundRun, beforeAttached }) => [parkMs, limit, aroundRun[0], beforeAttached, this.ttl.retentionMs, living],
+    );
+    const overdue = found.flatMap(([, ...pairs]) => inPairs(pairs)).sort(([, a], [, b]) => Number(a) - Number(b));
+    return {
+      parked: found.reduce((sum, [fresh]) => sum + fresh, 0),
+      overdue: overdue.slice(0, limit).map(([runId]) => runId),
+    };
   }
 }

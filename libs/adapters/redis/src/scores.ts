@@ -30,19 +30,22 @@ export class RedisScores implements Scores {
       ...[fieldOf('positive', category, model), positive],
       ...[fieldOf('negative', category, model), negative],
     ]);
-    const keys = [this.keys.scoreEvent(tenant, eventId), this.keys.scores(tenant)];
-    return (await this.connection.run(addScores, keys, [randomUUID(), this.ttl.retentionMs, ...changes])) === 1;
+    const { at, key } = this.keys.scores(tenant);
+    const keys = [this.keys.scoreEvent(tenant, eventId).key, key];
+    return (await this.connection.run(at, addScores, keys, [randomUUID(), this.ttl.retentionMs, ...changes])) === 1;
   }
 
   async read({ tenant, category, models }: Parameters<Scores['read']>[0]): Promise<readonly Score[]> {
     const fields = models.flatMap((model) => [fieldOf('positive', category, model), fieldOf('negative', category, model)]);
-    const found = await this.connection.run(readScores, [this.keys.scores(tenant)], fields);
+    const { at, key } = this.keys.scores(tenant);
+    const found = await this.connection.run(at, readScores, [key], fields);
     return models.map((model, n) => ({ model, positive: Number(found[2 * n]), negative: Number(found[2 * n + 1]) }));
   }
 
   async all(tenant: string): Promise<readonly CategoryScore[]> {
+    const { at, key } = this.keys.scores(tenant);
     const scores = new Map<string, CategoryScore>();
-    for (const [field, count] of inPairs(await this.connection.run(allScores, [this.keys.scores(tenant)], []))) {
+    for (const [field, count] of inPairs(await this.connection.run(at, allScores, [key], []))) {
       const [sign, category, model] = JSON.parse(field) as [Sign, string, string];
       const name = JSON.stringify([category, model]);
       scores.set(name, { category, model, positive: 0, negative: 0, ...scores.get(name), [sign]: Number(count) });

@@ -12,13 +12,14 @@ export class RedisSettings implements Settings {
   ) {}
 
   async read(name: string): Promise<{ version: number; value: unknown } | null> {
-    const [version, value] = await this.connection.run(readSetting, [this.keys.setting(name)], []);
+    const [version, value] = await this.connection.run(this.keys.common, readSetting, [this.keys.setting(name)], []);
     return version === null || value === null ? null : { version: Number(version), value: JSON.parse(value) as unknown };
   }
 
   async write(name: string, version: number, value: unknown): Promise<boolean> {
     const { keys } = this;
     const written = await this.connection.run(
+      keys.common,
       writeSetting,
       [keys.setting(name), keys.settingHistory(name), keys.settings],
       [name, version, JSON.stringify(value) ?? 'null', randomUUID(), settingVersions],
@@ -27,7 +28,7 @@ export class RedisSettings implements Settings {
   }
 
   async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {
-    const all = inPairs(await this.connection.run(listSettings, [this.keys.settings], []));
+    const all = inPairs(await this.connection.run(this.keys.common, listSettings, [this.keys.settings], []));
     return all
       .filter(([name]) => name.startsWith(prefix))
       .map(([name, version]) => ({ name, version: Number(version) }))
@@ -36,12 +37,12 @@ export class RedisSettings implements Settings {
 
   async versions(name: string): Promise<readonly { readonly version: number; readonly at: number }[]> {
     const { keys } = this;
-    const found = await this.connection.run(listVersions, [keys.setting(name), keys.settingHistory(name)], [settingVersions]);
+    const found = await this.connection.run(keys.common, listVersions, [keys.setting(name), keys.settingHistory(name)], [settingVersions]);
     return found.map(([version, at]) => ({ version, at }));
   }
 
   async readVersion(name: string, version: number): Promise<SettingVersion | null> {
-    const [at, value] = await this.connection.run(readVersion, [this.keys.settingHistory(name)], [version]);
+    const [at, value] = await this.connection.run(this.keys.common, readVersion, [this.keys.settingHistory(name)], [version]);
     return at === null || value === null ? null : { version, at: Number(at), value: JSON.parse(value) as unknown };
   }
 }

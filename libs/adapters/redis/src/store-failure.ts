@@ -17,6 +17,8 @@ export function storeFailure(error: unknown, doing: string): Failure {
   if (message.includes(replacedMark)) return new Failure('STORE_REPLACED', undefined, options);
   if (message.includes('OOM command not allowed')) return new Failure('STORE_FULL', 'Redis has reached its `maxmemory`.', options);
   if (message.includes('MISCONF')) return new Failure('STORE_FULL', 'Redis cannot write to its disk.', options);
+  if (/^(MOVED|ASK) \d/.test(message))
+    return new Failure('CONFIGURATION_INVALID', 'The server is a node of a Redis Cluster: set `stores.redis.cluster: true`.', options);
   if (error instanceof ReplyError && !unavailable.test(message)) return new Failure('INTERNAL', `Redis refused "${doing}".`, options);
   return new Failure('STORE_UNAVAILABLE', `Redis did not answer "${doing}".`, options);
 }

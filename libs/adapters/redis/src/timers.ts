@@ -34,13 +34,16 @@ export class RedisTimers implements Timers {
   ) {}
 
   async due(limit: number): Promise<readonly DueTimer[]> {
-    const { timers, timerData } = this.keys;
-    return (await this.connection.run(dueTimers, [timers, timerData], [limit])).map(timerFrom);
+    const found = await this.connection.everywhere(dueTimers, ({ timers, timerData }) => [timers, timerData], [limit]);
+    return found
+      .flatMap((due) => due.map(timerFrom))
+      .sort((a, b) => a.dueAt - b.dueAt)
+      .slice(0, limit);
   }
 
   async remove({ runId, name, arm }: DueTimer): Promise<void> {
-    const { timers, timerData } = this.keys;
-    await this.connection.run(removeTimer, [timers, timerData], [timerMember(runId, name), arm]);
+    const { at } = this.keys.of(runId);
+    await this.connection.run(at, removeTimer, [at.timers, at.timerData], [timerMember(runId, name), arm]);
   }
 
   /** Sleeps until the earliest timer is due; a hint about an earlier one shortens the sleep. */
@@ -56,8 +59,9 @@ export class RedisTimers implements Timers {
     this.waiters.add(waiter);
     let timer: NodeJS.Timeout | undefined;
     try {
-      const [now, next] = await this.connection.run(nextTimer, [this.keys.timers], []);
+      const heads = await this.connection.everywhere(nextTimer, ({ timers }) => [timers], []);
       const readAt = performance.now();
+      const [now] = heads[0]!;
       let until = begun + maxWaitMs;
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -66,7 +70,7 @@ export class RedisTimers implements Timers {
           clearTimeout(timer);
           timer = setTimeout(resolve, Math.max(0, until - performance.now()));
         };
-        for (const dueAt of [Infinity, ...(next === null ? [] : [Number(next)]), ...early]) shorten(dueAt);
+        for (const dueAt of [Infinity, ...heads.flatMap(([, next]) => (next === null ? [] : [Number(next)])), ...early]) shorten(dueAt);
         signal.addEventListener('abort', wake, { once: true });
         if (signal.aborted) resolve();
       });

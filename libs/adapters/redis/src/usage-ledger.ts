@@ -11,7 +11,8 @@ import {
   type UsageLedger,
 } from '@conclave/ports';
 import type { Connection } from './connection.js';
-import type { Keys } from './keys.js';
+import type { Bucket, Keys } from './keys.js';
+import type { Script } from './scripts/script.js';
 import { addUsage as addScript, readAccounts, readUsage, type AccountReply } from './scripts/usage.js';
 
 /** A call of a run has a field in a hash of the run, an account a hash per day. */
@@ -23,22 +24,21 @@ export class RedisUsageLedger implements UsageLedger {
   ) {}
 
   async add(call: PaidCall): Promise<void> {
-    if (isPaid(call.usage)) await this.connection.run(addScript, ...adding(this.keys, this.ttl, call));
+    if (isPaid(call.usage)) await this.connection.run(...adding(this.keys, this.ttl, call));
   }
 
   async ofRun(runId: string): Promise<Usage> {
-    const calls = await this.connection.run(readUsage, [this.keys.of(runId).usage], []);
+    const { at, usage } = this.keys.of(runId);
+    const calls = await this.connection.run(at, readUsage, [usage], []);
     return calls.map((usage) => JSON.parse(usage) as Usage).reduce(addUsage, noUsage);
   }
 
   async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
     const name = accountName(actor === undefined ? [tenant] : [tenant, actor]);
-    const found = await this.connection.run(
-      readAccounts,
-      daysOf(period).map((day) => this.keys.account(name, day)),
-      [],
-    );
-    return found.map(usageOf).reduce(addUsage, noUsage);
+    const days = daysOf(period);
+    // Each bucket holds what its own runs were charged with, so that a call and its charge are one write.
+    const found = await this.connection.everywhere(readAccounts, (at) => days.map((day) => this.keys.account(at, name, day)), []);
+    return found.flat().map(usageOf).reduce(addUsage, noUsage);
   }
 }
 
@@ -47,11 +47,15 @@ const accountName = (names: readonly string[]): string => JSON.stringify(names);
 /** The accounts that somebody's calls are charged to, as a run keeps them: everybody's of the tenant, and their own. */
 export const accountsOf = ({ tenant, actor }: Caller): string => JSON.stringify([accountName([tenant]), accountName([tenant, actor])]);
 
-/** Keys and parameters of a script that adds a call. */
-export const adding = (keys: Keys, ttl: StoreTtl, call: PaidCall): [readonly string[], readonly (string | number)[]] => [
-  [keys.of(call.runId).run, keys.of(call.runId).usage],
-  [keys.beforeAccount, paidText(call, call, call.caller), ttl.retentionMs, accountMs],
-];
+/** The script that adds a call, where it runs and what it takes. */
+export function adding(
+  keys: Keys,
+  ttl: StoreTtl,
+  call: PaidCall,
+): readonly [Bucket, Script<number>, readonly string[], readonly (string | number)[]] {
+  const { at, run, usage } = keys.of(call.runId);
+  return [at, addScript, [run, usage], [at.beforeAccount, paidText(call, call, call.caller), ttl.retentionMs, accountMs]];
+}
 
 /** The call as scripts read it; '' where nothing was paid. */
 export function paidText(call: { readonly step: string; readonly attempt: number }, paid: Paid | undefined, caller?: Caller): string {

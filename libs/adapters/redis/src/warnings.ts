@@ -1,3 +1,4 @@
+import { Cluster } from 'ioredis';
 import type { Connection } from './connection.js';
 
 /** Settings of the server that our promises stand on, and what is lost with any other value. */
@@ -11,7 +12,7 @@ const needed = [
 export async function redisWarnings(connection: Connection): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const [name, wanted, loss] of needed) {
-    const found = await configured(connection, name);
+    const found = await configured(connection, name, wanted);
     if (found === null)
       return [
         'Redis does not let this user read its configuration: whether it keeps what it acknowledges (`appendonly yes`, `appendfsync always`, `maxmemory-policy noeviction`) cannot be checked.',
@@ -20,28 +21,19 @@ export async function redisWarnings(connection: Connection): Promise<readonly st
       warnings.push(`Redis has \`${name} ${found}\` instead of \`${name} ${wanted}\`: ${loss}`);
     }
   }
-  if (await isCluster(connection)) {
-    warnings.push('Redis runs in cluster mode: a step writes keys of several slots at once, so use one primary without cluster mode.');
-  }
   return warnings;
 }
 
-/** Null when the server refuses to tell. */
-async function configured(connection: Connection, name: string): Promise<string | null> {
+/** The setting of a server, of a cluster that of a node which has another than the wanted one; null when they refuse to tell. */
+async function configured(connection: Connection, name: string, wanted: string): Promise<string | null> {
   try {
-    const reply = (await connection.send(`config get ${name}`, (redis) => redis.config('GET', name))) as string[];
-    return reply[1] ?? null;
+    const reply = await connection.send(`config get ${name}`, async (redis) => {
+      const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+      return Promise.all(servers.map(async (server) => ((await server.config('GET', name)) as string[])[1]));
+    });
+    return reply.find((value) => value !== wanted) ?? reply[0] ?? null;
   } catch (error) {
     if (isRefusal(error)) return null;
-    throw error;
-  }
-}
-
-async function isCluster(connection: Connection): Promise<boolean> {
-  try {
-    return (await connection.send('info cluster', (redis) => redis.info('cluster'))).includes('cluster_enabled:1');
-  } catch (error) {
-    if (isRefusal(error)) return false;
     throw error;
   }
 }

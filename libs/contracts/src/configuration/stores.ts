@@ -52,6 +52,7 @@ export const RedisSettings = z.strictObject({
   tls: Tls.default(false).describe('TLS: true, or files'),
   user_env: EnvName.optional().describe('environment variable that holds the user'),
   password_env: EnvName.optional().describe('environment variable that holds the password'),
+  cluster: z.boolean().default(false).describe('the address is of a node of a Redis Cluster, which tells of the others'),
   key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
 });
 

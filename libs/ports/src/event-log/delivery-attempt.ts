@@ -45,6 +45,8 @@ export interface Item {
   lost: boolean;
   /** This process stands in the ledger as its opener. */
   open: boolean;
+  /** The ledger may know of it: not of a fresh record that has not failed. */
+  noted: boolean;
   /** Outputs or dead letter are out; only the ledger has to hear of it. */
   settled: boolean;
   grave: Grave | null;
@@ -93,14 +95,12 @@ export async function attempt(item: Item, context: AttemptContext): Promise<Verd
 }
 
 async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
-  const { ledger, retry } = context;
-  const key = ledgerKey(item, context);
+  const { retry } = context;
   enter(item, 'begin', context);
   item.begunAt ??= context.clock.now();
   item.observed = { type: null, handleMs: 0 };
   await release(item, context);
-  const { attempts, deaths, suspects } = await own(() => ledger.begin(key));
-  item.open = true;
+  const { attempts, deaths, suspects } = item.noted ? await begin(item, context) : { attempts: 1, deaths: 0, suspects: 0 };
   if (deaths >= retry.processDeaths) return bury(item, grave('killed_process', attempts - 1, null), context);
   if (deaths + suspects >= retry.processDeaths) {
     // One more death would be the last one. Whether its other openers live is known when their leases have run out.
@@ -116,10 +116,17 @@ async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
   }
 }
 
+async function begin(item: Item, context: AttemptContext) {
+  const begun = await own(() => context.ledger.begin(ledgerKey(item, context)));
+  item.open = true;
+  item.noted = true;
+  return begun;
+}
+
 /** Re-driven for another group: finished here without a look at it. */
 async function passOver(item: Item, context: AttemptContext): Promise<Verdict> {
   enter(item, 'finish', context);
-  await own(() => context.ledger.done(ledgerKey(item, context)));
+  if (item.noted) await own(() => context.ledger.done(ledgerKey(item, context)));
   return { kind: 'finished' };
 }
 
@@ -177,6 +184,8 @@ async function failed(item: Item, fault: Fault, context: AttemptContext): Promis
   const { ledger, retry, clock } = context;
   if (attempts >= retry.attempts) return bury(item, grave('failed', attempts, error), context);
   item.fault = fault;
+  // Of a fresh record the ledger hears now, so that its attempts are counted over restarts.
+  if (!item.noted) await begin(item, context);
   await own(() => ledger.failed(ledgerKey(item, context)));
   item.fault = null;
   item.open = false;
@@ -221,7 +230,7 @@ async function bury(item: Item, death: Grave, context: AttemptContext): Promise<
 async function finish(item: Item, context: AttemptContext, error?: unknown): Promise<Verdict> {
   enter(item, 'finish', context);
   if (item.lost) return handBack(item, context);
-  await own(() => context.ledger.done(ledgerKey(item, context)));
+  if (item.noted) await own(() => context.ledger.done(ledgerKey(item, context)));
   item.open = false;
   observe(item, item.grave ? 'dead' : 'done', context, error ?? item.grave?.error);
   return { kind: 'finished' };

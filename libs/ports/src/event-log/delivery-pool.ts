@@ -90,6 +90,7 @@ export class DeliveryPool {
       stage: 'begin',
       lost: false,
       open: false,
+      noted: !record.fresh,
       settled: false,
       grave: null,
       fault: null,

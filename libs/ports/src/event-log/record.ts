@@ -60,6 +60,11 @@ export interface RawRecord {
   readonly headers: Headers;
   /** Null is a record without a value, which no event has. */
   readonly raw: Buffer | null;
+  /**
+   * It came to the log after this process had taken over what it lies in, so that nobody can have begun it before: the ledger hears of it
+   * when it fails. Absent where that is not known.
+   */
+  readonly fresh?: boolean;
 }
 
 /** A record to be appended as it is. */

@@ -17,7 +17,7 @@ const notPromised: readonly string[] = [
   'Token chunks that were shown but whose stream was lost with the state store are not shown again; the final answer is.',
   'The embedded engine survives the death of its process with the default `durability: process`. A loss of power may take the last moments with it, unless `durability: power` is set.',
   'Order between runs, and between tasks of a run, is not promised; nothing relies on it.',
-  'A replicated Kafka cluster, Redis Cluster and failing disks that lie about what they have written were not tried.',
+  'A replicated Kafka cluster, a Redis Cluster whose nodes have replicas that take over, and failing disks that lie about what they have written were not tried.',
 ];
 
 const lostWithout = (name: ProtectionName): string => protections.find((one) => one.name === name)!.lost;

@@ -1,75 +1,147 @@
 import { script } from './script.js';
 
-/**
- * First trace of a run. Times of acceptance grow strictly inside a tenant, so that a list can be paged by them. The two
- * oldest places of the tenant's list are given up when their runs have expired, so the list does not grow for ever.
- */
-export const acceptRun = script<['accepted'] | ['overloaded', number]>(
-  'accept-run',
+/** Takes one of the places of open runs: [1, how many are taken], or [0, the same, every run that holds one ...]. A run that has one keeps it. */
+export const takePlace = script<[number, number, ...string[]]>(
+  'take-place',
   `
-local run, open, unpublished, tenant, retry = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local runId, header, template, question, status = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local openLimit, retryTtl, runPrefix, runSuffix, accounts = tonumber(ARGV[8]), ARGV[9], ARGV[10], ARGV[11], ARGV[12]
-
-if redis.call('HEXISTS', run, 'header') == 1 then return { 'accepted' } end
-local isOver = redis.call('HGET', run, 'terminal') == '1'
-local count = redis.call('SCARD', open)
-if count >= openLimit and not isOver then return { 'overloaded', count } end
-
-local newest = redis.call('ZREVRANGE', tenant, 0, 0, 'WITHSCORES')
-local acceptedAt = math.max(now, (tonumber(newest[2]) or 0) + 1)
-redis.call('HSET', run, 'header', header, 'template', template, 'question', question, 'acceptedAt', text(acceptedAt), 'accounts', accounts)
-redis.call('HSETNX', run, 'status', status)
-redis.call('ZADD', tenant, text(acceptedAt), runId)
-if not isOver then redis.call('SADD', open, runId) end
-if redis.call('HEXISTS', run, 'version') == 0 then redis.call('ZADD', unpublished, text(now), runId) end
-if retry then redis.call('SET', retry, runId, 'NX', 'PX', retryTtl) end
-
-for _, old in ipairs(redis.call('ZRANGE', tenant, 0, 1)) do
-  if redis.call('EXISTS', runPrefix .. old .. runSuffix) == 0 then redis.call('ZREM', tenant, old) end
+local places, runId, limit = KEYS[2], ARGV[3], tonumber(ARGV[4])
+local taken = redis.call('ZCARD', places)
+if redis.call('ZSCORE', places, runId) then return { 1, taken } end
+if taken < limit then
+  redis.call('ZADD', places, text(now), runId)
+  return { 1, taken + 1 }
 end
-return { 'accepted' }
+local found = redis.call('ZRANGE', places, 0, -1)
+table.insert(found, 1, taken)
+table.insert(found, 1, 0)
+return found
 `,
 );
+
+/** Gives places back, but none that was taken within the last milliseconds by a run of which only the place is known yet. */
+export const freePlaces = script<number>(
+  'free-places',
+  `
+local places, young = KEYS[2], now - tonumber(ARGV[3])
+for n = 4, #ARGV, 2 do
+  local takenAt = tonumber(redis.call('ZSCORE', places, ARGV[n]) or 0)
+  if ARGV[n + 1] == 'over' or takenAt < young then redis.call('ZREM', places, ARGV[n]) end
+end
+return 1
+`,
+);
+
+/** Those of the runs that are not open, each with what became of it: `over`, or `unknown` where it was never accepted. */
+export const findClosed = script<string[]>(
+  'find-closed',
+  `
+local open, runPrefix, runSuffix, found = KEYS[2], ARGV[3], ARGV[4], {}
+for n = 5, #ARGV do
+  if redis.call('SISMEMBER', open, ARGV[n]) == 0 then
+    found[#found + 1] = ARGV[n]
+    found[#found + 1] = redis.call('HGET', runPrefix .. ARGV[n] .. runSuffix, 'terminal') == '1' and 'over' or 'unknown'
+  end
+end
+return found
+`,
+);
+
+/** [whether it has a header, whether it is over] */
+export const readAcceptance = script<[number, number]>(
+  'read-acceptance',
+  `return { redis.call('HEXISTS', KEYS[2], 'header'), redis.call('HGET', KEYS[2], 'terminal') == '1' and 1 or 0 }`,
+);
+
+/** First trace of a run. */
+export const acceptRun = script<number>(
+  'accept-run',
+  `
+local run, open, unpublished = KEYS[2], KEYS[3], KEYS[4]
+local runId, header, template, question, status, accounts = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+if redis.call('HEXISTS', run, 'header') == 1 then return 0 end
+redis.call('HSET', run, 'header', header, 'template', template, 'question', question, 'accounts', accounts)
+redis.call('HSETNX', run, 'status', status)
+if redis.call('HGET', run, 'terminal') ~= '1' then redis.call('SADD', open, runId) end
+if redis.call('HEXISTS', run, 'version') == 0 then redis.call('ZADD', unpublished, text(now), runId) end
+return 1
+`,
+);
+
+/**
+ * Puts a run into the list of its tenant, once. Times of acceptance grow strictly there, so that it can be paged by them. Places older than
+ * `keptMs` are given up, and the list with the last one.
+ */
+export const listRun = script<number>(
+  'list-run',
+  `
+local tenant, runId, kept = KEYS[2], ARGV[3], tonumber(ARGV[4])
+redis.call('ZREMRANGEBYSCORE', tenant, '-inf', text(now - kept))
+if redis.call('ZSCORE', tenant, runId) then return 0 end
+local newest = redis.call('ZREVRANGE', tenant, 0, 0, 'WITHSCORES')
+redis.call('ZADD', tenant, text(math.max(now, (tonumber(newest[2]) or 0) + 1)), runId)
+return redis.call('PEXPIRE', tenant, text(kept))
+`,
+);
+
+/** Of a rebuilt run: the time at which it was accepted, or the next one that is free. */
+export const relistRun = script<number>(
+  'relist-run',
+  `
+local tenant, runId, at, kept = KEYS[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+if redis.call('ZSCORE', tenant, runId) then return 0 end
+while redis.call('ZCOUNT', tenant, text(at), text(at)) > 0 do at = at + 1 end
+redis.call('ZADD', tenant, text(at), runId)
+return redis.call('PEXPIRE', tenant, kept)
+`,
+);
+
+export const noteRetry = script<number>('note-retry', `redis.call('SET', KEYS[2], ARGV[3], 'NX', 'PX', ARGV[4]) return 1`);
 
 export const readHeader = script<string | null>('read-header', `return redis.call('HGET', KEYS[2], 'header')`);
 export const findRetry = script<string | null>('find-retry', `return redis.call('GET', KEYS[2])`);
 export const countOpen = script<number>('count-open', `return redis.call('SCARD', KEYS[2])`);
 
-/** Headers of runs without state, oldest first. */
-export const findUnpublished = script<string[]>(
+/** [accepted at, header] of runs without state, oldest first. */
+export const findUnpublished = script<[string, string][]>(
   'find-unpublished',
   `
 local unpublished = KEYS[2]
 local olderThan, limit, runPrefix, runSuffix = tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local headers = {}
-for _, runId in ipairs(redis.call('ZRANGEBYSCORE', unpublished, '-inf', text(now - olderThan), 'LIMIT', 0, limit)) do
-  headers[#headers + 1] = redis.call('HGET', runPrefix .. runId .. runSuffix, 'header')
+local found = {}
+local waiting = redis.call('ZRANGEBYSCORE', unpublished, '-inf', text(now - olderThan), 'WITHSCORES', 'LIMIT', 0, limit)
+for n = 1, #waiting, 2 do
+  found[#found + 1] = { waiting[n + 1], redis.call('HGET', runPrefix .. waiting[n] .. runSuffix, 'header') }
 end
-return headers
+return found
 `,
 );
 
-/** [run id, template, status, terminal, accepted at, question] of each; places of expired runs are given up. */
-export const listRuns = script<[string, string, string, string | null, string, string][]>(
-  'list-runs',
+/** Run ids of a tenant and when they were accepted, newest first, one after the other. */
+export const listPlaces = script<string[]>(
+  'list-places',
+  `return redis.call('ZREVRANGEBYSCORE', KEYS[2], ARGV[3], '-inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])`,
+);
+
+/** Takes runs out of a tenant's list that have expired; whoever is accepted at this moment has been listed within the last milliseconds. */
+export const unlistRuns = script<number>(
+  'unlist-runs',
   `
-local tenant = KEYS[2]
-local limit, before, runPrefix, runSuffix = tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local found = {}
-while #found < limit do
-  local page = redis.call('ZREVRANGEBYSCORE', tenant, before, '-inf', 'WITHSCORES', 'LIMIT', 0, limit)
-  if #page == 0 then break end
-  for n = 1, #page, 2 do
-    local held = redis.call('HMGET', runPrefix .. page[n] .. runSuffix, 'template', 'status', 'terminal', 'acceptedAt', 'question')
-    if not held[4] then
-      redis.call('ZREM', tenant, page[n])
-    elseif #found < limit then
-      found[#found + 1] = { page[n], held[1], held[2], held[3], held[4], held[5] }
-    end
-    before = '(' .. page[n + 1]
-  end
+local tenant, young = KEYS[2], now - tonumber(ARGV[3])
+for n = 4, #ARGV do
+  if (tonumber(redis.call('ZSCORE', tenant, ARGV[n])) or 0) < young then redis.call('ZREM', tenant, ARGV[n]) end
 end
+return 1
+`,
+);
+
+export type Summary = [string | null, string | null, string | null, string | null];
+
+/** [template, status, terminal, question] of each of the runs. */
+export const readSummaries = script<Summary[]>(
+  'read-summaries',
+  `
+local found = {}
+for n = 2, #KEYS do found[#found + 1] = redis.call('HMGET', KEYS[n], 'template', 'status', 'terminal', 'question') end
 return found
 `,
 );

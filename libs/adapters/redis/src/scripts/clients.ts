@@ -1,57 +1,48 @@
 import { script } from './script.js';
 
-/** `lives`: whether a process has a lease. `count`: attached clients, those of dead processes left out unless they are the caller's own. */
-const living = `
-local function lives(owner) return (tonumber(redis.call('ZSCORE', leases, owner) or 0)) > now end
-`;
-const counting = `
-local attached, run, attachers, attachedBy, parked, cancelled, leases = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+const clients = `
+local attached, run, attachers, attachedBy, parked, cancelled = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local runId, client, owner, flag, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-${living}
-local function count()
-  local clients, own = 0, 0
-  for _, each in ipairs(redis.call('HVALS', attached)) do
-    if each == owner then own = own + 1 end
-    if each == owner or lives(each) then clients = clients + 1 end
-  end
-  return clients, own
-end
 `;
 
-export const attachClient = script<number>(
+/** Processes of the clients that are attached then, one for each client. */
+export const attachClient = script<string[]>(
   'attach-client',
-  `${counting}
+  `${clients}
 redis.call('HSET', attached, client, owner)
 keep(run, attached, ttl)
 redis.call('SADD', attachers, owner)
 redis.call('SADD', attachedBy, runId)
 redis.call('ZREM', parked, runId)
 redis.call('SREM', cancelled, flag)
-return (count())
+return redis.call('HVALS', attached)
 `,
 );
 
-export const detachClient = script<number>(
+export const detachClient = script<string[]>(
   'detach-client',
-  `${counting}
+  `${clients}
 redis.call('HDEL', attached, client)
-local clients, own = count()
+local owners, own = redis.call('HVALS', attached), 0
+for _, each in ipairs(owners) do if each == owner then own = own + 1 end end
 if own == 0 then redis.call('SREM', attachedBy, runId) end
-return clients
+return owners
 `,
 );
 
 /**
  * Parks what nobody waits for, takes up what somebody waits for again. Runs that are over are forgotten here, because their clients do
- * not detach. [parked now, overdue run ids ...]
+ * not detach. `living` are the processes that live, as JSON. [parked now, overdue run id, since when, ...]
  */
 export const parkRuns = script<[number, ...string[]]>(
   'park-runs',
   `
-local attachers, parked, leases = KEYS[2], KEYS[3], KEYS[4]
+local attachers, parked = KEYS[2], KEYS[3]
 local parkMs, limit, runPrefix, attachersPrefix, ttl = tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-${living}
-local function key(runId, name) return runPrefix .. runId .. '}:' .. name end
+local living = {}
+for _, id in ipairs(cjson.decode(ARGV[8])) do living[id] = true end
+local function lives(owner) return living[owner] end
+local function key(runId, name) return runPrefix .. runId .. ':' .. name end
 local function isAbandoned(runId)
   if not isOpen(key(runId, 'run')) then return false end
   local owners = redis.call('HVALS', key(runId, 'attached'))
@@ -78,7 +69,7 @@ for _, runId in ipairs(redis.call('ZRANGE', parked, 0, -1)) do
     redis.call('SREM', key(runId, 'cancelled'), runId .. '/parked')
   end
 end
-local found = redis.call('ZRANGEBYSCORE', parked, '-inf', text(now - parkMs), 'LIMIT', 0, limit)
+local found = redis.call('ZRANGEBYSCORE', parked, '-inf', text(now - parkMs), 'WITHSCORES', 'LIMIT', 0, limit)
 table.insert(found, 1, fresh)
 return found
 `,

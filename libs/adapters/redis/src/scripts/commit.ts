@@ -1,7 +1,7 @@
 import { script } from './script.js';
 
-/** [now, version, state, stored output record] */
-export type LoadReply = [number, number, string | null, string | null];
+/** [version, state, stored output record] */
+export type LoadReply = [number, string | null, string | null];
 
 /** What a commit builds on. A stored output record lives on from here: this is a use of it. */
 export const loadRun = script<LoadReply>(
@@ -12,7 +12,7 @@ local eventId, ttl = ARGV[3], ARGV[4]
 local found = redis.call('HGET', applied, eventId)
 if found then keep(run, applied, ttl) end
 local held = redis.call('HMGET', run, 'version', 'state')
-return { now, tonumber(held[1]) or 0, held[2], found }
+return { tonumber(held[1]) or 0, held[2], found }
 `,
 );
 
@@ -38,6 +38,7 @@ local found = redis.call('HGET', applied, eventId)
 local held = redis.call('HMGET', run, 'version', 'terminal', 'state')
 if found then
   if string.sub(found, 1, #nonce) == nonce then return { 'applied' } end
+  keep(run, applied, ttl)
   return { 'repeated', found, held[3] }
 end
 local version = tonumber(held[1]) or 0

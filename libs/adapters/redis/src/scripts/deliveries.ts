@@ -1,22 +1,19 @@
 import { script } from './script.js';
 
-/** [attempts, deaths, suspects]. A process that begins again what it has not ended is at the same attempt. */
-export const beginDelivery = script<[number, number, number]>(
+/** [attempts, every other process that has opened it and neither failed nor finished ...]. A process that begins again what it has not ended is at the same attempt. */
+export const beginDelivery = script<[number, ...string[]]>(
   'begin-delivery',
   `
-local delivery, leases = KEYS[2], KEYS[3]
+local delivery = KEYS[2]
 local process, ttl = ARGV[3], ARGV[4]
 if redis.call('HSETNX', delivery, 'opener:' .. process, '1') == 1 then redis.call('HINCRBY', delivery, 'attempts', 1) end
 redis.call('PEXPIRE', delivery, ttl)
-local deaths, suspects = 0, 0
+local found = { tonumber(redis.call('HGET', delivery, 'attempts')) }
 for _, field in ipairs(redis.call('HKEYS', delivery)) do
   local opener = string.match(field, '^opener:(.*)$')
-  if opener and opener ~= process then
-    local expires = tonumber(redis.call('ZSCORE', leases, opener) or 0)
-    if expires > now then suspects = suspects + 1 else deaths = deaths + 1 end
-  end
+  if opener and opener ~= process then found[#found + 1] = opener end
 end
-return { tonumber(redis.call('HGET', delivery, 'attempts')), deaths, suspects }
+return found
 `,
 );
 

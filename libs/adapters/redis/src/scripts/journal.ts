@@ -1,18 +1,19 @@
 import { script } from './script.js';
 import { payOnce } from './usage.js';
 
-export type BeginReply = ['done', string, number] | ['busy', number] | ['begun', number, string];
+/** `held`: by this process, which may live. */
+export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string];
 
 /**
  * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned one keeps its attempt and has no owner.
  * The field `base` is for all steps of a run that was rebuilt: attempts up to it may have been given by the store that was lost.
- * `repeated` stays once an owner died, whoever comes after.
+ * An owner gives way where the caller has found it `dead`. `repeated` stays once an owner died, whoever comes after.
  */
 export const beginStep = script<BeginReply>(
   'begin-step',
   `
-local journal, started, run, leases = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local step, nonce, owner, busyRetry, ttl = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7]
+local journal, started, run = KEYS[2], KEYS[3], KEYS[4]
+local step, nonce, owner, dead, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local function field(name) return name .. ':' .. step end
 local held = redis.call('HMGET', journal, field('attempt'), field('nonce'), field('owner'), field('repeated'), field('outcome'), 'base')
 local attempt, repeated = tonumber(held[1]) or 0, held[4] or '0'
@@ -22,8 +23,7 @@ if held[5] then
 end
 if held[2] == nonce then return { 'begun', attempt, repeated } end
 if held[3] and held[3] ~= '' then
-  local expires = tonumber(redis.call('ZSCORE', leases, held[3]) or 0)
-  if expires > now then return { 'busy', math.min(expires - now, busyRetry) } end
+  if held[3] ~= dead then return { 'held', held[3] } end
   repeated = '1'
 end
 attempt = math.max(attempt, tonumber(held[6] or 0)) + 1

@@ -10,11 +10,8 @@ local function forget(id, classPrefix)
 end
 `;
 
-/**
- * Renews one process and forgets those whose leases ran out. Scores are the times at which leases end. Each renewal raises the
- * generation of a store that has one: a copy is older as soon as any process has renewed. [store id, generation]
- */
-export const renewProcess = script<[string | null, string | null]>(
+/** Renews one process, says the time, and forgets those whose leases ran out. Scores are the times at which leases end. */
+export const renewProcess = script<number>(
   'renew-process',
   `${forget}
 local id, ttl, classes, classPrefix = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -23,6 +20,17 @@ if redis.call('HGET', classesOf, id) ~= classes then forget(id, classPrefix) end
 redis.call('ZADD', leases, text(now + ttl), id)
 redis.call('HSET', classesOf, id, classes)
 for _, class in ipairs(cjson.decode(classes)) do redis.call('ZADD', classPrefix .. class, text(now + ttl), id) end
+return now
+`,
+);
+
+/**
+ * Raises the generation of a bucket that has a mark, as each renewal does: a copy is older as soon as any process has renewed.
+ * [store id, generation]
+ */
+export const raiseGeneration = script<[string | null, string | null]>(
+  'raise-generation',
+  `
 if redis.call('HEXISTS', KEYS[1], 'storeId') == 1 then redis.call('HINCRBY', KEYS[1], 'generation', 1) end
 return redis.call('HMGET', KEYS[1], 'storeId', 'generation')
 `,
@@ -30,13 +38,28 @@ return redis.call('HMGET', KEYS[1], 'storeId', 'generation')
 
 export const endProcess = script<number>('end-process', `${forget} forget(ARGV[3], ARGV[4]) return 1`);
 
-export const isAlive = script<number>(
-  'is-alive',
+export const leaseLeft = script<number>(
+  'lease-left',
   `
 local expires = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[3]) or 0)
-return expires > now and 1 or 0
+return math.max(0, expires - now)
 `,
 );
+
+/** Those of the processes whose leases have not ended. */
+export const livingOf = script<string[]>(
+  'living-of',
+  `
+local found = {}
+for n = 3, #ARGV do
+  if (tonumber(redis.call('ZSCORE', KEYS[2], ARGV[n]) or 0)) > now then found[#found + 1] = ARGV[n] end
+end
+return found
+`,
+);
+
+/** Leases that have not ended. */
+export const liveProcesses = script<string[]>('live-processes', `return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. text(now), '+inf')`);
 
 export const countWorkers = script<number>('count-workers', `return redis.call('ZCOUNT', KEYS[2], '(' .. text(now), '+inf')`);
 

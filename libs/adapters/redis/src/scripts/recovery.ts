@@ -1,30 +1,18 @@
 import { script } from './script.js';
 
-/** Leases that have not ended. */
-export const liveProcesses = script<string[]>('live-processes', `return redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. text(now), '+inf')`);
-
-/** A generation that every process has seen a higher one of. */
-export const beginRecovery = script<number>(
-  'begin-recovery',
+/** Gives a bucket another mark. Generation 0, which every process has seen a higher one of, is of a store that is being rebuilt. */
+export const markBucket = script<number>(
+  'mark-bucket',
   `
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', '0', 'format', ARGV[4])
-return 1
-`,
-);
-
-export const endRecovery = script<number>(
-  'end-recovery',
-  `
-redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', ARGV[4], 'format', ARGV[5])
+redis.call('HSET', KEYS[1], 'storeId', ARGV[3], 'generation', ARGV[4], 'format', ARGV[5], 'everywhere', '1')
 return 1
 `,
 );
 
 /**
  * One run, all or nothing; an older version of it gives way, a newer one stays. The change arrives as JSON whose payloads are
- * strings ('' where there is none). Times of acceptance stay different inside a tenant, because a list is paged by them.
+ * strings ('' where there is none).
  */
 export const restoreRun = script<'restored' | 'kept'>(
   'restore-run',
@@ -32,23 +20,15 @@ export const restoreRun = script<'restored' | 'kept'>(
 local run, applied, stream, streamTasks = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local journal, cancelled, commands = KEYS[6], KEYS[7], KEYS[8]
 local open, unpublished, timers, timerData = KEYS[9], KEYS[10], KEYS[11], KEYS[12]
-local tenant, retry = KEYS[13], KEYS[14]
 local runId, r = ARGV[3], cjson.decode(ARGV[4])
-local ttl, streamTtl, retryTtl = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local ttl, streamTtl = tonumber(ARGV[5]), tonumber(ARGV[6])
 local function raise(key, field, least)
   if (tonumber(redis.call('HGET', key, field)) or 0) < tonumber(least) then redis.call('HSET', key, field, least) end
 end
 
 local held = redis.call('HMGET', run, 'version', 'terminal', 'header')
 if r.header ~= '' and not held[3] then
-  local at = tonumber(r.acceptedAt)
-  while true do
-    local there = redis.call('ZRANGEBYSCORE', tenant, text(at), text(at))[1]
-    if not there or there == runId then break end
-    at = at + 1
-  end
-  redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'acceptedAt', text(at), 'accounts', r.accounts)
-  redis.call('ZADD', tenant, text(at), runId)
+  redis.call('HSET', run, 'header', r.header, 'template', r.template, 'question', r.question, 'accounts', r.accounts)
 end
 local heldVersion = tonumber(held[1]) or 0
 local replaces = tonumber(r.version) > heldVersion
@@ -82,7 +62,6 @@ else
   elseif r.header ~= '' then redis.call('ZADD', unpublished, text(now), runId) end
 end
 if #r.cancels > 0 then redis.call('SADD', cancelled, unpack(r.cancels)) end
-if retry and tonumber(retryTtl) > 0 then redis.call('SET', retry, runId, 'NX', 'PX', text(retryTtl)) end
 
 if over then
   for _, key in ipairs({ run, applied, journal, cancelled, commands }) do redis.call('PEXPIRE', key, text(ttl)) end

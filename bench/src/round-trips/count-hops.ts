@@ -1,0 +1,82 @@
+import { openRedisState } from '@conclave/adapter-redis';
+import type { Event, TaskDispatched } from '@conclave/contracts';
+import { holdProcessLease, openShutdown, serve } from '@conclave/platform';
+import { nextRunId, requestOf } from '../committee/run-starter.js';
+import { committeeServices, observersLikeInProduction, services } from '../committee/services.js';
+import { instantModels } from '../committee/instant-models.js';
+import { RedisMonitor } from './redis-monitor.js';
+import { SteppedLog } from './stepped-log.js';
+
+/** One record that was handled, and what the store was asked for it. */
+export interface CountedHop {
+  /** The hop as the table names it. */
+  readonly hop: string;
+  /** Names of scripts and commands, in the order in which the server took them. */
+  readonly trips: readonly string[];
+}
+
+/** What a process asks by its clock, whatever records come. */
+const byTheClock = new Set([
+  ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
+  ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],
+]);
+/** A report of load that goes out with the leases. */
+const loadChannel = /hint:load$/;
+
+/**
+ * Takes two runs of the benchmarks' committee through all services over a real Redis, one record at a time, and counts the second one:
+ * the first has sent every script, and made every subscription.
+ */
+export async function countHops(redisUrl: string): Promise<readonly CountedHop[]> {
+  const observers = observersLikeInProduction();
+  const shutdown = openShutdown(observers.logger);
+  try {
+    const processId = 'counted';
+    const redis = await openRedisState({ url: redisUrl, processId, keyPrefix: 'counted:' });
+    shutdown.add('stores', () => redis.close());
+    const monitor = await RedisMonitor.open(redisUrl);
+    shutdown.add('monitor', async () => monitor.close());
+    const { store: state, stream, blobs } = redis;
+    const log = new SteppedLog({ ledger: state.deliveries, blobs });
+    await state.identity.start('counted');
+    const classes = committeeServices.flatMap((service) => services[service].classes);
+    const lease = await holdProcessLease(state.leases, { id: processId, service: 'standalone', classes }, observers.logger);
+    shutdown.add('lease', () => lease.end());
+    const ports = { log, state, stream, blobs, models: instantModels(), search: null, graph: null, close: async () => undefined };
+    for (const service of committeeServices) {
+      const { module, classes: served } = services[service];
+      const running = await serve({ service, module: module(), ports, observers, process: { id: processId, classes: served } });
+      shutdown.add(service, () => running.close());
+    }
+    let marks = 0;
+    const sinceLast = async (): Promise<readonly string[]> => {
+      marks += 1;
+      const mark = `counted-${marks}`;
+      const seen = await monitor.until(mark, () => state.hints.publish(mark, ''));
+      return seen.filter(({ name, first }) => !byTheClock.has(name) && !loadChannel.test(first)).map(({ name }) => name);
+    };
+    const run = async (): Promise<readonly CountedHop[]> => {
+      const header = requestOf(nextRunId());
+      await state.runs.accept({ header, retryKey: null, openLimit: 1_000 });
+      await log.publish([header]);
+      await sinceLast();
+      const counted: CountedHop[] = [];
+      for (let hop = log.next(); hop; hop = log.next()) {
+        await hop.take();
+        counted.push({ hop: nameOf(hop.group, hop.event), trips: await sinceLast() });
+      }
+      return counted;
+    };
+    await run();
+    return await run();
+  } finally {
+    await shutdown.run();
+  }
+}
+
+/** What the hop is, for the table: steps of the engine by what they take, tasks by what they do. */
+function nameOf(group: string, event: Event): string {
+  if (event.type !== 'TaskDispatched') return `${group}: ${event.type}`;
+  const { capability } = (event as TaskDispatched).data;
+  return `${group}: ${capability.startsWith('expert.') ? 'expert' : capability}`;
+}

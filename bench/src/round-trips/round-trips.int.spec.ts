@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startRedis, type UrlInstance } from '@conclave/test-support/real-servers';
+import { countHops, type CountedHop } from './count-hops.js';
+import { countedKinds } from './table.js';
+
+describe('what a hop asks of Redis', () => {
+  let server: UrlInstance;
+  let hops: readonly CountedHop[];
+  beforeAll(async () => {
+    server = await startRedis();
+    hops = await countHops(server.url);
+  }, 90_000);
+  afterAll(() => server.destroy());
+
+  it.each(countedKinds)('$hop: as the table says, each time', ({ hop, trips }) => {
+    const measured = hops.filter((one) => one.hop === hop).map((one) => tally(one.trips));
+    expect(measured.length).toBeGreaterThan(0);
+    for (const one of measured) expect(one).toEqual(trips);
+  });
+
+  it('leaves no hop out', () => {
+    expect([...new Set(hops.map(({ hop }) => hop))].sort()).toEqual(countedKinds.map(({ hop }) => hop).sort());
+  });
+});
+
+const tally = (names: readonly string[]): Record<string, number> =>
+  names.reduce<Record<string, number>>((counted, name) => ({ ...counted, [name]: (counted[name] ?? 0) + 1 }), {});

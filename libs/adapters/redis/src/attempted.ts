@@ -1,0 +1,8 @@
+/** What a computation gives, or throws. */
+export function attempted<T>(compute: () => T): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown } {
+  try {
+    return { ok: true, value: compute() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { acceptance, counting, newRunId, nthInput, until, type Tally } from '@conclave/ports/suites';
+import { Redis } from 'ioredis';
+import { startPrivateCluster, type PrivateCluster } from './__fixtures__/redis-cluster.js';
+import { newPrefix } from './__fixtures__/redis-server.js';
+import { describePortsOn } from './__fixtures__/suites-on.js';
+import { openRedisState } from './open.js';
+
+// Real servers on a busy machine, and sums over all buckets.
+jest.setTimeout(60_000);
+
+let cluster: PrivateCluster;
+beforeAll(async () => {
+  cluster = await startPrivateCluster();
+});
+afterAll(() => cluster.dispose());
+
+describePortsOn('Redis Cluster', () => ({ url: cluster.url, urls: cluster.nodes.map(({ url }) => url), cluster: true }));
+
+describe('Redis Cluster', () => {
+  it('has runs on every node, and its warnings and health look at all of them', async () => {
+    const keyPrefix = newPrefix();
+    const state = await openRedisState({ url: cluster.url, cluster: true, processId: 'p1', keyPrefix });
+    await state.store.identity.start('store');
+    for (let n = 0; n < 60; n += 1) await state.store.runs.accept(acceptance(newRunId(), { openLimit: 100 }));
+    expect(await state.store.runs.openCount()).toBe(60);
+    for (const { url } of cluster.nodes) {
+      const node = new Redis(url);
+      expect((await node.keys(`${keyPrefix}*:run:*`)).length).toBeGreaterThan(5);
+      node.disconnect();
+    }
+    expect(await state.store.warnings()).toEqual([]);
+    expect(await state.store.health()).toBeNull();
+    await state.close();
+  });
+
+  it('is refused with the setting that is missing where it is taken for one server', async () => {
+    const opening = openRedisState({ url: cluster.url, processId: 'p1', keyPrefix: newPrefix() });
+    await expect(opening).rejects.toMatchObject({ code: 'CONFIGURATION_INVALID' });
+    await expect(opening).rejects.toThrow('stores.redis.cluster');
+  });
+
+  it('says STORE_UNAVAILABLE while a node is away, and goes on with all of it when it is back', async () => {
+    const state = await openRedisState({
+      url: cluster.url,
+      cluster: true,
+      processId: 'p1',
+      keyPrefix: newPrefix(),
+      commandTimeoutMs: 1_000,
+    });
+    const runs = Array.from({ length: 12 }, newRunId);
+    const commit = (runId: string, n: number) => state.store.runs.commit<Tally>(nthInput(runId, n), counting(nthInput(runId, n)));
+    for (const runId of runs) await commit(runId, 1);
+    const lost = cluster.nodes[2]!;
+    await lost.kill();
+    await until('the loss is noticed', async () => (await state.store.health()) !== null);
+    const said = await Promise.all(
+      runs.map((runId) =>
+        commit(runId, 2).then(
+          () => 'done',
+          (error: unknown) => (error as { code: string }).code,
+        ),
+      ),
+    );
+    expect(said).toContain('STORE_UNAVAILABLE');
+    expect(said.filter((one) => one !== 'done' && one !== 'STORE_UNAVAILABLE')).toEqual([]);
+    await lost.start();
+    await until('the store is back', async () => (await state.store.health()) === null, 20_000);
+    for (const runId of runs) await commit(runId, 2);
+    for (const runId of runs) expect(await state.store.runs.read(runId)).toMatchObject({ version: 2, state: { count: 2 } });
+    await state.close();
+  });
+});

@@ -142,6 +142,7 @@ async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
       hooks: deliveryHooks(observers),
       ...poolChangeOf(opening, 'embedded'),
       logger: observers.logger,
+      ...(opening.storeCounter ? { counter: opening.storeCounter } : {}),
     }),
   );
   const { log, state, stream, blobs } = sqlite;

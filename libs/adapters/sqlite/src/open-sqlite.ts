@@ -17,6 +17,7 @@ import {
 } from '@conclave/ports';
 import { SqliteBlobs } from './blobs.js';
 import { Database, type StoreLogger } from './database/database.js';
+import type { StoreCounter } from './database/store-counter.js';
 import { Groups, SqliteLog } from './event-log/sqlite-log.js';
 import { LogTable } from './event-log/log-table.js';
 import { SqliteGraph } from './graph/sqlite-graph.js';
@@ -40,6 +41,7 @@ export interface SqliteOptions {
   readonly ttl?: Partial<StoreTtl>;
   /** Whether old rows are deleted at the start and every hour; default true. A command that only reads leaves them. */
   readonly prunes?: boolean;
+  readonly counter?: StoreCounter;
 }
 
 /** What one process id works with. */
@@ -72,10 +74,16 @@ const pruneEveryMs = 60 * 60 * 1000;
  * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE.
  */
 export function openSqlite(options: SqliteOptions): Sqlite {
-  const { home, clock = systemClock, logger, poolChange } = options;
+  const { home, clock = systemClock, logger, poolChange, counter } = options;
   const now = () => clock.now();
   const ttl = { ...embeddedTtl, ...options.ttl };
-  const database = Database.open({ home, durability: options.durability, now, ...(logger ? { logger } : {}) });
+  const database = Database.open({
+    home,
+    durability: options.durability,
+    now,
+    ...(logger ? { logger } : {}),
+    ...(counter ? { counter } : {}),
+  });
   const table = new LogTable(database, now);
   const groups = new Groups(database, table, clock);
   const shared = new SharedState(database, table, clock, ttl);

@@ -4,6 +4,7 @@ import { Failure, isOutage } from '@conclave/contracts';
 import { FolderLock } from './folder-lock.js';
 import { migrate, migrations, type Migration } from './migrations.js';
 import { Sql } from './sql.js';
+import type { StoreCounter } from './store-counter.js';
 import { isSqliteError, storeFailure } from './store-failure.js';
 
 export interface DatabaseOptions {
@@ -15,6 +16,7 @@ export interface DatabaseOptions {
   readonly now: () => number;
   readonly logger?: StoreLogger;
   readonly migrations?: readonly Migration[];
+  readonly counter?: StoreCounter;
 }
 
 export interface StoreLogger {
@@ -88,7 +90,12 @@ export class Database {
   /** Number of this opening of the file, from 1: whatever an earlier one left open died with it. */
   readonly opening: number;
 
-  private constructor(sql: Sql, lock: FolderLock | null, now: number) {
+  private constructor(
+    sql: Sql,
+    lock: FolderLock | null,
+    now: number,
+    readonly counter?: StoreCounter,
+  ) {
     this.sql = sql;
     this.lock = lock;
     sql.run('INSERT INTO opening (at) VALUES (?)', now);
@@ -107,7 +114,7 @@ export class Database {
         mkdirSync(home, { recursive: true, mode: 0o700 });
         lock = FolderLock.take(join(home, 'conclave.lock'), home, new Date(now()));
       }
-      sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs);
+      sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs, options.counter);
       sql.all('PRAGMA journal_mode = WAL');
       sql.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
       sql.exec('PRAGMA cache_size = -16000');
@@ -121,7 +128,7 @@ export class Database {
           oldVersion,
         });
       });
-      return new Database(sql, lock, now());
+      return new Database(sql, lock, now(), options.counter);
     } catch (error) {
       sql?.close();
       lock?.release();
@@ -205,7 +212,10 @@ export class Database {
     sql.run('BEGIN IMMEDIATE');
     try {
       const outcomes = queued.length === 1 ? [this.alone(queued[0]!.write)] : queued.map(({ write }) => this.apply(write));
-      if (queued.length > 1 || outcomes[0]!.ok) sql.run('COMMIT');
+      if (queued.length > 1 || outcomes[0]!.ok) {
+        sql.run('COMMIT');
+        this.counter?.committed(true);
+      }
       return outcomes;
     } catch (error) {
       if (sql.inTransaction) sql.exec('ROLLBACK');

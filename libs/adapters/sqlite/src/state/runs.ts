@@ -11,6 +11,7 @@ import {
   type StoredRun,
 } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
+import type { StoreCounter } from '../database/store-counter.js';
 import type { LogTable } from '../event-log/log-table.js';
 import type { SqliteRunStream } from '../run-stream.js';
 import type { SqliteClients } from './clients.js';
@@ -37,6 +38,7 @@ export interface RunsParts {
   readonly now: () => number;
   /** Milliseconds a retry mapping holds. */
   readonly retryKeyMs: number;
+  readonly counter?: StoreCounter | undefined;
 }
 
 const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
@@ -137,9 +139,10 @@ export class SqliteRuns implements Runs {
   }
 
   private store<S>(tick: Tick, event: Event, step: Step<S>): void {
-    const { log, stream, timers, now } = this.parts;
+    const { log, stream, timers, now, counter } = this.parts;
     const { sql } = tick;
     const { runId } = event;
+    counter?.stateStored();
     sql.run(
       `INSERT INTO run (run_id, accepted_at, version, state, status, terminal, ended_at) VALUES (?, ?, 1, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET version = version + 1, state = excluded.state, status = excluded.status,

@@ -94,7 +94,11 @@ export class SqliteState implements StateStore {
     this.view = database;
     this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
     const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
-    this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, clients, now, retryKeyMs: ttl.retryKeyMs });
+    this.runs = new SqliteRuns({
+      ...{ database, log, stream: this.stream, timers, hints, clients, now },
+      retryKeyMs: ttl.retryKeyMs,
+      counter: shared.database.counter,
+    });
     this.journal = new SqliteJournal(database, leases, now);
     this.timers = timers;
     this.leases = leases;

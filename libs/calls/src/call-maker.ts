@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
-import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
+import { reachedDurably, type CrashPoints, type History, type Logger, type Metrics } from '@conclave/platform';
 import {
   isPaid,
   leaseRenewMs,
@@ -281,10 +281,21 @@ export class CallMaker implements Calls {
         storePrompts,
       ),
     }));
-    history.write({ actor: service, op: 'call', phase: reply ? 'ok' : 'fail', id: step, data: { attempt, stored: said.answer } });
+    this.noteEnd(step, reply ? 'ok' : 'fail', { attempt, stored: said.answer });
     if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
-    this.crash('after-call', call);
+    this.crash('reply-ordered', call);
+    await reachedDurably(this.parts.crashPoints, state, service, 'after-call', call.owner);
     return this.ended(call, said.stored, attempt, false);
+  }
+
+  /** A history says of a call that it ended when a death cannot take its end away; until then it is in flight. */
+  private noteEnd(step: string, phase: 'ok' | 'fail', data: { readonly attempt: number; readonly stored: 'stored' | 'refused' }): void {
+    const { state, history, service, logger } = this.parts;
+    if (!history.enabled) return;
+    state.durable().then(
+      () => history.write({ actor: service, op: 'call', phase, id: step, data }),
+      (error: unknown) => logger.warn('The end of a call did not become durable.', { error }),
+    );
   }
 
   /** Beside the request itself, so that only what was sent is counted. Never rejects: a count that cannot be kept costs no reply. */
@@ -331,7 +342,7 @@ export class CallMaker implements Calls {
     return { kind: 'failed', failure: stored.failure!, attempt, usage, record };
   }
 
-  private crash(point: 'before-call' | 'mid-stream' | 'after-call', call: { readonly owner: string }): void {
+  private crash(point: 'before-call' | 'mid-stream' | 'reply-ordered', call: { readonly owner: string }): void {
     this.parts.crashPoints.reached(this.parts.service, point, call.owner);
   }
 }

@@ -61,6 +61,8 @@ export interface Sqlite extends SqliteConnection {
   corpus(folder: string): Promise<Search>;
   /** The same store under another process id, for services that live together and for tests. */
   connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;
+  /** Resolves when everything that was acknowledged so far is durable. */
+  durable(): Promise<void>;
   /** Deletes what has had its time; runs by itself at the start and every hour, unless `prunes` is false. */
   prune(): Promise<void>;
   /** Drains the log, then closes everything. Safe to call twice. */
@@ -101,6 +103,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
       groups,
       blobs,
       ledger: state.deliveries,
+      deliveries: shared.deliveries,
       clock,
       ...(hooks ? { hooks } : {}),
       ...(poolChange ? { poolChange } : {}),
@@ -134,6 +137,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     graph,
     vectors,
     connect,
+    durable: () => database.durable(),
     prune: pruneNow,
     close: () => (closing ??= close()),
     async corpus(folder) {

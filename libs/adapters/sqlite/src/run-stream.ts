@@ -20,7 +20,7 @@ export class SqliteRunStream implements RunStream {
   ) {}
 
   append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'> {
-    return this.database.write((tick) => {
+    return this.database.order((tick) => {
       const { sql } = tick;
       if (sql.get<StreamRow>('SELECT last, ended_at FROM stream WHERE run_id = ?', runId)?.ended_at) return 'refused';
       const plan = planAppend((taskId) => {
@@ -37,7 +37,7 @@ export class SqliteRunStream implements RunStream {
   }
 
   async read(runId: string, after: number, limit: number): Promise<StreamPage> {
-    return this.database.read((sql) => {
+    const page = this.database.read((sql): StreamPage => {
       const stream = sql.get<StreamRow>('SELECT last, ended_at FROM stream WHERE run_id = ?', runId);
       if (!stream || (stream.ended_at !== null && stream.ended_at + this.keepMs <= this.now())) return nothing;
       const first = sql.get<{ id: number | null }>('SELECT MIN(id) AS id FROM stream_entry WHERE run_id = ?', runId)?.id ?? 0;
@@ -50,6 +50,9 @@ export class SqliteRunStream implements RunStream {
       const entries = rows.map(({ id, at, body }): StreamEntry => ({ ...(JSON.parse(body) as StreamBody), id, at }));
       return { entries, first, last: stream.last, ended: stream.ended_at !== null };
     });
+    // Nobody is shown what a death could take back.
+    await this.database.committed();
+    return page;
   }
 
   /** Appends entries inside a write that is under way; those who listen are told after the commit. */

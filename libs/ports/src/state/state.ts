@@ -31,6 +31,11 @@ export interface StateStore {
     read(): Promise<StoreMark | null>;
     start(storeId: string): Promise<StoreMark>;
   };
+  /**
+   * Resolves when everything that this process was told is written is durable: for whoever shows the world what follows from it. A store
+   * that answers only then resolves at once. Rejects when it is closed before.
+   */
+  durable(): Promise<void>;
   /** Milliseconds since 1970 by the store's clock. */
   now(): Promise<number>;
   /** Sentences about lost guarantees of this store (for example Redis without `appendfsync always`), for the start-up text. */

@@ -119,14 +119,14 @@ export class TopicPosition<M> {
         if (this.mayHaveFinishedBeyond)
           sql.run('DELETE FROM log_finished WHERE group_name = ? AND topic = ? AND seq <= ?', group, topic, cursor);
       }
-      tick.afterCommit(() => {
+      tick.afterWrite(() => {
         if (cursor >= this.handedUpTo) this.mayHaveFinishedBeyond = false;
       });
     } catch (error) {
       this.unfinish(seq);
       throw error;
     }
-    tick.afterCommit(() => {
+    tick.afterWrite(() => {
       this.finishing.delete(seq);
       this.handed.delete(seq);
       this.returned = this.returned.filter((record) => record.seq !== seq);

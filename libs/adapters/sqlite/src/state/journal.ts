@@ -24,9 +24,16 @@ export class SqliteJournal implements Journal {
     private readonly now: () => number,
   ) {}
 
-  begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
+  /** A call begins after everything that led to it is durable. */
+  async begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
+    const begun = await this.ordered(call);
+    if (begun.kind === 'begun') await this.database.durable();
+    return begun;
+  }
+
+  private ordered(call: Parameters<Journal['begin']>[0]): Promise<Begun> {
     const { opening } = this.database;
-    return this.database.write(({ sql }): Begun => {
+    return this.database.order(({ sql }): Begun => {
       const row = sql.get<JournalRow>('SELECT * FROM journal WHERE run_id = ? AND step = ?', call.runId, call.step);
       if (row?.outcome) return { kind: 'done', outcome: JSON.parse(row.outcome) as CallOutcome, attempt: row.attempt };
       if (row && row.owner === call.owner && row.nonce === call.nonce)
@@ -54,7 +61,7 @@ export class SqliteJournal implements Journal {
 
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'> {
     const text = JSON.stringify(outcome);
-    return this.database.write(({ sql }) => {
+    return this.database.order(({ sql }) => {
       if (paid) addPaid(sql, { ...call, ...paid });
       const stored = sql.run(
         'UPDATE journal SET outcome = coalesce(outcome, ?) WHERE run_id = ? AND step = ? AND attempt = ?',
@@ -68,7 +75,7 @@ export class SqliteJournal implements Journal {
   }
 
   abandon(call: JournalCall, paid?: Paid): Promise<void> {
-    return this.database.write(({ sql }) => {
+    return this.database.order(({ sql }) => {
       if (paid) addPaid(sql, { ...call, ...paid });
       sql.run(
         'UPDATE journal SET owner = NULL WHERE run_id = ? AND step = ? AND attempt = ? AND outcome IS NULL',
@@ -80,7 +87,7 @@ export class SqliteJournal implements Journal {
   }
 
   noteRepeat({ purpose }: Parameters<Journal['noteRepeat']>[0]): Promise<void> {
-    return this.database.write(({ sql }) => {
+    return this.database.order(({ sql }) => {
       sql.run('INSERT INTO repeated_call (purpose, calls) VALUES (?, 1) ON CONFLICT DO UPDATE SET calls = calls + 1', purpose);
     });
   }

@@ -106,7 +106,7 @@ export class SqliteRuns implements Runs {
   /** There is one writer, so the compare-and-set of the version never meets a conflict: the step runs inside the write. */
   commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
     const { database, now } = this.parts;
-    return database.write((tick): Committed<S> => {
+    return database.order((tick): Committed<S> => {
       const { sql } = tick;
       const kept = this.newest.get(event.runId);
       const row = sql.get<{ version: number; state: string | null; accepted: 0 | 1 }>(
@@ -123,7 +123,7 @@ export class SqliteRuns implements Runs {
       // A log that is read again into an empty store brings runs that nobody accepted here.
       if (event.type === 'PlanRequested' && !row?.accepted) this.addHeader(tick, event as PlanRequested);
       this.store(tick, event, result);
-      tick.afterCommit(() => this.keep(event.runId, version + 1, result));
+      tick.afterWrite(() => this.keep(event.runId, version + 1, result));
       return { outputs: result.outputs, repeated: false, state: result.next };
     });
   }
@@ -164,6 +164,7 @@ export class SqliteRuns implements Runs {
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
     const row = this.parts.database.read((sql) => sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ? AND version > 0`, runId));
+    await this.parts.database.committed();
     return row ? { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal === 1 } : null;
   }
 
@@ -184,6 +185,7 @@ export class SqliteRuns implements Runs {
         limit,
       ),
     );
+    await this.parts.database.committed();
     return rows.map(summaryOf);
   }
 

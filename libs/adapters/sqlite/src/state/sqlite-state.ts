@@ -22,7 +22,7 @@ import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
 import { SqliteCaches } from './caches.js';
 import { SqliteClients } from './clients.js';
-import { SqliteDeliveries } from './deliveries.js';
+import { DeliveryCounts, SqliteDeliveries } from './deliveries.js';
 import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
 import { SqliteJournal } from './journal.js';
@@ -43,6 +43,7 @@ export class SharedState {
   /** In memory like the leases: a new start judges its providers anew. */
   readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
+  readonly deliveries: DeliveryCounts;
   readonly openedAt: number;
 
   constructor(
@@ -52,6 +53,7 @@ export class SharedState {
     readonly ttl: StoreTtl,
   ) {
     this.openedAt = clock.now();
+    this.deliveries = new DeliveryCounts(database, log.suspects);
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
@@ -103,7 +105,7 @@ export class SqliteState implements StateStore {
     this.timers = timers;
     this.leases = leases;
     this.hints = hints;
-    this.deliveries = new SqliteDeliveries(database, leases, processId);
+    this.deliveries = new SqliteDeliveries(database, shared.deliveries, leases, processId);
     this.settings = new SqliteSettings(database, now);
     this.caches = new SqliteCaches(database, shared.claims, now);
     this.scores = new SqliteScores(database, now);
@@ -112,6 +114,10 @@ export class SqliteState implements StateStore {
     this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
     this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
+  }
+
+  durable(): Promise<void> {
+    return this.view.durable();
   }
 
   now(): Promise<number> {

@@ -1,7 +1,7 @@
 import { noUsage, type Usage } from '@conclave/contracts';
 import { dayOf, daysOf, isPaid, type AccountPeriod, type PaidCall, type UsageLedger } from '@conclave/ports';
 import type { Store } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
+import type { Statements } from '../database/tick-writer.js';
 import { storedName } from './stored-name.js';
 
 interface SumRow extends Omit<Usage, 'estimated'> {
@@ -44,7 +44,7 @@ export class SqliteUsageLedger implements UsageLedger {
 }
 
 /** Part of a write: the call and the sums of its account, once for each attempt. */
-export function addPaid(sql: Sql, { runId, step, attempt, caller, usage, at }: PaidCall): void {
+export function addPaid(sql: Statements, { runId, step, attempt, caller, usage, at }: PaidCall): void {
   if (!isPaid(usage)) return;
   const used = [usage.calls, usage.prompt, usage.completion, usage.reasoning, usage.cost, usage.estimated ? 1 : 0] as const;
   const added = sql.run(

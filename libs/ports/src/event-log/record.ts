@@ -60,6 +60,8 @@ export interface RawRecord {
   readonly headers: Headers;
   /** Null is a record without a value, which no event has. */
   readonly raw: Buffer | null;
+  /** What it holds, where this process has written it: nothing has to be read and checked again. */
+  readonly event?: Event;
 }
 
 /** A record to be appended as it is. */

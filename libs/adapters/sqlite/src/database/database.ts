@@ -6,7 +6,7 @@ import { migrate, migrations, type Migration } from './migrations.js';
 import { Sql } from './sql.js';
 import type { StoreCounter } from './store-counter.js';
 import { isSqliteError, storeFailure } from './store-failure.js';
-import { TickWriter, type Tick } from './tick-writer.js';
+import { TickWriter, type Statements, type Tick } from './tick-writer.js';
 
 export type { Statements, Tick } from './tick-writer.js';
 
@@ -30,7 +30,10 @@ export interface StoreLogger {
 const busyTimeoutMs = 2000;
 
 /** What the adapters work with: the database, or a process' view of it that can be closed alone. */
-export type Store = Pick<Database, 'opening' | 'diedBefore' | 'write' | 'order' | 'durable' | 'committed' | 'read' | 'health'>;
+export type Store = Pick<
+  Database,
+  'opening' | 'diedBefore' | 'write' | 'order' | 'beforeCommit' | 'durable' | 'committed' | 'read' | 'health'
+>;
 
 /** One of several users of a database inside the process. After `close` only this view refuses to work. */
 export class DatabaseView implements Store {
@@ -50,6 +53,10 @@ export class DatabaseView implements Store {
   async order<T>(write: (tick: Tick) => T): Promise<T> {
     if (this.closed) throw closedFailure();
     return this.database.order(write);
+  }
+
+  beforeCommit(owner: object, write: (sql: Statements) => void): void {
+    this.database.beforeCommit(owner, write);
   }
 
   durable(): Promise<void> {
@@ -156,6 +163,11 @@ export class Database {
   async order<T>(write: (tick: Tick) => T): Promise<T> {
     if (this.closed) throw closedFailure();
     return this.writer.order(write);
+  }
+
+  /** Has something written once before the next commit, where several ordered writes would write the same row. */
+  beforeCommit(owner: object, write: (sql: Statements) => void): void {
+    if (!this.closed) this.writer.beforeCommit(owner, write);
   }
 
   /** Resolves when everything ordered so far is durable: for whoever shows the world what follows from it. Rejects when it is closed before. */

@@ -49,6 +49,8 @@ export class TickWriter {
   private queue: Queued[] = [];
   private waiting: Waiting[] = [];
   private readonly reading = new Map<string, boolean>();
+  /** What is written once before the commit, by whom. */
+  private readonly owed = new Map<object, (sql: Statements) => void>();
   private isOpen = false;
   private scheduled = false;
   /** The transaction that held the list was undone. */
@@ -95,9 +97,15 @@ export class TickWriter {
     });
   }
 
+  /** Before the next commit, whatever it is for, `write` runs once; the newest of the same owner counts. */
+  beforeCommit(owner: object, write: (sql: Statements) => void): void {
+    this.owed.set(owner, write);
+    this.schedule();
+  }
+
   /** Resolves when all that was ordered so far is durable. `demands` only tells the counter that somebody goes on after it. */
   durable(demands: boolean): Promise<void> {
-    if (!this.isOpen && !this.lost && this.afterOrdered.length === 0) return Promise.resolve();
+    if (!this.isOpen && !this.lost && this.afterOrdered.length === 0 && this.owed.size === 0) return Promise.resolve();
     return new Promise((resolve, reject) => this.waiting.push({ demands, resolve, reject }));
   }
 
@@ -108,7 +116,7 @@ export class TickWriter {
     const queued = this.queue;
     this.queue = [];
     if (this.lost && !this.writeAgain()) return queued.forEach(({ reject }) => reject(this.fault));
-    if (!this.isOpen && queued.length === 0) return this.committed([], []);
+    if (!this.isOpen && queued.length === 0 && this.owed.size === 0) return this.committed([], []);
     let outcomes: readonly Outcome[];
     try {
       outcomes = this.run(queued);
@@ -177,7 +185,7 @@ export class TickWriter {
   private undone(): void {
     if (this.sql.open && this.sql.inTransaction) this.sql.exec('ROLLBACK');
     this.isOpen = false;
-    this.lost = this.list.length > 0;
+    this.lost = this.list.length + this.owed.size > 0;
     if (this.lost) this.tryLater();
   }
 
@@ -192,8 +200,11 @@ export class TickWriter {
   private writeAgain(): boolean {
     try {
       this.sql.run('BEGIN IMMEDIATE');
+      this.isOpen = true;
       for (const run of this.list) run();
+      this.payOwed();
       this.commit(true);
+      this.isOpen = false;
     } catch (error) {
       this.undone();
       this.noted(error);
@@ -203,6 +214,14 @@ export class TickWriter {
     this.fault = null;
     this.committed([], []);
     return true;
+  }
+
+  /** What is owed stays owed until it is written. */
+  private payOwed(): void {
+    for (const [owner, write] of this.owed) {
+      write(this.recording);
+      this.owed.delete(owner);
+    }
   }
 
   private noted(error: unknown): unknown {
@@ -218,8 +237,12 @@ export class TickWriter {
 
   private run(queued: readonly Queued[]): readonly Outcome[] {
     const alone = !this.isOpen && queued.length === 1;
-    this.begin();
+    if (queued.length > 0) this.begin();
     const outcomes = alone ? [this.alone(queued[0]!.write)] : queued.map(({ write }) => this.apply(write));
+    if (this.owed.size > 0) {
+      this.begin();
+      this.payOwed();
+    }
     if (this.isOpen) this.commit(queued.length > 0 || this.waiting.some(({ demands }) => demands));
     this.isOpen = false;
     return outcomes;

@@ -1,8 +1,9 @@
 import type { Event } from '@conclave/contracts';
-import { encodeEventNow, type EncodedRecord, type RawRecord } from '@conclave/ports';
+import { encodeEventNow, type EncodedRecord } from '@conclave/ports';
 import { putBlob } from '../blobs.js';
 import type { Store, Tick } from '../database/database.js';
 import { bytesOf } from '../database/sql.js';
+import { NewestRecords, type LoggedRecord } from './newest-records.js';
 import { Suspects } from './suspects.js';
 
 interface LogRow {
@@ -21,10 +22,8 @@ export interface RecordToAppend {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly raw: Buffer | null;
+  readonly event?: Event;
 }
-
-/** A record with its position. */
-export type LoggedRecord = RawRecord & { readonly seq: number };
 
 /** A step is published right after its commit, or never by this process: more names than this are old ones. */
 const mostUnpublished = 10_000;
@@ -40,6 +39,8 @@ const goesOut: ReadonlySet<string> = new Set(['run.completed', 'knowledge.ingest
 /** The one table all topics live in, ordered by its sequence. Those who wait for a topic are woken when something was added to it. */
 export class LogTable {
   private readonly wakers = new Map<string, Set<() => void>>();
+  /** Of the topics that somebody waits for: nobody reads back what was just written. */
+  private readonly newest = new Map<string, NewestRecords>();
   /** Names of events that a commit has appended and that were not published since. */
   private readonly unpublished = new Set<string>();
 
@@ -81,7 +82,7 @@ export class LogTable {
       tick,
       events.map((event) => {
         const encoded: EncodedRecord = encodeEventNow(event, (body) => putBlob(tick, body, this.now()));
-        return { ...encoded, id: event.id };
+        return { ...encoded, id: event.id, event };
       }),
     );
   }
@@ -92,6 +93,7 @@ export class LogTable {
 
   /** The positions are given here and never twice, so that a write that has to be made again gives the same ones. */
   private insert(tick: Tick, records: readonly RecordToAppend[]): void {
+    const appendedAt = this.now();
     for (let from = 0; from < records.length; from += rowsAtOnce) {
       const rows = records.slice(from, from + rowsAtOnce).map((record) => ({ seq: (this.last += 1), record }));
       const added = tick.sql.all<{ seq: number }>(
@@ -104,22 +106,29 @@ export class LogTable {
           id,
           JSON.stringify(headers),
           raw,
-          this.now(),
+          appendedAt,
         ]),
       );
       const seqs = new Set(added.map(({ seq }) => seq));
-      const topics = new Set(rows.filter(({ seq }) => seqs.has(seq)).map(({ record }) => record.topic));
       if (seqs.size === 0) continue;
       const newest = Math.max(...seqs);
       tick.afterCommit(() => (this.durable = Math.max(this.durable, newest)));
-      for (const { seq, record } of rows) if (seqs.has(seq)) this.suspects.note(seq, record.headers['ce_runid']);
-      for (const topic of topics) (this.waitsForCommit(topic) ? tick.afterCommit : tick.afterWrite)(() => this.wake(topic));
+      for (const { seq, record } of rows) {
+        if (!seqs.has(seq)) continue;
+        this.suspects.note(seq, record.headers['ce_runid']);
+        const { topic, key, headers, raw, event } = record;
+        const kept = { seq, topic, partition: 0, offset: String(seq), appendedAt, key, headers, raw, ...(event ? { event } : {}) };
+        tick.afterWrite(() => this.newest.get(topic)?.add(kept));
+        (this.waitsForCommit(topic) ? tick.afterCommit : tick.afterWrite)(() => this.wake(topic));
+      }
     }
   }
 
   /** Records of the topic behind a position, oldest first. */
   page(topic: string, after: number, limit: number): readonly LoggedRecord[] {
     const upTo = this.waitsForCommit(topic) ? this.durable : this.last;
+    const kept = this.newest.get(topic)?.behind(after, upTo, limit);
+    if (kept) return kept;
     const rows = this.database.read((sql) =>
       sql.all<LogRow>('SELECT * FROM log WHERE topic = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?', topic, after, upTo, limit),
     );
@@ -144,7 +153,11 @@ export class LogTable {
   watch(topic: string, wake: () => void): () => void {
     const wakers = this.wakers.get(topic) ?? new Set();
     this.wakers.set(topic, wakers.add(wake));
-    return () => wakers.delete(wake);
+    if (!this.newest.has(topic)) this.newest.set(topic, new NewestRecords(this.last));
+    return () => {
+      wakers.delete(wake);
+      if (wakers.size === 0) this.newest.delete(topic);
+    };
   }
 
   private waitsForCommit(topic: string): boolean {

@@ -175,16 +175,13 @@ export class SqliteLog implements EventLog {
     const { store, groups, table, deliveries } = this.parts;
     const { topic, seq } = addressOf(delivery.record);
     const group = groups.named(delivery.group);
-    try {
-      await store.order((tick) => {
-        deliveries.forget(tick, delivery);
-        group.finish(tick, topic, seq);
-        tick.afterWrite(() => table.suspects.finished(seq));
+    await store.order((tick) => {
+      deliveries.forget(tick, delivery);
+      tick.afterWrite(() => {
+        group.finish(topic, seq);
+        table.suspects.finished(seq);
       });
-    } catch (error) {
-      group.unfinish(topic, seq);
-      throw error;
-    }
+    });
   }
 }
 

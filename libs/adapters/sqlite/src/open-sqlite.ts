@@ -112,7 +112,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     return { log, state, stream: state.stream, recovery: state.recovery };
   };
 
-  const pruneNow = () => prune(database, clock.now(), ttl);
+  const pruneNow = () => prune(database, clock.now(), ttl).then(() => shared.forgetAll());
   const pruneQuietly = () =>
     void pruneNow().catch((error: unknown) => logger?.warn('Old rows could not be deleted; it is tried again in an hour.', { error }));
   const prunes = options.prunes ?? true;

@@ -20,6 +20,7 @@ import {
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
+import { Streams } from '../streams.js';
 import { SqliteCaches } from './caches.js';
 import { SqliteClients } from './clients.js';
 import { DeliveryCounts, SqliteDeliveries } from './deliveries.js';
@@ -44,6 +45,7 @@ export class SharedState {
   readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
   readonly deliveries: DeliveryCounts;
+  readonly streams: Streams;
   readonly openedAt: number;
 
   constructor(
@@ -54,9 +56,15 @@ export class SharedState {
   ) {
     this.openedAt = clock.now();
     this.deliveries = new DeliveryCounts(database, log.suspects);
+    this.streams = new Streams(database);
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
+  }
+
+  /** What is kept in memory is read anew: somebody has written past it. */
+  forgetAll(): void {
+    this.streams.forgetAll();
   }
 
   close(): void {
@@ -94,7 +102,7 @@ export class SqliteState implements StateStore {
     const database = new DatabaseView(shared.database);
     const timers = new SqliteTimers(database, clock, shared.waiting);
     this.view = database;
-    this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
+    this.stream = new SqliteRunStream(database, shared.streams, hints, now, ttl.streamMs);
     const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
     this.runs = new SqliteRuns({
       ...{ database, log, stream: this.stream, timers, hints, clients, now },
@@ -113,7 +121,7 @@ export class SqliteState implements StateStore {
     this.usage = new SqliteUsageLedger(database);
     this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
-    this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
+    this.recovery = new SqliteRecovery({ database, leases, timers, streams: shared.streams, now, ttl });
   }
 
   durable(): Promise<void> {

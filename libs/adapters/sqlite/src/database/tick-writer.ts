@@ -235,14 +235,15 @@ export class TickWriter {
     this.counter?.committed(awaited);
   }
 
+  /** What is owed comes first: a queued write finds everything that was ordered before it. */
   private run(queued: readonly Queued[]): readonly Outcome[] {
-    const alone = !this.isOpen && queued.length === 1;
-    if (queued.length > 0) this.begin();
-    const outcomes = alone ? [this.alone(queued[0]!.write)] : queued.map(({ write }) => this.apply(write));
     if (this.owed.size > 0) {
       this.begin();
       this.payOwed();
     }
+    const alone = !this.isOpen && queued.length === 1;
+    this.begin();
+    const outcomes = alone ? [this.alone(queued[0]!.write)] : queued.map(({ write }) => this.apply(write));
     if (this.isOpen) this.commit(queued.length > 0 || this.waiting.some(({ demands }) => demands));
     this.isOpen = false;
     return outcomes;

@@ -132,16 +132,13 @@ export class LogTable {
     const rows = this.database.read((sql) =>
       sql.all<LogRow>('SELECT * FROM log WHERE topic = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?', topic, after, upTo, limit),
     );
-    return rows.map((row) => ({
-      seq: row.seq,
-      topic: row.topic,
-      partition: 0,
-      offset: String(row.seq),
-      appendedAt: row.appended_at,
-      key: row.key,
-      headers: JSON.parse(row.headers) as Record<string, string>,
-      raw: row.body === null ? null : bytesOf(row.body),
-    }));
+    return rows.map(recordOf);
+  }
+
+  /** The record of an event; null where there is none, or none any more. */
+  find(topic: string, eventId: string): LoggedRecord | null {
+    const row = this.database.read((sql) => sql.get<LogRow>('SELECT * FROM log WHERE topic = ? AND event_id = ?', topic, eventId));
+    return row ? recordOf(row) : null;
   }
 
   /** Highest position of the topic, 0 when it is empty. */
@@ -168,3 +165,14 @@ export class LogTable {
     for (const wake of this.wakers.get(topic) ?? []) wake();
   }
 }
+
+const recordOf = (row: LogRow): LoggedRecord => ({
+  seq: row.seq,
+  topic: row.topic,
+  partition: 0,
+  offset: String(row.seq),
+  appendedAt: row.appended_at,
+  key: row.key,
+  headers: JSON.parse(row.headers) as Record<string, string>,
+  raw: row.body === null ? null : bytesOf(row.body),
+});

@@ -10,7 +10,6 @@ import {
   type StoreTtl,
 } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
-import type { Streams } from '../streams.js';
 import { writeMark } from './identity.js';
 import type { ProcessLeases } from './leases.js';
 import type { SqliteTimers } from './timers.js';
@@ -20,7 +19,8 @@ export interface RecoveryParts {
   readonly database: Store;
   readonly leases: ProcessLeases;
   readonly timers: SqliteTimers;
-  readonly streams: Streams;
+  /** What is kept of a run in memory is read anew. */
+  readonly forget: (runId: string) => void;
   readonly now: () => number;
   readonly ttl: StoreTtl;
 }
@@ -40,12 +40,11 @@ export class SqliteRecovery implements Recovery {
     return this.parts.database.write(({ sql }) => writeMark(sql, 'state', { storeId, generation: 0 }));
   }
 
-  async run<S>(restored: RestoredRun<S>, above: Above): Promise<'restored' | 'kept'> {
+  run<S>(restored: RestoredRun<S>, above: Above): Promise<'restored' | 'kept'> {
     const { runId } = restored;
-    await this.parts.database.committed();
     return this.parts.database.write((tick) => {
       const { sql } = tick;
-      tick.afterCommit(() => this.parts.streams.forget(runId));
+      tick.afterCommit(() => this.parts.forget(runId));
       this.addHeader(tick, restored);
       const held = sql.get<{ version: number }>('SELECT version FROM run WHERE run_id = ?', runId);
       const replaces = restored.version > (held?.version ?? 0);
@@ -58,7 +57,8 @@ export class SqliteRecovery implements Recovery {
   }
 
   calls(runId: string, calls: readonly RestoredCall[]): Promise<number> {
-    return this.parts.database.write(({ sql }) => {
+    return this.parts.database.write(({ sql, afterCommit }) => {
+      afterCommit(() => this.parts.forget(runId));
       let written = 0;
       for (const { step, attempt, outcome } of calls)
         written += sql.run(

@@ -21,12 +21,16 @@ import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
 import { Streams } from '../streams.js';
+import { SqliteBlobs } from '../blobs.js';
 import { SqliteCaches } from './caches.js';
+import { CancelFlags } from './cancel-flags.js';
 import { SqliteClients } from './clients.js';
 import { DeliveryCounts, SqliteDeliveries } from './deliveries.js';
 import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
 import { SqliteJournal } from './journal.js';
+import { JournalSteps } from './journal-steps.js';
+import { KeptRuns } from './kept-runs.js';
 import { ProcessLeases } from './leases.js';
 import { SqliteOnce } from './once.js';
 import { SqliteRecovery } from './recovery.js';
@@ -34,7 +38,7 @@ import { SqliteRuns } from './runs.js';
 import { SqliteScores } from './scores.js';
 import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
-import { SqliteUsageLedger } from './usage-ledger.js';
+import { Accounts, SqliteUsageLedger } from './usage-ledger.js';
 
 /** What all users of one database share inside the process. */
 export class SharedState {
@@ -46,6 +50,10 @@ export class SharedState {
   readonly waiting: TimerWaiters = new Map();
   readonly deliveries: DeliveryCounts;
   readonly streams: Streams;
+  readonly runs: KeptRuns;
+  readonly flags: CancelFlags;
+  readonly steps: JournalSteps;
+  readonly accounts: Accounts;
   readonly openedAt: number;
 
   constructor(
@@ -57,6 +65,10 @@ export class SharedState {
     this.openedAt = clock.now();
     this.deliveries = new DeliveryCounts(database, log.suspects);
     this.streams = new Streams(database);
+    this.runs = new KeptRuns(database, () => database.counter?.stateStored());
+    this.flags = new CancelFlags(database);
+    this.steps = new JournalSteps(database);
+    this.accounts = new Accounts(database);
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
@@ -64,7 +76,11 @@ export class SharedState {
 
   /** What is kept in memory is read anew: somebody has written past it. */
   forgetAll(): void {
-    this.streams.forgetAll();
+    for (const kept of [this.streams, this.runs, this.flags, this.steps]) kept.forgetAll();
+  }
+
+  forget(runId: string): void {
+    for (const kept of [this.streams, this.runs, this.flags, this.steps]) kept.forget(runId);
   }
 
   close(): void {
@@ -103,13 +119,13 @@ export class SqliteState implements StateStore {
     const timers = new SqliteTimers(database, clock, shared.waiting);
     this.view = database;
     this.stream = new SqliteRunStream(database, shared.streams, hints, now, ttl.streamMs);
-    const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
+    const clients = new SqliteClients({ database, flags: shared.flags, leases, now, processId, openedAt: shared.openedAt });
     this.runs = new SqliteRuns({
       ...{ database, log, stream: this.stream, timers, hints, clients, now },
+      ...{ runs: shared.runs, flags: shared.flags, blobs: new SqliteBlobs(database, now) },
       retryKeyMs: ttl.retryKeyMs,
-      counter: shared.database.counter,
     });
-    this.journal = new SqliteJournal(database, leases, now);
+    this.journal = new SqliteJournal(database, shared.steps, shared.accounts, leases, now);
     this.timers = timers;
     this.leases = leases;
     this.hints = hints;
@@ -121,7 +137,7 @@ export class SqliteState implements StateStore {
     this.usage = new SqliteUsageLedger(database);
     this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
-    this.recovery = new SqliteRecovery({ database, leases, timers, streams: shared.streams, now, ttl });
+    this.recovery = new SqliteRecovery({ database, leases, timers, forget: (runId) => shared.forget(runId), now, ttl });
   }
 
   durable(): Promise<void> {

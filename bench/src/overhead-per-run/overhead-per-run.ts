@@ -49,6 +49,7 @@ interface Side {
 }
 
 const ours = 'Conclave embedded';
+const other = 'Conclave embedded, the other checkout';
 const bare = 'no engine, nothing stored';
 const durable = 'LangGraph.js SQLite, sync';
 const durableLater = 'LangGraph.js SQLite, async';
@@ -83,6 +84,12 @@ async function startSides(
     await start(ours, script('./conclave-worker.js'), [home], options.profile),
     await start(bare, script('./bare-worker.js'), []),
   ];
+  if (options.against !== undefined) {
+    const built = pathToFileURL(join(options.against, 'dist/conclave-worker.js'));
+    sides.push(
+      await start(other, built, [scratch.home('other', { providers: { bench: { base_url: 'http://127.0.0.1:9/v1', paid: false } } })]),
+    );
+  }
   const missing = await ensureLangGraph({ mayInstall: !options.quick, progress: options.progress });
   if (missing === null) {
     sides.push(await start(durable, langGraphWorker, ['sqlite', join(scratch.folder, 'langgraph-sync.db'), 'sync']));
@@ -124,8 +131,22 @@ function findingsOf(order: RoundOrder, results: ReadonlyMap<string, readonly Rou
     const value = spread(ratios(mine.map(runsPerSecond), theirs.map(runsPerSecond)));
     return [{ what: `runs/s, ${order.concurrency} at a time`, reference, value, unit: 'x', target }];
   };
+  const others = results.get(other);
+  const compared: readonly Finding[] = others
+    ? [
+        {
+          what: `processor time per run, ${order.concurrency} at a time`,
+          reference: other,
+          value: spread(mine.map(cpuPerRun)),
+          unit: 'ms',
+          ratio: spread(ratios(mine.map(cpuPerRun), others.map(cpuPerRun))),
+          target: null,
+        },
+      ]
+    : [];
   const overhead = mine.map((round, index) => perRun(round) - perRun(results.get(bare)![index]!));
   return [
+    ...compared,
     ...against(durable, { atLeast: 3 }),
     ...against(durableLater, null),
     ...against(inMemory, { atLeast: 1 }),

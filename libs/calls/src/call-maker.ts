@@ -16,7 +16,7 @@ import {
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
-import { recordEvent, recordOf, type StoredCall } from './call-record.js';
+import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type StoredCall } from './call-record.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
@@ -315,7 +315,10 @@ export class CallMaker implements Calls {
     const { journal } = this.parts.state;
     try {
       const stored = outcome();
-      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }, paid), this.closing.signal), stored };
+      const kept = keptCallOf(stored);
+      const recorded = 'reply' in kept ? undefined : recordedAt(stored.record);
+      const answer = await throughOutages(() => journal.finish(at, { ok: true, reply: kept }, paid, recorded), this.closing.signal);
+      return { answer, stored };
     } catch (error) {
       if (!isOutage(error)) await throughOutages(() => journal.abandon(at, paid), this.closing.signal);
       throw error;
@@ -324,7 +327,7 @@ export class CallMaker implements Calls {
 
   private replay(call: JournalledCall, step: string, outcome: CallOutcome, attempt: number): CallEnd {
     this.parts.history.write({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
-    if (outcome.ok) return this.ended(call, outcome.reply as StoredCall, attempt, true);
+    if (outcome.ok) return this.ended(call, wholeCall(outcome.reply as KeptCall), attempt, true);
     // Nothing here stores a bare failure; a journal that holds one is answered all the same.
     const { failure } = outcome;
     const { purpose } = call;

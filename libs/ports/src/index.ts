@@ -144,6 +144,7 @@ export type {
   Hints,
   Journal,
   JournalCall,
+  RecordedCall,
   Leases,
   Runs,
   RunSummary,

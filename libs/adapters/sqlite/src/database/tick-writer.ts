@@ -1,7 +1,7 @@
 import { Failure, isOutage } from '@conclave/contracts';
 import type { Sql, SqlValue } from './sql.js';
 import type { StoreCounter } from './store-counter.js';
-import { storeFailure } from './store-failure.js';
+import { isSqliteError, storeFailure } from './store-failure.js';
 
 /** What a write runs its statements with. */
 export type Statements = Pick<Sql, 'run' | 'get' | 'all'>;
@@ -176,7 +176,7 @@ export class TickWriter {
     if (intact) return;
     this.list.length = mark;
     this.undone();
-    if (mark > 0 && !this.writeAgain()) return;
+    if (this.lost && !this.writeAgain()) return;
     // Whoever waits for the end of the tick waits for nothing more.
     this.schedule();
   }
@@ -219,7 +219,13 @@ export class TickWriter {
   /** What is owed stays owed until it is written. */
   private payOwed(): void {
     for (const [owner, write] of this.owed) {
-      write(this.recording);
+      try {
+        write(this.recording);
+      } catch (error) {
+        // Our own mistake would fail every commit to come.
+        if (!isSqliteError(error)) this.owed.delete(owner);
+        throw error;
+      }
       this.owed.delete(owner);
     }
   }

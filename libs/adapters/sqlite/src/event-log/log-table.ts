@@ -28,7 +28,7 @@ export interface RecordToAppend {
 /** A step is published right after its commit, or never by this process: more names than this are old ones. */
 const mostUnpublished = 10_000;
 
-const nameOf = ({ topic, id }: Event): string => `${topic} ${id}`;
+const nameOf = ({ topic, id }: Pick<Event, 'topic' | 'id'>): string => `${topic} ${id}`;
 
 /** Rows of one statement at most. */
 const rowsAtOnce = 32;
@@ -39,6 +39,8 @@ const goesOut: ReadonlySet<string> = new Set(['run.completed', 'knowledge.ingest
 /** The one table all topics live in, ordered by its sequence. Those who wait for a topic are woken when something was added to it. */
 export class LogTable {
   private readonly wakers = new Map<string, Set<() => void>>();
+  /** Names of records that the present tick has appended. */
+  private readonly uncommitted = new Set<string>();
   /** Of the topics that somebody waits for: nobody reads back what was just written. */
   private readonly newest = new Map<string, NewestRecords>();
   /** Names of events that a commit has appended and that were not published since. */
@@ -112,13 +114,20 @@ export class LogTable {
       const seqs = new Set(added.map(({ seq }) => seq));
       if (seqs.size === 0) continue;
       const newest = Math.max(...seqs);
-      tick.afterCommit(() => (this.durable = Math.max(this.durable, newest)));
+      tick.afterCommit(() => {
+        this.durable = Math.max(this.durable, newest);
+        this.uncommitted.clear();
+      });
       for (const { seq, record } of rows) {
         if (!seqs.has(seq)) continue;
         this.suspects.note(seq, record.headers['ce_runid']);
         const { topic, key, headers, raw, event } = record;
         const kept = { seq, topic, partition: 0, offset: String(seq), appendedAt, key, headers, raw, ...(event ? { event } : {}) };
-        tick.afterWrite(() => this.newest.get(topic)?.add(kept));
+        const name = nameOf({ topic, id: record.id });
+        tick.afterWrite(() => {
+          this.uncommitted.add(name);
+          this.newest.get(topic)?.add(kept);
+        });
         (this.waitsForCommit(topic) ? tick.afterCommit : tick.afterWrite)(() => this.wake(topic));
       }
     }
@@ -133,6 +142,11 @@ export class LogTable {
       sql.all<LogRow>('SELECT * FROM log WHERE topic = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?', topic, after, upTo, limit),
     );
     return rows.map(recordOf);
+  }
+
+  /** Whether the record of an event is committed together with what is written now. */
+  isOfThisTick(record: Pick<Event, 'topic' | 'id'>): boolean {
+    return this.uncommitted.has(nameOf(record));
   }
 
   /** The record of an event; null where there is none, or none any more. */

@@ -1,6 +1,7 @@
-import type { Begun, CallOutcome, Journal, JournalCall, Paid } from '@conclave/ports';
-import type { Statements, Store } from '../database/database.js';
+import type { Begun, CallOutcome, Journal, JournalCall, Paid, RecordedCall } from '@conclave/ports';
+import type { Store } from '../database/database.js';
 import type { ProcessLeases } from './leases.js';
+import type { JournalOutcomes } from './journal-outcomes.js';
 import type { JournalSteps } from './journal-steps.js';
 import { baseStep } from './recovery.js';
 import type { Accounts } from './usage-ledger.js';
@@ -13,6 +14,7 @@ export class SqliteJournal implements Journal {
   constructor(
     private readonly database: Store,
     private readonly steps: JournalSteps,
+    private readonly outcomes: JournalOutcomes,
     private readonly accounts: Accounts,
     private readonly leases: ProcessLeases,
     private readonly now: () => number,
@@ -21,17 +23,20 @@ export class SqliteJournal implements Journal {
   /** A call begins after everything that led to it is durable. */
   async begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
     const begun = await this.ordered(call);
+    if (begun.kind === 'finished') return { kind: 'done', outcome: await this.outcomes.of(call), attempt: begun.attempt };
     if (begun.kind === 'begun') await this.database.durable();
     return begun;
   }
 
-  private ordered(call: Parameters<Journal['begin']>[0]): Promise<Begun> {
+  private ordered(
+    call: Parameters<Journal['begin']>[0],
+  ): Promise<Exclude<Begun, { kind: 'done' }> | { readonly kind: 'finished'; readonly attempt: number }> {
     const { opening } = this.database;
-    return this.database.order((tick): Begun => {
+    return this.database.order((tick) => {
       const { sql } = tick;
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
-      if (row?.done) return { kind: 'done', outcome: outcomeOf(sql, call), attempt: row.attempt };
+      if (row?.done) return { kind: 'finished', attempt: row.attempt };
       if (row && row.owner === call.owner && row.nonce === call.nonce)
         return { kind: 'begun', attempt: row.attempt, repeated: row.repeated };
       // An owner of an earlier opening of the file is dead, whatever name it had.
@@ -56,15 +61,16 @@ export class SqliteJournal implements Journal {
     });
   }
 
-  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'> {
-    const text = JSON.stringify(outcome);
+  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'> {
+    const text = recorded ? null : JSON.stringify(outcome);
     return this.database.order((tick) => {
       if (paid) this.accounts.add(tick, { ...call, ...paid });
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
       if (row?.attempt !== call.attempt) return 'refused';
       if (row.done) return 'stored';
-      tick.sql.run('UPDATE journal SET outcome = ? WHERE run_id = ? AND step = ?', text, call.runId, call.step);
+      if (recorded) tick.afterWrite(() => this.outcomes.hold(call, outcome, recorded));
+      else tick.sql.run('UPDATE journal SET outcome = ? WHERE run_id = ? AND step = ?', text, call.runId, call.step);
       tick.afterWrite(() => steps.set(call.step, { ...row, done: true }));
       return 'stored';
     });
@@ -98,8 +104,3 @@ export class SqliteJournal implements Journal {
     return false;
   }
 }
-
-const outcomeOf = (sql: Statements, { runId, step }: Pick<JournalCall, 'runId' | 'step'>): CallOutcome =>
-  JSON.parse(
-    sql.get<{ outcome: string }>('SELECT outcome FROM journal WHERE run_id = ? AND step = ?', runId, step)!.outcome,
-  ) as CallOutcome;

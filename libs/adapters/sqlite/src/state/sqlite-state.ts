@@ -29,6 +29,7 @@ import { DeliveryCounts, SqliteDeliveries } from './deliveries.js';
 import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
 import { SqliteJournal } from './journal.js';
+import { JournalOutcomes } from './journal-outcomes.js';
 import { JournalSteps } from './journal-steps.js';
 import { KeptRuns } from './kept-runs.js';
 import { ProcessLeases } from './leases.js';
@@ -54,6 +55,7 @@ export class SharedState {
   readonly flags: CancelFlags;
   readonly steps: JournalSteps;
   readonly accounts: Accounts;
+  readonly outcomes: JournalOutcomes;
   readonly openedAt: number;
 
   constructor(
@@ -69,6 +71,7 @@ export class SharedState {
     this.flags = new CancelFlags(database);
     this.steps = new JournalSteps(database);
     this.accounts = new Accounts(database);
+    this.outcomes = new JournalOutcomes(database, log, new SqliteBlobs(database, () => clock.now()));
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
@@ -125,7 +128,7 @@ export class SqliteState implements StateStore {
       ...{ runs: shared.runs, flags: shared.flags, blobs: new SqliteBlobs(database, now) },
       retryKeyMs: ttl.retryKeyMs,
     });
-    this.journal = new SqliteJournal(database, shared.steps, shared.accounts, leases, now);
+    this.journal = new SqliteJournal(database, shared.steps, shared.outcomes, shared.accounts, leases, now);
     this.timers = timers;
     this.leases = leases;
     this.hints = hints;

@@ -7,6 +7,8 @@ export interface BenchmarkOptions {
   readonly quick: boolean;
   /** Leaves out what needs Kafka and Redis. */
   readonly embedded: boolean;
+  /** Another built checkout of Conclave that B2 measures beside this one. */
+  readonly against?: string;
   /** Folder for CPU profiles of the processes under test. */
   readonly profile?: string;
   /** Tells a person what is going on. */

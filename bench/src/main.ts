@@ -27,6 +27,7 @@ ${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
   --quick            few and small rounds: shows that it works, the figures say little
   --embedded         leaves out what needs Kafka and Redis
   --judge            code 1 where a target is missed
+  --against <folder> B2: another built checkout of Conclave, measured in turn with this one
   --profile <folder> CPU profiles of the processes under test (.cpuprofile)
 `;
 
@@ -40,6 +41,7 @@ async function main(): Promise<number> {
       embedded: { type: 'boolean', default: false },
       judge: { type: 'boolean', default: false },
       profile: { type: 'string' },
+      against: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -59,6 +61,7 @@ async function main(): Promise<number> {
     embedded: values.embedded,
     ...(rounds === undefined ? {} : { rounds }),
     ...(values.profile === undefined ? {} : { profile: resolve(values.profile) }),
+    ...(values.against === undefined ? {} : { against: resolve(values.against) }),
     progress: (text) => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[K${text}`)),
   };
   let broken = 0;

@@ -1,3 +1,4 @@
+import type { StoreCounter } from '@conclave/adapter-sqlite';
 import { openPorts, type OpenedPorts, type ServiceName } from '@conclave/host';
 import {
   claimStores,
@@ -54,13 +55,14 @@ export function observersLikeInProduction(): Observers {
 
 /**
  * Services of the committee in this process on the stores that the variables name, asking models that answer at once.
- * `only` empty: the stores alone, for whoever begins runs.
+ * `only` empty: the stores alone, for whoever begins runs. `storeCounter` is told what the embedded store does.
  */
 export async function startServices(
   variables: Variables,
   cwd: string,
   as: ServiceName,
   only: readonly CommitteeService[],
+  storeCounter?: StoreCounter,
 ): Promise<RunningServices> {
   const loaded = loadConfiguration(variables, cwd);
   const observers = observersLikeInProduction();
@@ -68,7 +70,7 @@ export async function startServices(
   const shutdown: Shutdown = openShutdown(observers.logger);
   const models = instantModels();
   try {
-    const opened = await openPorts({ loaded, observers, service: as, processId });
+    const opened = await openPorts({ loaded, observers, service: as, processId, ...(storeCounter ? { storeCounter } : {}) });
     shutdown.add('stores', () => opened.close());
     const ports: OpenedPorts = { ...opened, models };
     await claimStores(ports.log, ports.state);

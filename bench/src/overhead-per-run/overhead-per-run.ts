@@ -49,6 +49,7 @@ interface Side {
 }
 
 const ours = 'Conclave embedded';
+const other = 'Conclave embedded, the other checkout';
 const bare = 'no engine, nothing stored';
 const durable = 'LangGraph.js SQLite, sync';
 const durableLater = 'LangGraph.js SQLite, async';
@@ -95,6 +96,15 @@ async function startSides(
     await start(ours, script('./conclave-worker.js'), [home, template], options.profile),
     await start(bare, script('./bare-worker.js'), [template]),
   ];
+  if (options.against !== undefined) {
+    const built = pathToFileURL(join(options.against, 'dist/conclave-worker.js'));
+    sides.push(
+      await start(other, built, [
+        scratch.home('other', { providers: { bench: { base_url: 'http://127.0.0.1:9/v1', paid: false } } }),
+        template,
+      ]),
+    );
+  }
   const missing = await ensureLangGraph({ mayInstall: !options.quick, progress: options.progress });
   if (missing === null) {
     sides.push(await start(durable, langGraphWorker, ['sqlite', join(scratch.folder, 'langgraph-sync.db'), 'sync', template]));
@@ -140,8 +150,22 @@ function findingsOf(
     const value = spread(ratios(mine.map(runsPerSecond), theirs.map(runsPerSecond)));
     return [{ what: `runs/s, ${order.concurrency} at a time`, reference, value, unit: 'x', target }];
   };
+  const others = results.get(other);
+  const compared: readonly Finding[] = others
+    ? [
+        {
+          what: `processor time per run, ${order.concurrency} at a time`,
+          reference: other,
+          value: spread(mine.map(cpuPerRun)),
+          unit: 'ms',
+          ratio: spread(ratios(mine.map(cpuPerRun), others.map(cpuPerRun))),
+          target: null,
+        },
+      ]
+    : [];
   const overhead = mine.map((round, index) => perRun(round) - perRun(results.get(bare)![index]!));
   return [
+    ...compared,
     ...against(durable, { atLeast: targets.durable }),
     ...against(durableLater, null),
     ...against(inMemory, targets.inMemory === null ? null : { atLeast: targets.inMemory }),

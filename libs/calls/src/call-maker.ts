@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
-import type { CrashPoints, History, Logger, Metrics } from '@conclave/platform';
+import { reachedDurably, type CrashPoints, type History, type Logger, type Metrics } from '@conclave/platform';
 import {
   isPaid,
   leaseRenewMs,
@@ -16,7 +16,7 @@ import {
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
-import { recordEvent, recordOf, type StoredCall } from './call-record.js';
+import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type StoredCall } from './call-record.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
@@ -281,10 +281,21 @@ export class CallMaker implements Calls {
         storePrompts,
       ),
     }));
-    history.write({ actor: service, op: 'call', phase: reply ? 'ok' : 'fail', id: step, data: { attempt, stored: said.answer } });
+    this.noteEnd(step, reply ? 'ok' : 'fail', { attempt, stored: said.answer });
     if (said.answer === 'refused') return { kind: 'busy', retryInMs: 250 };
-    this.crash('after-call', call);
+    this.crash('reply-ordered', call);
+    await reachedDurably(this.parts.crashPoints, state, service, 'after-call', call.owner);
     return this.ended(call, said.stored, attempt, false);
+  }
+
+  /** A history says of a call that it ended when a death cannot take its end away; until then it is in flight. */
+  private noteEnd(step: string, phase: 'ok' | 'fail', data: { readonly attempt: number; readonly stored: 'stored' | 'refused' }): void {
+    const { state, history, service, logger } = this.parts;
+    if (!history.enabled) return;
+    state.durable().then(
+      () => history.write({ actor: service, op: 'call', phase, id: step, data }),
+      (error: unknown) => logger.warn('The end of a call did not become durable.', { error }),
+    );
   }
 
   /** Beside the request itself, so that only what was sent is counted. Never rejects: a count that cannot be kept costs no reply. */
@@ -304,7 +315,10 @@ export class CallMaker implements Calls {
     const { journal } = this.parts.state;
     try {
       const stored = outcome();
-      return { answer: await throughOutages(() => journal.finish(at, { ok: true, reply: stored }, paid), this.closing.signal), stored };
+      const kept = keptCallOf(stored);
+      const recorded = 'reply' in kept ? undefined : recordedAt(stored.record);
+      const answer = await throughOutages(() => journal.finish(at, { ok: true, reply: kept }, paid, recorded), this.closing.signal);
+      return { answer, stored };
     } catch (error) {
       if (!isOutage(error)) await throughOutages(() => journal.abandon(at, paid), this.closing.signal);
       throw error;
@@ -313,7 +327,7 @@ export class CallMaker implements Calls {
 
   private replay(call: JournalledCall, step: string, outcome: CallOutcome, attempt: number): CallEnd {
     this.parts.history.write({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
-    if (outcome.ok) return this.ended(call, outcome.reply as StoredCall, attempt, true);
+    if (outcome.ok) return this.ended(call, wholeCall(outcome.reply as KeptCall), attempt, true);
     // Nothing here stores a bare failure; a journal that holds one is answered all the same.
     const { failure } = outcome;
     const { purpose } = call;
@@ -331,7 +345,7 @@ export class CallMaker implements Calls {
     return { kind: 'failed', failure: stored.failure!, attempt, usage, record };
   }
 
-  private crash(point: 'before-call' | 'mid-stream' | 'after-call', call: { readonly owner: string }): void {
+  private crash(point: 'before-call' | 'mid-stream' | 'reply-ordered', call: { readonly owner: string }): void {
     this.parts.crashPoints.reached(this.parts.service, point, call.owner);
   }
 }

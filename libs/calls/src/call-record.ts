@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { CallRecorded, type Event, type FailureNote, makeEvent, type Service, type Usage } from '@conclave/contracts';
-import type { ModelReply } from '@conclave/ports';
+import type { ModelReply, RecordedCall } from '@conclave/ports';
 
 /** What the journal keeps of a call: its end and its record, so that a repeat publishes the same. */
 export interface StoredCall {
@@ -62,6 +62,25 @@ export function storedCallOf(record: CallRecorded['data']): StoredCall | null {
   return { reply: { content, reasoning, finishReason, usage, reportedModel, firstTokenMs, durationMs }, failure, cancelled: false, record };
 }
 
+/** A call as the journal keeps it: by its record alone, where that tells everything. */
+export type KeptCall = StoredCall | Pick<StoredCall, 'record'>;
+
+export const keptCallOf = (stored: StoredCall): KeptCall => (storedCallOf(stored.record) ? { record: stored.record } : stored);
+
+/** What the journal kept, whole. Throws TypeError for what `keptCallOf` never gives. */
+export function wholeCall(kept: KeptCall): StoredCall {
+  if ('reply' in kept) return kept;
+  const stored = storedCallOf(kept.record);
+  if (!stored) throw new TypeError(`The record of ${kept.record.step} holds no reply.`);
+  return stored;
+}
+
+/** Where the record of a call stands on the log. */
+export const recordedAt = ({ step, attempt }: Pick<CallRecorded['data'], 'step' | 'attempt'>): RecordedCall => ({
+  topic: CallRecorded.topic,
+  id: `${step}/${attempt}`,
+});
+
 /** The same record gives the same event, byte for byte, however often it is published. */
 export const recordEvent = (runId: string, source: Service, data: CallRecorded['data']): Event =>
-  makeEvent(CallRecorded, { id: `${data.step}/${data.attempt}`, runId, source, time: data.startedAt + data.durationMs }, data);
+  makeEvent(CallRecorded, { id: recordedAt(data).id, runId, source, time: data.startedAt + data.durationMs }, data);

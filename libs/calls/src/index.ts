@@ -1,7 +1,7 @@
 export { answerByAsk, answerTask, emptyAnswer, promptDetail, thinkAloud, type ThoughtLine } from './answer-task.js';
 export { askModels, insteadOf, type Question } from './ask-models.js';
 export { CallMaker } from './call-maker.js';
-export { recordOf, requestHash, storedCallOf, type StoredCall } from './call-record.js';
+export { keptCallOf, recordOf, requestHash, storedCallOf, type KeptCall, type StoredCall } from './call-record.js';
 export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, WorkState } from './calls.js';
 export { LiveText } from './live-text.js';
 export { type AskedFor, performAsk, type Try } from './perform-ask.js';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { checkData } from './data-check.js';
 import { Failure } from './failures.js';
 
 /** Who sends or receives events. `transport` and `learning` live inside other processes. */
@@ -62,7 +63,7 @@ export function makeEvent<T extends string, S extends z.ZodType>(
   at: EventAddress,
   data: z.input<S>,
 ): Event<T, z.infer<S>> {
-  const parsed = spec.schema.safeParse(data);
+  const parsed = checkData(spec, data);
   if (!parsed.success) throw new Failure('EVENT_UNDECODABLE', `${spec.type} ${at.id}: ${z.prettifyError(parsed.error)}`);
   return {
     id: at.id,

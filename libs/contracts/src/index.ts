@@ -32,6 +32,7 @@ export {
   TemplateSettings,
   type TlsSettings,
 } from './configuration/index.js';
+export { checkData, onDataCheck } from './data-check.js';
 export { type Event, makeEvent, type Service, services } from './event.js';
 export {
   Allowance,

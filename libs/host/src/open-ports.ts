@@ -109,13 +109,19 @@ const withTracedRuns = (stores: Stores): Stores => ({
 function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {
   if (!history.enabled) return stores;
   const recording = { history, service };
-  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.engine === 'embedded' });
+  const runs = recordedRuns(stores.state.runs, recording, { appends: stores.engine === 'embedded', durable: () => stores.state.durable() });
   return { ...stores, log: recordedLog(stores.log, recording), state: overriding(stores.state, { runs }) };
 }
 
 /** What history and missing protections change about the delivery; nothing in production. */
-function poolChangeOf({ observers: { history }, off }: Opening, engine: Stores['engine']): { readonly poolChange?: PoolChange } {
-  const changes = [...(history.enabled ? [recordedPool(history)] : []), unprotectedPool(off, engine)].filter((change) => change !== null);
+function poolChangeOf(
+  { observers: { history }, off }: Opening,
+  engine: Stores['engine'],
+  durable: () => Promise<void>,
+): { readonly poolChange?: PoolChange } {
+  const changes = [...(history.enabled ? [recordedPool(history, durable)] : []), unprotectedPool(off, engine)].filter(
+    (change) => change !== null,
+  );
   return changes.length === 0 ? {} : { poolChange: (options) => changes.reduce((changed, change) => change(changed), options) };
 }
 
@@ -134,14 +140,15 @@ function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder:
 async function openEmbedded(opening: Opening, keep: Keep): Promise<Stores> {
   const { loaded, observers, processId } = opening;
   const { openSqlite } = await import('@conclave/adapter-sqlite');
-  const sqlite = keep(
+  const sqlite: Sqlite = keep(
     openSqlite({
       home: loaded.home,
       processId,
       durability: loaded.configuration.durability,
       hooks: deliveryHooks(observers),
-      ...poolChangeOf(opening, 'embedded'),
+      ...poolChangeOf(opening, 'embedded', () => sqlite.durable()),
       logger: observers.logger,
+      ...(opening.storeCounter ? { counter: opening.storeCounter } : {}),
     }),
   );
   const { log, state, stream, blobs } = sqlite;
@@ -164,7 +171,7 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
       blobs: opened.blobs,
       ledger: opened.store.deliveries,
       hooks: deliveryHooks(observers),
-      ...poolChangeOf(opening, 'distributed'),
+      ...poolChangeOf(opening, 'distributed', () => opened.store.durable()),
       ...(off.has('offset-tracker') ? { commitsAtHandOver: true } : {}),
       sessionTimeoutMs: kafka.session_timeout_ms,
     }),

@@ -1,3 +1,4 @@
+import type { StoreCounter } from '@conclave/adapter-sqlite';
 import type { Loaded, Observers } from '@conclave/platform';
 import type { ModelSearch } from './open-models.js';
 
@@ -10,4 +11,6 @@ export interface OpenPortsOptions {
   readonly processId: string;
   /** Where local model servers are looked for; tests give closed ports. */
   readonly localServers?: ModelSearch['ports'];
+  /** Told what the embedded store does; only for those who count it. */
+  readonly storeCounter?: StoreCounter;
 }

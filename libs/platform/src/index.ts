@@ -8,7 +8,7 @@ export { measureCall, observeEvents } from './metrics/observe-events.js';
 export type { Observers, Ports } from './ports-module.js';
 export { openAdminServer, type AdminServer } from './process/admin-server.js';
 export { outliveReaders } from './process/closed-output.js';
-export { crashPointsOf, noCrashPoints, type CrashPoints } from './process/crash-point.js';
+export { crashPointsOf, noCrashPoints, reachedDurably, type CrashPoints } from './process/crash-point.js';
 export { noHistory, openHistory, type History, type HistoryLine, type PublishData } from './process/history.js';
 export { overriding } from './process/overriding.js';
 export { patiently } from './process/patience.js';

@@ -89,7 +89,7 @@ export { MemoryPages } from './pages/memory-pages.js';
 export type { Page, PageReader, PageRequest } from './pages/pages.js';
 export type { RemoteFiles } from './pages/remote-files.js';
 export { firstCharacters, noticesAbout, visibleText } from './pages/visible-text.js';
-export { planAppend, type TaskProgress } from './run-stream/appending.js';
+export { planAppend, progressIn, type TaskProgress } from './run-stream/appending.js';
 export type { RunStream, StreamPage } from './run-stream/run-stream.js';
 export type { Search, SearchHit } from './search/search.js';
 export {
@@ -144,6 +144,7 @@ export type {
   Hints,
   Journal,
   JournalCall,
+  RecordedCall,
   Leases,
   Runs,
   RunSummary,

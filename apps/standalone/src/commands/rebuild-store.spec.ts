@@ -18,7 +18,6 @@ import {
 import { replay, step, type EngineInput, type RunState } from '@conclave/loop';
 import { loadConfiguration } from '@conclave/platform';
 import { MemoryBlobs, MemoryBroker } from '@conclave/ports';
-import type { StoredCall } from '@conclave/calls';
 import { chainHash, stateHash } from '@conclave/service-merger';
 import { expertPrompts, strategyOf } from '@conclave/strategies';
 import { rebuildStore, type Recovered } from '@conclave/replay';
@@ -133,9 +132,7 @@ describe('a store that is rebuilt from the log', () => {
     const answerOf = async ({ state }: Sqlite, step: string) => {
       const begun = await state.journal.begin({ runId, step, nonce: step, owner: 'somebody' });
       if (begun.kind !== 'done' || !begun.outcome.ok) throw new Error(`${step} has no answer.`);
-      const { reply, ...rest } = begun.outcome.reply as StoredCall;
-      // What a reply has cost and how long it took are read from the record alone.
-      return { attempt: begun.attempt, ...rest, reply: { ...reply, usage: null, durationMs: null } };
+      return { attempt: begun.attempt, reply: begun.outcome.reply };
     };
     for (const { data } of recorded) expect(await answerOf(store, data.step)).toEqual(await answerOf(lost, data.step));
     await lost.close();

@@ -99,6 +99,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
     usage: new RedisUsageLedger(connection, keys, ttl),
     breakers: new RedisBreakers(connection, keys),
     identity: identityOf(connection, keys, options.watchesIdentity ?? true),
+    durable: async () => undefined,
     now,
     warnings: () => redisWarnings(connection),
     health: () => healthOf(connection, keys, options.cluster ?? false),

@@ -85,7 +85,6 @@ function pruneStreams({ sql }: Tick, before: number): number {
   );
   for (const { run_id } of ended) {
     sql.run('DELETE FROM stream_entry WHERE run_id = ?', run_id);
-    sql.run('DELETE FROM stream_task WHERE run_id = ?', run_id);
   }
   return ended.length;
 }
@@ -114,7 +113,6 @@ const tablesOfRun = [
   'attached',
   'parked',
   'stream_entry',
-  'stream_task',
   'stream',
   'run',
 ] as const;

@@ -49,8 +49,9 @@ describe('openSqlite', () => {
         event,
         counting(event, { outputs: [namedOutput(runId, 'a'), namedOutput(runId, 'b')] }),
       );
-      expect(await ids(first, 'run.commands')).toEqual([]);
       await committing;
+      expect(await ids(afterKill(), 'run.commands')).toEqual([]);
+      await first.durable();
       const heir = afterKill();
       expect(await ids(heir, 'run.commands')).toEqual([`${runId}/output/a`, `${runId}/output/b`]);
       const repeated = await heir.state.runs.commit<Tally>(event, counting(event));
@@ -158,8 +159,9 @@ describe('openSqlite', () => {
     });
 
     it('each death with a record in its hands is counted, although every life has the same process id', async () => {
-      const delivery = { group: 'merger', record: 'results.ready/0/7' };
+      const delivery = { group: 'merger', record: 'run.commands/0/1' };
       let sqlite = open();
+      await sqlite.log.publish([namedOutput(newRunId(), 'deadly')]);
       let home = join(root, 'home');
       for (let deaths = 0; deaths < 3; deaths += 1) {
         expect(await sqlite.state.deliveries.begin(delivery)).toEqual({ attempts: deaths + 1, deaths, suspects: 0 });

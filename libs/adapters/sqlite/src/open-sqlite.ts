@@ -17,6 +17,7 @@ import {
 } from '@conclave/ports';
 import { SqliteBlobs } from './blobs.js';
 import { Database, type StoreLogger } from './database/database.js';
+import type { StoreCounter } from './database/store-counter.js';
 import { Groups, SqliteLog } from './event-log/sqlite-log.js';
 import { LogTable } from './event-log/log-table.js';
 import { SqliteGraph } from './graph/sqlite-graph.js';
@@ -40,6 +41,7 @@ export interface SqliteOptions {
   readonly ttl?: Partial<StoreTtl>;
   /** Whether old rows are deleted at the start and every hour; default true. A command that only reads leaves them. */
   readonly prunes?: boolean;
+  readonly counter?: StoreCounter;
 }
 
 /** What one process id works with. */
@@ -59,6 +61,8 @@ export interface Sqlite extends SqliteConnection {
   corpus(folder: string): Promise<Search>;
   /** The same store under another process id, for services that live together and for tests. */
   connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;
+  /** Resolves when everything that was acknowledged so far is durable. */
+  durable(): Promise<void>;
   /** Deletes what has had its time; runs by itself at the start and every hour, unless `prunes` is false. */
   prune(): Promise<void>;
   /** Drains the log, then closes everything. Safe to call twice. */
@@ -72,10 +76,16 @@ const pruneEveryMs = 60 * 60 * 1000;
  * Throws Failure DATA_FOLDER_IN_USE, DATA_FOLDER_NEWER, DATA_FOLDER_OLDER, STORE_FULL, STORE_UNAVAILABLE.
  */
 export function openSqlite(options: SqliteOptions): Sqlite {
-  const { home, clock = systemClock, logger, poolChange } = options;
+  const { home, clock = systemClock, logger, poolChange, counter } = options;
   const now = () => clock.now();
   const ttl = { ...embeddedTtl, ...options.ttl };
-  const database = Database.open({ home, durability: options.durability, now, ...(logger ? { logger } : {}) });
+  const database = Database.open({
+    home,
+    durability: options.durability,
+    now,
+    ...(logger ? { logger } : {}),
+    ...(counter ? { counter } : {}),
+  });
   const table = new LogTable(database, now);
   const groups = new Groups(database, table, clock);
   const shared = new SharedState(database, table, clock, ttl);
@@ -93,6 +103,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
       groups,
       blobs,
       ledger: state.deliveries,
+      deliveries: shared.deliveries,
       clock,
       ...(hooks ? { hooks } : {}),
       ...(poolChange ? { poolChange } : {}),
@@ -101,7 +112,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     return { log, state, stream: state.stream, recovery: state.recovery };
   };
 
-  const pruneNow = () => prune(database, clock.now(), ttl);
+  const pruneNow = () => prune(database, clock.now(), ttl).then(() => shared.forgetAll());
   const pruneQuietly = () =>
     void pruneNow().catch((error: unknown) => logger?.warn('Old rows could not be deleted; it is tried again in an hour.', { error }));
   const prunes = options.prunes ?? true;
@@ -126,6 +137,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
     graph,
     vectors,
     connect,
+    durable: () => database.durable(),
     prune: pruneNow,
     close: () => (closing ??= close()),
     async corpus(folder) {

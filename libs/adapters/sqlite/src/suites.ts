@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { Database } from './database/database.js';
 import { migrations } from './database/migrations.js';
+import { Sql } from './database/sql.js';
 
 /** Leaves a data folder behind as a program did that knew the tables up to this version and was asked one question. */
 export async function leaveOlderFolder(home: string, version: number): Promise<void> {
@@ -13,4 +15,36 @@ export async function leaveOlderFolder(home: string, version: number): Promise<v
     );
   });
   await older.close();
+}
+
+/** Somebody else who looks at the file of a running store. Sees what is committed. */
+export interface StoreWatcher {
+  /** Bytes of all values of all tables, without the keys and pages that SQLite adds; a number counts as many as it has digits. */
+  rowBytes(): Readonly<Record<string, number>>;
+  /** Records that a group of the log has not finished. */
+  unfinished(): number;
+  close(): void;
+}
+
+/** Opens the file of a running store beside it. */
+export function watchStore(home: string): StoreWatcher {
+  const sql = new Sql(join(home, 'conclave.db'), 2_000);
+  const tables = sql
+    .all<{ name: string }>(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE '%VIRTUAL%'`)
+    .map(({ name }) => ({ name, columns: sql.all<{ name: string }>(`SELECT name FROM pragma_table_info('${name}')`) }));
+  return {
+    rowBytes: () =>
+      Object.fromEntries(
+        tables.map(({ name, columns }) => {
+          const lengths = columns.map((column) => `coalesce(length(CAST("${column.name}" AS BLOB)), 0)`).join(' + ');
+          return [name, sql.get<{ bytes: number | null }>(`SELECT SUM(${lengths}) AS bytes FROM "${name}"`)!.bytes ?? 0];
+        }),
+      ),
+    unfinished: () =>
+      sql.get<{ records: number }>(
+        `SELECT COUNT(*) AS records FROM log_cursor AS c JOIN log AS l ON l.topic = c.topic AND l.seq > c.position
+           WHERE NOT EXISTS (SELECT 1 FROM log_finished AS f WHERE f.group_name = c.group_name AND f.topic = c.topic AND f.seq = l.seq)`,
+      )!.records,
+    close: () => sql.close(),
+  };
 }

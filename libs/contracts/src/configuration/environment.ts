@@ -24,6 +24,7 @@ export const crashPoints = [
   'after-poll',
   'before-call',
   'mid-stream',
+  'reply-ordered',
   'after-call',
   'before-publish',
   'after-publish',

@@ -246,6 +246,7 @@ describe('the history of the embedded stores', () => {
         throw new TypeError('a bug in the step');
       }),
     ).rejects.toThrow('a bug');
+    await ports.state.durable();
     expect(lines('publish').map(({ phase, data }) => [phase, data.by, data.events[0]!.id])).toEqual([
       ['invoke', 'commit', outputs[0]!.id],
       ['ok', 'commit', outputs[0]!.id],

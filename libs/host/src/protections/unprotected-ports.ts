@@ -19,7 +19,7 @@ export function unprotectedStores<S extends Stores>(stores: S, off: Protections)
   const inJournal: Partial<Journal> = off.has('journal')
     ? forgetful(state.journal)
     : off.has('attempts')
-      ? { finish: (call, outcome, paid) => state.journal.finish(call, outcome, paid).then(() => 'stored') }
+      ? { finish: (...end) => state.journal.finish(...end).then(() => 'stored') }
       : {};
   const inState: Partial<StateStore> = {
     ...changedOrNothing('runs', state.runs, inRuns),

@@ -5,9 +5,21 @@ import type { History } from './history.js';
 export interface CrashPoints {
   /** Told whenever a service passes the point; ends the process when this is the hit that CRASH_AT names, freezes it for FREEZE_AT. `id` is what it was working on. */
   reached(service: string, point: CrashPointName, id: string): void;
+  /** Whether the point does anything: those behind a write lie behind its being durable then, which nobody waits for otherwise. */
+  isArmed(service: string, point: CrashPointName): boolean;
 }
 
-export const noCrashPoints: CrashPoints = { reached: () => {} };
+export const noCrashPoints: CrashPoints = { reached: () => {}, isArmed: () => false };
+
+/** A point behind a write that has to survive. */
+export async function reachedDurably(
+  crashPoints: CrashPoints,
+  store: { durable(): Promise<void> },
+  ...at: Parameters<CrashPoints['reached']>
+): Promise<void> {
+  if (crashPoints.isArmed(at[0], at[1])) await store.durable();
+  crashPoints.reached(...at);
+}
 
 /** The signal may arrive a moment later than `kill` returns; nothing may run in between. */
 const signalSelf = (signal: 'SIGKILL' | 'SIGSTOP', waitMs: number): void => {
@@ -27,7 +39,10 @@ export function crashPointsOf(environment: { readonly [V in CrashVariable]?: str
   const both = (['CRASH_AT', 'FREEZE_AT'] as const).map((variable) => openCrashPoints(environment[variable], history, variable));
   return both.every((one) => one === noCrashPoints)
     ? noCrashPoints
-    : { reached: (service, point, id) => both.forEach((one) => one.reached(service, point, id)) };
+    : {
+        reached: (service, point, id) => both.forEach((one) => one.reached(service, point, id)),
+        isArmed: (service, point) => both.some((one) => one.isArmed(service, point)),
+      };
 }
 
 /**
@@ -53,5 +68,6 @@ export function openCrashPoints(at: string | undefined, history: History, variab
       history.write({ actor: where, op: name, phase: variable === 'CRASH_AT' ? 'crash' : 'freeze', id, data: { at } });
       reactions[variable]();
     },
+    isArmed: (where, name) => where === service && name === point,
   };
 }

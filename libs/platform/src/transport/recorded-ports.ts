@@ -17,12 +17,12 @@ export const recordedLog = (log: EventLog, { history, service }: Recording): Eve
 
 /** The same for what delivery pools append: outputs of handlers, and dead letters. */
 export const recordedPool =
-  (history: History): PoolChange =>
+  (history: History, durable: () => Promise<void>): PoolChange =>
   (options) => {
     const service = serviceOfGroup(options.subscription.group);
     return {
       ...options,
-      publish: (events) => recorded(history, service, publishOf('delivery', events), () => options.publish(events)),
+      publish: (events) => recorded(history, service, publishOf('delivery', events), () => options.publish(events), durable),
       publishDead: (dead) => recorded(history, service, burialOf(dead), () => options.publishDead(dead)),
     };
   };
@@ -31,7 +31,11 @@ export const recordedPool =
  * Runs, with a line for each acceptance. `appends`: the commit of a step appends its outputs to the log in the same write (the
  * embedded engine), so they are noted between the step and the write, and once more when the write is done.
  */
-export function recordedRuns(runs: Runs, { history, service }: Recording, { appends }: { readonly appends: boolean }): Runs {
+export function recordedRuns(
+  runs: Runs,
+  { history, service }: Recording,
+  { appends, durable }: { readonly appends: boolean; durable(): Promise<void> },
+): Runs {
   const commit = async <S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> => {
     const appends: Operation[] = [];
     try {
@@ -41,7 +45,8 @@ export function recordedRuns(runs: Runs, { history, service }: Recording, { appe
         return made;
       });
       // Of a step that was computed more than once the last one counts.
-      appends.pop()?.('ok');
+      const end = appends.pop();
+      if (end) endDurably(end, durable);
       return committed;
     } finally {
       for (const end of appends) end('unknown');
@@ -79,7 +84,22 @@ function begin(history: History, actor: string, data: PublishData): Operation {
   return note;
 }
 
-async function recorded(history: History, actor: string, data: PublishData, append: () => Promise<void>): Promise<void> {
+/** What is acknowledged before it is durable is noted as acknowledged when it is; nobody waits for that. */
+function endDurably(end: Operation, durable: () => Promise<void>): void {
+  void durable().then(
+    () => end('ok'),
+    () => end('unknown'),
+  );
+}
+
+/** `durable`: resolves when what the append acknowledged has become durable; without it that is so at once. */
+async function recorded(
+  history: History,
+  actor: string,
+  data: PublishData,
+  append: () => Promise<void>,
+  durable?: () => Promise<void>,
+): Promise<void> {
   if (data.events.length === 0) return append();
   const end = begin(history, actor, data);
   try {
@@ -88,7 +108,8 @@ async function recorded(history: History, actor: string, data: PublishData, appe
     end('unknown');
     throw error;
   }
-  end('ok');
+  if (durable) endDurably(end, durable);
+  else end('ok');
 }
 
 const publishOf = (by: PublishData['by'], events: readonly Event[]): PublishData => ({

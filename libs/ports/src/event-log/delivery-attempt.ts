@@ -169,6 +169,7 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
 }
 
 async function decode(item: Item, context: AttemptContext): Promise<Event> {
+  if (item.record.event) return item.record.event;
   try {
     return await decodeRecord(item.record, context.blobs);
   } catch (error) {

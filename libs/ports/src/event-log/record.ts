@@ -1,4 +1,4 @@
-import { Failure, services, specOf, type Event, type Service } from '@conclave/contracts';
+import { checkData, Failure, services, specOf, type Event, type Service } from '@conclave/contracts';
 import { blobThresholdBytes, type BlobRef, type Blobs } from '../blobs/blobs.js';
 
 export interface StoredRecord {
@@ -65,6 +65,8 @@ export interface RawRecord {
    * when it fails. Absent where that is not known.
    */
   readonly fresh?: boolean;
+  /** What it holds, where this process has written it: nothing has to be read and checked again. */
+  readonly event?: Event;
 }
 
 /** A record to be appended as it is. */
@@ -129,7 +131,7 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
   if (!isService(source)) throw undecodable(record, `no service is called "${source}"`);
   const time = Date.parse(required(record, 'ce_time'));
   if (Number.isNaN(time)) throw undecodable(record, 'ce_time is not a time');
-  const data = spec.schema.safeParse(parseJson(record, headers['ce_dataref'] === undefined ? raw : await referenced(record, raw, blobs)));
+  const data = checkData(spec, parseJson(record, headers['ce_dataref'] === undefined ? raw : await referenced(record, raw, blobs)));
   if (!data.success) {
     const faults = data.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);
     throw undecodable(record, `its data does not fit ${type} (${faults.join('; ')})`);

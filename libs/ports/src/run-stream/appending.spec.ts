@@ -1,7 +1,7 @@
 import type { StreamBody, WorkerEntry } from '@conclave/contracts';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { planAppend, type TaskProgress } from './appending.js';
+import { planAppend, progressIn, type TaskProgress } from './appending.js';
 
 const chunk = (attempt: number, offset: number, text: string): WorkerEntry => ({
   kind: 'chunk',
@@ -25,6 +25,7 @@ function stream() {
   const bodies: StreamBody[] = [];
   return {
     bodies,
+    held,
     append(...entries: WorkerEntry[]): string {
       const plan = planAppend((task) => held.get(task) ?? null, entries);
       if (plan.kind === 'refused') return plan.kind;
@@ -68,7 +69,7 @@ describe('an append to a run stream', () => {
         fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
         fc.array(cuts, { minLength: 1, maxLength: 4 }),
         (text, attempts) => {
-          const { append, text: shown } = stream();
+          const { append, text: shown, bodies, held } = stream();
           for (const [index, pieces] of attempts.entries()) {
             let reached = 0;
             for (const [from, length] of pieces) {
@@ -78,7 +79,9 @@ describe('an append to a run stream', () => {
               reached = Math.max(reached, offset + piece.length);
             }
           }
-          append(chunk(attempts.length, 0, text));
+          append(chunk(attempts.length, 0, text), line(attempts.length, 2));
+          // An attempt that appended nothing yet leaves no trace in the stream.
+          expect(progressIn(bodies)).toEqual(held);
           return shown() === text;
         },
       ),

@@ -28,13 +28,29 @@ export function planAppend(known: (taskId: string) => TaskProgress | null, entri
     if (held && attempt < held.attempt) return { kind: 'refused' };
     const isNew = !held || attempt > held.attempt;
     if (isNew && held && held.shown > 0) bodies.push({ kind: 'superseded', taskId, attempt, discarded: held.shown });
-    const present: TaskProgress = isNew ? { attempt, shown: 0, lines: { below: 0, beyond: [] } } : held;
+    const present: TaskProgress = isNew ? nothingOf(attempt) : held;
     const added = entry.kind === 'chunk' ? addChunk(present, entry) : addLine(present, entry);
     if (added) bodies.push(added.body);
     if (added || isNew) progress.set(taskId, added?.progress ?? present);
   }
   return { kind: 'append', bodies, progress };
 }
+
+/** What a stream holds of each task, from its bodies in their order: for an adapter that keeps it in memory alone. */
+export function progressIn(bodies: Iterable<StreamBody>): Map<string, TaskProgress> {
+  const progress = new Map<string, TaskProgress>();
+  for (const body of bodies) {
+    if (body.kind !== 'superseded' && body.kind !== 'chunk' && body.kind !== 'progress') continue;
+    const { taskId, attempt } = body;
+    const held = progress.get(taskId);
+    const present = held && held.attempt >= attempt ? held : nothingOf(attempt);
+    const added = body.kind === 'chunk' ? addChunk(present, body) : body.kind === 'progress' ? addLine(present, body) : null;
+    progress.set(taskId, added?.progress ?? present);
+  }
+  return progress;
+}
+
+const nothingOf = (attempt: number): TaskProgress => ({ attempt, shown: 0, lines: { below: 0, beyond: [] } });
 
 interface Added {
   readonly body: StreamBody;

@@ -87,6 +87,7 @@ export class MemoryStores {
         start: async (storeId: string) =>
           (this.mark = this.mark ? { ...this.mark, generation: this.mark.generation + 1 } : { storeId, generation: 1 }),
       }),
+      durable: async () => undefined,
       now: async () => this.clock.now(),
       warnings: async () => [],
       health: async () => (open ? null : 'The state store was closed.'),

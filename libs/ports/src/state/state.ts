@@ -31,6 +31,11 @@ export interface StateStore {
     read(): Promise<StoreMark | null>;
     start(storeId: string): Promise<StoreMark>;
   };
+  /**
+   * Resolves when everything that this process was told is written is durable: for whoever shows the world what follows from it. A store
+   * that answers only then resolves at once. Rejects when it is closed before.
+   */
+  durable(): Promise<void>;
   /** Milliseconds since 1970 by the store's clock. */
   now(): Promise<number>;
   /** Sentences about lost guarantees of this store (for example Redis without `appendfsync always`), for the start-up text. */
@@ -166,6 +171,12 @@ export interface JournalCall {
   readonly attempt: number;
 }
 
+/** Where the record of a call will stand. */
+export interface RecordedCall {
+  readonly topic: string;
+  readonly id: string;
+}
+
 export interface Journal {
   /**
    * `done`: the stored outcome. `busy`: another living process is at it. `begun`: go on, as attempt n (from 1);
@@ -176,8 +187,12 @@ export interface Journal {
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
   /** How many of them there were since the store began, by purpose. Outlives every process. */
   repeats(): Promise<Readonly<Record<string, number>>>;
-  /** `refused` when a later attempt has begun: the outcome does not count. What was paid joins the usage ledger in the same write all the same. */
-  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid): Promise<'stored' | 'refused'>;
+  /**
+   * `refused` when a later attempt has begun: the outcome does not count. What was paid joins the usage ledger in the same write all the same.
+   * `recorded`: an event that is published next and whose data is the only member `record` of the reply. A store that shares its file
+   * with the log then need not keep the outcome twice.
+   */
+  finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'>;
   /** Gives the step up without an outcome. What was paid joins the usage ledger in the same write. */
   abandon(call: JournalCall, paid?: Paid): Promise<void>;
   /** Whether any step of this task was begun. */

@@ -1,6 +1,6 @@
 import type { CallRecorded, CommandIssued, PlanRequested, RunCompleted, StepRecorded } from '@conclave/contracts';
 import { paidCallOf, type PaidCall, type RestoredCall, type StoredRecord } from '@conclave/ports';
-import { storedCallOf } from '@conclave/calls';
+import { keptCallOf, storedCallOf } from '@conclave/calls';
 import type { RunRecords } from './rebuild-run.js';
 
 /** Who issues the aborts of a recovery. */
@@ -87,7 +87,8 @@ export class KnownRun {
     const stored = event && storedCallOf(event.data);
     if (!event || !stored) return void this.withoutReply.add(event?.data.step ?? id.slice(0, id.lastIndexOf('/')));
     const { step, attempt } = event.data;
-    if ((this.calls.get(step)?.attempt ?? 0) <= attempt) this.calls.set(step, { step, attempt, outcome: { ok: true, reply: stored } });
+    if ((this.calls.get(step)?.attempt ?? 0) <= attempt)
+      this.calls.set(step, { step, attempt, outcome: { ok: true, reply: keptCallOf(stored) } });
   }
 
   private command({ data }: CommandIssued): void {

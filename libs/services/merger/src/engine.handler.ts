@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type Decision, type EngineInput, type RunState } from '@conclave/loop';
-import { CRASH_POINTS, EventPattern, type CrashPoints } from '@conclave/platform';
+import { CRASH_POINTS, EventPattern, reachedDurably, type CrashPoints } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
@@ -76,7 +76,7 @@ export class EngineHandler {
         this.crashPoints.reached('merger', 'engine-decided', event.id);
         return decision && storable(event, unapplied, current?.hash ?? '', decision, at);
       });
-      this.crashPoints.reached('merger', 'engine-committed', event.id);
+      await reachedDurably(this.crashPoints, this.state, 'merger', 'engine-committed', event.id);
       return committed.outputs;
     } catch (error) {
       // Many at once want the same run: no fault of this record, which would end the run as a dead letter.

@@ -113,6 +113,7 @@ export class SimulatedProcess implements LivingProcess {
             seen.hints.subscribe(channel, (payload) => this.hear(listener, payload)),
           ),
       },
+      durable: () => seen.durable(),
       now: () => through(this, 'state.now', 'state', [], () => seen.now()),
       health: () => through(this, 'state.health', 'state', [], () => seen.health()),
       warnings: () => seen.warnings(),
@@ -142,6 +143,7 @@ export class SimulatedProcess implements LivingProcess {
         if (point === 'before-call') this.calling = id;
         this.world.storm.inside(this, point);
       },
+      isArmed: () => false,
     };
   }
 

@@ -91,6 +91,97 @@ describe('Database', () => {
     });
   });
 
+  describe('ordering', () => {
+    const order = (database: Database, name: string, value = '1') =>
+      database.order(({ sql }) => sql.run('INSERT INTO setting (name, version, value) VALUES (?, 1, ?)', name, value));
+    const seenByOthers = (): readonly string[] => {
+      const other = new Sql(join(root, 'home', 'conclave.db'), 1000);
+      const seen = other.all<{ name: string }>('SELECT name FROM setting ORDER BY rowid').map(({ name }) => name);
+      other.close();
+      return seen;
+    };
+
+    it('shows a write to everybody in the process at once, and to others when its tick is durable', async () => {
+      const database = open();
+      const said: string[] = [];
+      await database.order(({ sql, afterWrite, afterCommit }) => {
+        sql.run(`INSERT INTO setting (name, version, value) VALUES ('a', 1, '1')`);
+        afterWrite(() => said.push('written'));
+        afterCommit(() => said.push('committed'));
+      });
+      await order(database, 'b');
+      expect([names(database), seenByOthers(), said]).toEqual([['a', 'b'], [], ['written']]);
+      await database.durable();
+      expect([seenByOthers(), said]).toEqual([
+        ['a', 'b'],
+        ['written', 'committed'],
+      ]);
+    });
+
+    it('makes one transaction of all writes of a tick, ordered and queued, and none of one that only reads', async () => {
+      let committed = 0;
+      const counter = { statement: () => undefined, committed: () => void (committed += 1), stateStored: () => undefined };
+      const database = open(undefined, { counter });
+      await Promise.all([order(database, 'a'), put(database, 'c'), order(database, 'b')]);
+      expect([names(database), committed]).toEqual([['a', 'b', 'c'], 1]);
+      await database.order(({ sql }) => sql.get('SELECT 1 AS one'));
+      await database.durable();
+      expect(committed).toBe(1);
+    });
+
+    it('takes out only the write that throws, and what was built on the others stays', async () => {
+      const database = open();
+      await order(database, 'before');
+      const failing = database.order(({ sql }) => {
+        sql.run(`INSERT INTO setting (name, version, value) VALUES ('half', 1, '1')`);
+        throw new TypeError('a bug');
+      });
+      await expect(failing).rejects.toThrow('a bug');
+      await expect(order(database, 'before')).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+      await order(database, 'after');
+      await database.durable();
+      expect([names(database), seenByOthers(), database.health()]).toEqual([['before', 'after'], ['before', 'after'], null]);
+    });
+
+    it('writes what the disk had no room for again until it is in, and takes nothing more meanwhile', async () => {
+      const database = open();
+      await put(database, 'long ago');
+      const limit = (pages: number) => database.read((sql) => sql.all(`PRAGMA max_page_count = ${pages}`));
+      await order(database, 'small');
+      limit(1);
+      const large = order(database, 'large', 'x'.repeat(200_000));
+      let isDurable = false;
+      const durable = database.durable().then(() => (isDurable = true));
+      await expect(large).rejects.toMatchObject({ code: 'STORE_FULL' });
+      await expect(order(database, 'later', 'x'.repeat(200_000))).rejects.toMatchObject({ code: 'STORE_FULL' });
+      await expect(put(database, 'queued', 'x'.repeat(200_000))).rejects.toMatchObject({ code: 'STORE_FULL' });
+      limit(1_000_000);
+      await durable;
+      await order(database, 'after', 'x'.repeat(200_000));
+      await database.durable();
+      expect([isDurable, seenByOthers(), database.health()]).toEqual([true, ['long ago', 'small', 'after'], null]);
+    });
+
+    it('says at the next opening whether the one before was closed', async () => {
+      const first = open();
+      await order(first, 'a');
+      await first.durable();
+      const killed = join(root, 'killed');
+      copyAsKilled(join(root, 'home'), killed);
+      await first.close();
+      expect([first.diedBefore, open(killed).diedBefore, open().diedBefore]).toEqual([false, true, false]);
+    });
+
+    it('commits what is open when it is closed, and tells who waits when it cannot', async () => {
+      const first = open();
+      const ordered = order(first, 'last');
+      const durable = first.durable();
+      await first.close();
+      await expect(Promise.all([ordered, durable])).resolves.toEqual([1, undefined]);
+      expect(names(open())).toEqual(['last']);
+    });
+  });
+
   describe('a full disk', () => {
     it('is said as STORE_FULL, acknowledges nothing, loses nothing, and is over when there is room', async () => {
       const database = open();

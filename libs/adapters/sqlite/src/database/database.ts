@@ -1,10 +1,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, isOutage } from '@conclave/contracts';
+import { Failure } from '@conclave/contracts';
 import { FolderLock } from './folder-lock.js';
 import { migrate, migrations, type Migration } from './migrations.js';
 import { Sql } from './sql.js';
+import type { StoreCounter } from './store-counter.js';
 import { isSqliteError, storeFailure } from './store-failure.js';
+import { TickWriter, type Statements, type Tick } from './tick-writer.js';
+
+export type { Statements, Tick } from './tick-writer.js';
 
 export interface DatabaseOptions {
   /** Data folder; `:memory:` keeps everything in the process. */
@@ -15,6 +19,7 @@ export interface DatabaseOptions {
   readonly now: () => number;
   readonly logger?: StoreLogger;
   readonly migrations?: readonly Migration[];
+  readonly counter?: StoreCounter;
 }
 
 export interface StoreLogger {
@@ -22,40 +27,44 @@ export interface StoreLogger {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** What a queued write works with. */
-export interface Tick {
-  readonly sql: Sql;
-  /** Called once everything of the tick is durable, and not if this write is undone. Must not throw. */
-  afterCommit(call: () => void): void;
-}
-
-interface Queued {
-  readonly write: (tick: Tick) => unknown;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-type Outcome =
-  { readonly ok: true; readonly value: unknown; readonly after: readonly (() => void)[] } | { readonly ok: false; readonly error: unknown };
-
-const faultOf = (outcome: Outcome): Failure | null =>
-  !outcome.ok && outcome.error instanceof Failure && isOutage(outcome.error) ? outcome.error : null;
-
 const busyTimeoutMs = 2000;
 
 /** What the adapters work with: the database, or a process' view of it that can be closed alone. */
-export type Store = Pick<Database, 'opening' | 'write' | 'read' | 'health'>;
+export type Store = Pick<
+  Database,
+  'opening' | 'diedBefore' | 'write' | 'order' | 'beforeCommit' | 'durable' | 'committed' | 'read' | 'health'
+>;
 
 /** One of several users of a database inside the process. After `close` only this view refuses to work. */
 export class DatabaseView implements Store {
   private closed = false;
   readonly opening: number;
+  readonly diedBefore: boolean;
 
   constructor(private readonly database: Database) {
     this.opening = database.opening;
+    this.diedBefore = database.diedBefore;
   }
 
   write<T>(write: (tick: Tick) => T): Promise<T> {
     return this.closed ? Promise.reject(closedFailure()) : this.database.write(write);
+  }
+
+  async order<T>(write: (tick: Tick) => T): Promise<T> {
+    if (this.closed) throw closedFailure();
+    return this.database.order(write);
+  }
+
+  beforeCommit(owner: object, write: (sql: Statements) => void): void {
+    this.database.beforeCommit(owner, write);
+  }
+
+  durable(): Promise<void> {
+    return this.database.durable();
+  }
+
+  committed(): Promise<void> {
+    return this.database.committed();
   }
 
   read<T>(read: (sql: Sql) => T): T {
@@ -75,22 +84,30 @@ export class DatabaseView implements Store {
 const closedFailure = (): Failure => new Failure('STORE_UNAVAILABLE', 'It is closed.');
 
 /**
- * The embedded store: one file, one connection, one process. All writes that are queued in one tick of the event loop
- * become one transaction; each is undone alone if it throws, and all are acknowledged after the commit.
+ * The embedded store: one file, one connection, one process. All writes of one tick of the event loop become one transaction; each is
+ * undone alone if it throws. `order` acknowledges at once: what is written later is committed with it or after it. `write` acknowledges
+ * after the commit.
  */
 export class Database {
   private readonly sql: Sql;
   private readonly lock: FolderLock | null;
-  private queue: Queued[] = [];
+  private readonly writer: TickWriter;
   private closed = false;
-  /** Why the newest transaction failed; null while writing works. */
-  private fault: Failure | null = null;
   /** Number of this opening of the file, from 1: whatever an earlier one left open died with it. */
   readonly opening: number;
+  /** The opening before this one was not closed: its process died. */
+  readonly diedBefore: boolean;
 
-  private constructor(sql: Sql, lock: FolderLock | null, now: number) {
+  private constructor(
+    sql: Sql,
+    lock: FolderLock | null,
+    now: number,
+    readonly counter?: StoreCounter,
+  ) {
     this.sql = sql;
     this.lock = lock;
+    this.writer = new TickWriter(sql, counter);
+    this.diedBefore = sql.get('SELECT 1 AS found FROM opening') !== undefined;
     sql.run('INSERT INTO opening (at) VALUES (?)', now);
     sql.run('DELETE FROM opening WHERE n < (SELECT MAX(n) FROM opening)');
     this.opening = sql.get<{ n: number }>('SELECT MAX(n) AS n FROM opening')!.n;
@@ -107,7 +124,7 @@ export class Database {
         mkdirSync(home, { recursive: true, mode: 0o700 });
         lock = FolderLock.take(join(home, 'conclave.lock'), home, new Date(now()));
       }
-      sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs);
+      sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs, options.counter);
       sql.all('PRAGMA journal_mode = WAL');
       sql.exec(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`);
       sql.exec('PRAGMA cache_size = -16000');
@@ -121,7 +138,7 @@ export class Database {
           oldVersion,
         });
       });
-      return new Database(sql, lock, now());
+      return new Database(sql, lock, now(), options.counter);
     } catch (error) {
       sql?.close();
       lock?.release();
@@ -136,14 +153,34 @@ export class Database {
    * STORE_FULL or STORE_UNAVAILABLE; nothing of it is stored then.
    */
   write<T>(write: (tick: Tick) => T): Promise<T> {
-    if (this.closed) return Promise.reject(closedFailure());
-    return new Promise<T>((resolve, reject) => {
-      this.queue.push({ write, resolve: resolve as (value: unknown) => void, reject });
-      if (this.queue.length === 1) setImmediate(() => this.flush());
-    });
+    return this.closed ? Promise.reject(closedFailure()) : this.writer.queued(write);
   }
 
-  /** Reads what is committed. Throws Failure STORE_UNAVAILABLE. */
+  /**
+   * Runs a synchronous write at once, in the transaction of the tick. Resolves with its result: from then on everybody in this process
+   * sees it, and only a death of the process before the end of the tick takes it away. Rejects as `write` does.
+   */
+  async order<T>(write: (tick: Tick) => T): Promise<T> {
+    if (this.closed) throw closedFailure();
+    return this.writer.order(write);
+  }
+
+  /** Has something written once before the next commit, where several ordered writes would write the same row. */
+  beforeCommit(owner: object, write: (sql: Statements) => void): void {
+    if (!this.closed) this.writer.beforeCommit(owner, write);
+  }
+
+  /** Resolves when everything ordered so far is durable: for whoever shows the world what follows from it. Rejects when it is closed before. */
+  durable(): Promise<void> {
+    return this.writer.durable(true);
+  }
+
+  /** The same for readers, who have made nothing that had to be kept. */
+  committed(): Promise<void> {
+    return this.writer.durable(false);
+  }
+
+  /** Reads what is ordered, committed or not. Throws Failure STORE_UNAVAILABLE. */
   read<T>(read: (sql: Sql) => T): T {
     if (this.closed) throw closedFailure();
     try {
@@ -156,7 +193,7 @@ export class Database {
   /** Null while reading and writing work, otherwise a sentence. */
   health(): string | null {
     if (this.closed) return closedFailure().message;
-    if (this.fault) return this.fault.message;
+    if (this.writer.fault) return this.writer.fault.message;
     try {
       this.sql.get('SELECT 1 AS one');
       return null;
@@ -168,9 +205,11 @@ export class Database {
   /** Writes what is queued, empties the write-ahead log and frees the folder. Safe to call twice. */
   close(): Promise<void> {
     if (this.closed) return Promise.resolve();
-    this.flush();
     this.closed = true;
+    const kept = this.writer.close();
     try {
+      // What is missing here was closed well; what could not be written any more did not end well.
+      if (kept) this.sql.run('DELETE FROM opening');
       this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
       // Everything acknowledged is in the write-ahead log, and the next start reads it from there.
@@ -180,67 +219,6 @@ export class Database {
       this.lock?.release();
     }
     return Promise.resolve();
-  }
-
-  private flush(): void {
-    const queued = this.queue;
-    this.queue = [];
-    if (queued.length === 0 || this.closed) return;
-    let outcomes: readonly Outcome[];
-    try {
-      outcomes = this.transaction(queued);
-      this.fault = outcomes.map(faultOf).find((fault) => fault !== null) ?? null;
-    } catch (error) {
-      const failure = storeFailure(error);
-      if (failure instanceof Failure) this.fault = failure;
-      for (const { reject } of queued) reject(failure);
-      return;
-    }
-    for (const outcome of outcomes) if (outcome.ok) for (const call of outcome.after) call();
-    outcomes.forEach((outcome, index) => (outcome.ok ? queued[index]!.resolve(outcome.value) : queued[index]!.reject(outcome.error)));
-  }
-
-  private transaction(queued: readonly Queued[]): readonly Outcome[] {
-    const sql = this.sql;
-    sql.run('BEGIN IMMEDIATE');
-    try {
-      const outcomes = queued.length === 1 ? [this.alone(queued[0]!.write)] : queued.map(({ write }) => this.apply(write));
-      if (queued.length > 1 || outcomes[0]!.ok) sql.run('COMMIT');
-      return outcomes;
-    } catch (error) {
-      if (sql.inTransaction) sql.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  /** The only write of its transaction: undone with it, so it needs no savepoint. Throws when SQLite has given up by itself. */
-  private alone(write: (tick: Tick) => unknown): Outcome {
-    const sql = this.sql;
-    const after: (() => void)[] = [];
-    try {
-      return { ok: true, value: write({ sql, afterCommit: (call) => after.push(call) }), after };
-    } catch (error) {
-      if (!sql.inTransaction) throw error;
-      sql.run('ROLLBACK');
-      return { ok: false, error: storeFailure(error) };
-    }
-  }
-
-  /** One write inside its savepoint. Throws only when SQLite has given up the whole transaction. */
-  private apply(write: (tick: Tick) => unknown): Outcome {
-    const sql = this.sql;
-    const after: (() => void)[] = [];
-    sql.run('SAVEPOINT one');
-    try {
-      const value = write({ sql, afterCommit: (call) => after.push(call) });
-      sql.run('RELEASE one');
-      return { ok: true, value, after };
-    } catch (error) {
-      if (!sql.inTransaction) throw error;
-      sql.run('ROLLBACK TO one');
-      sql.run('RELEASE one');
-      return { ok: false, error: storeFailure(error) };
-    }
   }
 }
 

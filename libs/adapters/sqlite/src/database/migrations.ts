@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import { graphSchema, originSchema } from '../graph/graph-schema.js';
 import { textSchema, vectorSchema } from '../vectors/schema.js';
-import { attachedSchema, firstSchema, secondSchema, usageSchema } from './schema.js';
+import { attachedSchema, edgeSchema, firstSchema, secondSchema, usageSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
 /** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
@@ -25,6 +25,8 @@ export const migrations: readonly Migration[] = [
   { version: 7, sql: attachedSchema },
   // What ran before would be missing in the accounts, and its states are those of another engine.
   { version: 8, sql: usageSchema, refusesOlder: ['run', 'log'] },
+  // One copy of everything: what ran before has rows of another form.
+  { version: 9, sql: edgeSchema, refusesOlder: ['run', 'log'] },
 ];
 
 /**

@@ -43,7 +43,7 @@ describe('a data folder', () => {
     expect(() => open()).toThrow(
       expect.objectContaining({
         code: 'DATA_FOLDER_OLDER',
-        message: `The data folder holds runs of an older version of Conclave, which this version does not read. Set CONCLAVE_HOME to another folder, or move this one away; the older version still reads it. Its version is ${version}, this program reads from version 8 on.`,
+        message: `The data folder holds runs of an older version of Conclave, which this version does not read. Set CONCLAVE_HOME to another folder, or move this one away; the older version still reads it. Its version is ${version}, this program reads from version 9 on.`,
       }) as never,
     );
     expect(readdirSync(home)).toEqual(files);

@@ -286,3 +286,23 @@ CREATE TABLE repeated_call (
   calls INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 `;
+
+/** Entries that a run's stream got in one tick are one row; how far its tasks are follows from them. */
+export const edgeSchema = `
+DROP TABLE stream;
+DROP TABLE stream_entry;
+DROP TABLE stream_task;
+CREATE TABLE stream (
+  run_id TEXT PRIMARY KEY,
+  first INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stream_ended ON stream (ended_at) WHERE ended_at IS NOT NULL;
+CREATE TABLE stream_entry (
+  run_id TEXT NOT NULL,
+  last INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  bodies TEXT NOT NULL,
+  PRIMARY KEY (run_id, last)
+) STRICT, WITHOUT ROWID;
+`;

@@ -1,4 +1,5 @@
 import Libsql from 'libsql';
+import type { StoreCounter } from './store-counter.js';
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 export type Row = Readonly<Record<string, unknown>>;
@@ -23,7 +24,11 @@ export class Sql {
   private isOpen = true;
 
   /** `busyTimeoutMs`: how long a call may wait for a lock that another process holds. */
-  constructor(path: string, busyTimeoutMs: number) {
+  constructor(
+    path: string,
+    busyTimeoutMs: number,
+    private readonly counter?: StoreCounter,
+  ) {
     this.connection = new Libsql(path, { timeout: busyTimeoutMs }) as unknown as Connection;
   }
 
@@ -62,6 +67,7 @@ export class Sql {
   /** A prepared statement outlives its connection, so the wrapper itself refuses use after `close`. */
   private prepared(source: string): Statement {
     if (!this.isOpen) throw new Error('The database is closed.');
+    this.counter?.statement(source);
     let statement = this.statements.get(source);
     if (!statement) {
       statement = this.connection.prepare(source);

@@ -1,5 +1,5 @@
 import type { Clock, RawRecord } from '@conclave/ports';
-import type { Store, Tick } from '../database/database.js';
+import type { Store } from '../database/database.js';
 import type { LogTable } from './log-table.js';
 import { TopicPosition } from './topic-position.js';
 
@@ -48,13 +48,8 @@ export class Group {
     return this.lastFault;
   }
 
-  /** Inside a write that is under way. */
-  finish(tick: Tick, topic: string, seq: number): void {
-    this.positions.get(topic)?.finish(tick, seq);
-  }
-
-  unfinish(topic: string, seq: number): void {
-    this.positions.get(topic)?.unfinish(seq);
+  finish(topic: string, seq: number): void {
+    this.positions.get(topic)?.finish(seq);
   }
 
   /** Hands out, in a later turn, as long as there are records and somebody wants one. */

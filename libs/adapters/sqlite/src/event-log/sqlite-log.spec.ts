@@ -42,7 +42,10 @@ class Life {
       released: (key) => (this.ledgerIsDown() ? down() : deliveries.released(key)),
       done: (key) => (this.ledgerIsDown() ? down() : deliveries.done(key)),
     };
-    const log = new SqliteLog({ store, table, groups: this.groups, blobs: new SqliteBlobs(store, Date.now), ledger, clock: systemClock });
+    const log = new SqliteLog({
+      ...{ store, table, groups: this.groups, blobs: new SqliteBlobs(store, Date.now), ledger, clock: systemClock },
+      deliveries: this.shared.deliveries,
+    });
     void state.leases.renewProcess({ id: processId, service: 'test', classes: [], ttlMs: 60_000 });
     this.logs.push(log);
     return log;

@@ -18,8 +18,8 @@ import {
   type StoreMark,
   type Subscription,
 } from '@conclave/ports';
-import type { Store } from '../database/database.js';
-import { forgetDelivery } from '../state/deliveries.js';
+import type { Store, Tick } from '../database/database.js';
+import { addressOf, type DeliveryCounts } from '../state/deliveries.js';
 import { markOf, writeMark } from '../state/identity.js';
 import { SqliteConsumption } from './consumption.js';
 import { Group } from './group.js';
@@ -31,6 +31,7 @@ export interface SqliteLogParts {
   readonly groups: Groups;
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
+  readonly deliveries: DeliveryCounts;
   readonly clock: Clock;
   readonly hooks?: DeliveryHooks;
   readonly poolChange?: PoolChange;
@@ -79,7 +80,7 @@ export class SqliteLog implements EventLog {
 
   async publish(events: readonly Event[]): Promise<void> {
     if (this.closed) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    await this.append(events);
+    await this.append(events, 'durable');
   }
 
   async publishRaw(record: OutgoingRecord): Promise<void> {
@@ -99,7 +100,7 @@ export class SqliteLog implements EventLog {
         blobs,
         clock,
         ...(hooks ? { hooks } : {}),
-        publish: (events) => this.append(events),
+        publish: (events) => this.append(events, 'ordered'),
         publishDead: (dead) => this.bury(dead),
       },
       (ended) => this.consumptions.delete(ended),
@@ -153,11 +154,13 @@ export class SqliteLog implements EventLog {
     this.closed = true;
   }
 
-  private async append(events: readonly Event[]): Promise<void> {
+  /** What a handler gives out is ordered with the rest of its work; whoever else publishes goes on when it is durable. */
+  private async append(events: readonly Event[], until: 'ordered' | 'durable'): Promise<void> {
     const { store, table } = this.parts;
     const missing = table.withoutAppended(events);
-    if (missing.length === 0) return;
-    await logFailures(store.write((tick) => table.appendEvents(tick, missing)));
+    const append = (tick: Tick): void => table.appendEvents(tick, missing);
+    if (missing.length > 0) await logFailures(until === 'ordered' ? store.order(append) : store.write(append));
+    else if (until === 'durable') await store.durable();
   }
 
   /** The same letter of the same group is written once. */
@@ -167,27 +170,19 @@ export class SqliteLog implements EventLog {
     return logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { topic: deadTopic, key, id, headers, raw })));
   }
 
-  /** The counts of a delivery go and the position of its group moves in one transaction. */
+  /** The counts of a delivery go and the position of its group moves, with what its handler wrote or after it. */
   private async done(delivery: DeliveryKey): Promise<void> {
-    const { store, groups } = this.parts;
+    const { store, groups, table, deliveries } = this.parts;
     const { topic, seq } = addressOf(delivery.record);
     const group = groups.named(delivery.group);
-    try {
-      await store.write((tick) => {
-        forgetDelivery(tick, delivery);
-        group.finish(tick, topic, seq);
+    await store.order((tick) => {
+      deliveries.forget(tick, delivery);
+      tick.afterWrite(() => {
+        group.finish(topic, seq);
+        table.suspects.finished(seq);
       });
-    } catch (error) {
-      group.unfinish(topic, seq);
-      throw error;
-    }
+    });
   }
-}
-
-/** `topic/partition/offset`; a topic holds no slash. */
-function addressOf(record: string): { readonly topic: string; readonly seq: number } {
-  const [topic, , offset] = record.split('/');
-  return { topic: topic!, seq: Number(offset) };
 }
 
 /** To those who publish, the store is the log. */

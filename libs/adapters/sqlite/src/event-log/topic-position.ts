@@ -1,5 +1,6 @@
-import type { Store, Tick } from '../database/database.js';
-import type { LoggedRecord, LogTable } from './log-table.js';
+import type { Statements, Store } from '../database/database.js';
+import type { LogTable } from './log-table.js';
+import type { LoggedRecord } from './newest-records.js';
 
 interface Handed<M> {
   readonly record: LoggedRecord;
@@ -26,22 +27,23 @@ export class TopicPosition<M> {
   /** Given back by members that left, oldest first. */
   private returned: LoggedRecord[] = [];
   private readonly handed = new Map<number, Handed<M>>();
-  /** Rows beyond the cursor may exist; false spares a statement per record in the usual case that all finish in order. */
-  private mayHaveFinishedBeyond: boolean;
-  /** Being finished by a write of the present tick. */
-  private readonly finishing = new Set<number>();
+  /** Finished beyond the cursor; what is not among `stored` is written before the next commit. */
+  private readonly beyond: Set<number>;
+  private readonly stored: Set<number>;
 
   private constructor(
+    private readonly store: Store,
     private readonly table: LogTable,
     private readonly group: string,
     readonly topic: string,
-    cursor: number,
+    private cursor: number,
     finished: readonly number[],
   ) {
     this.handedUpTo = cursor;
     this.readUpTo = cursor;
     this.skip = new Set(finished);
-    this.mayHaveFinishedBeyond = finished.length > 0;
+    this.beyond = new Set(finished);
+    this.stored = new Set(finished);
   }
 
   /** A group that is new to the topic starts at its beginning; from then on its unfinished records are kept for it. */
@@ -60,6 +62,7 @@ export class TopicPosition<M> {
         position,
       );
       return new TopicPosition<M>(
+        store,
         table,
         group,
         topic,
@@ -104,45 +107,37 @@ export class TopicPosition<M> {
     this.returned.sort((a, b) => a.seq - b.seq);
   }
 
-  /** Writes down that a record is finished, inside a write that is under way. The cursor never passes an unfinished one. */
-  finish(tick: Tick, seq: number): void {
-    const { group, topic } = this;
-    const { sql } = tick;
-    this.finishing.add(seq);
-    try {
-      const cursor = this.contiguous();
-      if (seq > cursor) {
-        this.mayHaveFinishedBeyond = true;
-        sql.run('INSERT INTO log_finished (group_name, topic, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', group, topic, seq);
-      } else {
-        sql.run('UPDATE log_cursor SET position = max(position, ?) WHERE group_name = ? AND topic = ?', cursor, group, topic);
-        if (this.mayHaveFinishedBeyond)
-          sql.run('DELETE FROM log_finished WHERE group_name = ? AND topic = ? AND seq <= ?', group, topic, cursor);
-      }
-      tick.afterCommit(() => {
-        if (cursor >= this.handedUpTo) this.mayHaveFinishedBeyond = false;
-      });
-    } catch (error) {
-      this.unfinish(seq);
-      throw error;
-    }
-    tick.afterCommit(() => {
-      this.finishing.delete(seq);
-      this.handed.delete(seq);
-      this.returned = this.returned.filter((record) => record.seq !== seq);
-    });
+  /** Notes that a record is finished; it is written down with the next commit. The cursor never passes an unfinished one. */
+  finish(seq: number): void {
+    this.handed.delete(seq);
+    this.returned = this.returned.filter((record) => record.seq !== seq);
+    this.beyond.add(seq);
+    this.store.beforeCommit(this, (sql) => this.write(sql));
   }
 
-  /** The tick that should have finished it was undone. */
-  unfinish(seq: number): void {
-    this.finishing.delete(seq);
+  private write(sql: Statements): void {
+    const { group, topic, beyond, stored } = this;
+    const cursor = this.contiguous();
+    if (cursor > this.cursor)
+      sql.run('UPDATE log_cursor SET position = max(position, ?) WHERE group_name = ? AND topic = ?', cursor, group, topic);
+    for (const seq of beyond) {
+      if (seq <= cursor) beyond.delete(seq);
+      else if (!stored.has(seq)) {
+        sql.run('INSERT INTO log_finished (group_name, topic, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', group, topic, seq);
+        stored.add(seq);
+      }
+    }
+    const passed = [...stored].filter((seq) => seq <= cursor);
+    if (passed.length > 0) sql.run('DELETE FROM log_finished WHERE group_name = ? AND topic = ? AND seq <= ?', group, topic, cursor);
+    for (const seq of passed) stored.delete(seq);
+    this.cursor = Math.max(this.cursor, cursor);
   }
 
   /** Highest position up to which everything is finished. */
   private contiguous(): number {
     let lowest = Infinity;
-    for (const seq of this.handed.keys()) if (seq < lowest && !this.finishing.has(seq)) lowest = seq;
-    for (const { seq } of this.returned) if (seq < lowest && !this.finishing.has(seq)) lowest = seq;
+    for (const seq of this.handed.keys()) if (seq < lowest) lowest = seq;
+    for (const { seq } of this.returned) if (seq < lowest) lowest = seq;
     return lowest === Infinity ? this.handedUpTo : lowest - 1;
   }
 }

@@ -18,7 +18,7 @@ import {
   type TripleWrite,
 } from '@conclave/ports';
 import type { Store } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
+import type { Statements } from '../database/tick-writer.js';
 import { addTriples, decide, putEntities, quarantine, rate, ratingsOf, stats } from './sqlite-knowledge.js';
 import { readingOf, recordOf, synthesisColumns, synthesisOf, type SynthesisRow } from './sqlite-reading.js';
 
@@ -95,11 +95,11 @@ export class SqliteGraph implements KnowledgeGraph {
     return Promise.resolve();
   }
 
-  private read<T>(work: (sql: Sql) => T): Promise<T> {
+  private read<T>(work: (sql: Statements) => T): Promise<T> {
     return this.guarded(async () => this.store.read(work));
   }
 
-  private write<T>(work: (sql: Sql) => T): Promise<T> {
+  private write<T>(work: (sql: Statements) => T): Promise<T> {
     return this.guarded(() => this.store.write(({ sql }) => work(sql)));
   }
 
@@ -113,7 +113,7 @@ export class SqliteGraph implements KnowledgeGraph {
   }
 }
 
-function addSynthesis(sql: Sql, synthesis: SynthesisWrite): { readonly id: string; readonly created: boolean } {
+function addSynthesis(sql: Statements, synthesis: SynthesisWrite): { readonly id: string; readonly created: boolean } {
   const { tenant, runId, insight, domain, confidence, at } = synthesis;
   const learned = sql.get<{ id: string }>(
     'SELECT synthesis_id AS id FROM graph_synthesis_run WHERE tenant = ? AND run_id = ?',

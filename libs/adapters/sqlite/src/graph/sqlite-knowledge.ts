@@ -13,7 +13,7 @@ import {
   type TriplesAdded,
   type TripleWrite,
 } from '@conclave/ports';
-import type { Sql } from '../database/sql.js';
+import type { Statements } from '../database/tick-writer.js';
 
 type RelationRow = Omit<StoredRelation, 'flagged' | 'verified' | 'accepted' | 'superseded' | 'runId'> & {
   readonly flagged: number;
@@ -39,7 +39,7 @@ export const relationOf = <T extends RelationRow>({ run_id, ...row }: T) => ({
 });
 
 /** Entities before anything that names them. The first name stays; a type is learned once; words and aliases are added. */
-export function putEntities(sql: Sql, tenant: string, entities: readonly EntityWrite[]): void {
+export function putEntities(sql: Statements, tenant: string, entities: readonly EntityWrite[]): void {
   for (const { normal, id, name, type, words, terms } of entities) {
     sql.run(
       `INSERT INTO graph_entity (tenant, normal, name, id, type, words) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
@@ -62,7 +62,7 @@ export function putEntities(sql: Sql, tenant: string, entities: readonly EntityW
   }
 }
 
-export function addTriples(sql: Sql, write: TripleWrite): TriplesAdded {
+export function addTriples(sql: Statements, write: TripleWrite): TriplesAdded {
   const { tenant, eventId, runId } = write;
   const before = sql.get<{ result: string }>('SELECT result FROM graph_event WHERE tenant = ? AND event_id = ?', tenant, eventId);
   if (before) return JSON.parse(before.result) as TriplesAdded;
@@ -80,7 +80,7 @@ export function addTriples(sql: Sql, write: TripleWrite): TriplesAdded {
   return plan.result;
 }
 
-export const quarantine = (sql: Sql, tenant: string, state: string, limit: number): readonly QuarantinedTriple[] =>
+export const quarantine = (sql: Statements, tenant: string, state: string, limit: number): readonly QuarantinedTriple[] =>
   sql
     .all<{ entry: string }>(
       'SELECT entry FROM graph_quarantine WHERE tenant = ? AND state = ? ORDER BY at DESC, id LIMIT ?',
@@ -90,7 +90,7 @@ export const quarantine = (sql: Sql, tenant: string, state: string, limit: numbe
     )
     .map(({ entry }) => JSON.parse(entry) as QuarantinedTriple);
 
-export function decide(sql: Sql, decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): QuarantinedTriple | null {
+export function decide(sql: Statements, decision: Parameters<KnowledgeGraph['decideQuarantine']>[0]): QuarantinedTriple | null {
   const { tenant, id } = decision;
   const entry = entryOf(sql, tenant, id);
   if (entry?.state !== 'open') return entry;
@@ -104,7 +104,7 @@ export function decide(sql: Sql, decision: Parameters<KnowledgeGraph['decideQuar
 }
 
 export function rate(
-  sql: Sql,
+  sql: Statements,
   { tenant, runId, eventId, positive }: Parameters<KnowledgeGraph['adjustTrust']>[0],
 ): { relations: number; syntheses: number } {
   const taught = sql
@@ -132,7 +132,7 @@ export function rate(
   return { relations: taught.length, syntheses };
 }
 
-export function stats(sql: Sql, tenant: string): GraphStats {
+export function stats(sql: Statements, tenant: string): GraphStats {
   const { entities, relations, flagged, syntheses, quarantined } = sql.get<GraphStats>(
     `SELECT (SELECT COUNT(*) FROM graph_entity WHERE tenant = ?1) AS entities, (SELECT COUNT(*) FROM graph_relation WHERE tenant = ?1) AS relations,
        (SELECT COUNT(*) FROM graph_relation WHERE tenant = ?1 AND flagged = 1) AS flagged,
@@ -143,7 +143,7 @@ export function stats(sql: Sql, tenant: string): GraphStats {
   return { entities, relations, flagged, syntheses, quarantined };
 }
 
-export function ratingsOf(sql: Sql, tenant: string, runs: readonly string[]): Ratings {
+export function ratingsOf(sql: Statements, tenant: string, runs: readonly string[]): Ratings {
   const { good, all } = sql.get<{ good: number; all: number }>(
     `SELECT COALESCE(SUM(positive), 0) AS good, COUNT(*) AS "all" FROM graph_rating WHERE tenant = ? AND run_id IN (SELECT value FROM json_each(?))`,
     tenant,
@@ -153,7 +153,7 @@ export function ratingsOf(sql: Sql, tenant: string, runs: readonly string[]): Ra
 }
 
 /** Relations between the entities, and functional ones of each. */
-function meeting(sql: Sql, tenant: string, normals: readonly string[]): readonly StoredRelation[] {
+function meeting(sql: Statements, tenant: string, normals: readonly string[]): readonly StoredRelation[] {
   const names = JSON.stringify(normals);
   return sql
     .all<RelationRow>(
@@ -169,12 +169,12 @@ function meeting(sql: Sql, tenant: string, normals: readonly string[]): readonly
     .map(relationOf);
 }
 
-function entryOf(sql: Sql, tenant: string, id: string): QuarantinedTriple | null {
+function entryOf(sql: Statements, tenant: string, id: string): QuarantinedTriple | null {
   const row = sql.get<{ entry: string }>('SELECT entry FROM graph_quarantine WHERE tenant = ? AND id = ?', tenant, id);
   return row ? (JSON.parse(row.entry) as QuarantinedTriple) : null;
 }
 
-function putEntry(sql: Sql, tenant: string, entry: QuarantinedTriple): void {
+function putEntry(sql: Statements, tenant: string, entry: QuarantinedTriple): void {
   const { id, state, at } = entry;
   sql.run(
     'INSERT OR REPLACE INTO graph_quarantine (tenant, id, state, at, entry) VALUES (?, ?, ?, ?, ?)',
@@ -186,7 +186,7 @@ function putEntry(sql: Sql, tenant: string, entry: QuarantinedTriple): void {
   );
 }
 
-function putRelation(sql: Sql, tenant: string, one: StoredRelation): void {
+function putRelation(sql: Statements, tenant: string, one: StoredRelation): void {
   const flags = [one.flagged, one.verified, one.accepted, one.superseded].map(Number);
   sql.run(
     `INSERT OR REPLACE INTO graph_relation (tenant, id, subject, relation, object, confidence, doubt, good, bad, trust, flagged, verified,
@@ -216,7 +216,7 @@ interface Stored {
   readonly taught: readonly StoredRelation[];
 }
 
-function store(sql: Sql, tenant: string, { entities, relations, taught }: Stored, runs: readonly string[]): void {
+function store(sql: Statements, tenant: string, { entities, relations, taught }: Stored, runs: readonly string[]): void {
   putEntities(sql, tenant, entities);
   for (const relation of relations) putRelation(sql, tenant, relation);
   for (const run of runs)

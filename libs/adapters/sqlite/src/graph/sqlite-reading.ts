@@ -10,7 +10,7 @@ import {
   type SynthesisKey,
   type SynthesisRecord,
 } from '@conclave/ports';
-import type { Sql } from '../database/sql.js';
+import type { Statements } from '../database/tick-writer.js';
 import { relationColumns, relationEnds, relationOf } from './sqlite-knowledge.js';
 
 export interface SynthesisRow {
@@ -47,7 +47,7 @@ const syntheses = `SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant 
 
 type AroundRow = Parameters<typeof relationOf>[0] & Pick<NamedRelation, 'subjectType' | 'objectType'>;
 
-export const readingOf = (read: <T>(work: (sql: Sql) => T) => T, tenant: string): GraphReading => ({
+export const readingOf = (read: <T>(work: (sql: Statements) => T) => T, tenant: string): GraphReading => ({
   candidates: ({ exact, words, common, limit }) =>
     read((sql) =>
       sql
@@ -71,7 +71,7 @@ export const readingOf = (read: <T>(work: (sql: Sql) => T) => T, tenant: string)
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-export function synthesisOf(sql: Sql, tenant: string, row: SynthesisRow): LinkedSynthesis {
+export function synthesisOf(sql: Statements, tenant: string, row: SynthesisRow): LinkedSynthesis {
   const entities = sql
     .all<{ normal: string; name: string }>(
       `SELECT e.normal, e.name FROM graph_related AS r JOIN graph_entity AS e ON e.tenant = r.tenant AND e.normal = r.entity
@@ -106,7 +106,7 @@ interface OriginRow {
 }
 
 /** A synthesis with all runs that taught it, flagged or not. */
-export function recordOf(sql: Sql, tenant: string, by: SynthesisKey): SynthesisRecord | null {
+export function recordOf(sql: Statements, tenant: string, by: SynthesisKey): SynthesisRecord | null {
   const row =
     'id' in by
       ? sql.get<SynthesisRow>(`SELECT ${synthesisColumns} FROM graph_synthesis WHERE tenant = ? AND id = ?`, tenant, by.id)

@@ -1,5 +1,6 @@
 import { leaseTtlMs, parkedFlag } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
+import type { CancelFlags } from './cancel-flags.js';
 import type { ProcessLeases } from './leases.js';
 
 interface ClientRow {
@@ -10,6 +11,7 @@ interface ClientRow {
 
 interface ClientParts {
   readonly database: Store;
+  readonly flags: CancelFlags;
   readonly leases: ProcessLeases;
   readonly now: () => number;
   readonly processId: string;
@@ -31,7 +33,7 @@ export class SqliteClients {
         processId,
         database.opening,
       );
-      takeUp(tick, runId);
+      this.takeUp(tick, runId);
       return this.attached(tick, runId);
     });
   }
@@ -45,6 +47,7 @@ export class SqliteClients {
 
   async park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }> {
     const { database } = this.parts;
+    await database.committed();
     const mayHaveWork = database.read(
       (sql) =>
         sql.get('SELECT 1 AS found FROM parked LIMIT 1') !== undefined ||
@@ -61,14 +64,18 @@ export class SqliteClients {
       let parked = 0;
       for (const [runId, isAwaited] of awaited) {
         if (isAwaited || sql.run('INSERT INTO parked (run_id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', runId, now) === 0) continue;
-        sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', parkedFlag(runId), now);
+        this.parts.flags.set(tick, parkedFlag(runId), now);
         parked += 1;
       }
       for (const { run_id } of sql.all<{ run_id: string }>('SELECT run_id FROM parked'))
-        if (awaited.get(run_id) !== false) takeUp(tick, run_id);
+        if (awaited.get(run_id) !== false) this.takeUp(tick, run_id);
       const overdue = sql.all<{ run_id: string }>('SELECT run_id FROM parked WHERE at <= ? ORDER BY at LIMIT ?', now - parkMs, limit);
       return { parked, overdue: overdue.map(({ run_id }) => run_id) };
     });
+  }
+
+  private takeUp(tick: Tick, runId: string): void {
+    if (tick.sql.run('DELETE FROM parked WHERE run_id = ?', runId) > 0) this.parts.flags.remove(tick, parkedFlag(runId));
   }
 
   private attached({ sql }: Tick, runId: string): number {
@@ -83,8 +90,4 @@ export class SqliteClients {
     const { database, leases, now, openedAt } = this.parts;
     return opening === database.opening ? leases.leftMs(owner) === 0 : now() >= openedAt + leaseTtlMs;
   }
-}
-
-function takeUp({ sql }: Tick, runId: string): void {
-  if (sql.run('DELETE FROM parked WHERE run_id = ?', runId) > 0) sql.run('DELETE FROM cancel WHERE id = ?', parkedFlag(runId));
 }

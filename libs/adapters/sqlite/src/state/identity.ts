@@ -1,13 +1,13 @@
 import type { StateStore, StoreMark } from '@conclave/ports';
 import type { Store } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
+import type { Statements } from '../database/tick-writer.js';
 
-export const markOf = (sql: Sql, side: 'state' | 'log'): StoreMark | null => {
+export const markOf = (sql: Statements, side: 'state' | 'log'): StoreMark | null => {
   const row = sql.get<{ store_id: string; generation: number }>('SELECT store_id, generation FROM identity WHERE side = ?', side);
   return row ? { storeId: row.store_id, generation: row.generation } : null;
 };
 
-export const writeMark = (sql: Sql, side: 'state' | 'log', mark: StoreMark): void => {
+export const writeMark = (sql: Statements, side: 'state' | 'log', mark: StoreMark): void => {
   sql.run('INSERT OR REPLACE INTO identity (side, store_id, generation) VALUES (?, ?, ?)', side, mark.storeId, mark.generation);
 };
 

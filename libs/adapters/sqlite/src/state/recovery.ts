@@ -19,6 +19,8 @@ export interface RecoveryParts {
   readonly database: Store;
   readonly leases: ProcessLeases;
   readonly timers: SqliteTimers;
+  /** What is kept of a run in memory is read anew. */
+  readonly forget: (runId: string) => void;
   readonly now: () => number;
   readonly ttl: StoreTtl;
 }
@@ -39,9 +41,10 @@ export class SqliteRecovery implements Recovery {
   }
 
   run<S>(restored: RestoredRun<S>, above: Above): Promise<'restored' | 'kept'> {
+    const { runId } = restored;
     return this.parts.database.write((tick) => {
       const { sql } = tick;
-      const { runId } = restored;
+      tick.afterCommit(() => this.parts.forget(runId));
       this.addHeader(tick, restored);
       const held = sql.get<{ version: number }>('SELECT version FROM run WHERE run_id = ?', runId);
       const replaces = restored.version > (held?.version ?? 0);
@@ -54,7 +57,8 @@ export class SqliteRecovery implements Recovery {
   }
 
   calls(runId: string, calls: readonly RestoredCall[]): Promise<number> {
-    return this.parts.database.write(({ sql }) => {
+    return this.parts.database.write(({ sql, afterCommit }) => {
+      afterCommit(() => this.parts.forget(runId));
       let written = 0;
       for (const { step, attempt, outcome } of calls)
         written += sql.run(
@@ -129,23 +133,18 @@ export class SqliteRecovery implements Recovery {
     for (const { eventId, outputs } of restored.applied)
       sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, eventId, JSON.stringify(outputs));
     this.parts.timers.change(tick, runId, restored.disarmed, restored.timers);
-    for (const table of ['stream', 'stream_entry', 'stream_task']) sql.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
+    for (const table of ['stream', 'stream_entry']) sql.run(`DELETE FROM ${table} WHERE run_id = ?`, runId);
     const readable = endedAt === null || endedAt + this.parts.ttl.streamMs > this.parts.now();
     if (restored.entries.length === 0 || !readable) return;
     const ended = restored.entries.some(({ entry }) => isTerminal(entry));
-    sql.run(
-      'INSERT INTO stream (run_id, last, ended_at) VALUES (?, ?, ?)',
-      runId,
-      streamBase + restored.entries.length,
-      ended ? endedAt : null,
-    );
+    sql.run('INSERT INTO stream (run_id, first, ended_at) VALUES (?, ?, ?)', runId, streamBase + 1, ended ? endedAt : null);
     restored.entries.forEach(({ at, entry }, index) =>
       sql.run(
-        'INSERT INTO stream_entry (run_id, id, at, body) VALUES (?, ?, ?, ?)',
+        'INSERT INTO stream_entry (run_id, last, at, bodies) VALUES (?, ?, ?, ?)',
         runId,
         streamBase + index + 1,
         at,
-        JSON.stringify(entry),
+        JSON.stringify([entry]),
       ),
     );
   }
@@ -153,15 +152,14 @@ export class SqliteRecovery implements Recovery {
 
 /** Numbers of an open run that may have been given before. */
 function raise({ sql }: Tick, runId: string, { streamBase, attempt, commandSeq }: Above): void {
-  const first = sql.get<{ id: number | null }>('SELECT MIN(id) AS id FROM stream_entry WHERE run_id = ?', runId)?.id ?? null;
-  if (first !== null && first <= streamBase) {
-    const by = streamBase - (first - 1);
+  const stream = sql.get<{ first: number }>('SELECT first FROM stream WHERE run_id = ?', runId);
+  if (!stream) sql.run('INSERT INTO stream (run_id, first) VALUES (?, ?)', runId, streamBase + 1);
+  else if (stream.first <= streamBase) {
+    const by = streamBase - (stream.first - 1);
     // Through negative numbers, because no two entries may share one meanwhile.
-    sql.run('UPDATE stream_entry SET id = -(id + ?) WHERE run_id = ?', by, runId);
-    sql.run('UPDATE stream_entry SET id = -id WHERE run_id = ?', runId);
-    sql.run('UPDATE stream SET last = last + ? WHERE run_id = ?', by, runId);
-  } else if (first === null) {
-    sql.run('INSERT INTO stream (run_id, last) VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)', runId, streamBase);
+    sql.run('UPDATE stream_entry SET last = -(last + ?) WHERE run_id = ?', by, runId);
+    sql.run('UPDATE stream_entry SET last = -last WHERE run_id = ?', runId);
+    sql.run('UPDATE stream SET first = first + ? WHERE run_id = ?', by, runId);
   }
   sql.run(
     `INSERT INTO journal (run_id, step, attempt, owner, opening, nonce, repeated, outcome, at) VALUES (?, ?, ?, NULL, 0, '', 0, NULL, 0)

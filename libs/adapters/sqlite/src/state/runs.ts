@@ -3,18 +3,22 @@ import {
   acceptedStatus,
   type Acceptance,
   type Accepted,
+  type Blobs,
   type Committed,
   type Runs,
   type RunSummary,
   type Step,
   type StepTime,
+  storedRecord,
   type StoredRun,
 } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import type { SqliteRunStream } from '../run-stream.js';
+import type { CancelFlags } from './cancel-flags.js';
 import type { SqliteClients } from './clients.js';
 import type { ProcessHints } from './hints.js';
+import type { KeptRuns, StoredOutput } from './kept-runs.js';
 import type { SqliteTimers } from './timers.js';
 
 interface RunRow {
@@ -29,6 +33,9 @@ interface RunRow {
 
 export interface RunsParts {
   readonly database: Store;
+  readonly runs: KeptRuns;
+  readonly flags: CancelFlags;
+  readonly blobs: Blobs;
   readonly log: LogTable;
   readonly stream: SqliteRunStream;
   readonly timers: SqliteTimers;
@@ -44,13 +51,7 @@ const runColumns = 'run_id, accepted_at, header, version, state, status, termina
 /** A record of a run that nobody accepted leaves a row too; it takes no place among the open runs. */
 const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
 
-/** Open runs whose state is kept beside the file: a run is busy in bursts, and a state has some ten kilobytes. */
-const keptStates = 128;
-
 export class SqliteRuns implements Runs {
-  /** State by run as it was committed last by this process. A step never changes the state that it is given. */
-  private readonly newest = new Map<string, { readonly version: number; readonly state: unknown }>();
-
   constructor(private readonly parts: RunsParts) {}
 
   accept({ header, retryKey, openLimit }: Acceptance): Promise<Accepted> {
@@ -91,6 +92,7 @@ export class SqliteRuns implements Runs {
 
   async unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]> {
     const { database, now } = this.parts;
+    await database.committed();
     const rows = database.read((sql) =>
       sql.all<{ header: string }>(
         'SELECT header FROM run WHERE version = 0 AND header IS NOT NULL AND accepted_at <= ? ORDER BY accepted_at LIMIT ?',
@@ -102,56 +104,44 @@ export class SqliteRuns implements Runs {
   }
 
   /** There is one writer, so the compare-and-set of the version never meets a conflict: the step runs inside the write. */
-  commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
-    const { database, now } = this.parts;
-    return database.write((tick): Committed<S> => {
-      const { sql } = tick;
-      const kept = this.newest.get(event.runId);
-      const row = sql.get<{ version: number; state: string | null; accepted: 0 | 1 }>(
-        'SELECT version, CASE WHEN version = ? THEN NULL ELSE state END AS state, header IS NOT NULL AS accepted FROM run WHERE run_id = ?',
-        kept?.version ?? 0,
-        event.runId,
-      );
-      const version = row?.version ?? 0;
-      const state = kept?.version === version ? (kept.state as S) : row?.state ? (JSON.parse(row.state) as S) : null;
-      const applied = sql.get<{ outputs: string }>('SELECT outputs FROM applied WHERE run_id = ? AND event_id = ?', event.runId, event.id);
-      if (applied) return { outputs: JSON.parse(applied.outputs) as Event[], repeated: true, state };
-      const result = step(state, { now: now(), version });
+  async commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
+    const { database, runs, now } = this.parts;
+    const { runId } = event;
+    const committed = await database.order((tick): Committed<S> | 'repeated' => {
+      const run = runs.of(runId);
+      if (run.applied.has(event.id)) return 'repeated';
+      const at = now();
+      const result = step(run.state as S | null, { now: at, version: run.version });
       if (result === null) return { outputs: [], repeated: false, state: null };
       // A log that is read again into an empty store brings runs that nobody accepted here.
-      if (event.type === 'PlanRequested' && !row?.accepted) this.addHeader(tick, event as PlanRequested);
-      this.store(tick, event, result);
-      tick.afterCommit(() => this.keep(event.runId, version + 1, result));
+      if (event.type === 'PlanRequested' && !run.accepted) this.addHeader(tick, event as PlanRequested);
+      this.store(tick, runId, result);
+      tick.afterWrite(() => runs.advance(run, event.id, result, at));
       return { outputs: result.outputs, repeated: false, state: result.next };
     });
+    if (committed !== 'repeated') return committed;
+    return { outputs: await this.outputsOf(runId, event.id), repeated: true, state: runs.of(runId).state as S | null };
   }
 
-  /** The next step of a run finds its state here, as long as the row has the version that was written with it. */
-  private keep<S>(runId: string, version: number, { next, terminal }: Step<S>): void {
-    this.newest.delete(runId);
-    if (terminal) return;
-    this.newest.set(runId, { version, state: next });
-    if (this.newest.size <= keptStates) return;
-    const [oldest] = this.newest.keys();
-    this.newest.delete(oldest!);
-  }
-
-  private store<S>(tick: Tick, event: Event, step: Step<S>): void {
-    const { log, stream, timers, now } = this.parts;
-    const { sql } = tick;
-    const { runId } = event;
-    sql.run(
-      `INSERT INTO run (run_id, accepted_at, version, state, status, terminal, ended_at) VALUES (?, ?, 1, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET version = version + 1, state = excluded.state, status = excluded.status,
-         terminal = max(terminal, excluded.terminal), ended_at = coalesce(ended_at, excluded.ended_at)`,
-      runId,
-      now(),
-      JSON.stringify(step.next),
-      step.status,
-      step.terminal ? 1 : 0,
-      step.terminal ? now() : null,
+  /** What a step gave when it was applied, as far as the log still holds it. */
+  private async outputsOf(runId: string, eventId: string): Promise<readonly Event[]> {
+    const { database, runs, log, blobs } = this.parts;
+    const pending = runs.of(runId).pending.find((applied) => applied.eventId === eventId);
+    if (pending) return pending.outputs;
+    const row = database.read((sql) =>
+      sql.get<{ outputs: string }>('SELECT outputs FROM applied WHERE run_id = ? AND event_id = ?', runId, eventId),
     );
-    sql.run('INSERT INTO applied (run_id, event_id, outputs) VALUES (?, ?, ?)', runId, event.id, JSON.stringify(step.outputs));
+    const outputs = JSON.parse(row?.outputs ?? '[]') as readonly StoredOutput[];
+    const events = outputs.map(async (output) => {
+      if ('type' in output) return output;
+      const record = log.find(output.topic, output.id);
+      return record && (await storedRecord(record, blobs)).event;
+    });
+    return (await Promise.all(events)).filter((output) => output !== null);
+  }
+
+  private store<S>(tick: Tick, runId: string, step: Step<S>): void {
+    const { log, stream, timers } = this.parts;
     timers.change(tick, runId, step.disarm, step.arm);
     for (const id of step.cancels) this.flag(tick, id);
     stream.write(tick, runId, step.entries);
@@ -160,6 +150,7 @@ export class SqliteRuns implements Runs {
   }
 
   async read<S>(runId: string): Promise<StoredRun<S> | null> {
+    await this.parts.database.committed();
     const row = this.parts.database.read((sql) => sql.get<RunRow>(`SELECT ${runColumns} FROM run WHERE run_id = ? AND version > 0`, runId));
     return row ? { version: row.version, state: JSON.parse(row.state!) as S, status: row.status, terminal: row.terminal === 1 } : null;
   }
@@ -173,6 +164,7 @@ export class SqliteRuns implements Runs {
     readonly limit: number;
     readonly before?: number;
   }): Promise<readonly RunSummary[]> {
+    await this.parts.database.committed();
     const rows = this.parts.database.read((sql) =>
       sql.all<RunRow>(
         'SELECT run_id, accepted_at, header, status, terminal FROM run WHERE tenant = ? AND accepted_at < ? ORDER BY accepted_at DESC LIMIT ?',
@@ -185,6 +177,7 @@ export class SqliteRuns implements Runs {
   }
 
   async openCount(): Promise<number> {
+    await this.parts.database.committed();
     return this.parts.database.read((sql) => sql.get<{ open: number }>(countOpen))!.open;
   }
 
@@ -193,19 +186,13 @@ export class SqliteRuns implements Runs {
   }
 
   async cancelled(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.parts.database.read(
-      (sql) =>
-        new Set(
-          ids.filter((id) => {
-            const runId = id.split('/', 1)[0]!;
-            return sql.get(
-              'SELECT 1 AS found FROM cancel WHERE id = ? UNION ALL SELECT 1 FROM run WHERE run_id = ? AND terminal = 1',
-              id,
-              runId,
-            );
-          }),
-        ),
-    );
+    return new Set(ids.filter((id) => this.parts.flags.has(id) || this.hasEnded(id.split('/', 1)[0]!)));
+  }
+
+  private hasEnded(runId: string): boolean {
+    const known = this.parts.runs.known(runId);
+    if (known) return known.terminal;
+    return this.parts.database.read((sql) => sql.get('SELECT 1 AS found FROM run WHERE run_id = ? AND terminal = 1', runId)) !== undefined;
   }
 
   nextCommandSeq(runId: string): Promise<number> {
@@ -231,7 +218,8 @@ export class SqliteRuns implements Runs {
   }
 
   /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
-  private addHeader({ sql }: Tick, header: PlanRequested): void {
+  private addHeader(tick: Tick, header: PlanRequested): void {
+    const { sql } = tick;
     const { newest } = sql.get<{ newest: number | null }>('SELECT MAX(accepted_at) AS newest FROM run')!;
     const acceptedAt = Math.max(this.parts.now(), (newest ?? 0) + 1);
     sql.run(
@@ -245,10 +233,14 @@ export class SqliteRuns implements Runs {
       JSON.stringify(header),
       acceptedStatus,
     );
+    tick.afterWrite(() => {
+      const run = this.parts.runs.known(header.runId);
+      if (run) run.accepted = true;
+    });
   }
 
   private flag(tick: Tick, id: string): void {
-    tick.sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, this.parts.now());
+    this.parts.flags.set(tick, id, this.parts.now());
     tick.afterCommit(() => this.parts.hints.send('cancel', id));
   }
 }

@@ -20,12 +20,18 @@ import {
 import { DatabaseView, type Database } from '../database/database.js';
 import type { LogTable } from '../event-log/log-table.js';
 import { SqliteRunStream } from '../run-stream.js';
+import { Streams } from '../streams.js';
+import { SqliteBlobs } from '../blobs.js';
 import { SqliteCaches } from './caches.js';
+import { CancelFlags } from './cancel-flags.js';
 import { SqliteClients } from './clients.js';
-import { SqliteDeliveries } from './deliveries.js';
+import { DeliveryCounts, SqliteDeliveries } from './deliveries.js';
 import { ProcessHints } from './hints.js';
 import { stateIdentity } from './identity.js';
 import { SqliteJournal } from './journal.js';
+import { JournalOutcomes } from './journal-outcomes.js';
+import { JournalSteps } from './journal-steps.js';
+import { KeptRuns } from './kept-runs.js';
 import { ProcessLeases } from './leases.js';
 import { SqliteOnce } from './once.js';
 import { SqliteRecovery } from './recovery.js';
@@ -33,7 +39,7 @@ import { SqliteRuns } from './runs.js';
 import { SqliteScores } from './scores.js';
 import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
-import { SqliteUsageLedger } from './usage-ledger.js';
+import { Accounts, SqliteUsageLedger } from './usage-ledger.js';
 
 /** What all users of one database share inside the process. */
 export class SharedState {
@@ -43,6 +49,13 @@ export class SharedState {
   /** In memory like the leases: a new start judges its providers anew. */
   readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
+  readonly deliveries: DeliveryCounts;
+  readonly streams: Streams;
+  readonly runs: KeptRuns;
+  readonly flags: CancelFlags;
+  readonly steps: JournalSteps;
+  readonly accounts: Accounts;
+  readonly outcomes: JournalOutcomes;
   readonly openedAt: number;
 
   constructor(
@@ -52,9 +65,25 @@ export class SharedState {
     readonly ttl: StoreTtl,
   ) {
     this.openedAt = clock.now();
+    this.deliveries = new DeliveryCounts(database, log.suspects);
+    this.streams = new Streams(database);
+    this.runs = new KeptRuns(database, () => database.counter?.stateStored());
+    this.flags = new CancelFlags(database);
+    this.steps = new JournalSteps(database);
+    this.accounts = new Accounts(database);
+    this.outcomes = new JournalOutcomes(database, log, new SqliteBlobs(database, () => clock.now()));
     this.leases = new ProcessLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
+  }
+
+  /** What is kept in memory is read anew: somebody has written past it. */
+  forgetAll(): void {
+    for (const kept of [this.streams, this.runs, this.flags, this.steps]) kept.forgetAll();
+  }
+
+  forget(runId: string): void {
+    for (const kept of [this.streams, this.runs, this.flags, this.steps]) kept.forget(runId);
   }
 
   close(): void {
@@ -92,14 +121,18 @@ export class SqliteState implements StateStore {
     const database = new DatabaseView(shared.database);
     const timers = new SqliteTimers(database, clock, shared.waiting);
     this.view = database;
-    this.stream = new SqliteRunStream(database, hints, now, ttl.streamMs);
-    const clients = new SqliteClients({ database, leases, now, processId, openedAt: shared.openedAt });
-    this.runs = new SqliteRuns({ database, log, stream: this.stream, timers, hints, clients, now, retryKeyMs: ttl.retryKeyMs });
-    this.journal = new SqliteJournal(database, leases, now);
+    this.stream = new SqliteRunStream(database, shared.streams, hints, now, ttl.streamMs);
+    const clients = new SqliteClients({ database, flags: shared.flags, leases, now, processId, openedAt: shared.openedAt });
+    this.runs = new SqliteRuns({
+      ...{ database, log, stream: this.stream, timers, hints, clients, now },
+      ...{ runs: shared.runs, flags: shared.flags, blobs: new SqliteBlobs(database, now) },
+      retryKeyMs: ttl.retryKeyMs,
+    });
+    this.journal = new SqliteJournal(database, shared.steps, shared.outcomes, shared.accounts, leases, now);
     this.timers = timers;
     this.leases = leases;
     this.hints = hints;
-    this.deliveries = new SqliteDeliveries(database, leases, processId);
+    this.deliveries = new SqliteDeliveries(database, shared.deliveries, leases, processId);
     this.settings = new SqliteSettings(database, now);
     this.caches = new SqliteCaches(database, shared.claims, now);
     this.scores = new SqliteScores(database, now);
@@ -107,7 +140,11 @@ export class SqliteState implements StateStore {
     this.usage = new SqliteUsageLedger(database);
     this.breakers = shared.breakers;
     this.identity = stateIdentity(database);
-    this.recovery = new SqliteRecovery({ database, leases, timers, now, ttl });
+    this.recovery = new SqliteRecovery({ database, leases, timers, forget: (runId) => shared.forget(runId), now, ttl });
+  }
+
+  durable(): Promise<void> {
+    return this.view.durable();
   }
 
   now(): Promise<number> {

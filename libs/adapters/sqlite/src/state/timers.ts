@@ -31,7 +31,7 @@ export class SqliteTimers implements Timers {
   }
 
   remove(timer: DueTimer): Promise<void> {
-    return this.database.write(({ sql }) => {
+    return this.database.order(({ sql }) => {
       sql.run('DELETE FROM timer WHERE run_id = ? AND name = ? AND arm = ?', timer.runId, timer.name, timer.arm);
     });
   }

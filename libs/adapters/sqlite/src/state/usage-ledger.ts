@@ -1,7 +1,7 @@
 import { noUsage, type Usage } from '@conclave/contracts';
 import { dayOf, daysOf, isPaid, type AccountPeriod, type PaidCall, type UsageLedger } from '@conclave/ports';
-import type { Store } from '../database/database.js';
-import type { Sql } from '../database/sql.js';
+import type { Statements, Store, Tick } from '../database/database.js';
+import { Kept } from '../kept.js';
 import { storedName } from './stored-name.js';
 
 interface SumRow extends Omit<Usage, 'estimated'> {
@@ -25,6 +25,7 @@ export class SqliteUsageLedger implements UsageLedger {
   }
 
   async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
+    await this.database.committed();
     const days = daysOf(period);
     const [of, from, to] = [storedName(tenant), days[0]!, days.at(-1)!];
     const where = 'tenant = ? AND day BETWEEN ? AND ?';
@@ -43,32 +44,100 @@ export class SqliteUsageLedger implements UsageLedger {
   }
 }
 
-/** Part of a write: the call and the sums of its account, once for each attempt. */
-export function addPaid(sql: Sql, { runId, step, attempt, caller, usage, at }: PaidCall): void {
-  if (!isPaid(usage)) return;
-  const used = [usage.calls, usage.prompt, usage.completion, usage.reasoning, usage.cost, usage.estimated ? 1 : 0] as const;
-  const added = sql.run(
+interface Account {
+  readonly tenant: string;
+  readonly actor: string;
+}
+
+/** Runs whose account is kept. */
+const mostKept = 512;
+
+/** Adds calls to the ledger as parts of ordered writes: a row each at once, and the sums of their accounts once for all calls of a tick. */
+export class Accounts {
+  private readonly callers = new Kept<Account>(mostKept);
+  private owed: { readonly account: Account; readonly day: string; readonly used: Used }[] = [];
+
+  constructor(private readonly database: Store) {}
+
+  add({ sql, afterWrite }: Tick, call: PaidCall): void {
+    if (!isPaid(call.usage)) return;
+    const used = usedBy(call.usage);
+    if (!addCall(sql, call, used)) return;
+    const account = call.caller ?? this.callers.get(call.runId) ?? callerOf(sql, call.runId);
+    if (!account) return;
+    afterWrite(() => {
+      this.callers.set(call.runId, account);
+      this.owed.push({ account, day: dayOf(call.at), used });
+      this.database.beforeCommit(this, (statements) => this.write(statements));
+    });
+  }
+
+  private write(sql: Statements): void {
+    while (this.owed.length > 0) {
+      const { account, day } = this.owed[0]!;
+      const isSame = (one: (typeof this.owed)[number]): boolean =>
+        one.day === day && one.account.tenant === account.tenant && one.account.actor === account.actor;
+      charge(
+        sql,
+        account,
+        day,
+        this.owed
+          .filter(isSame)
+          .map(({ used }) => used)
+          .reduce(together),
+      );
+      // What is charged is not charged again when something behind it finds the disk full.
+      this.owed = this.owed.filter((one) => !isSame(one));
+    }
+  }
+}
+
+type Used = readonly [calls: number, prompt: number, completion: number, reasoning: number, cost: number, estimated: number];
+
+const usedBy = (usage: Usage): Used => [usage.calls, usage.prompt, usage.completion, usage.reasoning, usage.cost, usage.estimated ? 1 : 0];
+
+const together = (sum: Used, used: Used): Used => [
+  sum[0] + used[0],
+  sum[1] + used[1],
+  sum[2] + used[2],
+  sum[3] + used[3],
+  sum[4] + used[4],
+  Math.max(sum[5], used[5]),
+];
+
+/** Part of a write that nothing else counts in: the call and the sums of its account, once for each attempt. */
+export function addPaid(sql: Statements, call: PaidCall): void {
+  if (!isPaid(call.usage)) return;
+  const used = usedBy(call.usage);
+  if (!addCall(sql, call, used)) return;
+  const charged = call.caller ?? callerOf(sql, call.runId);
+  if (charged) charge(sql, charged, dayOf(call.at), used);
+}
+
+/** Whether it is the first time that this attempt is added. */
+const addCall = (sql: Statements, { runId, step, attempt, at }: PaidCall, used: Used): boolean =>
+  sql.run(
     `INSERT INTO usage_call (run_id, step, attempt, at, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     runId,
     step,
     attempt,
     at,
     ...used,
+  ) > 0;
+
+const callerOf = (sql: Statements, runId: string): Account | undefined =>
+  sql.get<{ tenant: string; actor: string }>('SELECT tenant, actor FROM run WHERE run_id = ? AND header IS NOT NULL', runId);
+
+const charge = (sql: Statements, { tenant, actor }: Account, day: string, used: Used): void =>
+  void sql.run(
+    `INSERT INTO usage_account (tenant, actor, day, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, prompt = prompt + excluded.prompt, completion = completion + excluded.completion,
+       reasoning = reasoning + excluded.reasoning, cost = cost + excluded.cost, estimated = max(estimated, excluded.estimated)`,
+    storedName(tenant),
+    storedName(actor),
+    day,
+    ...used,
   );
-  if (added === 0) return;
-  const charged =
-    caller ?? sql.get<{ tenant: string; actor: string }>('SELECT tenant, actor FROM run WHERE run_id = ? AND header IS NOT NULL', runId);
-  if (charged)
-    sql.run(
-      `INSERT INTO usage_account (tenant, actor, day, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, prompt = prompt + excluded.prompt, completion = completion + excluded.completion,
-         reasoning = reasoning + excluded.reasoning, cost = cost + excluded.cost, estimated = max(estimated, excluded.estimated)`,
-      storedName(charged.tenant),
-      storedName(charged.actor),
-      dayOf(at),
-      ...used,
-    );
-}
 
 function usageOf(row: SumRow | undefined): Usage {
   if (!row) return noUsage;

@@ -28,7 +28,8 @@ import {
   type VectorScope,
 } from '@conclave/ports';
 import type { Store } from '../database/database.js';
-import { bytesOf, type Sql } from '../database/sql.js';
+import { bytesOf } from '../database/sql.js';
+import type { Statements } from '../database/tick-writer.js';
 import { matchExpression } from '../search/match-expression.js';
 
 interface CollectionRow {
@@ -188,7 +189,7 @@ export class SqliteVectors implements Vectors {
   }
 
   /** Removes what is chosen at the moment of the write; gives whether there was anything. */
-  private remove({ tenant, collection }: VectorScope, choose: (sql: Sql, n: number) => readonly number[]): Promise<boolean> {
+  private remove({ tenant, collection }: VectorScope, choose: (sql: Statements, n: number) => readonly number[]): Promise<boolean> {
     return this.store.write(({ sql }) => {
       const row = rowOf(sql, { tenant, collection });
       const chosen = row ? choose(sql, row.n) : [];
@@ -228,7 +229,7 @@ export class SqliteVectors implements Vectors {
   }
 }
 
-const rowOf = (sql: Sql, { tenant, collection }: VectorScope): CollectionRow | undefined =>
+const rowOf = (sql: Statements, { tenant, collection }: VectorScope): CollectionRow | undefined =>
   sql.get<CollectionRow>('SELECT n, dimension FROM vector_collection WHERE tenant = ? AND name = ?', tenant, collection);
 
 const blobOf = (vector: Float32Array): Buffer => {
@@ -246,7 +247,7 @@ const metadataFrom = (json: string): VectorMetadata => JSON.parse(json) as Vecto
 
 /** Texts stand in JSON, because SQLite ends what it hands back at a NUL character. */
 function put(
-  sql: Sql,
+  sql: Statements,
   collection: number,
   { id, vector, text, metadata }: Omit<VectorRecord, 'vector'> & { readonly vector: Buffer },
 ): void {
@@ -270,7 +271,7 @@ function put(
     sql.run('INSERT INTO vector_field (collection, key, value, record) VALUES (?, ?, ?, ?)', collection, key, value, n);
 }
 
-function remove(sql: Sql, records: readonly number[]): void {
+function remove(sql: Statements, records: readonly number[]): void {
   for (const n of records) {
     sql.run('DELETE FROM vector_field WHERE record = ?', n);
     sql.run('DELETE FROM vector_text WHERE rowid = ?', n);
@@ -285,7 +286,7 @@ const matches = `SELECT field.record FROM json_each(?) AS wanted CROSS JOIN vect
    ON field.key = json_extract(wanted.value, '$[0]') AND field.value = json_extract(wanted.value, '$[1]')
  WHERE field.collection = ? GROUP BY field.record HAVING COUNT(*) = json_array_length(?)`;
 
-function matching(sql: Sql, collection: number, where: VectorMetadata, limit: number): readonly number[] {
+function matching(sql: Statements, collection: number, where: VectorMetadata, limit: number): readonly number[] {
   const wanted = JSON.stringify(metadataTexts(where));
   return sql.all<{ record: number }>(`${matches} LIMIT ?`, wanted, collection, wanted, limit).map(({ record }) => record);
 }
@@ -293,7 +294,7 @@ function matching(sql: Sql, collection: number, where: VectorMetadata, limit: nu
 const chunks = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / recordsPerWrite) }, (_, n) => all.slice(n * recordsPerWrite, (n + 1) * recordsPerWrite));
 
-const numbersOf = (sql: Sql, collection: number, ids: readonly string[]): readonly number[] =>
+const numbersOf = (sql: Statements, collection: number, ids: readonly string[]): readonly number[] =>
   [...new Set(ids)].flatMap(
     (id) => sql.get<{ n: number }>('SELECT n FROM vector_record WHERE collection = ? AND id = ?', collection, id)?.n ?? [],
   );
@@ -301,7 +302,7 @@ const numbersOf = (sql: Sql, collection: number, ids: readonly string[]): readon
 const ranking = `bm25(vector_text, ${fieldWeights.map((weight) => weight.toFixed(1)).join(', ')})`;
 
 function matchesOf(
-  sql: Sql,
+  sql: Statements,
   collection: number,
   { expression, limit, where }: { readonly expression: string; readonly limit: number; readonly where: VectorMetadata },
 ): TextAnswer['hits'] {
@@ -320,7 +321,11 @@ function matchesOf(
     .map(({ id, text, metadata, score }) => ({ id, text: JSON.parse(text) as string, metadata: metadataFrom(metadata), score }));
 }
 
-function nearest(sql: Sql, { n }: CollectionRow, { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>): VectorAnswer['hits'] {
+function nearest(
+  sql: Statements,
+  { n }: CollectionRow,
+  { vector, limit, where }: Required<Omit<VectorQuery, 'signal'>>,
+): VectorAnswer['hits'] {
   if (limit === 0) return [];
   const filter = Object.keys(where).length > 0;
   const wanted = JSON.stringify(metadataTexts(where));

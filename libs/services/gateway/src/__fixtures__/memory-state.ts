@@ -117,6 +117,7 @@ export class MemoryStores {
     usage: this.kept.usage,
     breakers: this.kept.breakers,
     identity: { read: unused('identity'), start: unused('identity') },
+    durable: () => Promise.resolve(),
     now: () => this.guarded(() => Date.now()),
     warnings: () => Promise.resolve([]),
     health: () => Promise.resolve(this.red),

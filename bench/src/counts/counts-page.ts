@@ -1,0 +1,41 @@
+import type { RunCounts } from './count-runs.js';
+
+interface CountLine {
+  readonly count: keyof RunCounts;
+  readonly text: string;
+  readonly target: number | null;
+  /** What is written down is rounded up to a multiple of this: ids and times differ in length from run to run. */
+  readonly step: number;
+}
+
+const lines: readonly CountLine[] = [
+  { count: 'transactions', text: 'SQLite transactions', target: 14, step: 1 },
+  { count: 'awaited', text: 'commits that somebody awaits', target: null, step: 1 },
+  { count: 'statements', text: 'SQLite statements, those that begin and end transactions among them', target: 200, step: 1 },
+  { count: 'bytes', text: 'bytes of all values added to the tables', target: 100_000, step: 500 },
+  { count: 'states', text: "times the store makes JSON of the run's state", target: null, step: 1 },
+  { count: 'checks', text: 'events checked against their schemas', target: null, step: 1 },
+];
+
+/** The table of counts as it stands in docs/. */
+export const countsPage = (counts: RunCounts): string => `# What a run costs, counted
+
+An agentic run of B2 on the embedded engine: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer; 13 model calls that answer
+at once. Of each count the least of several runs stands here, because a busy machine tears transactions apart. A test compares: a change
+that makes a run cost more fails until this table says so. Written by \`CONCLAVE_WRITE_COUNTS=1 npx jest bench/src/counts\`, compared
+by \`npx jest bench/src/counts\`.
+
+| A run of B2, embedded | Counted | Aimed at |
+|---|---|---|
+${lines.map(({ count, text, target, step }) => `| ${text} | ${Math.ceil(counts[count] / step) * step} | ${target ?? '–'} |`).join('\n')}
+`;
+
+/** Sentences about every count that is above what the page says. Throws for a page that lacks one. */
+export function above(page: string, counts: RunCounts): readonly string[] {
+  return lines.flatMap(({ count, text }) => {
+    const row = page.split('\n').find((line) => line.startsWith(`| ${text} |`));
+    if (!row) throw new Error(`The page says nothing of "${text}".`);
+    const recorded = Number(row.split('|')[2]);
+    return counts[count] > recorded ? [`${text}: ${counts[count]}, recorded ${recorded}`] : [];
+  });
+}

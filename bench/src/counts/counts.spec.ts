@@ -1,0 +1,23 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { workspaceRoot } from '@conclave/test-support/system';
+import { describe, expect, it } from '@jest/globals';
+import { countRuns } from './count-runs.js';
+import { above, countsPage } from './counts-page.js';
+
+const page = join(workspaceRoot, 'docs/counts.md');
+
+describe('what a run costs, counted', () => {
+  it('is no more than docs/counts.md says', async () => {
+    const { counts } = await countRuns(8);
+    if (process.env['CONCLAVE_WRITE_COUNTS']) writeFileSync(page, countsPage(counts));
+    expect(above(readFileSync(page, 'utf8'), counts)).toEqual([]);
+  }, 60_000);
+
+  it('is told where a single count is above the page', () => {
+    const counts = { transactions: 3, awaited: 2, statements: 40, bytes: 900, states: 1, checks: 5 };
+    expect(above(countsPage(counts), counts)).toEqual([]);
+    expect(above(countsPage(counts), { ...counts, statements: 41 })).toEqual([expect.stringContaining('41, recorded 40')]);
+    expect(() => above('', counts)).toThrow('says nothing');
+  });
+});

@@ -1,0 +1,30 @@
+import type { RawRecord } from '@conclave/ports';
+
+/** A record with its position. */
+export type LoggedRecord = RawRecord & { readonly seq: number };
+
+/** Records of a topic that are kept at most; a group that is further behind reads the table. */
+const mostKept = 256;
+
+/** The newest records of a topic, as they were appended. */
+export class NewestRecords {
+  private readonly records: LoggedRecord[] = [];
+
+  constructor(
+    /** Everything behind this position is kept. */
+    private from: number,
+  ) {}
+
+  add(record: LoggedRecord): void {
+    this.records.push(record);
+    while (this.records.length > mostKept) this.from = this.records.shift()!.seq;
+  }
+
+  /** Those behind `after`, up to a position; null where not all of them are kept. */
+  behind(after: number, upTo: number, limit: number): readonly LoggedRecord[] | null {
+    if (after < this.from) return null;
+    let first = this.records.length;
+    while (first > 0 && this.records[first - 1]!.seq > after) first -= 1;
+    return this.records.slice(first, first + limit).filter(({ seq }) => seq <= upTo);
+  }
+}

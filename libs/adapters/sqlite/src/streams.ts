@@ -1,0 +1,139 @@
+import { isTerminal, type StreamBody, type StreamEntry } from '@conclave/contracts';
+import { progressIn, type TaskProgress } from '@conclave/ports';
+import type { Statements, Store, Tick } from './database/database.js';
+import { Kept } from './kept.js';
+
+interface Pending {
+  readonly id: number;
+  readonly at: number;
+  /** JSON of the body. */
+  readonly body: string;
+}
+
+interface PartRow {
+  readonly last: number;
+  readonly at: number;
+  readonly bodies: string;
+}
+
+/** One stream as this process knows it: it is the only writer. */
+export interface KeptStream {
+  readonly runId: string;
+  /** Id of the first entry; 1 unless the store was rebuilt. */
+  first: number;
+  /** Id of the last entry, 0 where there is none. */
+  last: number;
+  endedAt: number | null;
+  readonly tasks: Map<string, TaskProgress>;
+  /** Ordered and not written yet. */
+  pending: Pending[];
+  /** There is a row of it. */
+  stored: boolean;
+}
+
+/** Streams that are kept; one more is read from the file when somebody asks for it. */
+const mostKept = 512;
+/** Rows of one statement at most. */
+const rowsAtOnce = 32;
+
+/** The last entry of a stream that others can see, and whether that is its end. */
+export const shownOf = ({ pending, last, endedAt }: KeptStream): { readonly last: number; readonly endedAt: number | null } =>
+  pending.length > 0 ? { last: pending[0]!.id - 1, endedAt: null } : { last, endedAt };
+
+/** All streams of a database, shared by its users. Entries of one tick and run become one row, written with the commit. */
+export class Streams {
+  private readonly kept = new Kept<KeptStream>(mostKept, ({ pending }) => pending.length > 0);
+  private readonly changed = new Set<KeptStream>();
+
+  constructor(private readonly database: Store) {}
+
+  of(runId: string): KeptStream {
+    return this.kept.get(runId) ?? this.kept.set(runId, this.load(runId));
+  }
+
+  /** Adds bodies as part of a write. */
+  add(tick: Tick, stream: KeptStream, bodies: readonly StreamBody[], at: number): void {
+    if (bodies.length === 0) return;
+    const texts = bodies.map((body) => JSON.stringify(body));
+    const ends = bodies.some(isTerminal);
+    tick.afterWrite(() => {
+      for (const body of texts) stream.pending.push({ id: (stream.last += 1), at, body });
+      if (ends) stream.endedAt ??= at;
+      this.changed.add(stream);
+      this.database.beforeCommit(this, (sql) => this.write(sql));
+    });
+  }
+
+  /** Entries behind `after` that are in the file. */
+  read(stream: KeptStream, after: number, limit: number): readonly StreamEntry[] {
+    if (after >= shownOf(stream).last) return [];
+    const rows = this.database.read((sql) =>
+      sql.all<PartRow>(
+        'SELECT last, at, bodies FROM stream_entry WHERE run_id = ? AND last > ? ORDER BY last LIMIT ?',
+        stream.runId,
+        after,
+        limit,
+      ),
+    );
+    return rows
+      .flatMap(entriesOf)
+      .filter(({ id }) => id > after)
+      .slice(0, limit);
+  }
+
+  forget(runId: string): void {
+    this.kept.forget(runId);
+  }
+
+  forgetAll(): void {
+    this.kept.forgetAll();
+  }
+
+  private load(runId: string): KeptStream {
+    return this.database.read((sql) => {
+      const row = sql.get<{ first: number; ended_at: number | null }>('SELECT first, ended_at FROM stream WHERE run_id = ?', runId);
+      const nothing = { runId, first: 1, last: 0, endedAt: null, tasks: new Map<string, TaskProgress>(), pending: [], stored: false };
+      if (!row) return nothing;
+      const parts = sql.all<PartRow>('SELECT last, at, bodies FROM stream_entry WHERE run_id = ? ORDER BY last', runId);
+      const tasks = progressIn(parts.flatMap(entriesOf));
+      const last = parts.at(-1)?.last ?? row.first - 1;
+      return { ...nothing, first: row.first, last, endedAt: row.ended_at, tasks, stored: true };
+    });
+  }
+
+  private write(sql: Statements): void {
+    const rows: [string, number, number, string][] = [];
+    for (const { runId, pending } of this.changed) {
+      for (const [index, { id, at, body }] of pending.entries()) {
+        const row = rows.at(-1);
+        if (index > 0 && row![2] === at) rows[rows.length - 1] = [runId, id, at, `${row![3]},${body}`];
+        else rows.push([runId, id, at, body]);
+      }
+    }
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      const some = rows.slice(from, from + rowsAtOnce);
+      sql.run(
+        `INSERT INTO stream_entry (run_id, last, at, bodies) VALUES ${some.map(() => '(?, ?, ?, ?)').join(', ')} ON CONFLICT DO NOTHING`,
+        ...some.flatMap(([runId, last, at, bodies]) => [runId, last, at, `[${bodies}]`]),
+      );
+    }
+    for (const stream of this.changed) {
+      const { runId, first, endedAt, stored } = stream;
+      if (!stored || endedAt !== null)
+        sql.run(
+          'INSERT INTO stream (run_id, first, ended_at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ended_at = coalesce(ended_at, excluded.ended_at)',
+          runId,
+          first,
+          endedAt,
+        );
+      stream.stored = true;
+      stream.pending = [];
+    }
+    this.changed.clear();
+  }
+}
+
+function entriesOf({ last, at, bodies }: PartRow): readonly StreamEntry[] {
+  const parts = JSON.parse(bodies) as readonly StreamBody[];
+  return parts.map((body, index): StreamEntry => ({ ...body, id: last - parts.length + 1 + index, at }));
+}

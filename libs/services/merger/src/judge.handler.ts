@@ -27,6 +27,7 @@ export class JudgeHandler {
       source: 'merger',
       signal: context.signal,
       capability: this.capabilities.get(task.data.capability) ?? null,
+      callsFirst: true,
     });
   }
 

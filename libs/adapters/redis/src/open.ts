@@ -29,6 +29,8 @@ export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls
   readonly keyPrefix?: string;
   /** How long what is over is kept, in milliseconds; `blobMs` defaults to the longest retention of a topic. */
   readonly ttl?: Partial<StoreTtl & { readonly blobMs: number }>;
+  /** Bytes that stored bodies may have together; default 1 GiB. */
+  readonly blobQuotaBytes?: number;
   /** Milliseconds an unanswered command waits before it fails; default 5,000. */
   readonly commandTimeoutMs?: number;
   readonly hooks?: CommitHooks;
@@ -48,6 +50,7 @@ export interface RedisState {
   close(): Promise<void>;
 }
 
+const defaultBlobQuota = 1024 ** 3;
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /**
@@ -107,7 +110,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   return {
     store,
     stream: new RedisRunStream(connection, keys, ttl),
-    blobs: new RedisBlobs(connection, keys, ttl.blobMs),
+    blobs: new RedisBlobs(connection, keys, ttl.blobMs, options.blobQuotaBytes ?? defaultBlobQuota),
     recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(keys.common, readClock, [], [])),
     close,
   };

@@ -13,7 +13,7 @@ export async function runBare(steps: CommitteeSteps, isShipped = false): Promise
     const evidence = facts;
     const first = await Promise.all(tasks.map((task) => steps.expert(task, round, evidence)));
     const second = isShipped
-      ? await Promise.all(first.map((one) => (steps.isUnsure(one) ? steps.expert(one.task, round, evidence, { tier: 't2' }) : one)))
+      ? await Promise.all(first.map(async (one) => (steps.isUnsure(one) ? steps.expert(one.task, round, evidence, { tier: 't2' }) : one)))
       : first;
     facts = [...facts, ...second.map(({ fact }) => fact)];
     heard = [...heard, ...second];

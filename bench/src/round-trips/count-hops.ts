@@ -20,7 +20,8 @@ const byTheClock = new Set([
   ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
   ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],
 ]);
-/** A report of load that goes out with the leases. */
+/** A report of load goes out with the leases, and a slot is kept for a while after its call. */
+const untimely = new Set(['acquire-slot', 'release-slot']);
 const loadChannel = /hint:load$/;
 
 /**
@@ -53,7 +54,9 @@ export async function countHops(redisUrl: string): Promise<readonly CountedHop[]
       marks += 1;
       const mark = `counted-${marks}`;
       const seen = await monitor.until(mark, () => state.hints.publish(mark, ''));
-      return seen.filter(({ name, first }) => !byTheClock.has(name) && !loadChannel.test(first)).map(({ name }) => name);
+      return seen
+        .filter(({ name, first }) => !byTheClock.has(name) && !untimely.has(name) && !loadChannel.test(first))
+        .map(({ name }) => name);
     };
     const run = async (): Promise<readonly CountedHop[]> => {
       const header = requestOf(nextRunId());

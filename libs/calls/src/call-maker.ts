@@ -6,6 +6,7 @@ import {
   isPaid,
   leaseRenewMs,
   leaseTtlMs,
+  type Begun,
   type CallHealth,
   type CallMessage,
   type CallOutcome,
@@ -22,7 +23,7 @@ import { CancelWatch } from './cancel-watch.js';
 import { throughOutages } from './outages.js';
 import { withinTime } from './within-time.js';
 import { healthOf, ProviderBreakers, type ProviderGate } from './provider-breaker.js';
-import { takeSlot } from './provider-slot.js';
+import { ProviderSlots } from './provider-slot.js';
 import { priced, spentBy, usageOf } from './usage.js';
 
 export interface CallMakerParts {
@@ -73,11 +74,13 @@ const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call 
 export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
   private readonly breakers: ProviderBreakers;
+  private readonly slots: ProviderSlots;
   private readonly closing = new AbortController();
 
   constructor(private readonly parts: CallMakerParts) {
     this.cancels = new CancelWatch(parts.state);
     this.breakers = new ProviderBreakers(parts);
+    this.slots = new ProviderSlots(parts);
     // Every call that waits for a store listens, and leaves when it goes on.
     setMaxListeners(Infinity, this.closing.signal);
   }
@@ -85,6 +88,7 @@ export class CallMaker implements Calls {
   /** Waits for no store any more: the process ends, and its lease with it. */
   async close(): Promise<void> {
     this.closing.abort();
+    await this.slots.close();
     await this.cancels.close();
   }
 
@@ -99,15 +103,14 @@ export class CallMaker implements Calls {
     };
     return this.journalled({ ...call, onBegun }, model, call.request, async (running) => {
       const { signal } = running;
-      const release = await takeSlot(this.parts, model, holder, { signal, deadline: call.deadline, look: () => gate.look() });
+      const giveBack = await this.slots.take(model, { signal, deadline: call.deadline, look: () => gate.look() });
       try {
         const now = await this.parts.state.now();
         if (now >= call.deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
         return await this.through(gate, call.deadline - now, () => this.bounded(call, messages, running, call.deadline - now));
       } finally {
-        // The call is paid, whatever becomes of its slot; one that cannot be given back expires by itself.
-        await release().catch((error: unknown) => this.parts.logger.warn('A slot was not given back.', { run: call.runId, error }));
+        giveBack();
       }
     });
   }
@@ -204,8 +207,17 @@ export class CallMaker implements Calls {
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
     const from = performance.now();
     const elapsed = (): number => Math.round(performance.now() - from);
-    // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
-    const begun = await throughOutages(() => state.journal.begin(beginning), this.closing.signal);
+    // Listens before it looks, which is where the step begins: a cancel in between is heard.
+    const watch = await this.cancels.open(call.afterRun ? [] : [call.runId, call.owner], call.signal);
+    let begun: Begun;
+    try {
+      // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
+      begun = await throughOutages(() => state.journal.begin({ ...beginning, flags: watch.flags }), this.closing.signal);
+    } catch (error) {
+      watch.stop();
+      throw error;
+    }
+    if (begun.kind !== 'begun') watch.stop();
     if (begun.kind === 'busy') return begun;
     if (begun.kind === 'done') return this.replay(call, step, begun.outcome, begun.attempt);
     const { attempt } = begun;
@@ -219,10 +231,9 @@ export class CallMaker implements Calls {
     let failure: FailureNote | null = null;
     let cancelled = false;
     let usage: Usage = noUsage;
-    let watch: Awaited<ReturnType<CancelWatch['watch']>> | null = null;
     try {
-      watch = await this.cancels.watch(call.afterRun ? [] : [call.runId, call.owner], call.signal);
-      if (watch.parked && !watch.cancelled()) {
+      await watch.look(begun.flagged);
+      if (watch.parked() && !watch.cancelled()) {
         // Nobody waits for the run at this moment: what it needs is asked for when somebody does.
         await throughOutages(() => state.journal.abandon(at), this.closing.signal);
         return { kind: 'busy', retryInMs: parkedRetryMs };
@@ -251,7 +262,7 @@ export class CallMaker implements Calls {
       usage = usageOf(reply, call.prices[name]);
     } catch (error) {
       if (error instanceof Overtaken) return { kind: 'busy', retryInMs: 250 };
-      cancelled = watch?.cancelled() ?? false;
+      cancelled = watch.cancelled();
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
         // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
@@ -267,7 +278,7 @@ export class CallMaker implements Calls {
         cancelled || !(error instanceof Failure) ? cancelledNote : { code: error.code, message: error.message, retriable: error.retriable };
       if (sent) usage = priced(spentBy(error, call.request.messages, arrived), call.prices[name]);
     } finally {
-      watch?.stop();
+      watch.stop();
     }
     await repeated;
     if (!isModel(name)) usage = noUsage;

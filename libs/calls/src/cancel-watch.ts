@@ -3,89 +3,117 @@ import { parkedFlag, type StateStore } from '@conclave/ports';
 /** How long a cancel may go unseen when its hint is lost. */
 const pollMs = 250;
 
+/** Watches whether one of some ids, a run's first, is cancelled. `stop` must be called when the work is over. */
+export interface Watch {
+  /** Aborts when one of the ids is found to be cancelled, or the outer signal aborts. */
+  readonly signal: AbortSignal;
+  /** What is looked for in the store: the ids, and the mark of a run that is parked. */
+  readonly flags: readonly string[];
+  /** Looks at the flags, or at what a look of somebody else has `found` since the watch was opened. Throws STORE_*. */
+  look(found?: readonly string[]): Promise<void>;
+  cancelled(): boolean;
+  /** Whether the run was parked at the last look. */
+  parked(): boolean;
+  stop(): void;
+}
+
+/** One of the watches of this process, as hints and polls reach it. */
+interface Watched {
+  readonly ids: readonly string[];
+  readonly flags: readonly string[];
+  saw(found: ReadonlySet<string>): void;
+}
+
 /**
  * Tells running calls that their run or task was cancelled. The flag in the state store is the truth;
- * the hint makes it quick, the poll makes it certain.
+ * the hint makes it quick, the poll makes it certain: one subscription and one poll for all calls of the process.
  */
 export class CancelWatch {
-  private readonly listeners = new Set<(id: string) => void>();
+  private readonly watches = new Set<Watched>();
   private subscription: Promise<() => Promise<void>> | null = null;
+  private poll: NodeJS.Timeout | null = null;
+  private asking = false;
 
-  constructor(private readonly state: StateStore) {}
+  constructor(private readonly state: { readonly runs: Pick<StateStore['runs'], 'cancelled'>; readonly hints: StateStore['hints'] }) {}
 
   /** Whether any of the ids is flagged, or its run is over. */
   async isCancelled(ids: readonly string[]): Promise<boolean> {
     return (await this.state.runs.cancelled(ids)).size > 0;
   }
 
-  /**
-   * A signal that aborts when one of the ids, a run's first, is cancelled or `outer` aborts. It has looked once when it is given out, so
-   * that nothing is begun that was cancelled before; `parked` is whether the run was parked then. `stop` must be called when the work is
-   * over. Throws STORE_*.
-   */
-  async watch(
-    ids: readonly string[],
-    outer: AbortSignal,
-  ): Promise<{ readonly signal: AbortSignal; readonly parked: boolean; readonly cancelled: () => boolean; stop(): void }> {
+  /** A watch that listens and has not looked yet. Throws STORE_*. */
+  async open(ids: readonly string[], outer: AbortSignal): Promise<Watch> {
     await this.subscribed();
     const controller = new AbortController();
     const flags = ids[0] === undefined ? [] : [...ids, parkedFlag(ids[0])];
     let cancelled = false;
     let parked = false;
-    let asking = false;
-    const look = async (): Promise<void> => {
-      if (asking || cancelled) return;
-      asking = true;
-      try {
-        const found = await this.state.runs.cancelled(flags);
-        parked = flags.length > 0 && found.has(flags.at(-1)!);
-        if (ids.some((id) => found.has(id))) {
-          cancelled = true;
-          controller.abort();
-        }
-      } finally {
-        asking = false;
-      }
+    const saw = (found: ReadonlySet<string>): void => {
+      parked = flags.length > 0 && found.has(flags.at(-1)!);
+      if (cancelled || !ids.some((id) => found.has(id))) return;
+      cancelled = true;
+      controller.abort();
     };
-    await look();
-    // A store that does not answer is no cancel: the call goes on, and its end will find the outage.
-    const lookQuietly = (): void => void look().catch(() => undefined);
-    const listener = (id: string): void => {
-      if (ids.includes(id)) lookQuietly();
-    };
+    const watched: Watched = { ids, flags, saw };
+    if (flags.length > 0) this.add(watched);
     const onOuter = (): void => controller.abort();
-    const timer = setInterval(lookQuietly, pollMs);
-    this.listeners.add(listener);
     if (outer.aborted) controller.abort();
     outer.addEventListener('abort', onOuter, { once: true });
     return {
       signal: controller.signal,
-      parked,
+      flags,
+      look: async (found) => saw(found ? new Set(found) : await this.state.runs.cancelled(flags)),
       cancelled: () => cancelled,
+      parked: () => parked,
       stop: () => {
-        clearInterval(timer);
-        this.listeners.delete(listener);
+        this.remove(watched);
         outer.removeEventListener('abort', onOuter);
       },
     };
-  }
-
-  /** A subscription that could not be made is tried again by the next watch. */
-  private async subscribed(): Promise<void> {
-    const subscription = (this.subscription ??= this.state.hints.subscribe('cancel', (id) => {
-      for (const listener of this.listeners) listener(id);
-    }));
-    try {
-      await subscription;
-    } catch (error) {
-      if (this.subscription === subscription) this.subscription = null;
-      throw error;
-    }
   }
 
   async close(): Promise<void> {
     const subscription = this.subscription;
     this.subscription = null;
     if (subscription) await (await subscription)();
+  }
+
+  private add(watched: Watched): void {
+    this.watches.add(watched);
+    this.poll ??= setInterval(() => {
+      if (this.asking) return;
+      this.asking = true;
+      void this.lookFor([...this.watches]).finally(() => (this.asking = false));
+    }, pollMs);
+  }
+
+  private remove(watched: Watched): void {
+    this.watches.delete(watched);
+    if (this.watches.size > 0 || !this.poll) return;
+    clearInterval(this.poll);
+    this.poll = null;
+  }
+
+  /** A store that does not answer is no cancel: the calls go on, and their ends will find the outage. */
+  private lookFor(watches: readonly Watched[]): Promise<void> {
+    if (watches.length === 0) return Promise.resolve();
+    return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(
+      (found) => watches.forEach((watched) => watched.saw(found)),
+      () => undefined,
+    );
+  }
+
+  /** A subscription that could not be made is tried again by the next watch. */
+  private async subscribed(): Promise<void> {
+    const subscription = (this.subscription ??= this.state.hints.subscribe(
+      'cancel',
+      (id) => void this.lookFor([...this.watches].filter(({ ids }) => ids.includes(id))),
+    ));
+    try {
+      await subscription;
+    } catch (error) {
+      if (this.subscription === subscription) this.subscription = null;
+      throw error;
+    }
   }
 }

@@ -1,50 +1,166 @@
 import { Failure } from '@conclave/contracts';
+import type { Logger } from '@conclave/platform';
 import { leaseRenewMs, leaseTtlMs, type Models, type StateStore } from '@conclave/ports';
 
 const pollMs = 250;
+/** Milliseconds that a process keeps a slot which none of its calls uses: the next call of a run often follows at once. */
+const idleMs = 500;
+/** Somebody waits for a slot of the provider that is named: whoever keeps one unused gives it back. */
+const wantedChannel = 'slot-wanted';
+
+export interface SlotParts {
+  readonly state: Pick<StateStore, 'leases' | 'hints' | 'now'>;
+  readonly models: Pick<Models, 'providers'>;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly processId: string;
+}
+
+/** A slot of this process. */
+interface Held {
+  readonly provider: string;
+  readonly holder: string;
+  readonly renewal: NodeJS.Timeout;
+  /** Set while no call uses it. */
+  idle: NodeJS.Timeout | null;
+}
+
+/** What a call does while it waits. */
+export interface Waiting {
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970 by the store's clock. */
+  readonly deadline: number;
+  /** Called between two looks at the slots; what it throws ends the waiting. */
+  look(): Promise<void>;
+}
 
 /**
- * Waits for one of a provider's call slots, shared by all processes. The lease is renewed while it is held.
- * `look` is called between two looks at the slots, and what it throws ends the waiting. Throws CALL_CANCELLED when the signal aborts first, CALL_TIMEOUT when the deadline (milliseconds by the store's clock) passes first.
+ * The call slots of providers, shared by all processes, as one of them takes them. A slot that is free again serves its next call without
+ * a word to the store, unless another process waits for one. Leases are renewed while they are held.
  */
-export async function takeSlot(
-  { state, models }: { readonly state: StateStore; readonly models: Models },
-  modelRef: string,
-  holder: string,
-  { signal, deadline, look }: { readonly signal: AbortSignal; readonly deadline: number; look(): Promise<void> },
-): Promise<() => Promise<void>> {
-  const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
-  const limit = (await models.providers()).find((known) => known.name === provider)?.maxConcurrency;
-  if (limit === undefined) return async () => undefined;
-  const slot = { name: provider, limit, holder, ttlMs: leaseTtlMs };
-  let wake: () => void = () => undefined;
-  const onHint = (): void => wake();
-  let unsubscribe: (() => Promise<void>) | null = null;
-  signal.addEventListener('abort', onHint);
-  try {
-    while (!(await state.leases.acquireSlot(slot))) {
-      unsubscribe ??= await state.hints.subscribe('slot', onHint);
-      if (!signal.aborted)
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, pollMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was still waiting for a slot of its provider.');
-      if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
-      await look();
-    }
-  } finally {
-    signal.removeEventListener('abort', onHint);
-    await unsubscribe?.();
+export class ProviderSlots {
+  private readonly unused = new Map<string, Held[]>();
+  private readonly wakes = new Map<string, Set<() => void>>();
+  /** When another process said last that it waits, by provider and the clock of this process. */
+  private readonly wanted = new Map<string, number>();
+  private hearing: Promise<(() => Promise<void>)[]> | null = null;
+  private readonly releases = new Set<Promise<void>>();
+  private taken = 0;
+
+  constructor(private readonly parts: SlotParts) {}
+
+  /**
+   * Takes a slot of the model's provider; the result gives it back. Throws CALL_CANCELLED when the signal aborts first, CALL_TIMEOUT when the
+   * deadline passes first.
+   */
+  async take(modelRef: string, waiting: Waiting): Promise<() => void> {
+    const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
+    const limit = (await this.parts.models.providers()).find((known) => known.name === provider)?.maxConcurrency;
+    if (limit === undefined) return () => undefined;
+    const held = this.takeUnused(provider) ?? (await this.lease(provider, limit, waiting));
+    return () => this.giveBack(held);
   }
-  // A renewal that fails is made up for by the next one; an expired slot only lets one more call through.
-  const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), leaseRenewMs);
-  return async () => {
+
+  /** Gives everything back that no call uses, and hears no more. */
+  async close(): Promise<void> {
+    for (const provider of this.unused.keys()) this.releaseUnused(provider);
+    await Promise.all(this.releases);
+    const hearing = this.hearing;
+    this.hearing = null;
+    for (const stop of (await hearing) ?? []) await stop();
+  }
+
+  private async lease(provider: string, limit: number, { signal, deadline, look }: Waiting): Promise<Held> {
+    const { state, processId } = this.parts;
+    this.taken += 1;
+    const holder = `${processId}/slot/${this.taken}`;
+    const slot = { name: provider, limit, holder, ttlMs: leaseTtlMs };
+    await this.heard();
+    let wake: () => void = () => undefined;
+    const onChange = (): void => wake();
+    const wakes = this.wakes.get(provider) ?? new Set();
+    this.wakes.set(provider, wakes.add(onChange));
+    signal.addEventListener('abort', onChange);
+    try {
+      while (!(await state.leases.acquireSlot(slot))) {
+        await state.hints.publish(wantedChannel, JSON.stringify({ provider, by: processId }));
+        if (!signal.aborted)
+          await new Promise<void>((resolve) => {
+            const timer = setTimeout(resolve, pollMs);
+            wake = () => {
+              clearTimeout(timer);
+              resolve();
+            };
+          });
+        if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was still waiting for a slot of its provider.');
+        if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its time was over before a slot of its provider was free.');
+        await look();
+        const freed = this.takeUnused(provider);
+        if (freed) return freed;
+      }
+    } finally {
+      signal.removeEventListener('abort', onChange);
+      wakes.delete(onChange);
+    }
+    // A renewal that fails is made up for by the next one; an expired slot only lets one more call through.
+    const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), leaseRenewMs);
+    return { provider, holder, renewal, idle: null };
+  }
+
+  private takeUnused(provider: string): Held | undefined {
+    const held = this.unused.get(provider)?.pop();
+    if (held?.idle) clearTimeout(held.idle);
+    if (held) held.idle = null;
+    return held;
+  }
+
+  private giveBack(held: Held): void {
+    const { provider } = held;
+    // Whoever waits elsewhere comes before our own next call, or it might wait for ever.
+    if (performance.now() - (this.wanted.get(provider) ?? -Infinity) < 2 * pollMs) return this.release(held);
+    held.idle = setTimeout(() => {
+      this.unused.set(
+        provider,
+        (this.unused.get(provider) ?? []).filter((other) => other !== held),
+      );
+      this.release(held);
+    }, idleMs).unref();
+    this.unused.set(provider, [...(this.unused.get(provider) ?? []), held]);
+    for (const wake of this.wakes.get(provider) ?? []) wake();
+  }
+
+  private releaseUnused(provider: string): void {
+    for (let held = this.takeUnused(provider); held; held = this.takeUnused(provider)) this.release(held);
+  }
+
+  /** The store tells who waits. A slot that cannot be given back expires by itself. */
+  private release({ provider, holder, renewal }: Held): void {
     clearInterval(renewal);
-    await state.leases.releaseSlot({ name: provider, holder });
-    await state.hints.publish('slot', provider);
-  };
+    const { state, logger } = this.parts;
+    const released = (async () => state.leases.releaseSlot({ name: provider, holder }))().catch((error: unknown) =>
+      logger.warn('A slot was not given back.', { provider, error }),
+    );
+    this.releases.add(released);
+    void released.finally(() => this.releases.delete(released));
+  }
+
+  /** Resolves once this process hears of slots that are free and of processes that wait; tried again by the next one where it failed. */
+  private async heard(): Promise<void> {
+    const { hints } = this.parts.state;
+    const hearing = (this.hearing ??= Promise.all([
+      hints.subscribe('slot', (provider) => this.wakes.get(provider)?.forEach((wake) => wake())),
+      hints.subscribe(wantedChannel, (text) => this.onWanted(JSON.parse(text) as { provider: string; by: string })),
+    ]));
+    try {
+      await hearing;
+    } catch (error) {
+      if (this.hearing === hearing) this.hearing = null;
+      throw error;
+    }
+  }
+
+  private onWanted({ provider, by }: { readonly provider: string; readonly by: string }): void {
+    if (by === this.parts.processId) return;
+    this.wanted.set(provider, performance.now());
+    this.releaseUnused(provider);
+  }
 }

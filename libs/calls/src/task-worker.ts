@@ -73,7 +73,15 @@ export function resultOf(
  */
 export async function workOn(
   task: TaskDispatched,
-  parts: { state: WorkState; cancels: Calls['cancels']; source: Service; signal: AbortSignal; capability: Capability | null },
+  parts: {
+    state: WorkState;
+    cancels: Calls['cancels'];
+    source: Service;
+    signal: AbortSignal;
+    capability: Capability | null;
+    /** The capability does nothing before its first journalled call, which looks itself whether it is still wanted. */
+    callsFirst: boolean;
+  },
 ): Promise<HandlerOutcome> {
   const { state, source } = parts;
   const { taskId, capability, startBy, timeoutS } = task.data;
@@ -85,8 +93,7 @@ export async function workOn(
       }),
     ];
   const now = await state.now();
-  const started = await state.journal.started(taskId);
-  if (!started) {
+  if (!(parts.callsFirst && now <= startBy) && !(await state.journal.started(taskId))) {
     if (await parts.cancels.isCancelled([task.runId, taskId]))
       return [resultOf(task, source, { status: 'cancelled', failure: note('CALL_CANCELLED', 'The task was cancelled before it began.') })];
     if (now > startBy)

@@ -29,6 +29,7 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep, o
       url: withLogin(redis.url, loaded.secrets.redis),
       ...(tls ? { tls: tls === true ? {} : tls } : {}),
       cluster: redis.cluster,
+      blobQuotaBytes: redis.blob_quota_mb * 1024 * 1024,
       processId,
       keyPrefix: redis.key_prefix,
       ttl: { retentionMs: keptMs },

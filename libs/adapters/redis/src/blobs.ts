@@ -3,19 +3,30 @@ import { Failure } from '@conclave/contracts';
 import type { BlobRef, Blobs } from '@conclave/ports';
 import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
+import { takeRoom } from './scripts/blobs.js';
+
+const mebibyte = 1024 * 1024;
 
 const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 
-/** Bodies under their hash. Each put begins their time anew. */
+/** Bodies under their hash. Each put begins their time anew. Together they have a quota, so that bodies never take the room of runs. */
 export class RedisBlobs implements Blobs {
   constructor(
     private readonly connection: Connection,
     private readonly keys: Keys,
     private readonly ttlMs: number,
+    private readonly quotaBytes: number,
   ) {}
 
   async put(body: Buffer): Promise<BlobRef> {
     const ref = { sha256: hashOf(body), bytes: body.byteLength };
+    const { connection, keys } = this;
+    const parameters = [`${ref.sha256}:${ref.bytes}`, ref.bytes, this.ttlMs, this.quotaBytes];
+    if ((await connection.run(keys.common, takeRoom, [keys.bodies, keys.bodyBytes], parameters)) === 0)
+      throw new Failure(
+        'STORE_FULL',
+        `Stored bodies have reached their ${Math.floor(this.quotaBytes / mebibyte)} MB (\`stores.redis.blob_quota_mb\`).`,
+      );
     await this.connection.send('put blob', (redis) => redis.set(this.keys.blob(ref.sha256), body, 'PX', this.ttlMs));
     return ref;
   }

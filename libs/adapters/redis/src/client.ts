@@ -1,5 +1,16 @@
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { ConnectionSettings } from './connection.js';
+
+export interface ConnectionSettings {
+  /** `redis://` or `rediss://`, with credentials and database number where needed. */
+  readonly url: string;
+  /** Certificates and names for TLS; TLS is used when this or `rediss://` is given. */
+  readonly tls?: ConnectionOptions;
+  /** The address is of a node of a Redis Cluster; the others are found through it. Default false. */
+  readonly cluster?: boolean;
+  /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
+  readonly commandTimeoutMs: number;
+}
 
 /** Milliseconds before the n-th attempt to connect again, with jitter. */
 const retryDelay = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000) * (0.5 + Math.random() / 2);

@@ -1,23 +1,11 @@
-import type { ConnectionOptions } from 'node:tls';
 import { Failure } from '@conclave/contracts';
 import type { StoreMark } from '@conclave/ports';
 import type { Cluster, Redis } from 'ioredis';
-import { openClient } from './client.js';
+import { openClient, type ConnectionSettings } from './client.js';
 import type { Bucket, Keys } from './keys.js';
 import type { Script } from './scripts/script.js';
 import { StoreClock } from './store-clock.js';
 import { storeFailure } from './store-failure.js';
-
-export interface ConnectionSettings {
-  /** `redis://` or `rediss://`, with credentials and database number where needed. */
-  readonly url: string;
-  /** Certificates and names for TLS; TLS is used when this or `rediss://` is given. */
-  readonly tls?: ConnectionOptions;
-  /** The address is of a node of a Redis Cluster; the others are found through it. Default false. */
-  readonly cluster?: boolean;
-  /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
-  readonly commandTimeoutMs: number;
-}
 
 /** Shortest time a command takes to fail while the connection is lost, in milliseconds. */
 const lostPauseMs = 50;

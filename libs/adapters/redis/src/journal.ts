@@ -29,18 +29,21 @@ export class RedisJournal implements Journal {
     private readonly ttl: StoreTtl,
   ) {}
 
-  async begin({ runId, step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<Begun> {
-    const { at, journal, started, run } = this.keys.of(runId);
+  async begin({ runId, step, nonce, owner, flags = [] }: Parameters<Journal['begin']>[0]): Promise<Begun> {
+    const { at, journal, started, run, cancelled } = this.keys.of(runId);
     // Leases lie elsewhere: whether an earlier owner lives is asked for where there is one, and the step is then begun in its place.
     for (let dead = ''; ;) {
       const reply = await this.connection.run(
         at,
         beginStep,
-        [journal, started, run],
-        [step, nonce, owner, dead, this.ttl.retentionMs, ...above(step)],
+        [journal, started, run, cancelled],
+        [step, nonce, owner, dead, this.ttl.retentionMs, flags.length, ...flags, ...above(step)],
       );
       if (reply[0] === 'done') return { kind: 'done', outcome: JSON.parse(reply[1]) as CallOutcome, attempt: reply[2] };
-      if (reply[0] === 'begun') return { kind: 'begun', attempt: reply[1], repeated: reply[2] === '1' };
+      if (reply[0] === 'begun') {
+        const [, attempt, repeated, ...flagged] = reply;
+        return { kind: 'begun', attempt, repeated: repeated === '1', ...(flags.length > 0 ? { flagged } : {}) };
+      }
       const leftMs = await this.leases.leftOf(reply[1]);
       if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, busyRetryMs) };
       dead = reply[1];

@@ -72,6 +72,9 @@ export class Keys {
   readonly beforeClass: string;
   /** Runs that have taken a place among the open ones, by when. One that has ended keeps its place until somebody needs it. */
   readonly places: string;
+  /** Stored bodies by when they expire, and how many bytes they have together. */
+  readonly bodies: string;
+  readonly bodyBytes: string;
   /** Every setting's name and version. */
   readonly settings: string;
   /** The mark of a store of before buckets, which is not read. */
@@ -85,6 +88,8 @@ export class Keys {
     this.leaseClasses = common('leases:classes');
     this.beforeClass = common('class:');
     this.places = common('places');
+    this.bodies = common('blobs');
+    this.bodyBytes = common('blobs:bytes');
     this.settings = common('settings');
     this.formerIdentity = `${prefix}identity`;
   }

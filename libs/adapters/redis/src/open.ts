@@ -4,7 +4,8 @@ import { RedisBlobs } from './blobs.js';
 import { RedisBreakers } from './breakers.js';
 import { RedisCaches } from './caches.js';
 import type { CommitHooks } from './commit.js';
-import { Connection, type ConnectionSettings } from './connection.js';
+import type { ConnectionSettings } from './client.js';
+import { Connection } from './connection.js';
 import { RedisDeliveries } from './deliveries.js';
 import { RedisHints } from './hints.js';
 import { RedisJournal } from './journal.js';
@@ -29,6 +30,8 @@ export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls
   readonly keyPrefix?: string;
   /** How long what is over is kept, in milliseconds; `blobMs` defaults to the longest retention of a topic. */
   readonly ttl?: Partial<StoreTtl & { readonly blobMs: number }>;
+  /** Bytes that stored bodies may have together; default 1 GiB. */
+  readonly blobQuotaBytes?: number;
   /** Milliseconds an unanswered command waits before it fails; default 5,000. */
   readonly commandTimeoutMs?: number;
   readonly hooks?: CommitHooks;
@@ -48,6 +51,7 @@ export interface RedisState {
   close(): Promise<void>;
 }
 
+const defaultBlobQuota = 1024 ** 3;
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /**
@@ -108,7 +112,7 @@ export async function openRedisState(options: RedisStateOptions): Promise<RedisS
   return {
     store,
     stream: new RedisRunStream(connection, keys, ttl),
-    blobs: new RedisBlobs(connection, keys, ttl.blobMs),
+    blobs: new RedisBlobs(connection, keys, ttl.blobMs, options.blobQuotaBytes ?? defaultBlobQuota),
     recovery: new RedisRecovery(connection, keys, ttl, () => connection.runUnguarded(keys.common, readClock, [], [])),
     close,
   };

@@ -53,6 +53,7 @@ export const RedisSettings = z.strictObject({
   user_env: EnvName.optional().describe('environment variable that holds the user'),
   password_env: EnvName.optional().describe('environment variable that holds the password'),
   cluster: z.boolean().default(false).describe('the address is of a node of a Redis Cluster, which tells of the others'),
+  blob_quota_mb: z.int().min(1).max(1_000_000).default(1_024).describe('MB that bodies above 64 KB may take together'),
   key_prefix: z.string().max(100).default('conclave:').describe('put before every key'),
 });
 

@@ -1,5 +1,6 @@
 import { callStep, taskId } from '@conclave/contracts';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { counting, ending, nthInput, type Tally } from './__fixtures__/samples.js';
 import { newName, newRunId, pass, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
 import { busyRetryMs } from './limits.js';
 import type { CallOutcome } from './state.js';
@@ -29,6 +30,19 @@ export function describeJournal({ open }: StoreHarness): void {
     };
     const begin = (owner: string, nonce = newName('nonce')) => under.store.journal.begin({ runId, step, nonce, owner });
     const finish = (attempt: number, outcome: CallOutcome) => under.store.journal.finish({ runId, step, attempt }, outcome);
+
+    it('tells of the flags that stood when a step is begun, where it looks at all, and all of them once the run is over', async () => {
+      const flags = [runId, task, `${task}0`];
+      const flagged = async (nonce: string) => {
+        const begun = await under.store.journal.begin({ runId, step: `${task}/call/${nonce}`, nonce, owner: await process(), flags });
+        return begun.kind === 'begun' ? begun.flagged : begun.kind;
+      };
+      await under.store.runs.cancel(task);
+      expect([undefined, [task]]).toContainEqual(await flagged('1'));
+      const event = nthInput(runId, 1);
+      await under.store.runs.commit<Tally>(event, counting(event, ending));
+      expect([undefined, flags]).toContainEqual(await flagged('2'));
+    });
 
     it('lets the first one begin, and gives everybody the reply once it is finished', async () => {
       const owner = await process();

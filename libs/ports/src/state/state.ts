@@ -162,7 +162,13 @@ export type CallOutcome =
 export type Begun =
   | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
   | { readonly kind: 'busy'; readonly retryInMs: number }
-  | { readonly kind: 'begun'; readonly attempt: number; readonly repeated: boolean };
+  | {
+      readonly kind: 'begun';
+      readonly attempt: number;
+      readonly repeated: boolean;
+      /** Those of the flags that stood when the step was begun, as `Runs.cancelled` finds them; absent where the store did not look. */
+      readonly flagged?: readonly string[];
+    };
 
 /** An attempt of a step. */
 export interface JournalCall {
@@ -182,7 +188,14 @@ export interface Journal {
    * `done`: the stored outcome. `busy`: another living process is at it. `begun`: go on, as attempt n (from 1);
    * `repeated` when an earlier attempt was begun and its owner died. The same nonce gets the same answer again.
    */
-  begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun>;
+  begin(call: {
+    readonly runId: string;
+    readonly step: string;
+    readonly nonce: string;
+    readonly owner: string;
+    /** Ids of this run to look for among the cancel flags on the way. */
+    readonly flags?: readonly string[];
+  }): Promise<Begun>;
   /** Counts an attempt that follows a death, when it is made; once each. */
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
   /** How many of them there were since the store began, by purpose. Outlives every process. */

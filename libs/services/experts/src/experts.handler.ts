@@ -106,8 +106,11 @@ export class ExpertsHandler {
 
   @EventPattern('TaskDispatched')
   onTask(@Payload() task: TaskDispatched, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
-    const capability = this.capabilities.get(task.data.capability.split('.')[0]!) ?? null;
-    return workOn(task, { state: this.state, cancels: this.maker.cancels, source: 'experts', signal: context.signal, capability });
+    const [name] = task.data.capability.split('.') as [string];
+    const capability = this.capabilities.get(name) ?? null;
+    const { state, maker } = this;
+    const callsFirst = name === 'expert';
+    return workOn(task, { state, cancels: maker.cancels, source: 'experts', signal: context.signal, capability, callsFirst });
   }
 
   @EventPattern('dead:TaskDispatched')

@@ -79,7 +79,14 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
   const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, withinMs);
   const ask = async (asked: Asked = {}) => {
     const signal = new AbortController().signal;
-    const outcome = await workOn(dispatched(asked), { state, cancels: maker.cancels, source: 'experts', signal, capability });
+    const outcome = await workOn(dispatched(asked), {
+      state,
+      cancels: maker.cancels,
+      source: 'experts',
+      signal,
+      capability,
+      callsFirst: false,
+    });
     const [result, ...records] = outcome as readonly [ResultReady, ...Event[]];
     const output = result.data.output as { kind: 'evidence'; facts: readonly Fact[]; notes: readonly string[] };
     return {

@@ -25,6 +25,7 @@ export class JudgeHandler {
       source: 'merger',
       signal: context.signal,
       capability: this.capabilityOf(task),
+      callsFirst: true,
     });
   }
 

@@ -61,7 +61,7 @@ for _, owner in ipairs(redis.call('SMEMBERS', attachers)) do
       fresh = fresh + 1
     end
   end
-  if isDead and redis.call('SCARD', attachedBy) == 0 then redis.call('SREM', attachers, owner) end
+  if redis.call('SCARD', attachedBy) == 0 then redis.call('SREM', attachers, owner) end
 end
 for _, runId in ipairs(redis.call('ZRANGE', parked, 0, -1)) do
   if not isAbandoned(runId) then

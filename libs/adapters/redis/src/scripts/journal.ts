@@ -2,7 +2,7 @@ import { script } from './script.js';
 import { payOnce } from './usage.js';
 
 /** `held`: by this process, which may live. */
-export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string];
+export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string, ...string[]];
 
 /**
  * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned one keeps its attempt and has no owner.
@@ -12,26 +12,33 @@ export type BeginReply = ['done', string, number] | ['held', string] | ['begun',
 export const beginStep = script<BeginReply>(
   'begin-step',
   `
-local journal, started, run = KEYS[2], KEYS[3], KEYS[4]
-local step, nonce, owner, dead, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local journal, started, run, cancelled = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local step, nonce, owner, dead, ttl, flags = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8])
 local function field(name) return name .. ':' .. step end
+local function begun(attempt, repeated)
+  local found, over = { 'begun', attempt, repeated }, redis.call('HGET', run, 'terminal') == '1'
+  for n = 9, 8 + flags do
+    if over or redis.call('SISMEMBER', cancelled, ARGV[n]) == 1 then found[#found + 1] = ARGV[n] end
+  end
+  return found
+end
 local held = redis.call('HMGET', journal, field('attempt'), field('nonce'), field('owner'), field('repeated'), field('outcome'), 'base')
 local attempt, repeated = tonumber(held[1]) or 0, held[4] or '0'
 if held[5] then
   keep(run, journal, ttl)
   return { 'done', held[5], attempt }
 end
-if held[2] == nonce then return { 'begun', attempt, repeated } end
+if held[2] == nonce then return begun(attempt, repeated) end
 if held[3] and held[3] ~= '' then
   if held[3] ~= dead then return { 'held', held[3] } end
   repeated = '1'
 end
 attempt = math.max(attempt, tonumber(held[6] or 0)) + 1
 redis.call('HSET', journal, field('attempt'), attempt, field('nonce'), nonce, field('owner'), owner, field('repeated'), repeated)
-for n = 8, #ARGV do redis.call('SADD', started, ARGV[n]) end
+for n = 9 + flags, #ARGV do redis.call('SADD', started, ARGV[n]) end
 keep(run, journal, ttl)
 keep(run, started, ttl)
-return { 'begun', attempt, repeated }
+return begun(attempt, repeated)
 `,
 );
 

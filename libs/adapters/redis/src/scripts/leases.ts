@@ -70,6 +70,8 @@ local slots, holder, limit, ttl = KEYS[2], ARGV[3], tonumber(ARGV[4]), tonumber(
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', text(now))
 if not redis.call('ZSCORE', slots, holder) and redis.call('ZCARD', slots) >= limit then return 0 end
 redis.call('ZADD', slots, text(now + ttl), holder)
+-- Each slot is renewed for as long as any other, so the last one's time is the time of all.
+redis.call('PEXPIRE', slots, text(math.max(ttl, redis.call('PTTL', slots))))
 return 1
 `,
 );

@@ -10,6 +10,9 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { RunDirectory } from '../runs/run-directory.js';
 
+/** Milliseconds for which it is known who rated an answer: longer than any run is kept, without which nothing can be rated. */
+const ratedMs = 400 * 24 * 60 * 60 * 1000;
+
 /** Ratings of answers, each once. */
 @Controller('v1/feedback')
 export class FeedbackController {
@@ -39,7 +42,7 @@ export class FeedbackController {
     const holder = createHash('sha256')
       .update(JSON.stringify([rating, correction]))
       .digest('hex');
-    const claim = await this.state.once.claim({ tenant: caller.tenant, name: `feedback/${runId}`, holder, ttlMs: null });
+    const claim = await this.state.once.claim({ tenant: caller.tenant, name: `feedback/${runId}`, holder, ttlMs: ratedMs });
     if (!claim.mine) throw new Failure('FEEDBACK_GIVEN');
     await this.log.publish(await this.eventsOf(header, rating, correction));
     this.options.logger.info('answer rated', { run: runId, rating, correction: correction !== '' });

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { MemoryStores, systemClock } from '@conclave/ports';
+import { silentLogger } from '@conclave/platform';
+import { ProviderSlots } from './provider-slot.js';
+
+describe('the slots of a provider', () => {
+  let stores: MemoryStores;
+  let asked: string[];
+  const opened: ProviderSlots[] = [];
+  beforeEach(() => {
+    stores = new MemoryStores({ clock: systemClock });
+    asked = [];
+  });
+  afterEach(() => Promise.all(opened.splice(0).map((slots) => slots.close())));
+
+  const process = (processId: string, maxConcurrency: number): ProviderSlots => {
+    const { state: whole } = stores.connect(processId);
+    const { leases } = whole;
+    const noting: Pick<typeof leases, 'acquireSlot' | 'releaseSlot'> = {
+      acquireSlot: (slot) => (asked.push(`${processId} takes`), leases.acquireSlot(slot)),
+      releaseSlot: (slot) => (asked.push(`${processId} gives back`), leases.releaseSlot(slot)),
+    };
+    const models = {
+      providers: async () => [{ name: 'p', reachable: true, local: true, paid: false, note: '', maxConcurrency }],
+    };
+    const state = { leases: Object.assign(Object.create(leases) as typeof leases, noting), hints: whole.hints, now: () => whole.now() };
+    const slots = new ProviderSlots({ state, models, logger: silentLogger, processId });
+    opened.push(slots);
+    return slots;
+  };
+  const take = (slots: ProviderSlots, signal = new AbortController().signal) =>
+    slots.take('m@p', { signal, deadline: Number.MAX_SAFE_INTEGER, look: async () => undefined });
+
+  it('serve the next call of the process that holds one without a word to the store, and no more calls at once than there are', async () => {
+    const slots = process('one', 2);
+    for (let n = 0; n < 3; n += 1) (await take(slots))();
+    expect(asked).toEqual(['one takes']);
+    const both = await Promise.all([take(slots), take(slots)]);
+    const third = take(slots);
+    expect(asked).toEqual(['one takes', 'one takes']);
+    both[0]!();
+    (await third)();
+    expect(asked.filter((what) => what === 'one gives back')).toEqual([]);
+  });
+
+  it("are given back at once where another process waits, and before the next call of one's own", async () => {
+    const [one, two] = [process('one', 1), process('two', 1)];
+    (await take(one))();
+    const ofTwo = await take(two);
+    expect(asked).toContain('one gives back');
+    const ofOne = take(one);
+    while (!asked.slice(-2).includes('one takes')) await new Promise((resolve) => setImmediate(resolve));
+    ofTwo();
+    (await ofOne)();
+  });
+
+  it('are given back when nothing uses them for a while, and when the process closes', async () => {
+    const slots = process('one', 1);
+    (await take(slots))();
+    const end = performance.now() + 5_000;
+    while (!asked.includes('one gives back') && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+    (await take(slots))();
+    await slots.close();
+    expect(asked).toEqual(['one takes', 'one gives back', 'one takes', 'one gives back']);
+  });
+});

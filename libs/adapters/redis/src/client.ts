@@ -1,4 +1,4 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Redis, type Cluster, type RedisOptions } from 'ioredis';
 import type { ConnectionSettings } from './connection.js';
 
 /** Milliseconds before the n-th attempt to connect again, with jitter. */
@@ -9,7 +9,8 @@ export function openClient(settings: ConnectionSettings): Redis | Cluster {
   const options = clientOptions(settings);
   if (!settings.cluster) return new Redis(settings.url, options);
   const { hostname, port, protocol, username, password } = new URL(settings.url);
-  return new Cluster([{ host: hostname, port: Number(port || 6379) }], {
+  // By way of the class, because a bundle finds no other name of it.
+  return new Redis.Cluster([{ host: hostname, port: Number(port || 6379) }], {
     redisOptions: {
       ...options,
       ...(username ? { username: decodeURIComponent(username) } : {}),

@@ -42,7 +42,8 @@ export class ProviderSlots {
   private readonly wakes = new Map<string, Set<() => void>>();
   /** When another process said last that it waits, by provider and the clock of this process. */
   private readonly wanted = new Map<string, number>();
-  private hearing: Promise<(() => Promise<void>)[]> | null = null;
+  /** Subscriptions by channel. */
+  private readonly hearing = new Map<string, Promise<() => Promise<void>>>();
   private readonly releases = new Set<Promise<void>>();
   private taken = 0;
 
@@ -64,9 +65,10 @@ export class ProviderSlots {
   async close(): Promise<void> {
     for (const provider of this.unused.keys()) this.releaseUnused(provider);
     await Promise.all(this.releases);
-    const hearing = this.hearing;
-    this.hearing = null;
-    for (const stop of (await hearing) ?? []) await stop();
+    const hearing = [...this.hearing.values()];
+    this.hearing.clear();
+    // One that could not be made was told to whoever asked for it.
+    for (const one of await Promise.allSettled(hearing)) if (one.status === 'fulfilled') await one.value();
   }
 
   private async lease(provider: string, limit: number, { signal, deadline, look }: Waiting): Promise<Held> {
@@ -143,17 +145,20 @@ export class ProviderSlots {
     void released.finally(() => this.releases.delete(released));
   }
 
-  /** Resolves once this process hears of slots that are free and of processes that wait; tried again by the next one where it failed. */
+  /** Resolves once this process hears of slots that are free and of processes that wait. */
   private async heard(): Promise<void> {
-    const { hints } = this.parts.state;
-    const hearing = (this.hearing ??= Promise.all([
-      hints.subscribe('slot', (provider) => this.wakes.get(provider)?.forEach((wake) => wake())),
-      hints.subscribe(wantedChannel, (text) => this.onWanted(JSON.parse(text) as { provider: string; by: string })),
-    ]));
+    await this.hear('slot', (provider) => this.wakes.get(provider)?.forEach((wake) => wake()));
+    await this.hear(wantedChannel, (text) => this.onWanted(JSON.parse(text) as { provider: string; by: string }));
+  }
+
+  /** A subscription that could not be made is tried again by the next one who needs it. */
+  private async hear(channel: string, listener: (payload: string) => void): Promise<void> {
+    const hearing = this.hearing.get(channel) ?? this.parts.state.hints.subscribe(channel, listener);
+    this.hearing.set(channel, hearing);
     try {
       await hearing;
     } catch (error) {
-      if (this.hearing === hearing) this.hearing = null;
+      if (this.hearing.get(channel) === hearing) this.hearing.delete(channel);
       throw error;
     }
   }

@@ -7,7 +7,7 @@ import { describePortsOn } from './__fixtures__/suites-on.js';
 import { openRedisState } from './open.js';
 
 // Real servers on a busy machine, and sums over all buckets.
-jest.setTimeout(60_000);
+jest.setTimeout(180_000);
 
 let cluster: PrivateCluster;
 beforeAll(async () => {

@@ -1,4 +1,3 @@
-import { Cluster } from 'ioredis';
 import type { Connection } from './connection.js';
 
 /** Settings of the server that our promises stand on, and what is lost with any other value. */
@@ -28,7 +27,7 @@ export async function redisWarnings(connection: Connection): Promise<readonly st
 async function configured(connection: Connection, name: string, wanted: string): Promise<string | null> {
   try {
     const reply = await connection.send(`config get ${name}`, async (redis) => {
-      const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
+      const servers = 'nodes' in redis ? redis.nodes('master') : [redis];
       return Promise.all(servers.map(async (server) => ((await server.config('GET', name)) as string[])[1]));
     });
     return reply.find((value) => value !== wanted) ?? reply[0] ?? null;

@@ -9,7 +9,8 @@ import { readRecorded, type Recorded } from './recorded.js';
 
 /** What is not promised, said as plainly as what is. */
 const notPromised: readonly string[] = [
-  'A model call that is in flight when its process dies is made again: it may be paid twice. It is counted (`conclave_duplicate_calls_total`), and a streamed answer shows `superseded`.',
+  'A model call that is in flight when its process dies is made again: it may be paid twice. It is counted (`conclave_duplicate_calls_total`), and a streamed answer shows `superseded`. Embedded, a call is in flight until its reply is durable, which is at the end of the tick in which it came.',
+  'A tick of the embedded engine that nobody outside has seen anything of goes with the process that dies in it; what an HTTP response, a stream or the start of a call followed from does not.',
   'A question whose acceptance the client never heard of may run or not. Asking again with the same `Idempotency-Key` attaches to it; without one, two equal requests at the same instant may become two runs.',
   'A run that was accepted, whose request had not reached the log, is lost where Redis loses acknowledged writes: with an `appendfsync` other than `always`, or when its disk is lost within that moment. `conclave recover` rebuilds what the log holds, nothing else.',
   'A state store that is replaced by a copy of itself is known by its age: not where the copy is younger than the last renewal of a lease (2 s) of any process that lives, or than a minute when all were down. Restore with `conclave recover --force`, and it does not matter.',

@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { apiVersion, asyncApiText, openApiText } from '@conclave/contracts';
-import { openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
+import { crashingPorts, openCatalogue, protectionsOff, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, topicsOf, type OpenedPorts } from '@conclave/host';
 import { createGatewayApp, gatewayMetrics, settingOffers, type ConsumerHealth } from '@conclave/service-gateway';
 import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
@@ -37,8 +37,9 @@ export const openTemplates = ({
 
 /** The gateway over opened ports, not listening yet. */
 export async function openGatewayApp(options: GatewayAppOptions, catalogue: TemplateCatalogue): Promise<INestApplication> {
-  const { loaded, ports, observers, doors, consumers } = options;
+  const { loaded, observers, doors, consumers } = options;
   const { metrics, history, crashPoints } = observers;
+  const ports = crashingPorts(options.ports, crashPoints, 'gateway');
   const {
     max_body_bytes: maxBodyBytes,
     max_document_bytes: maxDocumentBytes,

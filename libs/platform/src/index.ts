@@ -10,6 +10,7 @@ export { openAdminServer, type AdminServer } from './process/admin-server.js';
 export { outliveReaders } from './process/closed-output.js';
 export { crashPointsOf, noCrashPoints, reachedDurably, type CrashPoints } from './process/crash-point.js';
 export { noHistory, openHistory, type History, type HistoryLine, type PublishData } from './process/history.js';
+export { crashingPorts } from './process/crashing-ports.js';
 export { overriding } from './process/overriding.js';
 export { patiently } from './process/patience.js';
 export { holdProcessLease, type ProcessLease } from './process/process-lease.js';

@@ -46,6 +46,16 @@ describe('a log that gives at least once', () => {
   });
 });
 
+describe('an audit that tells of more than runs', () => {
+  it('has no run of the settings that were changed', async () => {
+    const changed = withData(records.find(isCall)!, () => ({ setting: 'prompts/expert', version: 1 }));
+    const event = { ...changed.event!, type: 'SettingChanged', id: 'setting/prompts/expert/1', runId: 'settings' } as typeof changed.event;
+    const read: string[] = [];
+    await readRuns(logOf([...records, { ...changed, event }]), null, async (recording) => void read.push(recording.runId));
+    expect(read).toEqual([runId]);
+  });
+});
+
 describe('a log that has forgotten something', () => {
   it('is still driven whole from the audit alone, which is kept longest', async () => {
     const audit = records.filter(({ topic }) => topic === 'audit');

@@ -1,9 +1,11 @@
 import { type Violation, evidenceOf, type Check } from './checks/check.js';
 import type { CoverageNote, CrashTarget } from './faults/crash-points.js';
+import { randomFrom } from './faults/random.js';
 import type { Planted, Surroundings } from './world/surroundings.js';
 import { beginVirtualTime } from './world/virtual-time.js';
 import { World } from './world/world.js';
 import { appends, outcomes, replay, retries, terminal } from './checks/runs.js';
+import { caches, documents, effects, idempotency, usage } from './checks/kept.js';
 import { stream } from './checks/stream.js';
 import { calls, cancel, deadLetters, durable, nothingLeft } from './checks/work.js';
 
@@ -41,6 +43,10 @@ export async function simulate({
   line,
 }: SimulationOptions): Promise<SimulationResult> {
   const time = beginVirtualTime();
+  const realChance = Math.random;
+  // The planner draws among models by it.
+  const chance = randomFrom(seed).fork('chance');
+  Math.random = () => chance.next();
   let world: World | null = null;
   try {
     world = new World({ seed, target, cover, ...(planted ? { planted } : {}), ...(line ? { line } : {}) });
@@ -69,6 +75,7 @@ export async function simulate({
   } finally {
     world?.halt();
     await time.end();
+    Math.random = realChance;
   }
 }
 
@@ -88,7 +95,10 @@ function summary(world: World) {
   };
 }
 
-const checks: readonly Check[] = [terminal, appends, outcomes, durable, stream, calls, replay, nothingLeft, deadLetters, retries, cancel];
+const checks: readonly Check[] = [
+  ...[terminal, appends, outcomes, durable, stream, calls, replay, nothingLeft, deadLetters, retries, cancel],
+  ...[idempotency, caches, effects, usage, documents],
+];
 
 /** Every violation of every check in a world that is done. */
 async function judge(world: Surroundings): Promise<readonly Violation[]> {

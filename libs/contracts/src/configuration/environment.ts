@@ -33,6 +33,11 @@ export const crashPoints = [
   'engine-committed',
   'timer-due',
   'timer-published',
+  'cache-written',
+  'vectors-written',
+  'tool-called',
+  'graph-written',
+  'setting-written',
 ] as const;
 export type CrashPointName = (typeof crashPoints)[number];
 const crashPoint = z

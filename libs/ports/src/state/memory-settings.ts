@@ -18,6 +18,12 @@ export class MemorySettings implements Settings {
     return newest ? { version: newest.version, value: JSON.parse(newest.text) } : null;
   }
 
+  /** For tests that look in: what is there now, at this very moment; null for nothing. */
+  newest(name: string): unknown {
+    const text = this.documents.get(name)?.[0]?.text;
+    return text === undefined ? null : JSON.parse(text);
+  }
+
   async write(name: string, version: number, value: unknown): Promise<boolean> {
     const written = this.documents.get(name) ?? [];
     if ((written[0]?.version ?? 0) !== version) return false;

@@ -25,6 +25,14 @@ export class MemoryUsageLedger implements UsageLedger {
     }
   }
 
+  /** For tests that look in: every attempt of a run that is counted. */
+  callsOf(runId: string): readonly { readonly step: string; readonly attempt: number; readonly usage: Usage }[] {
+    return [...(this.runs.get(runId) ?? [])].map(([call, usage]) => {
+      const [step, attempt] = JSON.parse(call) as [string, number];
+      return { step, attempt, usage };
+    });
+  }
+
   async ofRun(runId: string): Promise<Usage> {
     return [...(this.runs.get(runId)?.values() ?? [])].reduce(addUsage, noUsage);
   }

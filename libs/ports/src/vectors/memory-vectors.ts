@@ -95,6 +95,11 @@ export class MemoryVectorStore {
     };
   }
 
+  /** For tests that look in: everything a collection has. */
+  recordsOf(scope: VectorScope): readonly VectorRecord[] {
+    return [...(this.at(scope)?.records.values() ?? [])];
+  }
+
   private at(scope: VectorScope): Kept | undefined {
     checkScope(scope);
     return this.collections.get(keyOf(scope));

@@ -47,7 +47,15 @@ const gap = (time: number, calls = 9) =>
   }) as unknown as GapDetected;
 const context = { signal: new AbortController().signal } as DeliveryContext;
 
-function planner(options: { cancelled?: boolean; started?: boolean; status?: string; replies?: readonly string[] } = {}) {
+function planner(
+  options: {
+    cancelled?: boolean;
+    started?: boolean;
+    status?: string;
+    awaiting?: { readonly epoch: number };
+    replies?: readonly string[];
+  } = {},
+) {
   const asked: { index: number; prompt: string; attempts: number | undefined }[] = [];
   const replies = [...(options.replies ?? [])];
   const lines: WorkerEntry[] = [];
@@ -57,7 +65,8 @@ function planner(options: { cancelled?: boolean; started?: boolean; status?: str
     journal: { started: () => Promise.resolve(options.started ?? false) },
     runs: {
       header: () => Promise.resolve(request),
-      read: () => Promise.resolve(options.status === undefined ? null : { status: options.status }),
+      read: () =>
+        Promise.resolve(options.status === undefined ? null : { status: options.status, state: { awaiting: options.awaiting ?? null } }),
     },
   } as unknown as StateStore;
   const maker = {
@@ -136,6 +145,12 @@ describe('the planner', () => {
     const { handler, asked } = planner(options);
     expect(await handler.onRequest(request, context)).toEqual([]);
     expect(asked).toEqual([]);
+  });
+
+  it('makes the first plan of a run that was paused meanwhile', async () => {
+    const { handler, asked } = planner({ status: 'paused', awaiting: { epoch: 0 }, replies: [good] });
+    await handler.onRequest(request, context);
+    expect(asked).toHaveLength(1);
   });
 
   it('makes no call for a re-plan whose time has passed', async () => {

@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, makeEvent, noUsage, PlanCreated, planId, type Event, type GapDetected, type PlanRequested } from '@conclave/contracts';
-import { fallbackTasks, firstPlanAsked } from '@conclave/loop';
+import { fallbackTasks, firstPlanAsked, type RunState } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -268,8 +268,9 @@ export class PlannerHandler {
     if (await this.maker.cancels.isCancelled([event.runId])) return false;
     if (event.type === 'GapDetected') return now < event.time + timeoutMs;
     // The engine may hear of a run later than the planner; once it is past planning, the first plan is not awaited any more.
-    const run = await this.state.runs.read(event.runId);
-    return run === null || run.status === 'planning';
+    const run = await this.state.runs.read<Pick<RunState, 'awaiting'>>(event.runId);
+    // A run that is paused awaits its plan all the same.
+    return run === null || run.state.awaiting?.epoch === 0;
   }
 
   private show(

@@ -2,6 +2,8 @@ import type { CrashPointName } from '@conclave/contracts';
 import type { Supervised } from '@conclave/test-support';
 import type { ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
+import type { Cell } from './kill-matrix-cell.js';
+import { changePrompt, learnedBehind, portCells, portSystem, toolTemplate } from './port-cells.js';
 import type { Scenario } from './scenario.js';
 
 /** The named points, in the order a record passes them. */
@@ -27,23 +29,21 @@ export const absent: Readonly<Partial<Record<ServiceName, Partial<Record<Point, 
   },
 };
 
-export interface Cell {
-  readonly service: ServiceName;
-  readonly point: CrashPointName;
-}
 /** Further points of single services, beside the six. */
 export const further: readonly Cell[] = [
   { service: 'gateway', point: 'after-accept' },
   { service: 'merger', point: 'engine-committed' },
   { service: 'merger', point: 'timer-due' },
   { service: 'merger', point: 'timer-published' },
+  ...portCells,
 ];
 export const cells: readonly Cell[] = [
   ...services.flatMap((service) => points.flatMap((point) => (absent[service]?.[point] ? [] : [{ service, point }]))),
   ...further,
 ];
 /** Whether a run of the cell has to be open when the process dies; elsewhere the record in hand is the work. */
-export const demandsOpenRuns = ({ service, point }: Cell): boolean => point !== 'after-commit' && service !== 'graph-ingest';
+export const demandsOpenRuns = ({ service, point }: Cell): boolean =>
+  point !== 'after-commit' && service !== 'graph-ingest' && !learnedBehind(point);
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
 const openEnd = 'a run has not ended';
@@ -60,6 +60,8 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const began = Date.now();
   await process.restart({ CRASH_AT: `${service}:${point}` });
   const late = point.startsWith('timer-');
+  // A setting is changed while runs are under way.
+  if (point === 'setting-written') world.behave({ delayMs: { planner: 3_000 } });
   // A timer only comes due where somebody keeps a run waiting: here a planner that never answers.
   if (late) world.behave({ instead: (role, question) => (role === 'planner' && question.includes(point) ? { hang: true } : null) });
   if (point === 'timer-due') process.nextRestart({ CRASH_AT: `${service}:${point}` });
@@ -69,9 +71,11 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     name: `${service}-${point}`,
     patienceMs: world.controlled ? 20_000 : 60_000,
     ...(late ? { wallTimeS: 3 } : {}),
-    // The one model call of this service comes after a run has ended.
-    learned: service === 'graph-ingest',
+    // The one model call of this service comes after a run has ended, and so does what is learned of it.
+    learned: service === 'graph-ingest' || learnedBehind(point),
+    ...(point === 'tool-called' ? { model: toolTemplate } : {}),
   });
+  if (point === 'setting-written') await changePrompt(world);
   const exit = await process.nextExit(deaths + 1, 30_000);
   const at = world.fault(`SIGKILL of ${service} at ${point}`, cellName({ service, point }));
   const inFlight = load.asked.filter(
@@ -144,6 +148,7 @@ const halves: readonly Scenario[] = (
   controls: [],
   limitS: 400,
   ci: [],
+  system: portSystem,
   run: (world) =>
     matrix(
       world,
@@ -165,6 +170,7 @@ export const killMatrix: Scenario = {
   limitS: 600,
   ci: ['embedded', 'distributed'],
   ciParts: halves,
+  system: portSystem,
   run: (world) => matrix(world, cells),
 };
 export const killCell = (cell: Cell): Scenario => ({

@@ -67,6 +67,11 @@ function replyOf(role: Exclude<Worker, 'composer'>, question: string, request: S
 }
 
 function planOf(question: string, iteration: number, hops: TwoHops): readonly Task[] {
+  if (question.includes('tool-called'))
+    return [
+      { id: 't1', task: 'Six times seven', capability: 'mcp', mcp_tool: 'precision.calculate', mcp_args: { expression: '6 * 7' } },
+      expert('x1', `What becomes of ${question}`),
+    ];
   if (!question.includes('two rounds')) return [expert('x1', `First half of ${question}`), expert('x2', `Second half of ${question}`)];
   return iteration === 0
     ? [research('r1', `${hops.thing} founded`), expert('x1', `What is known of ${question}`)]

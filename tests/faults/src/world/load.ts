@@ -27,6 +27,8 @@ export interface LoadOptions {
   readonly awayMs?: number;
   /** Whether an answer is read for what it teaches, with a model call after its run; it is not unless said otherwise. */
   readonly learned?: boolean;
+  /** Template that is asked; chosen by the question unless said. */
+  readonly model?: string;
   /** Seconds a run may take; its template's unless said otherwise. */
   readonly wallTimeS?: number;
 }
@@ -101,7 +103,8 @@ export class Load {
 
   private async follow(asked: { -readonly [K in keyof Asked]: Asked[K] }, options: LoadOptions): Promise<void> {
     const deadline = Date.now() + (options.patienceMs ?? 60_000);
-    const model = options.learned ? learningTemplate : asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast';
+    const model =
+      options.model ?? (options.learned ? learningTemplate : asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast');
     while (asked.runId === null && Date.now() < deadline) {
       const outcome = await this.ask(asked, model, options.wallTimeS);
       if (outcome === 'refused') return;

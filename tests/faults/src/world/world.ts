@@ -60,8 +60,11 @@ export class World {
         kind,
         corpus: hops.documents,
         configuration: {
-          templates: { [learningTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', learn: 'triples' } },
           ...wishes.configuration,
+          templates: {
+            [learningTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', learn: 'triples' },
+            ...(wishes.configuration?.['templates'] as object | undefined),
+          },
           ...(servers.searxUrl ? { search: { searxng: servers.searxUrl } } : {}),
         },
         gateways: wishes.gateways ?? 1,

@@ -3,7 +3,7 @@ import { specOf } from '@conclave/contracts';
 import type { RawRecord } from '@conclave/ports';
 import type { Surroundings } from '../world/surroundings.js';
 
-/** Numbers are those of the promises (docs/guarantees.md); the last three are promises of the architecture beside them. */
+/** Numbers are those of the promises (docs/guarantees.md); those without a number are promises of the architecture beside them. */
 export const checkNames = [
   '1 terminal',
   '2 appends',
@@ -16,6 +16,11 @@ export const checkNames = [
   'dead letters',
   'retries',
   'cancel',
+  'idempotency',
+  'caches',
+  'effects',
+  'usage',
+  'documents',
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 

@@ -8,7 +8,22 @@ export interface CrashPoint {
 }
 /** What a scenario needs for a point to be passed. */
 export type Need =
-  'outage' | 'restart' | 'stop' | 'rebalance' | 'early' | 'deadly' | 'poison' | 'stall' | 'bug' | 'large' | 'cancel' | 'retry' | 'sick';
+  | 'outage'
+  | 'restart'
+  | 'stop'
+  | 'rebalance'
+  | 'early'
+  | 'deadly'
+  | 'poison'
+  | 'stall'
+  | 'bug'
+  | 'large'
+  | 'cancel'
+  | 'retry'
+  | 'sick'
+  | 'tiers'
+  | 'tools'
+  | 'knowledge';
 export interface CrashTarget extends CrashPoint {
   /** Which time it is passed. */
   readonly nth: number;
@@ -25,6 +40,8 @@ export interface CoverageNote extends CrashPoint {
 const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>> = {
   gateway: {
     blobs: 'put',
+    caches: 'read removeTagged',
+    embedder: 'embed',
     hints: 'subscribe',
     identity: 'read start',
     leases: 'endProcess renewProcess',
@@ -32,13 +49,17 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     'log.identity': 'read write',
     point: 'after-accept after-publish',
     runs: 'accept attach cancel cancelled detach findRetry header nextCommandSeq read',
+    settings: 'read write',
     state: 'health now',
     stream: 'read',
+    vectors: 'delete query',
   },
   planner: {
-    blobs: 'get',
+    blobs: 'get put',
     breakers: 'read swap',
     deliveries: 'begin done released',
+    embedder: 'embed',
+    graph: 'retrieve stats',
     hints: 'publish subscribe',
     identity: 'read start',
     journal: 'abandon begin finish noteRepeat started',
@@ -48,13 +69,19 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     models: 'call providers',
     point: 'after-call after-commit after-poll after-publish before-call before-publish mid-stream',
     runs: 'cancelled header nextCommandSeq read',
+    scores: 'read',
+    search: 'query',
     state: 'now',
     stream: 'append',
+    vectors: 'count match query',
   },
   experts: {
     blobs: 'get',
     breakers: 'read swap',
+    caches: 'read write',
     deliveries: 'begin done failed released',
+    embedder: 'embed',
+    graph: 'retrieve',
     hints: 'publish subscribe',
     identity: 'read start',
     journal: 'abandon begin finish noteRepeat started',
@@ -67,11 +94,15 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     search: 'query',
     state: 'now',
     stream: 'append',
+    tools: 'call describe',
+    vectors: 'list match query',
   },
   merger: {
     blobs: 'get put',
     breakers: 'read swap',
+    caches: 'read write',
     deliveries: 'begin done released',
+    embedder: 'embed',
     hints: 'publish subscribe',
     identity: 'read start',
     journal: 'abandon begin finish noteRepeat started',
@@ -82,19 +113,26 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
     point:
       'after-call after-commit after-poll after-publish before-call before-publish engine-committed engine-decided mid-stream timer-due timer-published',
     runs: 'cancelled commit header nextCommandSeq park read unpublished',
+    scores: 'add',
     state: 'now',
     stream: 'append',
     timers: 'due remove wait',
+    vectors: 'count create delete upsert',
   },
   'graph-ingest': {
     blobs: 'get',
+    caches: 'removeTagged',
     deliveries: 'begin done released',
+    embedder: 'embed',
     graph: 'addSynthesis',
     identity: 'read start',
     leases: 'endProcess renewProcess',
     log: 'commit publishDead subscribe',
     'log.identity': 'read write',
     point: 'after-commit after-poll after-publish before-publish',
+    settings: 'read write',
+    state: 'now',
+    vectors: 'create delete upsert',
   },
 };
 
@@ -110,6 +148,17 @@ export const declaredPoints: readonly CrashPoint[] = Object.entries(table).flatM
 );
 
 export const keyOf = ({ service, point, side }: CrashPoint): string => `${service} ${point} ${side}`;
+
+/** Whole ports that only some features use. */
+const needsOfPorts: Readonly<Record<string, Need>> = {
+  caches: 'knowledge',
+  embedder: 'knowledge',
+  graph: 'knowledge',
+  scores: 'tiers',
+  settings: 'knowledge',
+  tools: 'tools',
+  vectors: 'knowledge',
+};
 
 const needs: Readonly<Record<string, Need>> = {
   'merger runs.header': 'early',
@@ -147,7 +196,8 @@ const needs: Readonly<Record<string, Need>> = {
 /** Passed again and again while a run goes on; the rest is passed a few times. */
 const turns = [1, 2, 1, 4, 1, 3, 1, 7];
 
-const needOf = ({ service, point }: CrashPoint): Need | null => needs[`${service} ${point}`] ?? needs[point] ?? null;
+const needOf = ({ service, point }: CrashPoint): Need | null =>
+  needs[`${service} ${point}`] ?? needs[point] ?? needsOfPorts[point.split('.', 1)[0]!] ?? null;
 
 /** The first time that a point is passed, by its key; null for a key that is in no table. */
 export function aimAt(key: string): CrashTarget | null {

@@ -1,7 +1,8 @@
 import type { CrashTarget, Need } from './crash-points.js';
+import { drawFeatures, type Features } from './features.js';
 import { randomFrom, type Random } from './random.js';
 
-export type StoreKind = 'state' | 'log' | 'blobs' | 'graph' | 'models' | 'search' | 'inside';
+export type StoreKind = 'state' | 'log' | 'blobs' | 'graph' | 'models' | 'search' | 'vectors' | 'tools' | 'embedder' | 'inside';
 
 /** What a seed decides beforehand. Probabilities are per port call unless they say otherwise; times in milliseconds from the beginning. */
 export interface StormPlan {
@@ -45,6 +46,13 @@ export interface StormPlan {
   readonly rounds: number;
   readonly gapCheck: 'answer' | 'evidence';
   readonly twins: boolean;
+  /** Twins that send one request with one Idempotency-Key at the same moment, as often as they are impatient or unlucky. */
+  readonly sameKey: boolean;
+  /** Per client: that it pauses its run, and lets it go on some time later. */
+  readonly pauses: number;
+  readonly features: Features;
+  /** Documents that are uploaded. */
+  readonly uploads: number;
   /** Per client: that it cancels or leaves, and that it asks again before its first request is answered. */
   readonly cancels: number;
   readonly impatient: number;
@@ -109,7 +117,11 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     largeQuestion: need === 'large' || random.chance(0.01),
     rounds: random.pick([0, 0, 1]),
     gapCheck: random.pick(['evidence', 'evidence', 'answer'] as const),
-    twins: random.chance(0.15),
+    twins: random.chance(0.15) || need === 'knowledge',
+    sameKey: random.chance(0.5),
+    pauses: random.chance(0.15) ? 0.7 : 0,
+    features: drawFeatures(randomFrom(seed).fork('features'), need),
+    uploads: randomFrom(seed).fork('uploads').between(1, 2),
     cancels: need === 'cancel' || need === 'early' ? 1 : some(0.2, () => 0.7),
     impatient: need === 'retry' ? 1 : some(0.15, () => 0.5),
     closes: random.chance(0.1) || need === 'stop',
@@ -123,7 +135,7 @@ const killed = (target: CrashTarget | null, need: Need | null): readonly string[
 const slotsOf = (service: string): readonly string[] => processSlots.filter((slot) => slot.startsWith(service));
 
 function planOutage(random: Random, from: number): StormPlan['outages'][number] {
-  const store = random.pick(['state', 'state', 'log', 'blobs', 'graph'] as const);
+  const store = random.pick(['state', 'state', 'log', 'blobs', 'graph', 'vectors'] as const);
   const process = random.chance(0.5) ? null : random.pick(processSlots);
   return { store, from, to: from + random.between(200, 9_000), process, share: random.pick([1, 1, 0.4]) };
 }

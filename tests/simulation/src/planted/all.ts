@@ -2,17 +2,8 @@ import { type StreamBody, TimerFired, isOutage, makeEvent, timerId } from '@conc
 import { overdueTasks, type RunState } from '@conclave/loop';
 import { type DueTimer, EVENT_LOG, type EventLog, STATE, type StateStore, isDeferred } from '@conclave/ports';
 import { MergerModule } from '@conclave/service-merger';
-import type { CheckName } from '../checks/check.js';
-import type { Planted } from '../world/surroundings.js';
-
-/** A bug that could have been written, and the check that has to find it. */
-interface PlantedBug {
-  readonly name: string;
-  /** What is wrong, in one sentence. */
-  readonly sentence: string;
-  readonly check: CheckName;
-  readonly plant: () => Planted;
-}
+import { keptBugs } from './kept.js';
+import type { PlantedBug } from './planted-bug.js';
 
 const commitWithoutCompareAndSet: PlantedBug = {
   name: 'commit-without-compare-and-set',
@@ -294,4 +285,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   outageCountedAsFailure,
   retryMappingOverwritten,
   sweepMissing,
+  ...keptBugs,
 ];

@@ -10,6 +10,9 @@ export interface ClientPlan {
   readonly startsAt: number;
   /** Sends an Idempotency-Key; else only a retry says that it is one. */
   readonly idempotent: boolean;
+  /** What its Idempotency-Key says. */
+  readonly key: string;
+  readonly template: 'committee' | 'waves';
   readonly question: string;
   /** Cancels by command, or by leaving, so many milliseconds after its run was accepted. */
   readonly cancelsAfter: number | null;
@@ -18,6 +21,8 @@ export interface ClientPlan {
   readonly impatientMs: number | null;
   /** Leaves the stream and comes back with the last id it has seen, so many times. */
   readonly reconnects: number;
+  /** Pauses its run so many milliseconds after it was accepted, and lets it go on later. */
+  readonly pausesAfter: number | null;
 }
 
 const caller = { tenant: 'default', actor: 'client' };
@@ -37,7 +42,15 @@ export class SimulatedClient {
     random: Random,
   ) {
     this.random = random.fork(plan.name);
-    this.seen = { name: plan.name, requests: [], seen: new Map(), ended: new Set(), cancelled: false, finished: false };
+    this.seen = {
+      name: plan.name,
+      key: plan.idempotent ? this.repeatKey() : null,
+      requests: [],
+      seen: new Map(),
+      ended: new Set(),
+      cancelled: false,
+      finished: false,
+    };
     world.observations.clients.push(this.seen);
   }
 
@@ -64,6 +77,7 @@ export class SimulatedClient {
         if (run !== lost) {
           Object.assign(request, { outcome: 'ok', runId: run.runId, attached: run.attached });
           this.planCancel(run.runId, clientId);
+          this.planPause(run.runId);
           return run.runId;
         }
       } catch (error) {
@@ -76,12 +90,9 @@ export class SimulatedClient {
   }
 
   private asked(attempt: number): Asked {
-    const { question, idempotent, name } = this.plan;
-    const { template } = this.world;
-    const key = hashText(`${idempotent ? name : ''} ${question}`)
-      .toString(16)
-      .padStart(8, '0')
-      .repeat(8);
+    const { question, idempotent } = this.plan;
+    const template = this.world.templates[this.plan.template];
+    const key = this.repeatKey();
     return {
       question: {
         model: template.id,
@@ -97,6 +108,33 @@ export class SimulatedClient {
       origin: this.plan.leaves ? 'chat' : 'runs',
       repeat: { key, idempotent, mayAttach: idempotent || attempt > 0 },
     };
+  }
+
+  private repeatKey(): string {
+    const { key, question, idempotent, template } = this.plan;
+    return hashText(`${idempotent ? key : ''} ${template} ${question}`)
+      .toString(16)
+      .padStart(8, '0')
+      .repeat(8);
+  }
+
+  private planPause(runId: string): void {
+    const { pausesAfter } = this.plan;
+    if (pausesAfter === null) return;
+    const tell = (name: 'pause' | 'resume', afterMs: number): void => this.world.later(afterMs, () => void this.command(runId, { name }));
+    tell('pause', pausesAfter);
+    tell('resume', pausesAfter + this.random.between(100, 6_000));
+  }
+
+  private async command(runId: string, command: { readonly name: 'pause' | 'resume' }): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const gateway = await this.world.someGateway(this.random);
+      const told = gateway.gateway!.commands.issue(runId, caller.actor, command).then(
+        () => 'told' as const,
+        () => 'failed' as const,
+      );
+      if ((await this.overConnection(gateway, told, requestPatienceMs)) === 'told') return;
+    }
   }
 
   private planCancel(runId: string, clientId: string): void {

@@ -1,7 +1,7 @@
-import { gapId, planId, resultId, type RunCompleted } from '@conclave/contracts';
+import { documentSetting, gapId, planId, resultId, StoredDocument, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
 import { inputOf, step, type RunState } from '@conclave/loop';
 import type { RawRecord } from '@conclave/ports';
-import { strategyOf } from '@conclave/strategies';
+import { strategyOf, teaches } from '@conclave/strategies';
 import type { Surroundings } from './surroundings.js';
 
 /** What must be durable once a record is done in a group and is not; empty when all of it is. */
@@ -20,7 +20,9 @@ export function missingEffect(world: Surroundings, group: string, record: string
     case 'planner':
       return ofPlanner(world, { type, runId, id }, raw);
     case 'graph-ingest':
-      return ofIngest(world, runId, raw);
+      return type === 'KnowledgeProposed' ? ofDocument(world, raw) : ofIngest(world, runId, raw);
+    case 'learning':
+      return type === 'RunCompleted' ? ofLearning(world, runId, raw) : [];
     default:
       return taskIsAnswered(world, raw);
   }
@@ -77,14 +79,31 @@ function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRe
   if (world.logged.has(`plan.created ${plan}`)) return [];
   // The planner is late for a run that has taken a plan of its own, whatever it awaits by now.
   if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
-  if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.template.planning_timeout_s * 1000) return [];
+  if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.templates.committee.planning_timeout_s * 1000) return [];
   return [plan];
 }
 
 function ofIngest(world: Surroundings, runId: string, raw: RawRecord): readonly string[] {
   const data = dataOf<RunCompleted>(raw);
-  if (!data?.insight || data.outcome === 'cancelled' || data.outcome === 'failed') return [];
+  if (!data?.insight || data.cached || data.outcome === 'cancelled' || data.outcome === 'failed') return [];
   return world.graphStore.learned().includes(`${data.caller.tenant} ${runId}`) ? [] : [`what ${runId} has learned`];
+}
+
+/** A run that was learned has its makers among the caches, which are written last but for the answer itself. */
+function ofLearning({ observations }: Surroundings, runId: string, raw: RawRecord): readonly string[] {
+  const data = dataOf<RunCompleted>(raw);
+  if (!data || (!data.cached && !teaches(data))) return [];
+  return observations.cacheKeys.has(`${data.caller.tenant} experts/${runId}`) ? [] : [`what is learned of ${runId}`];
+}
+
+function ofDocument({ stores }: Surroundings, raw: RawRecord): readonly string[] {
+  const data = dataOf<KnowledgeProposed>(raw);
+  if (!data?.document) return [];
+  const { collection, id } = data.document;
+  const stored = StoredDocument.safeParse(stores.settings.newest(documentSetting(data.tenant, collection, id)));
+  // Work for an earlier take is somebody else's by now.
+  const isOpen = stored.success && ['queued', 'reading', 'embedding'].includes(stored.data.status);
+  return isOpen && raw.headers.ce_id === `${id}/${stored.data.take}` ? [`the document ${id}`] : [];
 }
 
 function taskIsAnswered(world: Surroundings, raw: RawRecord): readonly string[] {

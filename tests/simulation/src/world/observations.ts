@@ -38,6 +38,8 @@ export interface ObservedDeath {
 /** What a client saw of one run. */
 export interface ObservedClient {
   readonly name: string;
+  /** Idempotency-Key, hashed with its request; null where it sends none. */
+  readonly key: string | null;
   readonly requests: {
     readonly at: number;
     outcome: 'ok' | 'fail' | 'unknown';
@@ -72,6 +74,14 @@ export class Observations {
   readonly timersLost: string[] = [];
   /** Cancel flag or end of a run or task -> when. */
   readonly over = new Map<string, number>();
+  /** Items that were ordered, once for each effect. */
+  readonly orders: string[] = [];
+  /** Cached entries, in the order they were written: `run` is the run they come from, and whether its end was on the log by then. */
+  readonly kept: { readonly where: string; readonly runId: string; readonly ended: boolean }[] = [];
+  /** `<tenant> <key>` of everything that was written to the caches. */
+  readonly cacheKeys = new Set<string>();
+  /** Document -> what its uploader was told. */
+  readonly documents = new Map<string, 'taken' | 'removed' | 'unknown'>();
   readonly clients: ObservedClient[] = [];
   /** Stretches in which a process was frozen or its stores were away: it could not know better. */
   readonly excuses: { readonly process: string; readonly from: number; readonly to: number }[] = [];

@@ -1,5 +1,15 @@
 import { timerId, type Event } from '@conclave/contracts';
-import type { Acceptance, Begun, Committed, DeliveryKey, DueTimer } from '@conclave/ports';
+import type {
+  Acceptance,
+  Begun,
+  CacheWrite,
+  Committed,
+  DeliveryKey,
+  DueTimer,
+  MemoryStores,
+  VectorRecord,
+  VectorScope,
+} from '@conclave/ports';
 import { missingEffect } from './effects.js';
 import type { LivingProcess, Surroundings } from './surroundings.js';
 
@@ -66,8 +76,30 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
       for (const missing of missingEffect(world, group, record)) observations.doneTooEarly.push({ record: `${group} ${record}`, missing });
       return;
     }
+    case 'vectors.upsert': {
+      const [{ collection }, records] = args as [VectorScope, readonly VectorRecord[]];
+      if (collection.startsWith('documents/')) return;
+      for (const { id, metadata } of records) noteKept(world, `${collection} ${id}`, String(metadata['run'] ?? id));
+      return;
+    }
     default:
   }
+}
+
+/** What is kept of a run, whoever keeps it, and whether the run had ended by then. */
+export function watchCaches(world: Surroundings, { caches }: MemoryStores): void {
+  const write = caches.write.bind(caches);
+  caches.write = async (entry: CacheWrite) => {
+    const isWritten = await write(entry);
+    if (!isWritten) return false;
+    world.observations.cacheKeys.add(`${entry.tenant} ${entry.key}`);
+    for (const tag of entry.tags) if (tag.startsWith('run:')) noteKept(world, entry.key, tag.slice('run:'.length));
+    return true;
+  };
+}
+
+function noteKept({ observations, logged }: Surroundings, where: string, runId: string): void {
+  observations.kept.push({ where, runId, ended: logged.has(`run.completed ${runId}/completed`) });
 }
 
 function noteOver({ observations }: Surroundings, id: string): void {

@@ -1,6 +1,7 @@
-import { Failure, noUsage, promptMarks as marks, estimatePrompt } from '@conclave/contracts';
+import { Failure, noUsage, estimatePrompt } from '@conclave/contracts';
 import { defaultBreaker, type CallWatch, type ModelCall, type ModelReply, type Models, type Search, type SearchHit } from '@conclave/ports';
 import type { Random } from '../faults/random.js';
+import { replyTo, topicOf } from './replies.js';
 import { through } from './port-view.js';
 import { never } from './storm.js';
 import type { LivingProcess, ModelWorld } from './surroundings.js';
@@ -48,7 +49,8 @@ async function answer(process: LivingProcess, world: ModelWorld, request: ModelC
   await pause(random.between(20, random.chance(0.1) ? 4_000 : 400));
   const broken = storm.chance(storm.plan.modelFault);
   if (broken && random.chance(0.4)) throw new Failure(random.pick(['PROVIDER_FAILED', 'PROVIDER_RATE_LIMITED'] as const));
-  const content = broken && random.chance(0.3) ? `I would rather chat (${number}).` : replyTo(request, number);
+  const content =
+    broken && random.chance(0.3) ? `I would rather chat (${number}).` : replyTo(request, number, process.world.plan.features, random);
   const breaksAt = broken ? random.between(1, 3) : Number.POSITIVE_INFINITY;
   const pieces = inPieces(content, random);
   for (const [index, piece] of pieces.entries()) {
@@ -77,38 +79,6 @@ function inPieces(text: string, random: Random): string[] {
   }
   return pieces;
 }
-
-const textOf = (request: ModelCall): string => request.messages.map(({ content }) => content).join('\n');
-/** `topic <word>` stands in every simulated question. */
-const topicOf = (text: string): string => /topic (\w+)/.exec(text)?.[1] ?? 'none';
-
-function replyTo(request: ModelCall, number: number): string {
-  const text = textOf(request);
-  const topic = topicOf(text);
-  if (text.includes(marks.roles.planner)) {
-    const iteration = Number(/=== AGENTIC ITERATION (\d+)\//.exec(text)?.[1] ?? 0);
-    return JSON.stringify({
-      tasks: [
-        { id: 'r1', task: `find ${topic}`, capability: 'research', search_query: `${topic} hop${iteration} ${word(iteration)}` },
-        { id: 'x1', task: `answer ${topic} after ${word(iteration)}`, capability: 'expert.general' },
-      ],
-    });
-  }
-  if (text.includes(marks.roles.assessor)) {
-    const hops = Number(/hops (\d+)/.exec(text)?.[1] ?? 0);
-    const known = new Set([...text.matchAll(/fact of hop(\d+)/g)].map(([, hop]) => hop)).size;
-    if (known > hops) return 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none';
-    return `COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: hop ${known} of ${topic} (${number})\nNEXT_FOCUS: ${word(known)}`;
-  }
-  if (text.includes(marks.roles.composer)) {
-    const insight = { summary: `What is known of ${topic}: ${number}`, entities: [topic], insight_type: 'inference' };
-    return `The answer to ${topic} is told for the ${number}th time, in many words [1].${marks.insight.open}${JSON.stringify(insight)}${marks.insight.close}`;
-  }
-  return `It is ${number}.\nFINDING: the expert found ${number} about ${topic}\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none`;
-}
-
-const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 'harbor'];
-const word = (n: number): string => words[n % words.length]!;
 
 /** One hit per query, after a while; now and then it is away, or has a bug. */
 export function simulatedSearch(process: LivingProcess, world: ModelWorld): Search {
@@ -139,7 +109,7 @@ export function simulatedSearch(process: LivingProcess, world: ModelWorld): Sear
   };
 }
 
-function sleepUnless(ms: number, signal: AbortSignal): Promise<void> {
+export function sleepUnless(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 2 ** 30) return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   return new Promise((resolve) => {
     const over = (): void => {

@@ -32,21 +32,24 @@ import {
   VECTORS,
   type Blobs,
   type EventLog,
+  MemoryDocuments,
   type KnowledgeGraph,
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
-import { Acceptance, Commands, GatewayModule, StreamHub } from '@conclave/service-gateway';
+import { Acceptance, Commands, Documents, GatewayModule, StreamHub } from '@conclave/service-gateway';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { MergerModule } from '@conclave/service-merger';
+import { LearningModule, MergerModule } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { gatewayOptions } from './gateway-options.js';
 import { Assembled, callHook } from './light-injector.js';
 import { quietMetrics } from './quiet-metrics.js';
 import { portView, through } from './port-view.js';
+import { simulatedEmbedder } from './simulated-embedder.js';
 import { SimulatedLog } from './simulated-log.js';
 import { simulatedModels, simulatedSearch } from './simulated-models.js';
+import { simulatedTools } from './simulated-tools.js';
 import type { LivingProcess, SimulatedGateway, Surroundings } from './surroundings.js';
 
 const storePrompts = 'hash';
@@ -74,7 +77,7 @@ export class SimulatedProcess implements LivingProcess {
   private readonly raw: SimulatedLog;
   private readonly blobs: Blobs;
   private readonly graph: KnowledgeGraph;
-  private transport: LogTransport | null = null;
+  private transports: readonly LogTransport[] = [];
   private lease: ProcessLease | null = null;
   private objects: readonly unknown[] = [];
   private readonly onDeath: (() => void)[] = [];
@@ -202,7 +205,7 @@ export class SimulatedProcess implements LivingProcess {
     const hub = assembled.get<StreamHub>(StreamHub);
     this.objects = [{ onApplicationShutdown: () => hub.close() }];
     await hub.onModuleInit();
-    this.gateway = { acceptance: assembled.get(Acceptance), commands: assembled.get(Commands), hub };
+    this.gateway = { acceptance: assembled.get(Acceptance), commands: assembled.get(Commands), hub, documents: assembled.get(Documents) };
   }
 
   private async startService(service: LogService, classes: readonly string[]): Promise<void> {
@@ -214,8 +217,11 @@ export class SimulatedProcess implements LivingProcess {
       [RUN_STREAM, ports.stream],
       [BLOBS, this.blobs],
       [GRAPH, this.graph],
-      // Evidence is searched in a table of the world; nothing else is offered to its planner.
-      ...[DOCUMENTS, EMBEDDER, PAGES, SYMBOLIC, TOOLS, VECTORS].map((token) => [token, null] as const),
+      [VECTORS, ports.vectors],
+      [EMBEDDER, ports.embedder],
+      [TOOLS, simulatedTools(this, world.models)],
+      [DOCUMENTS, new MemoryDocuments()],
+      ...[PAGES, SYMBOLIC].map((token) => [token, null] as const),
       [MODELS, portView(this, 'models', simulatedModels(this, world.models), 'models', ['call'])],
       [SEARCH, simulatedSearch(this, world.models)],
       [LOGGER, silentLogger],
@@ -225,21 +231,33 @@ export class SimulatedProcess implements LivingProcess {
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);
-    const assembled = new Assembled(modules[service].register(), values, world.planted.replaced);
-    this.objects = assembled.all();
-    this.transport = new LogTransport({ log: this.log, service, logger: silentLogger, metrics: quietMetrics, classes, graceMs: 5_000 });
-    for (const { pattern, handle } of assembled.handlers()) {
-      this.transport.addHandler(pattern, ((payload: unknown, context: unknown) => handle(payload, context)) as never, true);
+    // What is learned of runs has a group of its own in the process of the engine.
+    const served = [
+      [service, modules[service].register()] as const,
+      ...(service === 'merger' ? [['learning', LearningModule.register()] as const] : []),
+    ];
+    for (const [group, module] of served) {
+      const assembled = new Assembled(module, values, world.planted.replaced);
+      this.objects = [...this.objects, ...assembled.all()];
+      await this.consume(group, group === service ? classes : [], assembled);
     }
-    const transport = this.transport;
-    await new Promise<void>((resolve, reject) => {
-      void transport.listen((error) => (error ? reject(error instanceof Error ? error : new Error(String(error))) : resolve()));
-    });
     await callHook(this.objects, 'onApplicationBootstrap');
   }
 
+  private async consume(service: string, classes: readonly string[], assembled: Assembled): Promise<void> {
+    const transport = new LogTransport({ log: this.log, service, logger: silentLogger, metrics: quietMetrics, classes, graceMs: 5_000 });
+    this.transports = [...this.transports, transport];
+    for (const { pattern, handle } of assembled.handlers()) {
+      transport.addHandler(pattern, ((payload: unknown, context: unknown) => handle(payload, context)) as never, true);
+    }
+    await new Promise<void>((resolve, reject) => {
+      void transport.listen((error) => (error ? reject(error instanceof Error ? error : new Error(String(error))) : resolve()));
+    });
+  }
+
   private ports() {
-    return { log: this.log, state: this.state, stream: this.stream };
+    const vectors = portView(this, 'vectors', this.world.vectorStore.connect(), 'vectors');
+    return { log: this.log, state: this.state, stream: this.stream, blobs: this.blobs, vectors, embedder: simulatedEmbedder(this) };
   }
 
   /** Its connections are gone and so is its memory; its lease runs out and its records come back when the group notices. */
@@ -264,7 +282,7 @@ export class SimulatedProcess implements LivingProcess {
 
   /** In good order, as on SIGTERM: handlers end or are handed back. */
   async stop(): Promise<void> {
-    await this.transport?.close();
+    for (const transport of this.transports) await transport.close();
     await callHook(this.objects, 'onApplicationShutdown');
     await this.lease?.end();
     await this.raw.close();

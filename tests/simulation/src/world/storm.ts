@@ -5,6 +5,9 @@ import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
 import { beginning, sleep, virtualNow } from './virtual-time.js';
 
+/** Stores that fail now and then although they are there; models, tools and search have faults of their own. */
+const ours: ReadonlySet<StoreKind> = new Set(['state', 'log', 'blobs', 'graph', 'vectors']);
+
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 /** What a storm sees of a process, and does to it. */
@@ -116,8 +119,9 @@ export class Storm {
         at < outage.to &&
         (outage.process === null || outage.process === process.slot),
     );
-    if (!away && !(store !== 'models' && store !== 'search' && store !== 'inside' && this.chance(this.plan.hiccup))) return null;
+    if (!away && !(ours.has(store) && this.chance(this.plan.hiccup))) return null;
     if (store === 'log') return new Failure('LOG_UNAVAILABLE', 'It is simulated to be away.');
+    if (store === 'vectors') return new Failure('VECTORS_UNAVAILABLE', 'They are simulated to be away.');
     if (store === 'graph') return new Failure('GRAPH_UNAVAILABLE', 'It is simulated to be away.');
     return new Failure('STORE_UNAVAILABLE', 'It is simulated to be away.');
   }

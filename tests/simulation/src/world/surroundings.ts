@@ -7,10 +7,12 @@ import type {
   MemoryBroker,
   MemoryGraphStore,
   MemoryStores,
+  MemoryVectorStore,
   StateStore,
   Subscription,
+  ToolDescription,
 } from '@conclave/ports';
-import type { Acceptance, Commands, StreamHub } from '@conclave/service-gateway';
+import type { Acceptance, Commands, Documents, StreamHub } from '@conclave/service-gateway';
 import type { Random } from '../faults/random.js';
 import type { StormPlan } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
@@ -25,10 +27,11 @@ export interface Surroundings {
   readonly broker: MemoryBroker;
   readonly blobs: Blobs;
   readonly graphStore: MemoryGraphStore;
+  readonly vectorStore: MemoryVectorStore;
   readonly storm: Storm;
   readonly models: ModelWorld;
   readonly planted: Planted;
-  readonly template: Template;
+  readonly templates: { readonly committee: Template; readonly waves: Template };
   readonly observe: Observe;
   /** `<topic> <event id>` of everything the log holds. */
   readonly logged: ReadonlySet<string>;
@@ -71,6 +74,7 @@ export interface SimulatedGateway {
   readonly acceptance: Acceptance;
   readonly commands: Commands;
   readonly hub: StreamHub;
+  readonly documents: Documents;
 }
 
 /** Where a world's models and search get their numbers and leave their traces. */
@@ -93,6 +97,10 @@ export interface Planted {
   subscription?(subscription: Subscription, process: LivingProcess): Subscription;
   /** The log says that it has events before it has them. */
   readonly acknowledgesEarly?: boolean;
+  /** A tool as its server describes it. */
+  tool?(tool: ToolDescription): ToolDescription;
+  /** Changes the vectors before anybody uses them. */
+  vectors?(store: MemoryVectorStore): void;
   /** Classes of the services and what stands in their place. */
   readonly replaced?: ReadonlyMap<unknown, unknown>;
 }

@@ -25,6 +25,12 @@ export function beginVirtualTime(): VirtualTime {
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
   });
   virtualNow = () => clock.now;
+  const realTimeout = AbortSignal.timeout;
+  AbortSignal.timeout = (ms) => {
+    const over = new AbortController();
+    setTimeout(() => over.abort(new DOMException('The time is over.', 'TimeoutError')), ms);
+    return over.signal;
+  };
   // Promises are settled before the next turn of the real event loop; nothing in a simulated world waits for anything else.
   const settled = (): Promise<void> => new Promise((resolve) => nextTurn(resolve));
   return {
@@ -38,6 +44,7 @@ export function beginVirtualTime(): VirtualTime {
     async end() {
       await settled();
       clock.uninstall();
+      AbortSignal.timeout = realTimeout;
       virtualNow = realNow;
     },
   };

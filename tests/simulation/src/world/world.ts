@@ -1,15 +1,25 @@
-import type { Template } from '@conclave/contracts';
-import { MemoryBlobs, MemoryBroker, MemoryGraphStore, MemoryStores, type Blobs, type Clock, type EncodedRecord } from '@conclave/ports';
+import { collectionsSetting } from '@conclave/contracts';
+import {
+  MemoryBlobs,
+  MemoryBroker,
+  MemoryGraphStore,
+  MemoryStores,
+  MemoryVectorStore,
+  type Blobs,
+  type Clock,
+  type EncodedRecord,
+} from '@conclave/ports';
 import type { CoverageNote, CrashTarget } from '../faults/crash-points.js';
 import { hashText, randomFrom, type Random } from '../faults/random.js';
 import { planStorm, processSlots, type StormPlan } from '../faults/storm-plan.js';
 import { SimulatedClient, type ClientPlan } from './client.js';
-import { template } from './gateway-options.js';
 import { Observations } from './observations.js';
-import { observe } from './observe.js';
+import { observe, watchCaches } from './observe.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { Storm } from './storm.js';
 import type { LivingProcess, ModelWorld, Observe, Planted, Surroundings } from './surroundings.js';
+import { collection, templatesOf } from './templates.js';
+import { upload } from './uploader.js';
 import { beginning, sleep, virtualNow } from './virtual-time.js';
 
 /** A topic that each service consumes. */
@@ -38,10 +48,11 @@ export class World implements Surroundings {
   readonly broker: MemoryBroker;
   readonly blobs: Blobs = new MemoryBlobs();
   readonly graphStore = new MemoryGraphStore();
+  readonly vectorStore = new MemoryVectorStore();
   readonly storm: Storm;
   readonly models: ModelWorld;
   readonly planted: Planted;
-  readonly template: Template;
+  readonly templates: ReturnType<typeof templatesOf>;
   readonly observe: Observe = (process, point, args, result) => observe(this, process, point, args, result);
   readonly logged = new Set<string>();
   /** Hash of the trace so far. */
@@ -61,7 +72,7 @@ export class World implements Surroundings {
     this.random = randomFrom(seed).fork('world');
     this.planted = options.planted ?? {};
     this.models = { random: randomFrom(seed).fork('models'), calls: 0 };
-    this.template = template(this.plan.rounds, this.plan.gapCheck);
+    this.templates = templatesOf(this.plan);
     const chance = randomFrom(seed).fork('clock');
     this.clock = {
       now: () => virtualNow(),
@@ -74,6 +85,8 @@ export class World implements Surroundings {
     this.storm = new Storm(this.plan, seed, this.observations, (process, what) => this.trace(process, what), options.cover);
     this.stores = new MemoryStores({ clock: this.clock, between: () => this.betweenHalves() });
     this.planted.stores?.(this.stores);
+    this.planted.vectors?.(this.vectorStore);
+    watchCaches(this, this.stores);
     this.broker = new MemoryBroker({ clock: this.clock, blobs: this.blobs });
   }
 
@@ -119,7 +132,19 @@ export class World implements Surroundings {
       this.clients.push(client);
       void client.live();
     }
+    this.planUploads();
     this.planWeather();
+  }
+
+  private planUploads(): void {
+    const { uploads, features } = this.plan;
+    if (!features.documents) return;
+    const collections = [{ name: collection, description: '', createdAt: beginning }];
+    void this.stores.settings.write(collectionsSetting('default'), 0, { collections });
+    for (let n = 0; n < uploads; n += 1) {
+      this.coming += 1;
+      void upload(this, this.random.fork(`upload ${n}`), n).then(() => (this.coming -= 1));
+    }
   }
 
   private planWeather(): void {
@@ -147,20 +172,25 @@ export class World implements Surroundings {
   }
 
   private clientPlans(): ClientPlan[] {
-    const { clients, rounds, largeQuestion, twins, cancels, impatient } = this.plan;
+    const { clients, rounds, largeQuestion, twins, sameKey, cancels, impatient, pauses, features } = this.plan;
     const { random } = this;
     const plan = (n: number): ClientPlan => ({
       name: `client-${n}`,
       startsAt: random.between(0, 1_500),
-      idempotent: random.chance(0.5) && !twins,
+      idempotent: twins ? sameKey : random.chance(0.5),
+      key: twins ? 'twins' : `client-${n}`,
+      template: random.chance(features.waves) ? 'waves' : 'committee',
       question: `What is topic t${twins ? 0 : n}x, hops ${random.below(rounds + 1)}?${largeQuestion ? ' so'.repeat(23_000) : ''}`,
       cancelsAfter: random.chance(cancels) ? random.between(0, this.plan.target?.need === 'early' ? 200 : 4_000) : null,
       impatientMs: random.chance(impatient) ? random.between(1, 300) : null,
       leaves: random.chance(this.plan.target?.need === 'cancel' ? 0.8 : 0.5),
       reconnects: random.pick([0, 0, 1, 3]),
+      pausesAfter: random.chance(pauses) ? random.between(0, 3_000) : null,
     });
     const plans = Array.from({ length: twins ? Math.max(2, clients) : clients }, (_, n) => plan(n));
-    return twins ? plans.map((one) => ({ ...one, question: plans[0]!.question })) : plans;
+    const { question, template, startsAt } = plans[0]!;
+    // One request at two gateways at the same moment, or the same question some time later.
+    return twins ? plans.map((one) => ({ ...one, question, template, ...(sameKey ? { startsAt } : {}) })) : plans;
   }
 
   private launch(slot: string): void {
@@ -217,7 +247,7 @@ export class World implements Surroundings {
   }
 
   groups(): readonly string[] {
-    return ['planner', 'merger', 'graph-ingest', 'tasks.expert', 'tasks.evidence', 'tasks.judge'];
+    return ['planner', 'merger', 'learning', 'graph-ingest', 'tasks.expert', 'tasks.evidence', 'tasks.judge'];
   }
 
   lag(): readonly string[] {

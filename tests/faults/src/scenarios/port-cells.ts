@@ -1,0 +1,53 @@
+import type { CrashPointName } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
+import { byAdmin, plainTemplate } from '@conclave/test-support/system';
+import type { SystemWishes } from '../world/servers.js';
+import type { World } from '../world/world.js';
+import type { Cell } from './kill-matrix-cell.js';
+
+/** Behind writes to other stores than log and run state, and behind a call that changes something outside. */
+export const portCells: readonly Cell[] = [
+  { service: 'gateway', point: 'setting-written' },
+  { service: 'experts', point: 'tool-called' },
+  { service: 'merger', point: 'cache-written' },
+  { service: 'merger', point: 'vectors-written' },
+  { service: 'graph-ingest', point: 'graph-written' },
+];
+
+/** Written when a run has ended: the record in hand is the work. */
+export const learnedBehind = (point: CrashPointName): boolean => point === 'cache-written' || point === 'vectors-written';
+
+/** A template whose plans may name tools. */
+export const toolTemplate = 'conclave-tools';
+export const portSystem: SystemWishes = {
+  configuration: {
+    mcp: { precision: { enabled: true } },
+    templates: { [toolTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', capabilities: ['mcp'] } },
+  },
+};
+
+/** Changes a prompt once runs are under way; the gateway dies behind the write, and the same change sent again is there. */
+export async function changePrompt(world: World): Promise<void> {
+  const { engine, load } = world;
+  await until('a run to be accepted', () =>
+    load.asked.some(({ runId, question }) => runId !== null && question.includes('setting-written')),
+  );
+  const text = 'Answer in the language of the question, and say plainly what you do not know.';
+  await until(
+    'the changed prompt',
+    async () => {
+      try {
+        const response = await fetch(`${engine.url()}/v1/admin/prompts/expert`, {
+          method: 'PUT',
+          headers: { ...byAdmin, 'content-type': 'application/json' },
+          body: JSON.stringify({ text }),
+        });
+        return response.ok && ((await response.json()) as { text: string }).text === text;
+      } catch {
+        // Its gateway died behind the write: sent again.
+        return false;
+      }
+    },
+    { timeoutMs: 30_000, everyMs: 250 },
+  );
+}

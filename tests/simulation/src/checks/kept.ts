@@ -1,0 +1,100 @@
+import { documentSetting, StoredDocument, type CallRecorded, type PlanRequested, type RunCompleted } from '@conclave/contracts';
+import { documentsCollection } from '@conclave/ports';
+import { collection } from '../world/templates.js';
+import { minus, type Check, type Violation } from './check.js';
+
+/**
+ * An Idempotency-Key makes one run: whoever sends it is led to the run of its key, at whichever gateway and however often. A further one is
+ * begun only where the one before ended without an answer.
+ */
+export const idempotency: Check = ({ world, events }) => {
+  const found: Violation[] = [];
+  const requested = (events.get('plan.requested') ?? []) as PlanRequested[];
+  for (const key of new Set(world.observations.clients.flatMap((client) => client.key ?? []))) {
+    const clients = world.observations.clients.filter((client) => client.key === key);
+    // Whoever cancels may have begun the next run while the one before was still ending.
+    if (clients.some(({ cancelled }) => cancelled)) continue;
+    const runs = new Set(clients.flatMap(({ requests }) => requests.flatMap(({ runId }) => runId ?? [])));
+    const withAnswer = [...runs].filter((runId) => {
+      const row = world.stores.runs.rows.get(runId);
+      return row?.terminal && row.status !== 'cancelled' && row.status !== 'failed';
+    });
+    if (withAnswer.length > 1)
+      found.push({
+        check: 'idempotency',
+        id: key.slice(0, 12),
+        sentence: `made ${withAnswer.length} runs with an answer: ${withAnswer.join(', ')}`,
+      });
+  }
+  for (const { runId } of requested) {
+    const different = requested.filter((event) => event.runId === runId).length;
+    if (different > 1) found.push({ check: 'idempotency', id: runId, sentence: `was requested in ${different} different ways` });
+  }
+  return found;
+};
+
+/** Nothing is kept of a run that has not ended, and what a cache gave is the answer of a run that was completed. */
+export const caches: Check = ({ world, events }) => {
+  const completed = new Map(((events.get('run.completed') ?? []) as RunCompleted[]).map((event) => [event.runId, event.data]));
+  return [
+    ...world.observations.kept
+      .filter(({ ended }) => !ended)
+      .map(({ where, runId }): Violation => ({ check: 'caches', id: where, sentence: `was kept of ${runId}, which had not ended` })),
+    ...[...completed].flatMap(([runId, { cached, answer, outcome }]): Violation[] => {
+      if (!cached || outcome !== 'completed') return [];
+      const source = completed.get(cached.runId);
+      if (source?.outcome === 'completed' && source.answer === answer) return [];
+      return [{ check: 'caches', id: runId, sentence: `was answered from ${cached.runId}, which did not end with that answer` }];
+    }),
+  ];
+};
+
+/** What changes something outside is done once, however often workers die over it. */
+export const effects: Check = ({ world }) => {
+  const { orders } = world.observations;
+  return [...new Set(orders)].flatMap((item): Violation[] => {
+    const times = orders.filter((one) => one === item).length;
+    return times === 1 ? [] : [{ check: 'effects', id: item, sentence: `was ordered ${times} times` }];
+  });
+};
+
+/** The ledger has every attempt of a call that its record tells, once: the sums of a run are those of its calls. */
+export const usage: Check = ({ world, events }) => {
+  const found: Violation[] = [];
+  const records = ((events.get('audit') ?? []) as CallRecorded[]).filter(({ type }) => type === 'CallRecorded');
+  for (const runId of world.stores.runs.rows.keys()) {
+    const kept = world.stores.usage.callsOf(runId);
+    for (const { data } of records.filter((record) => record.runId === runId && record.data.usage.calls > 0)) {
+      const id = `${data.step} ${data.attempt}`;
+      const counted = kept.filter(({ step, attempt }) => step === data.step && attempt === data.attempt);
+      if (counted.length !== 1) found.push({ check: 'usage', id, sentence: `stands in the ledger ${counted.length} times` });
+      else if (counted[0]!.usage.prompt !== data.usage.prompt || counted[0]!.usage.completion !== data.usage.completion)
+        found.push({ check: 'usage', id, sentence: 'stands in the ledger with other tokens than in its record' });
+    }
+    // A call that is cancelled in the moment in which it is sent is counted although its server never heard of it.
+    const begun = new Set(world.observations.attempts.map(({ step, attempt }) => `${step} ${attempt}`));
+    for (const id of minus(
+      kept.map(({ step, attempt }) => `${step} ${attempt}`),
+      begun,
+    ))
+      found.push({ check: 'usage', id, sentence: 'stands in the ledger and was never begun' });
+  }
+  return found;
+};
+
+/** A document that is ready has all of its passages, one that was removed has none, and none is left half read. */
+export const documents: Check = ({ world }) => {
+  const found: Violation[] = [];
+  const scope = { tenant: 'default', collection: documentsCollection(collection, { id: 'simulated' }) };
+  for (const [id, said] of world.observations.documents) {
+    const say = (sentence: string): void => void found.push({ check: 'documents', id, sentence });
+    const stored = StoredDocument.safeParse(world.stores.settings.newest(documentSetting(scope.tenant, collection, id)));
+    const passages = world.vectorStore.recordsOf(scope).filter(({ metadata }) => metadata['document'] === id).length;
+    const { status, total } = stored.success ? stored.data : { status: 'missing', total: null };
+    if (status === 'deleted' && passages > 0) say(`was removed and has ${passages} passages`);
+    else if (said === 'removed' && status !== 'deleted') say(`was removed and is ${status}`);
+    else if (said === 'taken' && status !== 'ready') say(`was taken in and is ${status}`);
+    else if (status === 'ready' && passages !== total) say(`is ready with ${passages} of ${total} passages`);
+  }
+  return found;
+};

@@ -1,0 +1,11 @@
+import type { CheckName } from '../checks/check.js';
+import type { Planted } from '../world/surroundings.js';
+
+/** A bug that could have been written, and the check that has to find it. */
+export interface PlantedBug {
+  readonly name: string;
+  /** What is wrong, in one sentence. */
+  readonly sentence: string;
+  readonly check: CheckName;
+  readonly plant: () => Planted;
+}

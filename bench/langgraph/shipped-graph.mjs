@@ -39,7 +39,7 @@ export function shippedGraph(steps, checkpointer) {
       return { gap: verdict.verdict === 'complete' ? null : { gap: verdict.gap, nextFocus: verdict.nextFocus } };
     })
     .addNode('advise', async (state) => ({ hints: await steps.advise(unsureOf(state)) }))
-    .addNode('again', async ({ before, round, evidence, hint }) => {
+    .addNode('tryAgain', async ({ before, round, evidence, hint }) => {
       const how = { tier: 't2', previous: before.answer.text, hints: hint };
       return { again: [{ before, after: await steps.expert(before.task, round, evidence, how) }] };
     })
@@ -68,10 +68,12 @@ export function shippedGraph(steps, checkpointer) {
     .addConditionalEdges(
       'advise',
       ({ hints, round, facts, ...state }) =>
-        unsureOf({ round, ...state }).map((before) => new Send('again', { before, round, evidence: facts, hint: hints[before.task.id] })),
-      ['again'],
+        unsureOf({ round, ...state }).map(
+          (before) => new Send('tryAgain', { before, round, evidence: facts, hint: hints[before.task.id] }),
+        ),
+      ['tryAgain'],
     )
-    .addEdge('again', 'score')
+    .addEdge('tryAgain', 'score')
     .addEdge('score', 'think')
     .addEdge('think', 'compose')
     .addEdge('compose', END)

@@ -10,10 +10,10 @@ import {
   type AskingStrategy,
   type ExtensionCapability,
 } from '@conclave/strategies';
-import * as z from 'zod';
+import type * as zod from 'zod';
 
-/** What a module of an extension gets: it imports nothing of the product. */
-export const extensionKit = {
+/** What a module of an extension gets: it imports nothing of the product. `z` is zod, which the module may use all of. */
+export const extensionKit = (z: typeof zod) => ({
   strategy: describeStrategy,
   capability: describeCapability,
   question: describeQuestion,
@@ -29,8 +29,8 @@ export const extensionKit = {
   isExpert,
   isJudge,
   z,
-} as const;
-export type ExtensionKit = typeof extensionKit;
+});
+export type ExtensionKit = ReturnType<typeof extensionKit>;
 
 /** What the function that a module exports by default gives. */
 export interface Extension {

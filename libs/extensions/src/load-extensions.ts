@@ -1,9 +1,14 @@
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@conclave/contracts';
 import { addCapability, addStrategy } from '@conclave/strategies';
-import { extensionKit, type Extension } from './extension-kit.js';
+import type * as zod from 'zod';
+import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
 
 const loaded = new Set<string>();
+
+/** All of zod, from the packages: bundled it would stand in what every program reads at its start. */
+const packageOfSchemas: string = 'zod';
+const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
 /**
  * Loads modules by their absolute paths and takes in what they bring. A module that was loaded before is left alone.
@@ -28,7 +33,7 @@ async function extensionOf(path: string): Promise<Extension> {
   try {
     const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
     if (typeof module.default !== 'function') throw new Error('it exports no function by default');
-    extension = await (module.default as (kit: typeof extensionKit) => unknown)(extensionKit);
+    extension = await (module.default as (kit: ExtensionKit) => unknown)(await kit());
   } catch (error) {
     throw refused(path, error);
   }

@@ -108,7 +108,9 @@ const outcomeTypes: Readonly<Record<Work['kind'], string | null>> = { plan: 'Pla
 function seen(work: Work, { request }: Recording, called: boolean, told: Outcome | null): SeenState {
   const started = called || work.kind !== 'task';
   if (work.kind !== 'task') return { now: work.input.time, started, request };
-  const expired = (told?.data as ResultReady['data'] | undefined)?.failure?.code === 'TASK_EXPIRED';
+  const answer = told?.data as ResultReady['data'] | undefined;
+  // A worker in time begins a call and finds the flag there: one that made none was late, whatever it found.
+  const expired = answer?.failure?.code === 'TASK_EXPIRED' || (!called && answer?.status === 'cancelled');
   return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request };
 }
 

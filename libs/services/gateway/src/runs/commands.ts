@@ -20,13 +20,14 @@ export class Commands {
 
   /** Gives the command's number. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
   async issue(runId: string, actor: string, command: Command): Promise<number> {
-    if (command.name === 'cancel') await this.state.runs.cancel(runId);
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
     const id = commandId(runId, seq);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
-    await this.log.publish([makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command })]);
+    const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command });
+    // Together: a worker that finds the flag first has its result at the engine before the command, and the run would end without it.
+    await Promise.all([this.log.publish([event]), command.name === 'cancel' ? this.state.runs.cancel(runId) : undefined]);
     if (command.name === 'cancel')
       this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
     return seq;

@@ -38,7 +38,7 @@ export const suites = () => [
   { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles('fast').length, limit: 900, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
   { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 600, computes: true },
-  ofJest('simulation', 'Simulation', 'simulation', { limit: 900, computes: true }),
+  ofJest('simulation', 'Simulation', 'simulation', { limit: 1500, computes: true }),
   ...projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0),

@@ -26,8 +26,10 @@ export class Commands {
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
     const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command });
-    // Together: a worker that finds the flag first has its result at the engine before the command, and the run would end without it.
-    await Promise.all([this.log.publish([event]), command.name === 'cancel' ? this.state.runs.cancel(runId) : undefined]);
+    // The flag first, and nothing between it and the event: a worker that finds it may have its result at the engine soon, and the run is to
+    // hear of the command before it ends.
+    if (command.name === 'cancel') await this.state.runs.cancel(runId);
+    await this.log.publish([event]);
     if (command.name === 'cancel')
       this.options.history?.write({ actor: 'gateway', op: 'run', phase: 'cancelled', id: runId, data: { reason: command.reason } });
     return seq;

@@ -190,7 +190,8 @@ async function anotherStart(): Promise<void> {
 /** Every process has renewed its lease from now on: it has seen the generation that another start made. */
 async function renewed(): Promise<void> {
   const client = new Redis(redis.url);
-  const leases = `${engine.prefix}leases`;
+  // Leases lie in the first bucket.
+  const leases = `${engine.prefix}{0}:leases`;
   const from = Date.now();
   const renewedAt = async (): Promise<readonly number[]> => {
     const found = await client.zrange(leases, '0', '-1', 'WITHSCORES');

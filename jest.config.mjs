@@ -36,6 +36,8 @@ export default {
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (name === level ? [] : [levels[name].files.source])),
   modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/bench/langgraph/node_modules/'],
   workerIdleMemoryLimit: '1GB',
+  // It ends what hangs: on two busy cores a process that a test starts may take longer than Jest's five seconds to say its first word.
+  testTimeout: 30_000,
   ...levels[level]?.limits,
   // A property is tried for seconds there.
   ...(process.env.CONCLAVE_FUZZ ? { testTimeout: 300_000 } : {}),

@@ -44,8 +44,6 @@ const options = {
   // libsql and the local stack find files from where they are themselves.
   external: ['libsql', inRoot('deploy/stack/*'), ...optional],
   plugins: [leanPackages],
-  // Nest names modules and providers after their classes.
-  keepNames: true,
   // A start reads every byte; source maps tell the lines.
   minifyWhitespace: true,
   minifySyntax: true,

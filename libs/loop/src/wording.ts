@@ -32,6 +32,29 @@ interface Token {
   readonly isSoft: boolean;
 }
 
+/** The tokens of a text, and their keys once each. */
+interface Wording {
+  readonly tokens: readonly Token[];
+  readonly keys: ReadonlySet<string>;
+}
+
+/** Every step of a run compares the same few texts again: so many of the last ones are kept, and none that is longer than this. */
+const keptWordings = 256;
+const longestKept = 2_000;
+const wordings = new Map<string, Wording>();
+
+function wordingOf(text: string): Wording {
+  const known = wordings.get(text);
+  if (known) return known;
+  const tokens = tokensOf(text);
+  const wording = { tokens, keys: new Set(tokens.map(({ key }) => key)) };
+  if (text.length <= longestKept) {
+    if (wordings.size >= keptWordings) wordings.clear();
+    wordings.set(text, wording);
+  }
+  return wording;
+}
+
 /**
  * The words, numbers and signs of an instruction or a query. Case counts in short words and in words with capitals inside (NASA, getUser),
  * except for the capital that begins a sentence.
@@ -55,11 +78,9 @@ function tokensOf(text: string): readonly Token[] {
 
 /** Two texts with the same key say the same, letter by letter but for blanks, sentence marks and the case of long words. */
 export const textKey = (text: string): string =>
-  tokensOf(text)
-    .map(({ key }) => key)
+  wordingOf(text)
+    .tokens.map(({ key }) => key)
     .join(' ') || text.trim();
-
-const setOf = (tokens: readonly Token[]): ReadonlySet<string> => new Set(tokens.map(({ key }) => key));
 
 /** Token Jaccard similarity, 0 to 1. */
 function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
@@ -97,9 +118,8 @@ function isForm(a: string, b: string): boolean {
  * words alone that do not make another question of them. Another number, sign or name, a negation, or another word in the same place does.
  */
 export function isNear(a: string, b: string): boolean {
-  const left = tokensOf(a);
-  const right = tokensOf(b);
-  const [inLeft, inRight] = [setOf(left), setOf(right)];
+  const { tokens: left, keys: inLeft } = wordingOf(a);
+  const { tokens: right, keys: inRight } = wordingOf(b);
   if (similarity(inLeft, inRight) < nearRepeat) return false;
   const extraLeft = left.filter(({ key }) => !inRight.has(key));
   const extraRight = right.filter(({ key }) => !inLeft.has(key));

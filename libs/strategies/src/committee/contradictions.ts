@@ -34,6 +34,8 @@ const months =
 const pronouns = listed('it he she they this that these those there es er sie das dies diese dieser dort');
 
 interface Reading {
+  /** What the expert was asked, as it is compared. */
+  readonly question: string;
   readonly words: ReadonlySet<string>;
   readonly values: readonly string[];
   readonly isNegated: boolean;
@@ -48,7 +50,7 @@ const amount = (text: string): string => {
 };
 
 /** A statement as the words it is about, the numbers and months it gives, and whether it denies. */
-function read(text: string): Reading {
+function read({ task, text }: Statement): Reading {
   // Without the capital "may" and "march" are verbs.
   const plain = plainCharacters(text)
     .replace(/\b(?:may|march)\b/g, ' ')
@@ -57,6 +59,7 @@ function read(text: string): Reading {
   const isValue = (token: string): boolean => /\d/.test(token) || months.includes(token);
   const first = tokens[0] ?? '';
   return {
+    question: textKey(task),
     words: new Set(tokens.filter((token) => !isValue(token) && !filler.has(token) && !negations.has(token))),
     values: tokens.filter(isValue).map((token) => (/\d/.test(token) ? amount(token) : token)),
     isNamed: !pronouns.has(first),
@@ -71,9 +74,8 @@ function isAbout(a: Reading, b: Reading, least: number): boolean {
   return fewer.size >= least && [...fewer].every((word) => more.has(word));
 }
 
-function contradict(one: Statement, other: Statement): boolean {
-  const [a, b] = [read(one.text), read(other.text)];
-  const sameQuestion = textKey(one.task) === textKey(other.task);
+function contradict(a: Reading, b: Reading): boolean {
+  const sameQuestion = a.question === b.question;
   if (sameQuestion && a.answer !== null && b.answer !== null) return a.answer !== b.answer;
   // Of different questions "It costs 30 euros" may be said of different things: then both have to name what they speak of.
   if (!sameQuestion && !(a.isNamed && b.isNamed)) return false;
@@ -89,11 +91,11 @@ function contradict(one: Statement, other: Statement): boolean {
  */
 export function contradictions(statements: readonly Statement[]): readonly Contradiction[] {
   const found: Contradiction[] = [];
-  const compared = statements.slice(0, mostStatements);
+  const compared = statements.slice(0, mostStatements).map((statement) => ({ statement, reading: read(statement) }));
   for (const [at, one] of compared.entries())
     for (const other of compared.slice(at + 1)) {
       if (found.length >= most) return found;
-      if (contradict(one, other)) found.push({ one, other });
+      if (contradict(one.reading, other.reading)) found.push({ one: one.statement, other: other.statement });
     }
   return found;
 }

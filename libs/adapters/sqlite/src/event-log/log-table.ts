@@ -4,12 +4,14 @@ import { putBlob } from '../blobs.js';
 import type { Store, Tick } from '../database/database.js';
 import { bytesOf } from '../database/sql.js';
 import { NewestRecords, type LoggedRecord } from './newest-records.js';
+import { headersOf, storedHeaders } from './stored-headers.js';
 import { Suspects } from './suspects.js';
 
 interface LogRow {
   readonly seq: number;
   readonly topic: string;
   readonly key: string | null;
+  readonly event_id: string;
   readonly headers: string;
   readonly body: unknown;
   readonly appended_at: number;
@@ -106,7 +108,7 @@ export class LogTable {
           topic,
           key,
           id,
-          JSON.stringify(headers),
+          storedHeaders(headers, { key, event_id: id }),
           raw,
           appendedAt,
         ]),
@@ -193,6 +195,6 @@ const recordOf = (row: LogRow): LoggedRecord => ({
   offset: String(row.seq),
   appendedAt: row.appended_at,
   key: row.key,
-  headers: JSON.parse(row.headers) as Record<string, string>,
+  headers: headersOf(row.headers, row),
   raw: row.body === null ? null : bytesOf(row.body),
 });

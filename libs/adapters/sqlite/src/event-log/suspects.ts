@@ -1,4 +1,5 @@
 import type { Store } from '../database/database.js';
+import { headersOf } from './stored-headers.js';
 
 /**
  * Records that may have killed a process: whatever the log held when the one before died without a goodbye, and what such a record puts
@@ -33,8 +34,10 @@ export class Suspects {
   }
 
   began(seq: number): void {
-    const row = this.database.read((sql) => sql.get<{ headers: string }>('SELECT headers FROM log WHERE seq = ?', seq));
-    const headers = row ? (JSON.parse(row.headers) as Readonly<Record<string, string>>) : {};
+    const row = this.database.read((sql) =>
+      sql.get<{ key: string | null; event_id: string; headers: string }>('SELECT key, event_id, headers FROM log WHERE seq = ?', seq),
+    );
+    const headers = row ? headersOf(row.headers, row) : {};
     this.underWay.set(seq, headers['ce_runid'] ?? null);
   }
 

@@ -1,0 +1,52 @@
+type Headers = Readonly<Record<string, string>>;
+
+/** What the row says beside the headers. */
+interface Row {
+  readonly key: string | null;
+  readonly event_id: string;
+}
+
+/** Headers of an event that no column holds: type, source, milliseconds since 1970, then traceparent and data reference where it has them. */
+type Compact = readonly [type: string, source: string, time: number, traceparent?: string | null, reference?: string];
+
+/** The run of an event: its key, or the part of it before the task. */
+const runOf = (key: string): string => key.split('/', 1)[0]!;
+
+const whole = ([type, source, time, traceparent, reference]: Compact, { key, event_id }: Row): Headers => ({
+  ce_specversion: '1.0',
+  ce_id: event_id,
+  ce_type: type,
+  ce_source: source,
+  ce_time: new Date(time).toISOString(),
+  ce_partitionkey: key!,
+  ce_runid: runOf(key!),
+  'content-type': 'application/json',
+  ...(traceparent ? { traceparent } : {}),
+  ...(reference ? { ce_dataref: reference } : {}),
+});
+
+const isSame = (a: Headers, b: Headers): boolean => {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+};
+
+/**
+ * The headers of a record as JSON for its row. Two thirds of an event's headers stand in other columns or are the same in every event: then
+ * the rest is a list. Headers of which that is not so stand whole, as an object.
+ */
+export function storedHeaders(headers: Headers, row: Row): string {
+  const time = Date.parse(headers['ce_time'] ?? '');
+  if (row.key !== null && !Number.isNaN(time)) {
+    const { ce_type = '', ce_source = '', traceparent, ce_dataref } = headers;
+    const more = ce_dataref ? [traceparent ?? null, ce_dataref] : traceparent ? [traceparent] : [];
+    const compact = [ce_type, ce_source, time, ...more] as unknown as Compact;
+    if (isSame(headers, whole(compact, row))) return JSON.stringify(compact);
+  }
+  return JSON.stringify(headers);
+}
+
+/** The headers of a row as the record had them. */
+export function headersOf(stored: string, row: Row): Headers {
+  const headers = JSON.parse(stored) as Headers | Compact;
+  return Array.isArray(headers) ? whole(headers as Compact, row) : (headers as Headers);
+}

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { checkData } from './data-check.js';
-import { Failure } from './failures.js';
+import { Failure } from './failure.js';
 
 /** Who sends or receives events. `transport` and `learning` live inside other processes. */
 export const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'transport', 'learning', 'replay'] as const;

@@ -1,363 +1,151 @@
-import type { FailureOptions } from './failure-options.js';
-import type { FailureSpec } from './failure-spec.js';
-import { accessFailures } from './failures-of-access.js';
-import { evidenceFailures } from './failures-of-evidence.js';
-import { knowledgeFailures } from './failures-of-knowledge.js';
-import { storeFailures } from './failures-of-stores.js';
-
-export const failures = {
-  REQUEST_INVALID: {
-    status: 400,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'The request is not valid. Correct the named field and send it again.',
-  },
-  REQUEST_NOT_JSON: {
-    status: 400,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'The body is not valid JSON. Send a JSON object with Content-Type: application/json.',
-  },
-  REQUEST_TOO_LARGE: {
-    status: 413,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'The body is larger than this gateway accepts. Shorten the conversation or raise `gateway.max_body_bytes`.',
-  },
-  REQUEST_TOO_COMPLEX: {
-    status: 400,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message:
-      'The body is nested too deeply or has too many parts: at most 64 levels, 10,000 names and 100,000 values are read. Leave out what is not needed.',
-  },
-  QUESTION_TOO_LONG: {
-    status: 400,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message:
-      'The question is longer than this template can ask its models. Shorten it, or put long texts into a collection and ask about them.',
-  },
-  MEDIA_TYPE_UNSUPPORTED: {
-    status: 415,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'This endpoint reads JSON. Send Content-Type: application/json.',
-  },
-  MODEL_NOT_FOUND: {
-    status: 404,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_unknown',
-    message: 'No template or model has this id. GET /v1/models lists the valid ones.',
-  },
-  RUN_NOT_FOUND: {
-    status: 404,
-    type: 'not_found_error',
-    retriable: false,
-    errorType: 'caller_unknown',
-    message: 'No run has this id, or it has expired.',
-  },
-  ROUTE_NOT_FOUND: {
-    status: 404,
-    type: 'not_found_error',
-    retriable: false,
-    errorType: 'caller_unknown',
-    message: 'No such endpoint. GET /openapi.json lists the endpoints.',
-  },
-  METHOD_NOT_ALLOWED: {
-    status: 405,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'This endpoint does not take that method. GET /openapi.json lists the endpoints.',
-  },
-  COMMAND_REJECTED: {
-    status: 409,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'The run cannot take this command in its present state.',
-  },
-  COMMAND_NOT_TAKEN: {
-    status: 409,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'No run of this strategy takes this command, whatever its state. Send one that it takes.',
-  },
-  ...accessFailures,
-  OVERLOADED: {
-    status: 429,
-    type: 'rate_limit_error',
-    retriable: true,
-    errorType: 'policy_overload',
-    message: 'As many runs are in flight as this gateway accepts. Try again after the time in Retry-After.',
-  },
-  UPLOADS_BUSY: {
-    status: 429,
-    type: 'rate_limit_error',
-    retriable: true,
-    errorType: 'policy_overload',
-    message: 'More documents are being sent than this gateway takes in one go. Send this one again after the time in Retry-After.',
-  },
-  QUEUE_TOO_LONG: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'policy_overload',
-    message:
-      'The workers are behind: tasks of a new run would wait longer than `gateway.max_queue_wait_s` allows. Try again after the time in Retry-After.',
-  },
-  NOT_READY: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_unavailable',
-    message: 'The gateway is not ready to accept work. Try again after the time in Retry-After.',
-  },
-  ...storeFailures,
-  LOG_UNAVAILABLE: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_unavailable',
-    message: 'The event log does not answer.',
-  },
-  COMMIT_CONFLICT: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_conflict',
-    message: 'The run changed too often at the same time. Try again.',
-  },
-  BLOB_CORRUPT: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_store',
-    message: 'A stored body does not match its hash.',
-  },
-  BLOB_MISSING: { status: 500, type: 'server_error', retriable: true, errorType: 'own_store', message: 'A stored body is missing.' },
-  CACHE_VALUE_TOO_LARGE: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_store',
-    message: 'A value is larger than a cache entry may be. Keep its body as a blob and cache the reference.',
-  },
-  EVENT_UNDECODABLE: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_contract',
-    message: 'A record on the log is not an event that this version reads.',
-  },
-  CONFIGURATION_INVALID: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'caller_configuration',
-    message: 'The configuration has mistakes. Correct the lines named and start again.',
-  },
-  PROVIDER_UNREACHABLE: {
-    status: 502,
-    type: 'upstream_error',
-    retriable: true,
-    errorType: 'provider_unreachable',
-    message: 'The model server does not answer. Check that it runs and that `base_url` is right.',
-  },
-  PROVIDER_REFUSED: {
-    status: 502,
-    type: 'upstream_error',
-    retriable: false,
-    errorType: 'provider_refused',
-    message: 'The model server refused the request.',
-  },
-  PROVIDER_UNAUTHENTICATED: {
-    status: 502,
-    type: 'upstream_error',
-    retriable: false,
-    errorType: 'provider_auth',
-    message: 'The model server did not accept the API key. Check the variable that `api_key_env` names.',
-  },
-  PROVIDER_RATE_LIMITED: {
-    status: 429,
-    type: 'upstream_error',
-    retriable: true,
-    errorType: 'provider_rate_limit',
-    message: 'The model server limits the rate of requests.',
-  },
-  PROVIDER_FAILED: {
-    status: 502,
-    type: 'upstream_error',
-    retriable: true,
-    errorType: 'provider_error',
-    message: 'The model server failed.',
-  },
-  PROVIDER_UNWELL: {
-    status: 503,
-    type: 'upstream_error',
-    retriable: true,
-    errorType: 'provider_unwell',
-    message: 'The model server failed too often of late and is left alone for a while.',
-  },
-  PROVIDER_STREAM_BROKEN: {
-    status: 502,
-    type: 'upstream_error',
-    retriable: true,
-    errorType: 'provider_stream',
-    message: 'The model server ended its stream before the answer was complete.',
-  },
-  PROVIDER_REPLY_INVALID: {
-    status: 502,
-    type: 'upstream_error',
-    retriable: false,
-    errorType: 'provider_reply',
-    message: 'The model server sent a reply that does not follow the OpenAI protocol.',
-  },
-  CONTEXT_OVERFLOW: {
-    status: 400,
-    type: 'upstream_error',
-    retriable: false,
-    errorType: 'provider_context',
-    message: 'The prompt is longer than the context of the model.',
-  },
-  CALL_TIMEOUT: {
-    status: 504,
-    type: 'upstream_error',
-    retriable: true,
-    errorType: 'provider_timeout',
-    message: 'The model did not answer in time.',
-  },
-  CALL_CANCELLED: {
-    status: 499,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_cancelled',
-    message: 'The call was cancelled.',
-  },
-  ...evidenceFailures,
-  ...knowledgeFailures,
-  TASK_EXPIRED: {
-    status: 504,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'policy_deadline',
-    message: 'The task was not started before its deadline.',
-  },
-  ALLOWANCE_EXHAUSTED: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'policy_budget',
-    message: 'The task used up its allowance of model calls or tokens.',
-  },
-  CAPABILITY_UNSUPPORTED: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_capability',
-    message: 'The worker does not know this capability.',
-  },
-  WORKER_UNAVAILABLE: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_unavailable',
-    message: 'No worker of this class is alive.',
-  },
-  RECORD_DEAD: {
-    status: 500,
-    type: 'server_error',
-    retriable: false,
-    errorType: 'own_dead_letter',
-    message: 'A record of this run could not be handled and was put aside as a dead letter.',
-  },
-  DEAD_LETTER_NOT_FOUND: {
-    status: 404,
-    type: 'not_found_error',
-    retriable: false,
-    errorType: 'caller_unknown',
-    message: 'No dead letter has this id, or it has expired. `conclave dead list --all` lists them.',
-  },
-  DEAD_LETTER_SETTLED: {
-    status: 409,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_invalid',
-    message: 'This dead letter is settled already. Re-drive it with `again` if it shall be handled once more.',
-  },
-  RUN_FAILED: {
-    status: 502,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_run',
-    message: 'The run ended without anything to answer from.',
-  },
-  RUN_CANCELLED: {
-    status: 499,
-    type: 'invalid_request_error',
-    retriable: false,
-    errorType: 'caller_cancelled',
-    message: 'The run was cancelled.',
-  },
-  ANSWER_SUPERSEDED: {
-    status: 502,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_superseded',
-    message:
-      'The attempt that wrote the text so far died and is being repeated. Send the request again with the same Idempotency-Key to follow the new attempt.',
-  },
-  SHUTTING_DOWN: {
-    status: 503,
-    type: 'server_error',
-    retriable: true,
-    errorType: 'own_shutdown',
-    message: 'The gateway is shutting down. A run that was accepted goes on.',
-  },
-  INTERNAL: {
-    status: 500,
-    type: 'server_error',
-    retriable: true,
-    errorType: '_other',
-    message: 'Something unexpected went wrong on our side.',
-  },
-} as const satisfies Record<string, FailureSpec>;
-
-export type FailureCode = keyof typeof failures;
-
-/** A failure of the table. `detail` is a sentence for people about this occurrence (no prompt text, no keys). */
-export class Failure extends Error {
-  readonly spec: FailureSpec;
-  constructor(
-    readonly code: FailureCode,
-    readonly detail?: string,
-    readonly options: FailureOptions = {},
-  ) {
-    super(detail ? `${failures[code].message} ${detail}` : failures[code].message, { cause: options.cause });
-    this.name = 'Failure';
-    this.spec = failures[code];
-  }
-  get retriable(): boolean {
-    return this.spec.retriable;
-  }
+/** What is known of a failure that a person or a caller can meet. */
+export interface FailureSpec {
+  /** HTTP status when it reaches a client before the response head. */
+  readonly status: number;
+  /** OpenAI error `type`. */
+  readonly type:
+    'invalid_request_error' | 'authentication_error' | 'not_found_error' | 'rate_limit_error' | 'server_error' | 'upstream_error';
+  /** Whether the same request can succeed when tried again. */
+  readonly retriable: boolean;
+  /** Our own log, state or stream store does not work: consumption pauses, no record is blamed. */
+  readonly outage: boolean;
+  /** The work was paid for when it failed, so that an SDK's own retry would pay it again. */
+  readonly paid: boolean;
+  /** Closed vocabulary for metrics: who has to act. */
+  readonly errorType: string;
+  /** Sentence that says what happened and what to do. */
+  readonly message: string;
 }
 
-/** Failures of our own log, state or stream store: consumption pauses for them, no record is blamed. */
-export const outages: ReadonlySet<FailureCode> = new Set<FailureCode>([
-  'STORE_UNAVAILABLE',
-  'STORE_REPLACED',
-  'STORE_FULL',
-  'LOG_UNAVAILABLE',
-  'BLOB_MISSING',
-]);
+type Row = readonly [
+  status: FailureSpec['status'],
+  type: FailureSpec['type'],
+  errorType: string,
+  retriable: boolean,
+  outage: boolean,
+  paid: boolean,
+  message: string,
+];
 
-export const isOutage = (error: unknown): boolean => error instanceof Failure && outages.has(error.code);
+const yes = true;
+const no = false;
+
+// prettier-ignore
+const rows = {
+  // Code                      Status, type, who has to act (see FailureSpec)            Retriable, outage, paid: what happened, and what to do.
+  // About requests, models, runs and calls.
+  REQUEST_INVALID:             [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The request is not valid. Correct the named field and send it again.'],
+  REQUEST_NOT_JSON:            [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The body is not valid JSON. Send a JSON object with Content-Type: application/json.'],
+  REQUEST_TOO_LARGE:           [413, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The body is larger than this gateway accepts. Shorten the conversation or raise `gateway.max_body_bytes`.'],
+  REQUEST_TOO_COMPLEX:         [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The body is nested too deeply or has too many parts: at most 64 levels, 10,000 names and 100,000 values are read. Leave out what is not needed.'],
+  QUESTION_TOO_LONG:           [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The question is longer than this template can ask its models. Shorten it, or put long texts into a collection and ask about them.'],
+  MEDIA_TYPE_UNSUPPORTED:      [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This endpoint reads JSON. Send Content-Type: application/json.'],
+  MODEL_NOT_FOUND:             [404, 'invalid_request_error',  'caller_unknown',          no,  no,  no,  'No template or model has this id. GET /v1/models lists the valid ones.'],
+  RUN_NOT_FOUND:               [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No run has this id, or it has expired.'],
+  ROUTE_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No such endpoint. GET /openapi.json lists the endpoints.'],
+  METHOD_NOT_ALLOWED:          [405, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This endpoint does not take that method. GET /openapi.json lists the endpoints.'],
+  COMMAND_REJECTED:            [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The run cannot take this command in its present state.'],
+  COMMAND_NOT_TAKEN:           [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'No run of this strategy takes this command, whatever its state. Send one that it takes.'],
+  OVERLOADED:                  [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'As many runs are in flight as this gateway accepts. Try again after the time in Retry-After.'],
+  UPLOADS_BUSY:                [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'More documents are being sent than this gateway takes in one go. Send this one again after the time in Retry-After.'],
+  QUEUE_TOO_LONG:              [503, 'server_error',           'policy_overload',         yes, no,  no,  'The workers are behind: tasks of a new run would wait longer than `gateway.max_queue_wait_s` allows. Try again after the time in Retry-After.'],
+  NOT_READY:                   [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The gateway is not ready to accept work. Try again after the time in Retry-After.'],
+  LOG_UNAVAILABLE:             [503, 'server_error',           'own_unavailable',         yes, yes, no,  'The event log does not answer.'],
+  COMMIT_CONFLICT:             [503, 'server_error',           'own_conflict',            yes, no,  no,  'The run changed too often at the same time. Try again.'],
+  BLOB_CORRUPT:                [500, 'server_error',           'own_store',               no,  no,  no,  'A stored body does not match its hash.'],
+  BLOB_MISSING:                [500, 'server_error',           'own_store',               yes, yes, no,  'A stored body is missing.'],
+  CACHE_VALUE_TOO_LARGE:       [500, 'server_error',           'own_store',               no,  no,  no,  'A value is larger than a cache entry may be. Keep its body as a blob and cache the reference.'],
+  EVENT_UNDECODABLE:           [500, 'server_error',           'own_contract',            no,  no,  no,  'A record on the log is not an event that this version reads.'],
+  CONFIGURATION_INVALID:       [500, 'server_error',           'caller_configuration',    no,  no,  no,  'The configuration has mistakes. Correct the lines named and start again.'],
+  PROVIDER_UNREACHABLE:        [502, 'upstream_error',         'provider_unreachable',    yes, no,  no,  'The model server does not answer. Check that it runs and that `base_url` is right.'],
+  PROVIDER_REFUSED:            [502, 'upstream_error',         'provider_refused',        no,  no,  no,  'The model server refused the request.'],
+  PROVIDER_UNAUTHENTICATED:    [502, 'upstream_error',         'provider_auth',           no,  no,  no,  'The model server did not accept the API key. Check the variable that `api_key_env` names.'],
+  PROVIDER_RATE_LIMITED:       [429, 'upstream_error',         'provider_rate_limit',     yes, no,  no,  'The model server limits the rate of requests.'],
+  PROVIDER_FAILED:             [502, 'upstream_error',         'provider_error',          yes, no,  no,  'The model server failed.'],
+  PROVIDER_UNWELL:             [503, 'upstream_error',         'provider_unwell',         yes, no,  no,  'The model server failed too often of late and is left alone for a while.'],
+  PROVIDER_STREAM_BROKEN:      [502, 'upstream_error',         'provider_stream',         yes, no,  yes, 'The model server ended its stream before the answer was complete.'],
+  PROVIDER_REPLY_INVALID:      [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The model server sent a reply that does not follow the OpenAI protocol.'],
+  CONTEXT_OVERFLOW:            [400, 'upstream_error',         'provider_context',        no,  no,  no,  'The prompt is longer than the context of the model.'],
+  CALL_TIMEOUT:                [504, 'upstream_error',         'provider_timeout',        yes, no,  yes, 'The model did not answer in time.'],
+  CALL_CANCELLED:              [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  no,  'The call was cancelled.'],
+  TASK_EXPIRED:                [504, 'server_error',           'policy_deadline',         no,  no,  no,  'The task was not started before its deadline.'],
+  ALLOWANCE_EXHAUSTED:         [500, 'server_error',           'policy_budget',           no,  no,  no,  'The task used up its allowance of model calls or tokens.'],
+  CAPABILITY_UNSUPPORTED:      [500, 'server_error',           'own_capability',          no,  no,  no,  'The worker does not know this capability.'],
+  WORKER_UNAVAILABLE:          [503, 'server_error',           'own_unavailable',         yes, no,  no,  'No worker of this class is alive.'],
+  RECORD_DEAD:                 [500, 'server_error',           'own_dead_letter',         no,  no,  no,  'A record of this run could not be handled and was put aside as a dead letter.'],
+  DEAD_LETTER_NOT_FOUND:       [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No dead letter has this id, or it has expired. `conclave dead list --all` lists them.'],
+  DEAD_LETTER_SETTLED:         [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This dead letter is settled already. Re-drive it with `again` if it shall be handled once more.'],
+  RUN_FAILED:                  [502, 'server_error',           'own_run',                 yes, no,  yes, 'The run ended without anything to answer from.'],
+  RUN_CANCELLED:               [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  yes, 'The run was cancelled.'],
+  ANSWER_SUPERSEDED:           [502, 'server_error',           'own_superseded',          yes, no,  yes, 'The attempt that wrote the text so far died and is being repeated. Send the request again with the same Idempotency-Key to follow the new attempt.'],
+  SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. A run that was accepted goes on.'],
+  INTERNAL:                    [500, 'server_error',           '_other',                  yes, no,  no,  'Something unexpected went wrong on our side.'],
+  // About who may ask, from where, and what.
+  UNAUTHENTICATED:             [401, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'The API key is missing or not known.'],
+  DETAIL_NOT_ALLOWED:          [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This API key may not see prompts and raw replies. Leave `detail` out, set `detail: full` for the key in conclave.yaml, or use the key of an admin.'],
+  ADMIN_KEY_NEEDED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This route needs a key with the role admin: one with `role: admin` under `keys`, or the one in the file `admin.key` of the data folder (CONCLAVE_ADMIN_KEY_FILE names another file). Send it as `Authorization: Bearer` or `x-api-key`.'],
+  HOST_NOT_ALLOWED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'While no API keys are configured, this gateway answers to loopback names alone, so that no web page can reach it under a name of its own. Call it as 127.0.0.1 or localhost, add the name to `allowed_hosts` in conclave.yaml, or configure `keys`.'],
+  ORIGIN_NOT_ALLOWED:          [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'While no API keys are configured, pages of other origins may not call this gateway. Call it from a program or from its own address, or configure `keys`.'],
+  // About what evidence is found with: search, tools, pages, documents, mathematics, graph, vectors.
+  ANSWER_NOT_IN_SCHEMA:        [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The answer does not keep the JSON Schema of `response_format`, also after it was put into it once more.'],
+  SEARCH_UNAVAILABLE:          [502, 'upstream_error',         'provider_search',         yes, no,  no,  'The search server does not answer.'],
+  TOOL_UNKNOWN:                [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No tool server offers a tool of this name.'],
+  TOOL_ARGUMENTS_INVALID:      [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The arguments are not what the tool expects.'],
+  TOOL_FAILED:                 [502, 'upstream_error',         'provider_tool',           no,  no,  no,  'The tool did not give a result.'],
+  TOOL_SERVER_UNAVAILABLE:     [502, 'upstream_error',         'provider_tool',           yes, no,  no,  'The tool server does not answer.'],
+  TOOL_RESULT_TOO_LARGE:       [502, 'upstream_error',         'provider_tool',           no,  no,  no,  'The tool server sent more than is read at once. Ask for less.'],
+  PAGE_REFUSED:                [400, 'invalid_request_error',  'policy_address',          no,  no,  no,  'The address of this page may not be read. Name its host in `search.allow_hosts` if it shall be.'],
+  PAGE_UNAVAILABLE:            [502, 'upstream_error',         'provider_page',           yes, no,  no,  'The server of this page does not answer with it.'],
+  PAGE_UNREADABLE:             [502, 'upstream_error',         'provider_page',           no,  no,  no,  'No text could be read from this page.'],
+  PAGE_TOO_LARGE:              [502, 'upstream_error',         'provider_page',           no,  no,  no,  'The page is larger than what is read of one page.'],
+  DOCUMENT_UNSUPPORTED:        [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Documents of this media type are not read. Send text, Markdown, HTML or PDF.'],
+  DOCUMENT_TOO_LARGE:          [413, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The document is larger than what is read of one document. Split it.'],
+  DOCUMENT_UNREADABLE:         [422, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'No text could be read from this document.'],
+  MATH_INPUT_INVALID:          [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The mathematics cannot be read. Write it as in `3*x^2 + sqrt(2)`, with an operation such as solve, integrate or simplify.'],
+  MATH_LIMIT:                  [422, 'invalid_request_error',  'policy_budget',           no,  no,  no,  'The calculation is larger than its time, memory or size allows. Ask for less, or raise `math.seconds` or `math.memory_mb`.'],
+  MATH_UNSUPPORTED:            [422, 'invalid_request_error',  'own_capability',          no,  no,  no,  'The engine for mathematics gives no exact result for this.'],
+  MATH_UNAVAILABLE:            [503, 'server_error',           'own_unavailable',         yes, no,  no,  'No engine for mathematics runs.'],
+  GRAPH_UNAVAILABLE:           [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The knowledge graph does not answer.'],
+  VECTORS_UNAVAILABLE:         [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The vector store does not answer.'],
+  VECTORS_INCOMPATIBLE:        [500, 'server_error',           'caller_configuration',    no,  no,  no,  'Vectors do not fit their collection. A collection takes the vectors of one embedder only: give another embedder a collection of its own.'],
+  COLLECTION_NOT_FOUND:        [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No collection has this name.'],
+  // About what people add and change while the system runs: ratings, collections, prompts, skills.
+  FEEDBACK_GIVEN:              [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This answer was rated already, with another rating or correction. The first one stands.'],
+  ANSWER_NOT_THERE:            [409, 'invalid_request_error',  'caller_invalid',          yes, no,  no,  'The run has not ended: there is no answer to rate yet. Send the rating once it has.'],
+  ATTACHMENT_UNSUPPORTED:      [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'A template does not read this kind of content. Send text, images (PNG, JPEG, WebP, GIF) and files (text, Markdown, HTML, CSV, JSON, PDF), or ask a model (`model@provider`) that takes it.'],
+  ATTACHMENT_INVALID:          [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This image or file cannot be read. Correct the named part and send it again.'],
+  ATTACHMENTS_TOO_LARGE:       [413, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The images and files are more than this gateway accepts. Send smaller or fewer ones, or raise `gateway.max_attachments` and `gateway.max_attachment_bytes`.'],
+  ATTACHMENT_MISSING:          [500, 'server_error',           'own_unavailable',         no,  no,  no,  'An image or file of the question is not in the store any more. Send the question again with it.'],
+  VISION_MISSING:              [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'No expert of this template can look at images. Add `vision` to the `experts` of the template, with a model that can see, or ask such a model itself (`model@provider`).'],
+  COLLECTION_EXISTS:           [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'A collection of this name exists with another description. Choose another name, or delete it first.'],
+  COLLECTION_FULL:             [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'No more fits in. Delete what is not needed any more, then send it again.'],
+  UPLOAD_QUOTA_REACHED:        [413, 'invalid_request_error',  'policy_quota',            no,  no,  no,  'This tenant has uploaded as much as it may within 30 days. Upload later, send less, or raise `gateway.max_tenant_upload_bytes`.'],
+  DOCUMENT_NOT_FOUND:          [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'The collection has no document of this id. GET its documents to list them.'],
+  PROMPT_NOT_FOUND:            [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No prompt has this name. GET /v1/admin/prompts lists them.'],
+  PROMPT_INVALID:              [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'The text cannot take the place of this prompt.'],
+  SKILL_NOT_FOUND:             [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No skill has this name. GET /v1/admin/skills lists them.'],
+  SKILL_INVALID:               [400, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This is no skill that can be used.'],
+  SETTING_CHANGED:             [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'Somebody changed it meanwhile. Read it again, then repeat the change.'],
+  SETTING_VERSION_NOT_FOUND:   [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'This version is not kept. GET the setting to list the versions that are.'],
+  INSIGHT_NOT_FOUND:           [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No insight of the knowledge graph has this id. GET /v1/knowledge/insights?run=<id> gives what a run taught.'],
+  CONTRADICTION_NOT_FOUND:     [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No contradiction of the knowledge graph has this id. GET /v1/admin/knowledge/quarantine lists them.'],
+  // About the state store, and the data folder of the embedded engine.
+  STORE_UNAVAILABLE:           [503, 'server_error',           'own_unavailable',         yes, yes, no,  'The state store does not answer.'],
+  STORE_REPLACED:              [503, 'server_error',           'own_store',               no,  yes, no,  'The state store is empty or older than the event log. Run `conclave recover` before anything is consumed.'],
+  STORE_FULL:                  [503, 'server_error',           'own_store',               yes, yes, no,  'The store has no room left. Free disk space; nothing that was acknowledged is lost.'],
+  DATA_FOLDER_IN_USE:          [503, 'server_error',           'caller_configuration',    no,  no,  no,  'Another process already uses this data folder. Stop it, or set CONCLAVE_HOME to another folder.'],
+  DATA_FOLDER_NEWER:           [503, 'server_error',           'caller_configuration',    no,  no,  no,  'The data folder was written by a newer version of Conclave. Start that version, or set CONCLAVE_HOME to another folder.'],
+  DATA_FOLDER_OLDER:           [503, 'server_error',           'caller_configuration',    no,  no,  no,  'The data folder holds runs of an older version of Conclave, which this version does not read. Set CONCLAVE_HOME to another folder, or move this one away; the older version still reads it.'],
+  STORE_OLDER:                 [503, 'server_error',           'caller_configuration',    no,  no,  no,  'The state store was written by an older version of Conclave, which this version does not read. Set another `stores.redis.key_prefix` and another `stores.kafka.topic_prefix`, or empty both; the older version still reads what is there.'],
+  STORE_NEWER:                 [503, 'server_error',           'caller_configuration',    no,  no,  no,  'The state store was written by a newer version of Conclave. Start that version, or set another `stores.redis.key_prefix` and another `stores.kafka.topic_prefix`.'],
+} as const satisfies Record<string, Row>;
+
+export type FailureCode = keyof typeof rows;
+
+/** Every failure that a person or a caller can meet, by its code. */
+export const failures = Object.fromEntries(
+  Object.entries<Row>(rows).map(([code, [status, type, errorType, retriable, outage, paid, message]]) => [
+    code,
+    { status, type, retriable, outage, paid, errorType, message } satisfies FailureSpec,
+  ]),
+) as Readonly<Record<FailureCode, FailureSpec>>;

@@ -63,7 +63,8 @@ export {
 } from './events/index.js';
 export { Draft, Ending, Reading, type RefusedWhy, refusals, TaskWish } from './fact-values.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
-export { Failure, type FailureCode, failures, isOutage } from './failures.js';
+export { Failure, isOutage, isUpstreamOutage } from './failure.js';
+export { type FailureCode, failures } from './failures.js';
 export {
   AnswerFacts,
   ChatCompletion,

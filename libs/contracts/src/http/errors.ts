@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Failure, type FailureCode, failures } from '../failures.js';
+import type { Failure } from '../failure.js';
+import { type FailureCode, failures } from '../failures.js';
 
 /** The only error shape this gateway sends, at every status and inside streams. */
 export const ErrorBody = z.object({

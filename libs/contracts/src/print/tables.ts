@@ -1,6 +1,5 @@
 import type { EventSpec } from '../event.js';
 import { events } from '../events/index.js';
-import type { FailureSpec } from '../failure-spec.js';
 import { failures } from '../failures.js';
 import { Configuration } from '../configuration/configuration.js';
 import { Environment } from '../configuration/environment.js';
@@ -64,12 +63,14 @@ export const failureTable = (): string =>
     'Failures',
     'libs/contracts/src/failures.ts',
     table(
-      ['Code', 'HTTP', 'OpenAI type', 'Again?', 'error_type', 'What happened and what to do'],
-      Object.entries<FailureSpec>(failures).map(([code, { status, type, retriable, errorType, message }]) => [
+      ['Code', 'HTTP', 'OpenAI type', 'Again?', 'Outage', 'Paid', 'error_type', 'What happened and what to do'],
+      Object.entries(failures).map(([code, { status, type, retriable, outage, paid, errorType, message }]) => [
         `\`${code}\``,
         String(status),
         `\`${type}\``,
         retriable ? 'yes' : 'no',
+        outage ? 'yes' : '',
+        paid ? 'yes' : '',
         `\`${errorType}\``,
         message,
       ]),

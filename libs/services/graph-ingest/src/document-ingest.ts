@@ -4,6 +4,7 @@ import {
   collectionsSetting,
   Failure,
   isOutage,
+  isUpstreamOutage,
   StoredCollections,
   StoredDocument,
   type KnowledgeProposed,
@@ -214,10 +215,11 @@ export class DocumentIngest {
 }
 
 /** What passes by itself: the servers of vectors and embeddings. */
-function waits({ code, retriable, options }: Failure): boolean {
+function waits(failure: Failure): boolean {
+  const { code, options } = failure;
   if (code === 'COLLECTION_NOT_FOUND') return true;
   if (code === 'VECTORS_UNAVAILABLE') return options.context?.['configured'] !== false;
-  return retriable && (code === 'CALL_TIMEOUT' || code.startsWith('PROVIDER_'));
+  return isUpstreamOutage(failure);
 }
 
 function ignoreGone(error: unknown): 'gone' {

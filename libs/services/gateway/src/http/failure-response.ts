@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
-import { errorBody, Failure, type FailureCode, methodsOf } from '@conclave/contracts';
+import { errorBody, Failure, methodsOf } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from '../options.js';
 
@@ -16,15 +16,6 @@ export function asFailure(error: unknown, path = ''): Failure {
   return new Failure('INTERNAL', undefined, { cause: error });
 }
 
-/** Failures after which the work was paid for, so that an SDK's own retry would pay it again. */
-const paid: ReadonlySet<FailureCode> = new Set<FailureCode>([
-  'RUN_FAILED',
-  'RUN_CANCELLED',
-  'CALL_TIMEOUT',
-  'PROVIDER_STREAM_BROKEN',
-  'ANSWER_SUPERSEDED',
-]);
-
 /** Writes a failure as the response. Must be called before anything was written. `paidFor`: a retry would start the work anew. */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
   const status = failure.options.upstream?.status ?? failure.spec.status;
@@ -32,7 +23,7 @@ export function sendFailure(response: Response, failure: Failure, retryAfterS: n
     const asked = failure.options.retryAfterMs === undefined ? retryAfterS : Math.ceil(failure.options.retryAfterMs / 1000);
     response.setHeader('retry-after', String(Math.min(longestRetryAfterS, Math.max(1, asked))));
   }
-  if (paidFor || paid.has(failure.code) || !failure.retriable) response.setHeader('x-should-retry', 'false');
+  if (paidFor || failure.spec.paid || !failure.retriable) response.setHeader('x-should-retry', 'false');
   const body = Buffer.from(JSON.stringify(errorBody(failure)));
   response.statusCode = status;
   response.setHeader('content-type', 'application/json; charset=utf-8');

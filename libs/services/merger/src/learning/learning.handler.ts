@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Failure, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
+import { Failure, isUpstreamOutage, type KnowledgeProposed, type RunCompleted } from '@conclave/contracts';
 import { EventPattern, LOGGER, type DeliveryContext, type Logger } from '@conclave/platform';
 import { defer, EMBEDDER, STATE, VECTORS, type Embedder, type HandlerOutcome, type StateStore, type Vectors } from '@conclave/ports';
 import { confidenceUpdates, contributorsOf, keptMs, ratingUpdates, teaches } from '@conclave/strategies';
@@ -109,5 +109,5 @@ export class LearningHandler {
 }
 
 /** The vectors do not answer, or the server of the embedder does not for now. Our own state store pauses the whole consumption by itself. */
-const isAway = ({ code, retriable }: Failure): boolean =>
-  code === 'VECTORS_UNAVAILABLE' || (retriable && (code.startsWith('PROVIDER_') || code === 'CALL_TIMEOUT'));
+const isAway = (failure: Failure): boolean =>
+  failure.code === 'VECTORS_UNAVAILABLE' || isUpstreamOutage(failure);

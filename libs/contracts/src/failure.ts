@@ -1,0 +1,45 @@
+import { failures, type FailureCode, type FailureSpec } from './failures.js';
+
+/** What is known of one occurrence of a failure. */
+export interface FailureOptions {
+  readonly cause?: unknown;
+  /** Small values for logs. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Field of the request it is about. */
+  readonly param?: string | undefined;
+  /** How long the other side asked us to wait. */
+  readonly retryAfterMs?: number;
+  readonly upstream?: UpstreamRefusal;
+}
+
+/** What a model server said about a request that the client wrote itself, for that client alone: it may quote the prompt. */
+export interface UpstreamRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+/** A failure of the table. `detail` is a sentence for people about this occurrence (no prompt text, no keys). */
+export class Failure extends Error {
+  readonly spec: FailureSpec;
+  constructor(
+    readonly code: FailureCode,
+    readonly detail?: string,
+    readonly options: FailureOptions = {},
+  ) {
+    super(detail ? `${failures[code].message} ${detail}` : failures[code].message, { cause: options.cause });
+    this.name = 'Failure';
+    this.spec = failures[code];
+  }
+  get retriable(): boolean {
+    return this.spec.retriable;
+  }
+}
+
+/** Whether our own log, state or stream store does not work. */
+export const isOutage = (error: unknown): boolean => error instanceof Failure && error.spec.outage;
+
+/** Whether a model, search, page or tool server is away and may come back. */
+export const isUpstreamOutage = ({ retriable, spec }: Failure): boolean => retriable && spec.type === 'upstream_error';

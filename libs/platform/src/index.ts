@@ -20,7 +20,6 @@ export { openReadiness, type HealthCheck, type Readiness } from './process/readi
 export { endOnSignals, openShutdown, type Shutdown } from './process/shutdown.js';
 export { checkRetention, claimStores, holdStoreMark, type HeldMark } from './process/store-identity.js';
 export { warmUpSoon } from './process/warm-up.js';
-export { within } from './process/within.js';
 export { short } from './short.js';
 export { CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS, type ProcessIdentity, READINESS } from './tokens.js';
 export { traceIdOf, traceIdOfRun, traced, traceparentFor, traceparentIn } from './tracing/trace-context.js';

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { openObservers, within, type Loaded } from '@conclave/platform';
+import pTimeout from 'p-timeout';
+import { openObservers, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { knownStrategy } from '@conclave/strategies';
 import { openEngine, type Engine } from '../engine.js';
@@ -76,7 +77,7 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
     if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
     if (callsTools(engine, options.model)) {
       options.progress.write('(waiting for the tool servers)\n');
-      await within(toolsMs, engine.toolsListed, () => undefined);
+      await pTimeout(engine.toolsListed, { milliseconds: toolsMs, fallback: () => undefined });
     }
     const { url: own } = await listen(engine.gateway, '127.0.0.1', 0);
     // Who may read the configuration may ask by any of its keys.

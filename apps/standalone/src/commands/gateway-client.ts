@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminal, RunAccepted, RunList, RunView, type EngineEntry, type Snapshot, type StreamEntry } from '@conclave/contracts';
 
 export type RunCompletedEntry = Extract<EngineEntry, { kind: 'run.completed' }>;
@@ -63,7 +64,7 @@ export class GatewayClient {
         if (error instanceof GatewayRefusal) throw error;
         lost = error;
       }
-      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** failures));
+      await delay(250 * 2 ** failures);
     }
     throw new GatewayRefusal(`The events of ${runId} broke off too often; \`conclave run ${runId}\` shows where it stands.`, {
       cause: lost,

@@ -1,3 +1,4 @@
+import pRetry from 'p-retry';
 import { Failure } from '@conclave/contracts';
 
 /** The log did not do what it was asked. `doing` completes "The event log does not answer." */
@@ -22,30 +23,12 @@ export async function onCluster<T>(doing: string, request: () => Promise<T>): Pr
   }
 }
 
-const readTries = 5;
+const readRetries = 4;
+/** Doubled after every try. */
+const firstWaitMs = 100;
 
 /** The same for a request that changes nothing: what kafkajs calls retriable (a leader that moves) is asked again for about three seconds. */
 export function readFromCluster<T>(doing: string, request: () => Promise<T>): Promise<T> {
-  const ask = async (tried: number): Promise<T> => {
-    try {
-      return await request();
-    } catch (error) {
-      const retriable = error instanceof Error && (error as { retriable?: boolean }).retriable === true;
-      if (!retriable || tried >= readTries) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100 * 2 ** (tried - 1)));
-      return ask(tried + 1);
-    }
-  };
-  return onCluster(doing, () => ask(1));
-}
-
-/** Resolves with the work, or with `late` after `ms`; the work goes on. */
-export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
-  let timer: NodeJS.Timeout | undefined;
-  const bound = new Promise<L>((resolve) => (timer = setTimeout(() => resolve(late), ms)));
-  try {
-    return await Promise.race([work, bound]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const shouldRetry = ({ error }: { readonly error: Error }): boolean => (error as { retriable?: boolean }).retriable === true;
+  return onCluster(doing, () => pRetry(request, { retries: readRetries, minTimeout: firstWaitMs, shouldRetry }));
 }

@@ -1,5 +1,6 @@
 import type { Consumer, ConsumerCrashEvent, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs';
-import { onCluster, within } from './failures.js';
+import pTimeout from 'p-timeout';
+import { onCluster } from './failures.js';
 import { groupByTopic } from './group-by-topic.js';
 import { retry, type Timing } from './options.js';
 import type { Assignment, Position } from './partition-board.js';
@@ -100,10 +101,7 @@ export class GroupMember {
   /** Leaves the group, as far as that is possible within a few seconds. */
   async end(): Promise<void> {
     this.live = false;
-    await within(
-      goodbyeMs,
-      this.consumer.disconnect().catch(() => undefined),
-      undefined,
-    );
+    const goodbye = this.consumer.disconnect().catch(() => undefined);
+    await pTimeout(goodbye, { milliseconds: goodbyeMs, fallback: () => undefined });
   }
 }

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
+import pTimeout from 'p-timeout';
 import {
   backoff,
   DeliveryPool,
@@ -10,7 +12,7 @@ import {
   type Subscription,
 } from '@conclave/ports';
 import type { Absence } from './absence.js';
-import { groupsAreLoading, logUnavailable, within } from './failures.js';
+import { groupsAreLoading, logUnavailable } from './failures.js';
 import { GroupMember } from './group-member.js';
 import type { KafkaLogger, Timing } from './options.js';
 import { isBelow, PartitionBoard, type Assignment, type Position } from './partition-board.js';
@@ -281,8 +283,8 @@ export class KafkaConsumption implements Consumption {
     const end = this.clock() + finalCommitMs;
     while ((this.board.due().length > 0 || this.board.unconfirmed().length > 0) && this.clock() < end && this.trouble === null) {
       this.commitSoon(0);
-      await within(finalCommitMs, this.committing, undefined);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await pTimeout(this.committing, { milliseconds: finalCommitMs, fallback: () => undefined });
+      await delay(10);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Admin, Kafka } from 'kafkajs';
+import pTimeout from 'p-timeout';
 import { deadTopic, Failure, identityTopic, type Event } from '@conclave/contracts';
 import {
   encodeEvent,
@@ -12,7 +13,7 @@ import {
   type Subscription,
 } from '@conclave/ports';
 import { Absence } from './absence.js';
-import { onCluster, within, readFromCluster } from './failures.js';
+import { onCluster, readFromCluster } from './failures.js';
 import { KafkaConsumption } from './kafka-consumption.js';
 import { KafkaProducer } from './kafka-producer.js';
 import { clockOf, kafkaClient, memberClient, maxHeldOf, prefixOf, silent, timingOf, type KafkaLogOptions } from './options.js';
@@ -124,14 +125,14 @@ class KafkaLog implements EventLog {
 
   async health(): Promise<string | null> {
     if (this.closed) return 'The event log was closed.';
-    const broker = await within(
-      healthWithinMs,
-      this.admin.describeCluster().then(
-        ({ brokers }) => (brokers.length > 0 ? null : 'The Kafka cluster has no broker.'),
-        (error: unknown) => `Kafka does not answer: ${error instanceof Error ? error.message : String(error)}`,
-      ),
-      `Kafka has not answered for ${healthWithinMs / 1000} s.`,
+    const said = this.admin.describeCluster().then(
+      ({ brokers }) => (brokers.length > 0 ? null : 'The Kafka cluster has no broker.'),
+      (error: unknown) => `Kafka does not answer: ${error instanceof Error ? error.message : String(error)}`,
     );
+    const broker = await pTimeout(said, {
+      milliseconds: healthWithinMs,
+      fallback: () => `Kafka has not answered for ${healthWithinMs / 1000} s.`,
+    });
     if (broker !== null) return broker;
     for (const consumption of this.consumptions) {
       const trouble = consumption.health();
@@ -152,7 +153,7 @@ class KafkaLog implements EventLog {
 
   private async disconnect(): Promise<void> {
     const goodbyes = [this.producer.disconnect(), this.admin.disconnect()];
-    await within(goodbyeMs, Promise.allSettled(goodbyes), undefined);
+    await pTimeout(Promise.allSettled(goodbyes), { milliseconds: goodbyeMs, fallback: () => undefined });
   }
 
   private async append(events: readonly Event[]): Promise<void> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Partitioners, type Admin, type Consumer, type Kafka } from 'kafkajs';
+import pTimeout from 'p-timeout';
 import type { RawRecord } from '@conclave/ports';
-import { logUnavailable, onCluster, readFromCluster, within } from './failures.js';
+import { logUnavailable, onCluster, readFromCluster } from './failures.js';
 import { prefixOf, retry, type KafkaConnectionOptions } from './options.js';
 import { rawRecord } from './raw-records.js';
 
@@ -50,7 +51,7 @@ export async function* readTopic(
     const others = all.map(({ partition }) => partition).filter((partition) => only !== null && partition !== only);
     yield* records(consumer, name, topic, left, others);
   } finally {
-    await within(goodbyeMs, leave(consumer, admin, groupId), undefined);
+    await pTimeout(leave(consumer, admin, groupId), { milliseconds: goodbyeMs, fallback: () => undefined });
   }
 }
 

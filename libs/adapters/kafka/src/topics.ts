@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import { Failure } from '@conclave/contracts';
 import { onCluster } from './failures.js';
@@ -46,7 +47,7 @@ async function waitForLeaders(admin: Admin, topics: string[]): Promise<void> {
     const waiting = await withoutLeader(admin, topics);
     if (waiting === null) return;
     if (Date.now() > end) throw new Failure('LOG_UNAVAILABLE', `New topics got no leader within ${leadersWithinMs / 1000} s: ${waiting}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await delay(50);
   }
 }
 

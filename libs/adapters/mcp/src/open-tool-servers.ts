@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import { toolCalled, type ToolDescription, type ToolServers } from '@conclave/ports';
@@ -119,32 +120,25 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
 
 /** The value, or null where it fails or takes longer: whoever waits wants what is there. */
 async function inTime<T>(value: Promise<T>, ms: number): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ms)));
   try {
-    return await Promise.race([value, late]);
+    return await pTimeout(value, { milliseconds: Math.max(1, ms), fallback: () => null });
   } catch (error) {
     // Its server keeps the reason for `status()`.
     if (error instanceof Failure) return null;
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
 /** The value, or the failure of a caller that does not wait any longer: connections are shared and go on. */
 async function orEnded<T>(value: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
-  let end: (failure: Failure) => void = () => undefined;
-  const ended = new Promise<never>((_resolve, reject) => (end = reject));
-  const leave = (): void => end(new Failure('CALL_CANCELLED'));
   // The connection says so first where the call is on its way.
-  const timer = setTimeout(() => end(new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.')), Math.max(0, ms) + 20);
-  signal.addEventListener('abort', leave, { once: true });
+  const milliseconds = Math.max(0, ms) + 20;
+  // p-timeout does not listen to it where the signal is aborted already.
+  value.catch(() => undefined);
   try {
-    return await Promise.race([value, ended]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', leave);
+    return await pTimeout(value, { milliseconds, signal, message: new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.') });
+  } catch (error) {
+    throw signal.aborted && !(error instanceof Failure) ? new Failure('CALL_CANCELLED') : error;
   }
 }
 

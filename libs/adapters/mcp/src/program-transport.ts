@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
 import type { Bounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
@@ -117,12 +118,11 @@ export class ProgramTransport implements Transport {
     }
   }
 
-  private async endsWithin(ms: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-    const ended = await Promise.race([this.ended.then(() => true), late]);
-    clearTimeout(timer);
-    return ended;
+  private endsWithin(ms: number): Promise<boolean> {
+    return pTimeout(
+      this.ended.then(() => true),
+      { milliseconds: ms, fallback: () => false },
+    );
   }
 
   private read(chunk: Buffer): void {

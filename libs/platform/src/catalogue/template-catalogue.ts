@@ -1,7 +1,7 @@
+import pTimeout from 'p-timeout';
 import { shippedTemplates, type Configuration, type Template } from '@conclave/contracts';
 import type { ModelInfo, Models, ProviderStatus } from '@conclave/ports';
 import { noOffers, resolveTemplates, type Offers, type ResolvedTemplates, type TemplateInput } from './resolve-templates.js';
-import { within } from '../process/within.js';
 
 export type ResolvedName = { readonly kind: 'template'; readonly template: Template } | { readonly kind: 'model'; readonly ref: string };
 export interface NamedModel {
@@ -134,7 +134,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     },
     upToDate: async () => {
       readOffers();
-      if (reading) await within(patienceMs, reading, () => undefined);
+      if (reading) await pTimeout(reading, { milliseconds: patienceMs, fallback: () => undefined });
     },
     refresh: async () => {
       await reading;

@@ -1,4 +1,4 @@
-import { within } from './within.js';
+import pTimeout from 'p-timeout';
 
 /** Null when all is well, otherwise a sentence that says what is wrong. */
 export type HealthCheck = () => string | null | Promise<string | null>;
@@ -33,7 +33,10 @@ export function openReadiness(): Readiness {
 
 async function ask(check: HealthCheck): Promise<string | null> {
   try {
-    return await within(patienceMs, Promise.resolve(check()), () => `did not answer within ${patienceMs / 1000} s.`);
+    return await pTimeout(Promise.resolve(check()), {
+      milliseconds: patienceMs,
+      fallback: () => `did not answer within ${patienceMs / 1000} s.`,
+    });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import pTimeout from 'p-timeout';
 import { boundedDetail, Failure, type Fact, type FailureNote, type TaskDispatched, type TaskInput } from '@conclave/contracts';
-import { within } from '@conclave/platform';
 import type { GraphContext, GraphQuery, KnowledgeGraph } from '@conclave/ports';
 import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
@@ -75,10 +75,8 @@ export const graphCapability =
   ): Capability =>
   async ({ task, signal, deadline }) => {
     const { data } = task;
-    const late = (): never => {
-      throw new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${withinMs / 1000} s.`);
-    };
-    const graph = { retrieve: (query: GraphQuery) => within(withinMs, patient.retrieve(query), late) };
+    const late = new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${withinMs / 1000} s.`);
+    const graph = { retrieve: (query: GraphQuery) => pTimeout(patient.retrieve(query), { milliseconds: withinMs, message: late }) };
     const input = data.input as Input;
     // With filters or without: what was learned as a fact belongs to what was learned.
     const filtered = lookUp !== null;

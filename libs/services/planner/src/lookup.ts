@@ -1,6 +1,5 @@
 import type { PlannedTask, PlanRequested } from '@conclave/contracts';
 import { isExpert } from '@conclave/loop';
-import { within } from '@conclave/platform';
 import {
   collectionOf,
   documentsCollection,
@@ -15,6 +14,7 @@ import type { Calls } from '@conclave/calls';
 import { bothEnds, questionTerms } from '@conclave/questions';
 import { isAbout, mayBearOn } from '@conclave/strategies';
 import * as z from 'zod';
+import pTimeout from 'p-timeout';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
 /** Number of the call that looks: above every other of one plan. */
@@ -83,7 +83,7 @@ export class Lookup {
           ([found, known]): Seen => ({ documents: found, learned: known, late: false }),
           (): Seen => ({ documents: false, learned: false, late: true }),
         );
-        return within(this.withinMs, all, () => ({ documents: false, learned: false, late: true }));
+        return pTimeout(all, { milliseconds: this.withinMs, fallback: () => ({ documents: false, learned: false, late: true }) });
       },
     );
   }
@@ -142,7 +142,7 @@ export class Lookup {
       ([known, facts]) => known + facts > 0,
       () => true,
     );
-    const learned = await within(this.withinMs, counts, () => true);
+    const learned = await pTimeout(counts, { milliseconds: this.withinMs, fallback: () => true });
     if (this.emptyUntil.size > 10_000) this.emptyUntil.clear();
     if (!learned) this.emptyUntil.set(tenant, performance.now() + nothingLearnedMs);
     return learned;

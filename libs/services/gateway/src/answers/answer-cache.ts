@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import pTimeout from 'p-timeout';
 import { KeptPlan, type CachedAnswer, type CacheKeys, type Failure, type PlanRequested } from '@conclave/contracts';
 import { answersPurpose, collectionOf, STATE, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
 import {
@@ -72,7 +73,7 @@ export class AnswerCache {
 
   private async find(asked: Asked, keys: CacheKeys): Promise<Found> {
     const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), patienceMs);
+    const timer = setTimeout(() => over.abort(new Error(`It did not answer within ${patienceMs} ms.`)), patienceMs);
     try {
       const cached = await this.answer(asked, keys, over.signal);
       if (cached) return { cached };
@@ -94,7 +95,8 @@ export class AnswerCache {
   private async look<T>(cache: CacheName, over: AbortSignal, find: () => Promise<T | null>): Promise<T | null> {
     const { metrics, logger } = this.options;
     try {
-      const found = await beforeAbort(find, over);
+      over.throwIfAborted();
+      const found = await pTimeout(find(), { milliseconds: Infinity, signal: over });
       metrics.onCache({ cache, result: found ? 'hit' : 'miss' });
       return found;
     } catch (error) {
@@ -144,20 +146,5 @@ export class AnswerCache {
     const entry = await this.state.caches.read(tenant, key);
     const read = KeptAnswer.safeParse(entry?.value);
     return read.success ? read.data : null;
-  }
-}
-
-/** What `work` gives, unless the signal aborts first: then it throws, and whatever the work still does is nobody's business. */
-async function beforeAbort<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop: () => void = () => undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new Error(`It did not answer within ${patienceMs} ms.`));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([late, work()]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

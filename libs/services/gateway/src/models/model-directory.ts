@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
+import pTimeout from 'p-timeout';
 import { Failure, type ModelObject, type Template } from '@conclave/contracts';
-import { within } from '@conclave/platform';
 import type { ModelInfo } from '@conclave/ports';
 import { TenantCollections } from '../collections/tenant-collections.js';
 import {
@@ -58,13 +58,13 @@ export class ModelDirectory {
 
   /** Models that can be called now, none where they cannot be listed in time. */
   models(): Promise<readonly ModelInfo[]> {
-    return within(this.limits.modelListMs, this.options.models.list(), () => []);
+    return pTimeout(this.options.models.list(), { milliseconds: this.limits.modelListMs, fallback: () => [] });
   }
 
   /** Answers within `modelListMs`, with the templates alone where a provider does not answer: clients give up on a slow list. */
   async list(): Promise<readonly ModelObject[]> {
     const described = Promise.resolve(this.options.catalogue.describeModels());
-    return (await within(this.limits.modelListMs, described, () => this.templatesAlone())).map(objectOf);
+    return (await pTimeout(described, { milliseconds: this.limits.modelListMs, fallback: () => this.templatesAlone() })).map(objectOf);
   }
 
   async find(id: string): Promise<ModelObject> {

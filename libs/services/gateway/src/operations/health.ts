@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
-import { within } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
@@ -52,7 +52,7 @@ export class Health {
 /** A store that throws or does not answer is as red as one that says so. */
 async function sentence(name: string, ask: () => Promise<string | null>): Promise<string | null> {
   try {
-    const said = await within(answerMs, ask(), () => `does not answer within ${answerMs} ms.`);
+    const said = await pTimeout(ask(), { milliseconds: answerMs, fallback: () => `does not answer within ${answerMs} ms.` });
     return said === null ? null : `${name}: ${said}`;
   } catch (error) {
     return `${name}: ${error instanceof Error ? error.message : String(error)}`;

@@ -2,10 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, type EngineEntry, Failure, makeEvent, PlanRequested, type Template } from '@conclave/contracts';
 import { keptEntries } from '@conclave/loop';
-import { traceIdOf, traceparentFor, within } from '@conclave/platform';
+import { traceIdOf, traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 import type { Request } from 'express';
+import pTimeout from 'p-timeout';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { lowered, type Question } from '../chat/chat-request.js';
@@ -207,7 +208,7 @@ export class Acceptance {
       () => this.note('published', header.runId),
       (error: unknown) => this.options.logger.warn('accepted run could not be published; the sweep will', { run: header.runId, error }),
     );
-    await within(this.limits.publishMs, published, () => undefined);
+    await pTimeout(published, { milliseconds: this.limits.publishMs, fallback: () => undefined });
   }
 
   /** The run of this retry key where it can still give an answer; `over` where it cannot, or where it is no retry any more. */

@@ -4,7 +4,7 @@ import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { addUsage, Failure, noUsage } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models, StateStore } from '@conclave/ports';
-import { askModels, CallMaker, type Question } from '@conclave/calls';
+import { askModels, CallMaker, type ModelQuestion } from '@conclave/calls';
 import { ScriptedModelServer, until, watchSignals, type ScriptedStep } from '@conclave/test-support';
 
 const runId = 'run_calls0001';
@@ -68,7 +68,7 @@ function stateWith<Part extends 'journal' | 'hints' | 'leases'>(part: Part, chan
   });
 }
 
-const question = (changes: Partial<Question> = {}): Question => ({
+const question = (changes: Partial<ModelQuestion> = {}): ModelQuestion => ({
   runId,
   owner,
   purpose: 'expert.general',

@@ -3,7 +3,7 @@ import { openProviders } from '@conclave/adapter-openai';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import type { Models } from '@conclave/ports';
-import { askModels, CallMaker, LiveText, type Question } from '@conclave/calls';
+import { askModels, CallMaker, LiveText, type ModelQuestion } from '@conclave/calls';
 import { acceptance } from '@conclave/ports/suites';
 import { ScriptedModelServer, until, type ScriptedStep } from '@conclave/test-support';
 
@@ -52,7 +52,7 @@ async function maker(models: Models, processId = 'one'): Promise<CallMaker> {
   return made;
 }
 
-const question = (changes: Partial<Question> = {}): Question => ({
+const question = (changes: Partial<ModelQuestion> = {}): ModelQuestion => ({
   runId,
   owner,
   purpose: 'expert.general',

@@ -27,7 +27,7 @@ export interface EngineOptions {
 }
 
 /** All services in this process on the embedded adapters; the gateway does not listen yet. */
-export interface Engine {
+export interface EmbeddedSystem {
   readonly gateway: INestApplication;
   readonly ports: OpenedPorts;
   readonly catalogue: TemplateCatalogue;
@@ -40,7 +40,7 @@ export interface Engine {
 const graceMs = 5_000;
 
 /** Rejects with Failure DATA_FOLDER_IN_USE, STORE_REPLACED and what the stores say; nothing stays open then. */
-export async function openEngine({ loaded, observers, doors, localServers }: EngineOptions): Promise<Engine> {
+export async function openSystem({ loaded, observers, doors, localServers }: EngineOptions): Promise<EmbeddedSystem> {
   const { logger, readiness } = observers;
   const shutdown = openShutdown(logger);
   try {

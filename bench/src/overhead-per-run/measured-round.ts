@@ -17,7 +17,7 @@ export interface RoundResult {
 }
 
 /** What holds the committee together: one run from question to answer. Throws when it ends otherwise than scripted. */
-export interface Engine {
+export interface MeasuredSystem {
   /** Versions and settings that matter for the comparison, for people. */
   readonly facts: readonly string[];
   run(): Promise<void>;
@@ -25,7 +25,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-async function measureRound(engine: Engine, { runs, concurrency }: RoundOrder): Promise<RoundResult> {
+async function measureRound(engine: MeasuredSystem, { runs, concurrency }: RoundOrder): Promise<RoundResult> {
   const runMs: number[] = [];
   let left = runs;
   const callsBefore = engine.calls();
@@ -46,6 +46,6 @@ async function measureRound(engine: Engine, { runs, concurrency }: RoundOrder): 
 }
 
 /** Makes this process a worker that measures rounds of the engine. */
-export function hostRounds(engine: Engine): void {
+export function hostRounds(engine: MeasuredSystem): void {
   hostMethods({ facts: () => engine.facts, round: (order: RoundOrder) => measureRound(engine, order) }, () => engine.close());
 }

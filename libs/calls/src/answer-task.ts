@@ -1,14 +1,14 @@
 import type { ThoughtCode } from '@conclave/contracts';
 import { boundedDetail } from '@conclave/contracts';
 import type { Ask } from '@conclave/strategies';
-import { askModels, type Answered, type Question } from './ask-models.js';
+import { askModels, type Answered, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls, ShownIn } from './calls.js';
 import { performAsk, type Asking } from './perform-ask.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type Reply = Extract<Answered, { kind: 'answer' }>;
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
-type Asked = Pick<Question, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
+type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
 
 /**
  * Answers a task by a question to its models, within its allowance: what is busy, cancelled or failed ends as such, and `read` makes the
@@ -17,7 +17,7 @@ type Asked = Pick<Question, 'messages' | 'fillIn' | 'parameters' | 'temperature'
 export async function answerTask(
   maker: Calls,
   context: TaskContext,
-  asked: Asked,
+  asked: ModelRequest,
   read: (reply: Reply) => ResultPart | Promise<ResultPart>,
 ): Promise<Performed> {
   const answered = await askModels(maker, { ...ofTask(context), ...asked });
@@ -90,7 +90,7 @@ interface Shown {
 }
 
 /** Shows what a task does. */
-export async function thinkAloud(stream: ShownIn, task: Shown, attempt: number, lines: readonly ThoughtLine[]): Promise<void> {
+export async function appendThoughts(stream: ShownIn, task: Shown, attempt: number, lines: readonly ThoughtLine[]): Promise<void> {
   const { taskId, detail: wanted } = task.data;
   await stream.append(
     task.runId,

@@ -3,7 +3,7 @@ import type { ModelReply } from '@conclave/ports';
 import type { CallEnd, AskedMessage, Calls, FillIn } from './calls.js';
 import type { Prices } from './usage.js';
 
-export interface Question {
+export interface ModelQuestion {
   readonly runId: string;
   readonly owner: string;
   readonly purpose: string;
@@ -87,7 +87,7 @@ const exhausted = (what: string): FailureNote => ({
  * Asks the models in order until one answers or the allowance is used up. A broken stream is tried once more on the first model
  * when there is no other.
  */
-export async function askModels(maker: Calls, question: Question): Promise<Answered> {
+export async function askModels(maker: Calls, question: ModelQuestion): Promise<Answered> {
   const records: Event[] = [];
   let usage: Usage = noUsage;
   let failure = exhausted('model call');
@@ -147,7 +147,7 @@ export const insteadOf = (before: FailureNote | null): string => (before === nul
 
 /** The prompt as this model may get it, and the tokens that are left for its reply. */
 function roomFor(
-  question: Question,
+  question: ModelQuestion,
   model: string,
   spent: Usage,
 ): { readonly messages: readonly AskedMessage[]; readonly replyTokens: number } {
@@ -173,7 +173,7 @@ function roomFor(
   return { messages, replyTokens: Math.floor(Math.min(tokensLeft - prompt, paid)) };
 }
 
-function parametersOf({ parameters, temperature, wishedFormat }: Question, replyLeft: number) {
+function parametersOf({ parameters, temperature, wishedFormat }: ModelQuestion, replyLeft: number) {
   const maxTokens = Math.min(
     parameters?.max_tokens ?? Number.POSITIVE_INFINITY,
     replyLeft < tellTokensBelow ? replyLeft : Number.POSITIVE_INFINITY,

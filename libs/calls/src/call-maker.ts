@@ -20,7 +20,7 @@ import {
 import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type StoredCall } from './call-record.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
-import { throughOutages } from './outages.js';
+import { retryDuringOutage } from './outages.js';
 import { withinTime } from './within-time.js';
 import { healthOf, ProviderBreakers, type ProviderGate } from './provider-breaker.js';
 import { ProviderSlots } from './provider-slot.js';
@@ -212,7 +212,7 @@ export class CallMaker implements Calls {
     let begun: Begun;
     try {
       // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
-      begun = await throughOutages(() => state.journal.begin({ ...beginning, flags: watch.flags }), this.closing.signal);
+      begun = await retryDuringOutage(() => state.journal.begin({ ...beginning, flags: watch.flags }), this.closing.signal);
     } catch (error) {
       watch.stop();
       throw error;
@@ -235,7 +235,7 @@ export class CallMaker implements Calls {
       await watch.look(begun.flagged);
       if (watch.parked() && !watch.cancelled()) {
         // Nobody waits for the run at this moment: what it needs is asked for when somebody does.
-        await throughOutages(() => state.journal.abandon(at), this.closing.signal);
+        await retryDuringOutage(() => state.journal.abandon(at), this.closing.signal);
         return { kind: 'busy', retryInMs: parkedRetryMs };
       }
       if (!begun.repeated && attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
@@ -269,7 +269,7 @@ export class CallMaker implements Calls {
         // What was sent is paid all the same.
         const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
         const paid = paidFor(name, spent, startedAt + elapsed());
-        await throughOutages(() => state.journal.abandon(at, paid), this.closing.signal);
+        await retryDuringOutage(() => state.journal.abandon(at, paid), this.closing.signal);
         history.write({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
         throw error;
       }
@@ -312,7 +312,7 @@ export class CallMaker implements Calls {
   /** Beside the request itself, so that only what was sent is counted. Never rejects: a count that cannot be kept costs no reply. */
   private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
     const { state, logger } = this.parts;
-    await throughOutages(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
+    await retryDuringOutage(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
       logger.warn('A call that was made again was not counted.', { run: repeat.runId, error }),
     );
   }
@@ -328,10 +328,10 @@ export class CallMaker implements Calls {
       const stored = outcome();
       const kept = keptCallOf(stored);
       const recorded = 'reply' in kept ? undefined : recordedAt(stored.record);
-      const answer = await throughOutages(() => journal.finish(at, { ok: true, reply: kept }, paid, recorded), this.closing.signal);
+      const answer = await retryDuringOutage(() => journal.finish(at, { ok: true, reply: kept }, paid, recorded), this.closing.signal);
       return { answer, stored };
     } catch (error) {
-      if (!isOutage(error)) await throughOutages(() => journal.abandon(at, paid), this.closing.signal);
+      if (!isOutage(error)) await retryDuringOutage(() => journal.abandon(at, paid), this.closing.signal);
       throw error;
     }
   }

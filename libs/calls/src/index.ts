@@ -1,5 +1,5 @@
-export { answerByAsk, answerTask, emptyAnswer, promptDetail, thinkAloud, type ThoughtLine } from './answer-task.js';
-export { askModels, insteadOf, type Question } from './ask-models.js';
+export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, type ThoughtLine } from './answer-task.js';
+export { askModels, insteadOf, type ModelQuestion } from './ask-models.js';
 export { CallMaker } from './call-maker.js';
 export { keptCallOf, recordOf, requestHash, storedCallOf, type KeptCall, type StoredCall } from './call-record.js';
 export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, WorkState } from './calls.js';

@@ -9,7 +9,7 @@ const longestWaitMs = 2_000;
  * everybody waiting. Throws every other failure at once, and what it failed with once `closing` aborts: then the lease ends too. A write that
  * begins after that is tried once, which is why no library for retries serves here: those do not begin under an aborted signal.
  */
-export async function throughOutages<T>(write: () => Promise<T>, closing: AbortSignal): Promise<T> {
+export async function retryDuringOutage<T>(write: () => Promise<T>, closing: AbortSignal): Promise<T> {
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
     try {
       return await write();

@@ -1,7 +1,7 @@
 import { addUsage, noUsage, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { faultsOf, reAsked, reAskTokens, type Ask, type TextFilter } from '@conclave/strategies';
-import { askModels, type Question } from './ask-models.js';
+import { askModels, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls } from './calls.js';
 import type { LiveText } from './live-text.js';
 
@@ -14,7 +14,7 @@ export interface Try {
 type OfQuestion = 'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal';
 
 /** Who asks, and what all tries together may cost: `calls`, `tokens` and `cost` bound re-asks too. */
-export interface Asking extends Pick<Question, OfQuestion> {
+export interface Asking extends Pick<ModelQuestion, OfQuestion> {
   /** Calls that one try may cost; all of them where this is absent. */
   readonly callsPerTry?: number;
   /** Prompts of the template that replace shipped ones. */

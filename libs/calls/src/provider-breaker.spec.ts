@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Failure, type FailureCode, type FailureNote, noUsage } from '@conclave/contracts';
 import { noCrashPoints, noHistory, openMetrics, silentLogger } from '@conclave/platform';
 import { type Breakers, defaultBreaker, MemoryStores, type Models, systemClock } from '@conclave/ports';
-import { askModels, type Question } from './ask-models.js';
+import { askModels, type ModelQuestion } from './ask-models.js';
 import { CallMaker } from './call-maker.js';
 import { healthOf } from './provider-breaker.js';
 
@@ -61,7 +61,7 @@ function process(id: string, { maxConcurrency = 8, breakers }: { maxConcurrency?
 }
 
 let questions = 0;
-const question = (list: readonly string[], changes: Partial<Question> = {}): Question => ({
+const question = (list: readonly string[], changes: Partial<ModelQuestion> = {}): ModelQuestion => ({
   runId: 'run_breaker00',
   owner: `run_breaker00/0/x${(questions += 1)}`,
   purpose: 'expert.general',

@@ -3,7 +3,7 @@ import type { CallEnd, Calls, JournalledToolCall } from './calls.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
-type Asked = Pick<JournalledToolCall, 'name' | 'request' | 'onBegun'>;
+type ToolRequest = Pick<JournalledToolCall, 'name' | 'request' | 'onBegun'>;
 
 /** What a tool replied, and for which attempt of its task. */
 export interface ToolAnswer {
@@ -39,7 +39,7 @@ export function earlyEnd(
 export async function answerByTool(
   maker: Calls,
   { task, signal, deadline }: TaskContext,
-  asked: Asked,
+  asked: ToolRequest,
   perform: (signal: AbortSignal) => Promise<unknown>,
   read: (answer: ToolAnswer) => ResultPart | Promise<ResultPart>,
   onFailed: (failure: FailureNote, attempt: number) => Promise<void> = () => Promise.resolve(),

@@ -13,7 +13,7 @@ import {
   openObservers,
   openShutdown,
   outliveReaders,
-  patiently,
+  retryWhileStarting,
   serve,
   type Loaded,
   type Observers,
@@ -105,7 +105,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     logger.info('The admin port answers.', { port: admin.port });
   }
 
-  const ports = await patiently(() => openPorts({ loaded, observers, service, processId: identity.id }), logger);
+  const ports = await retryWhileStarting(() => openPorts({ loaded, observers, service, processId: identity.id }), logger);
   shutdown.add('stores', () => ports.close());
   for (const warning of ports.warnings) logger.warn(warning);
   const mark = await claimedStores(ports, observers, (replaced) => (problem = replaced));
@@ -149,7 +149,7 @@ const replacedPollMs = 2_000;
 async function claimedStores(ports: OpenedPorts, { logger }: Observers, red: (sentence: string) => void): Promise<StoreMark> {
   for (let looks = 1; ; looks += 1) {
     try {
-      return await patiently(() => claimStores(ports.log, ports.state), logger);
+      return await retryWhileStarting(() => claimStores(ports.log, ports.state), logger);
     } catch (error) {
       if (!(error instanceof Failure && error.code === 'STORE_REPLACED')) throw error;
       red(error.message);

@@ -17,7 +17,7 @@ export {
   maxExpertTasks,
   mostExperts,
   planFaults,
-  withoutTwins,
+  dedupe,
 } from './plan-rules.js';
 export { recordedFacts, restoredFacts } from './recorded-facts.js';
 export {

@@ -79,7 +79,7 @@ export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat 
 }
 
 /** Last six actions with two or fewer distinct ones: going in circles. */
-export function circles(tried: readonly TriedAction[]): boolean {
+export function isOscillating(tried: readonly TriedAction[]): boolean {
   const window = tried.slice(-6);
   return window.length === 6 && new Set(window.map(actionKey)).size <= 2;
 }

@@ -87,7 +87,7 @@ export function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedT
  * A plan whose equal tasks (same action) are one; what needs another of them needs that one. Of equal tasks the one stays that comes
  * first in the order of needs, so that no task comes to need itself.
  */
-export function withoutTwins(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
+export function dedupe(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const firstOf = new Map<string, string>();
   const twinOf = new Map<string, string>();
   for (const task of inOrderOfNeeds(tasks)) {

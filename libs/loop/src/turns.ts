@@ -2,7 +2,7 @@ import { defaultTimeouts, taskId, type Reading } from '@conclave/contracts';
 import { readBudget } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
-import { circles } from './memory.js';
+import { isOscillating } from './memory.js';
 import { admit, admitJudge, openReady } from './opening.js';
 import type { Owed } from './state.js';
 import { lastMoves, type Move } from './strategy.js';
@@ -157,7 +157,7 @@ function decide(turning: Turning, reading: Reading): void {
   const budget = readBudget(run, now);
   const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
   const limits = limitsOf(run, strategies);
-  const circling = circles(run.memory.tried);
+  const circling = isOscillating(run.memory.tried);
   const { rule, choice, sentence } = decideRow({
     reading,
     budget,

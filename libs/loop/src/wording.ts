@@ -25,7 +25,7 @@ const firstLetterOnly = /^\p{Lu}[^\p{Lu}]*$/u;
 /** Up to so many letters a word keeps its case: C, R, Go, IT and US are other words than c, r, go, it and us. */
 const shortWord = 3;
 
-interface Token {
+interface WordingToken {
   /** As it is compared. */
   readonly key: string;
   /** False where another one in its place makes another question of the text: signs, numbers, names, and words that keep their case. */
@@ -34,7 +34,7 @@ interface Token {
 
 /** The tokens of a text, and their keys once each. */
 interface Wording {
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly WordingToken[];
   readonly keys: ReadonlySet<string>;
 }
 
@@ -59,7 +59,7 @@ function wordingOf(text: string): Wording {
  * The words, numbers and signs of an instruction or a query. Case counts in short words and in words with capitals inside (NASA, getUser),
  * except for the capital that begins a sentence.
  */
-function tokensOf(text: string): readonly Token[] {
+function tokensOf(text: string): readonly WordingToken[] {
   // A line end stands for the end of a sentence.
   const plain = plainCharacters(text).replace(structurePattern, (sign) => (/[.?!:…]/u.test(sign) ? '\n' : ' '));
   let end = 0;
@@ -130,5 +130,5 @@ export function isNear(a: string, b: string): boolean {
 }
 
 /** The shared tokens that say something, in the order in which they first stand. */
-const inOrder = (tokens: readonly Token[], shared: ReadonlySet<string>): string =>
+const inOrder = (tokens: readonly WordingToken[], shared: ReadonlySet<string>): string =>
   [...new Set(tokens.map(({ key }) => key).filter((key) => shared.has(key) && !filler.has(key)))].join(' ');

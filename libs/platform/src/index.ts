@@ -12,7 +12,7 @@ export { crashPointsOf, noCrashPoints, reachedDurably, type CrashPoints } from '
 export { noHistory, openHistory, type History, type HistoryLine, type PublishData } from './process/history.js';
 export { crashingPorts } from './process/crashing-ports.js';
 export { overriding } from './process/overriding.js';
-export { patiently } from './process/patience.js';
+export { retryWhileStarting } from './process/patience.js';
 export { holdProcessLease, type ProcessLease } from './process/process-lease.js';
 export { protectionsOff, type Protections } from './process/protections.js';
 export { openObservers, type ObserverOptions } from './process/open-observers.js';

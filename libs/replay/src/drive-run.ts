@@ -16,7 +16,7 @@ import { driveWork, type Work } from './drive-work.js';
 import type { Recording } from './recording.js';
 import { todaysCode, type TodaysCode } from './todays-code.js';
 
-export interface Counts {
+export interface ReplayCounts {
   readonly steps: number;
   /** Of models and tools. */
   readonly calls: number;
@@ -30,8 +30,8 @@ export interface ReplayedRun {
   readonly from: number;
   readonly ended: boolean;
   /** What was driven in all, and what was the same before the first difference. */
-  readonly driven: Counts;
-  readonly before: Counts;
+  readonly driven: ReplayCounts;
+  readonly before: ReplayCounts;
   /** The first decision in the order of the run that today's code takes otherwise. */
   readonly first: Difference | null;
   /** Differences after the first one; many may follow from it. */
@@ -89,7 +89,7 @@ export async function driveRun(recording: Recording, code: TodaysCode = todaysCo
 
 export const shortHash = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
 
-const countsOf = (decided: readonly Decided[]): Counts => {
+const countsOf = (decided: readonly Decided[]): ReplayCounts => {
   const count = (kind: Decided['kind']): number => decided.filter((one) => one.kind === kind).length;
   return { steps: count('step'), calls: count('call'), outcomes: count('outcome') };
 };

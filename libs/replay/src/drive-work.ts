@@ -14,7 +14,7 @@ import { requestHash } from '@conclave/calls';
 import type { Decided, Difference, RunClock } from './decided.js';
 import { membersThatDiffer, requestDifference } from './differences.js';
 import { CallNotRecorded, RecordedCalls, ReplyNotStored, type AskedCall } from './recorded-calls.js';
-import type { Outcome, Recording } from './recording.js';
+import type { RecordedOutcome, Recording } from './recording.js';
 import type { SeenState, TodaysCode } from './todays-code.js';
 
 /** A plan or a task that somebody worked on, or the reading of a finished answer. `outcome` is the id of the event that answers it; a reading has none. */
@@ -33,7 +33,7 @@ export interface DrivenWork {
 }
 
 /** Results that no capability made: the transport settled a dead letter, and its code has decided nothing. */
-const isOfTransport = ({ data }: Outcome): boolean => (data as ResultReady['data']).failure?.code === 'RECORD_DEAD';
+const isOfTransport = ({ data }: RecordedOutcome): boolean => (data as ResultReady['data']).failure?.code === 'RECORD_DEAD';
 
 /** Sends one recorded input through today's handler and compares each request and the outcome with what was recorded. */
 export async function driveWork(work: Work, recording: Recording, clock: RunClock, code: TodaysCode): Promise<DrivenWork> {
@@ -105,7 +105,7 @@ const handle = (
 const outcomeTypes: Readonly<Record<Work['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
 
 /** The state a handler saw is not recorded; what it did tells all that matters of it: whether it had begun, was too late, was cancelled. */
-function seen(work: Work, { request }: Recording, called: boolean, told: Outcome | null): SeenState {
+function seen(work: Work, { request }: Recording, called: boolean, told: RecordedOutcome | null): SeenState {
   const started = called || work.kind !== 'task';
   if (work.kind !== 'task') return { now: work.input.time, started, request };
   const answer = told?.data as ResultReady['data'] | undefined;
@@ -115,7 +115,7 @@ function seen(work: Work, { request }: Recording, called: boolean, told: Outcome
 }
 
 /** What a worker searched in, as its call names it. One that could not search said so. */
-function searched(calls: ReadonlyMap<string, CallRecorded>, told: Outcome | undefined): Search['kind'] | null {
+function searched(calls: ReadonlyMap<string, CallRecorded>, told: RecordedOutcome | undefined): Search['kind'] | null {
   const name = [...calls.values()][0]?.data.model;
   if (name?.startsWith('search.')) return name.slice('search.'.length) as Search['kind'];
   return (told?.data as Partial<ResultReady['data']> | undefined)?.status === 'unsupported' ? null : 'corpus';
@@ -128,7 +128,7 @@ function callOf(call: AskedCall, version: number): Decided {
   return { place, kind: 'call', difference, mark: { step, name, request: requestHash(request) } };
 }
 
-function outcomeDifference({ outcome, kind }: Work, told: Outcome, answer: Event | null): Difference | null {
+function outcomeDifference({ outcome, kind }: Work, told: RecordedOutcome, answer: Event | null): Difference | null {
   const type = outcomeTypes[kind] ?? '';
   if (!answer) return { kind: 'outcome', id: outcome, type, members: [] };
   const [was, is] = [comparable(told.data), comparable(answer.data)];

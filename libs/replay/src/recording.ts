@@ -7,7 +7,7 @@ const stepParts = /^(.+)\/call\/(\d+)$/;
 export const ownerOf = (step: string): string => stepParts.exec(step)?.[1] ?? step;
 
 /** What the planner or a worker answered with. */
-export type Outcome = Pick<Event, 'id' | 'type' | 'time' | 'data'>;
+export type RecordedOutcome = Pick<Event, 'id' | 'type' | 'time' | 'data'>;
 const outcomeTypes: readonly string[] = ['PlanCreated', 'ResultReady'];
 const outputTypes: readonly string[] = ['TaskDispatched', 'GapDetected', 'RunCompleted'];
 
@@ -24,8 +24,8 @@ export class Recording {
   /** Bytes of its records on the log, a measure of what it takes in memory. */
   bytes = 0;
   private readonly calls = new Map<string, Map<string, CallRecorded>>();
-  private readonly requests = new Map<string, Outcome>();
-  private readonly outcomes = new Map<string, Outcome[]>();
+  private readonly requests = new Map<string, RecordedOutcome>();
+  private readonly outcomes = new Map<string, RecordedOutcome[]>();
 
   constructor(readonly runId: string) {}
 
@@ -58,7 +58,7 @@ export class Recording {
   }
 
   /** What was recorded under the id, the one the engine took first; several where the log holds different ones. */
-  outcomesOf(id: string): readonly Outcome[] {
+  outcomesOf(id: string): readonly RecordedOutcome[] {
     return this.outcomes.get(id) ?? [];
   }
 
@@ -83,7 +83,7 @@ export class Recording {
     }
   }
 
-  private takeOutcome(outcome: Outcome, effective = false): void {
+  private takeOutcome(outcome: RecordedOutcome, effective = false): void {
     const known = this.outcomes.get(outcome.id) ?? [];
     const others = known.filter(({ data }) => canonicalJson(data) !== canonicalJson(outcome.data));
     if (effective) this.outcomes.set(outcome.id, [outcome, ...others]);
@@ -100,7 +100,7 @@ export class Recording {
     else if (known.data.attempt === attempt && canonicalJson(known.data) !== canonicalJson(event.data)) this.contradicted.add(step);
   }
 
-  private eventOf(outcome: Outcome): Event {
+  private eventOf(outcome: RecordedOutcome): Event {
     const spec = specOf(outcome.type)!;
     return { ...outcome, runId: this.runId, topic: spec.topic, key: this.runId, source: spec.from[0]! };
   }

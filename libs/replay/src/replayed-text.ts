@@ -2,7 +2,7 @@ import type { StepTrace } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { Difference, OutputDifference } from './decided.js';
 import type { LineDifference, MemberDifference } from './differences.js';
-import type { Counts, ReplayedRun } from './drive-run.js';
+import type { ReplayCounts, ReplayedRun } from './drive-run.js';
 
 const lineLength = 200;
 
@@ -20,7 +20,7 @@ export function replayedText({ runId, ended, driven, before, first, more, lacks,
 }
 
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-const counts = ({ steps, calls, outcomes }: Counts): string =>
+const counts = ({ steps, calls, outcomes }: ReplayCounts): string =>
   `${counted(steps, 'step')}, ${counted(calls, 'call')}, ${counted(outcomes, 'outcome')}`;
 
 function firstLines(difference: Difference, before: string, more: number): readonly string[] {

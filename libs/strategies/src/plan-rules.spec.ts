@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PlannedTask } from '@conclave/contracts';
 import fc from 'fast-check';
-import { actionKey, actionOf, canonicalJson, inOrderOfNeeds, planFaults, repeatOf, withoutTwins } from '@conclave/loop';
+import { actionKey, actionOf, canonicalJson, inOrderOfNeeds, planFaults, repeatOf, dedupe } from '@conclave/loop';
 import { expert, research, Scenario, template } from './testing/scenario.js';
 
 const calculation = (id: string, args: Record<string, unknown>, changes: Partial<PlannedTask> = {}): PlannedTask => ({
@@ -25,8 +25,8 @@ describe('equal tasks of a plan', () => {
       calculation('m3', { digits: 2, expression: '1200*1.19' }),
       expert('x1', 'Say both.', ['m1', 'm2', 'm3']),
     ];
-    expect(ids(withoutTwins(plan))).toEqual(['m1', 'm2', 'x1']);
-    expect(withoutTwins(plan).at(-1)!.needs).toEqual(['m1', 'm2']);
+    expect(ids(dedupe(plan))).toEqual(['m1', 'm2', 'x1']);
+    expect(dedupe(plan).at(-1)!.needs).toEqual(['m1', 'm2']);
   });
 
   it('are never two calls with other arguments, in one plan or in two', () => {
@@ -40,7 +40,7 @@ describe('equal tasks of a plan', () => {
         fc.pre(canonicalJson(one) !== canonicalJson(other));
         // A query beside the arguments changes nothing.
         const [a, b] = [calculation('a', one, { capability, query: 'q' }), calculation('b', other, { capability, query: 'q' })];
-        expect(withoutTwins([a, b])).toHaveLength(2);
+        expect(dedupe([a, b])).toHaveLength(2);
         const tried = [{ ...actionOf(a, [a]), outcome: 'facts' as const }];
         expect(repeatOf(tried, actionOf(b, [b]))).toBe('new');
         expect(repeatOf(tried, actionOf(a, [a]))).toBe('known');
@@ -57,12 +57,12 @@ describe('equal tasks of a plan', () => {
       expert('x1', 'Judge the explanation', ['a1']),
       expert('x2', 'Judge the explanation', ['a2']),
     ];
-    expect(ids(withoutTwins(plan))).toEqual(ids(plan));
+    expect(ids(dedupe(plan))).toEqual(ids(plan));
   });
 
   it('leave no circle behind, whichever of them needs the other', () => {
     const plan = [{ ...research('a', 'Find X'), needs: ['b'] }, research('b', 'Find X'), expert('x1', 'answer', ['a'])];
-    expect(withoutTwins(plan)).toMatchObject([
+    expect(dedupe(plan)).toMatchObject([
       { id: 'b', needs: [] },
       { id: 'x1', needs: ['b'] },
     ]);
@@ -93,7 +93,7 @@ describe('equal tasks of a plan', () => {
       );
     fc.assert(
       fc.property(plan, (tasks) => {
-        const kept = withoutTwins(tasks);
+        const kept = dedupe(tasks);
         expect(planFaults(kept, template())).toEqual([]);
         expect(inOrderOfNeeds(kept)).toHaveLength(kept.length);
         expect(new Set(kept.map((task) => actionKey(actionOf(task, kept)))).size).toBe(kept.length);

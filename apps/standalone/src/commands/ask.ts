@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import { openObservers, type Loaded } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
 import { knownStrategy } from '@conclave/strategies';
-import { openEngine, type Engine } from '../engine.js';
+import { openSystem, type EmbeddedSystem } from '../engine.js';
 import { listen } from '../listen.js';
 import { openOwnDoors } from '../own-doors.js';
 import { GatewayClient } from './gateway-client.js';
@@ -71,7 +71,7 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
     interactive: { home: loaded.home, terminal: options.progress },
   });
   const doors = openOwnDoors(loaded, { host: '127.0.0.1', lan: false });
-  const engine = await openEngine({ loaded, observers, doors, ...(options.localServers ? { localServers: options.localServers } : {}) });
+  const engine = await openSystem({ loaded, observers, doors, ...(options.localServers ? { localServers: options.localServers } : {}) });
   try {
     const { choice } = engine.catalogue.found();
     if (choice.because === 'demo') options.progress.write('(no model server found: the built-in DEMO model answers)\n');
@@ -95,7 +95,7 @@ async function askWith(options: AskOptions, look: PrinterLook): Promise<number> 
 const toolsMs = 15_000;
 
 /** Whether the template plans calls of tools and there are none yet; some templates are there only once there are tools. */
-function callsTools({ catalogue }: Engine, model: string): boolean {
+function callsTools({ catalogue }: EmbeddedSystem, model: string): boolean {
   const named = catalogue.resolve(model);
   if (named?.kind !== 'template') return named === null;
   return (knownStrategy(named.template.strategy)?.callsTools ?? false) && (named.template.tools ?? []).length === 0;

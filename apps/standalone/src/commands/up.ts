@@ -1,6 +1,6 @@
 import { endOnSignals, openAdminServer, openObservers, openShutdown, type Loaded, type ModelChoice } from '@conclave/platform';
 import { newProcessId, type OpenPortsOptions } from '@conclave/host';
-import { openEngine } from '../engine.js';
+import { openSystem } from '../engine.js';
 import { openOwnDoors } from '../own-doors.js';
 import { listen, type Listening } from '../listen.js';
 import { startText } from '../start-text.js';
@@ -42,7 +42,7 @@ export async function up({ loaded, out, terminal, localServers, endOnSignals: en
   const shutdown = openShutdown(observers.logger);
   if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });
   try {
-    const engine = await openEngine({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
+    const engine = await openSystem({ loaded, observers, doors, ...(localServers ? { localServers } : {}) });
     shutdown.add('engine', () => engine.close());
     const { PORT, OPENAI_API_KEY, ADMIN_HOST, ADMIN_PORT } = loaded.environment;
     if (ADMIN_PORT !== undefined) {

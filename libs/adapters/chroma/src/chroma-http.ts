@@ -28,7 +28,7 @@ export interface ChromaReply {
   readonly body: unknown;
 }
 
-interface Asked {
+interface ChromaRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below /api/v2, its parts encoded already. */
   readonly path: string;
@@ -68,7 +68,7 @@ export class ChromaHttp {
    * The reply of the server where it understood the question: success, 404 or 409. Throws Failure VECTORS_UNAVAILABLE, the reason of
    * the signal when that aborted, and a plain error for a request that Chroma refuses, which is our own mistake.
    */
-  async ask(asked: Asked): Promise<ChromaReply> {
+  async ask(asked: ChromaRequest): Promise<ChromaReply> {
     asked.signal?.throwIfAborted();
     const limit = AbortSignal.timeout(this.timeoutMs);
     const signal = asked.signal ? AbortSignal.any([asked.signal, limit]) : limit;
@@ -87,7 +87,7 @@ export class ChromaHttp {
   }
 
   /** Every request of ours may be repeated, so one that met a connection the server had closed meanwhile is. */
-  private async send(asked: Asked, signal: AbortSignal): Promise<{ readonly status: number; readonly text: string }> {
+  private async send(asked: ChromaRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly text: string }> {
     const first = await this.exchange(asked, signal);
     if ('text' in first) return first;
     if (!first.reused || signal.aborted) throw first.error;
@@ -97,7 +97,7 @@ export class ChromaHttp {
   }
 
   private exchange(
-    { method, path, body }: Asked,
+    { method, path, body }: ChromaRequest,
     signal: AbortSignal,
     pooled = true,
   ): Promise<{ readonly status: number; readonly text: string } | { readonly error: Error; readonly reused: boolean }> {

@@ -6,7 +6,7 @@ import { metadataOf, metadataTexts, type VectorMetadata, type VectorScope } from
  * numbers that may equal one another, and reads a key such as `$and` as an operator. `k:<key>` marks that the record has the key at
  * all, which Chroma cannot be asked otherwise.
  */
-type Stored = Readonly<Record<string, string | boolean | null>>;
+type StoredMetadata = Readonly<Record<string, string | boolean | null>>;
 
 const valuePrefix = 'v:';
 const keyPrefix = 'k:';
@@ -15,7 +15,7 @@ const keyPrefix = 'k:';
  * What to write so that exactly `metadata` is there afterwards. Chroma merges what is written into what it has; null removes.
  * `before` is what it has. Null where there is nothing to say.
  */
-export function storedMetadata(metadata: VectorMetadata, before: unknown): Stored | null {
+export function storedMetadata(metadata: VectorMetadata, before: unknown): StoredMetadata | null {
   const gone = Object.keys(Object(before) as object).map((key) => [key, null] as const);
   const present = metadataTexts(metadata).flatMap(([key, text]): [string, string | boolean][] => [
     [valuePrefix + key, text],

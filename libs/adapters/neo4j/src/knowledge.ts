@@ -137,13 +137,13 @@ async function putEntries(at: TenantTransaction, all: readonly QuarantinedTriple
   await at.run(statements.putQuarantined, { entries: rows });
 }
 
-interface Stored {
+interface Learned {
   readonly entities: readonly EntityWrite[];
   readonly relations: readonly StoredRelation[];
   readonly taught: readonly StoredRelation[];
 }
 
-async function store(at: TenantTransaction, { entities, relations, taught }: Stored, runs: readonly string[]): Promise<void> {
+async function store(at: TenantTransaction, { entities, relations, taught }: Learned, runs: readonly string[]): Promise<void> {
   await at.putEntities(entities);
   await putRelations(at, relations);
   if (taught.length > 0)

@@ -5,7 +5,7 @@ import type { Embedder } from '@conclave/ports';
 import { bare, closing, codeOf, failureOf } from './__fixtures__/servers.js';
 import { openEmbeddings, type EmbeddingsConfig } from './embeddings.js';
 
-interface Asked {
+interface EmbeddingRequest {
   readonly model: string;
   readonly input: readonly string[];
   readonly encoding_format: string;
@@ -25,7 +25,7 @@ const dataOf = (input: readonly string[], dimension: number) =>
 const send = (response: ServerResponse, body: unknown, status = 200, headers: Record<string, string> = {}): void =>
   void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-type Handle = (asked: Asked, response: ServerResponse, request: IncomingMessage, call: number) => void;
+type Handle = (asked: EmbeddingRequest, response: ServerResponse, request: IncomingMessage, call: number) => void;
 async function open(
   handle: Handle,
   rest: Partial<EmbeddingsConfig> = {},
@@ -34,7 +34,7 @@ async function open(
   let call = 0;
   const base_url = await bare((request, response, body) => {
     if (request.url!.endsWith('/models')) return send(response, { data: [] });
-    handle(JSON.parse(body) as Asked, response, request, (call += 1));
+    handle(JSON.parse(body) as EmbeddingRequest, response, request, (call += 1));
   });
   const embedder = openEmbeddings({
     name: 'p',
@@ -52,7 +52,7 @@ describeEmbedder('EmbeddingsEndpoint', async () => {
   const base_url = await bare((request, response, body) =>
     request.url!.endsWith('/models')
       ? send(response, { data: [] })
-      : send(response, { data: dataOf((JSON.parse(body) as Asked).input, 6) }),
+      : send(response, { data: dataOf((JSON.parse(body) as EmbeddingRequest).input, 6) }),
   );
   const opened = (): Embedder => openEmbeddings({ name: 'p', model: 'm', provider: { base_url, local: false, paid: false } });
   return { embedder: opened(), another: async () => opened(), dispose: async () => undefined };
@@ -60,7 +60,7 @@ describeEmbedder('EmbeddingsEndpoint', async () => {
 
 describe('an endpoint for embeddings', () => {
   it('is asked for plain numbers, in batches, with the key and nothing else of ours', async () => {
-    const calls: { asked: Asked; authorization: unknown }[] = [];
+    const calls: { asked: EmbeddingRequest; authorization: unknown }[] = [];
     const embedder = await open(
       (asked, response, request, call) => {
         calls.push({ asked, authorization: request.headers.authorization });

@@ -37,12 +37,12 @@ interface Begun<S> {
 }
 
 /** An event that was applied before. */
-interface Stored {
+interface RunRecord {
   readonly record: string;
   readonly state: string | null;
 }
 
-const unborn: KnownRun = { version: 0, state: null };
+const notBegun: KnownRun = { version: 0, state: null };
 
 /**
  * `Runs.commit`: computes the pure step here and writes it with compare-and-set in one script, which is all where this process has
@@ -101,8 +101,8 @@ export class Commits {
    * The step on what this process wrote last, or on nothing for the request that begins the run. A step that gives nothing, or throws, is
    * looked at again on what the store holds where that is something else.
    */
-  private async fromKnown<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | Stored | null> {
-    const known = this.known.get(event.runId) ?? (event.id === event.runId ? unborn : undefined);
+  private async fromKnown<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | RunRecord | null> {
+    const known = this.known.get(event.runId) ?? (event.id === event.runId ? notBegun : undefined);
     if (!known) return null;
     const now = await this.now();
     const make = (state: string | null, version: number) => step(parsed<S>(state), { now, version });
@@ -115,7 +115,7 @@ export class Commits {
     return { now, version, made: null };
   }
 
-  private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | Stored> {
+  private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | RunRecord> {
     // One clock for all steps of a run: in a cluster each node has its own.
     const [now, [version, state, record]] = await Promise.all([this.now(), this.load(event)]);
     if (record !== null) return { record, state };

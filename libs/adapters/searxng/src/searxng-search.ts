@@ -148,7 +148,7 @@ function hitsOf(text: string, limit: number): readonly SearchHit[] {
     const snippet = firstCharacters(plain(result.content ?? ''), longestSnippet);
     const title = firstCharacters(plain(result.title ?? ''), longestTitle) || (url ? new URL(url).hostname : '');
     if (title === '' && snippet === '') continue;
-    const key = url === null ? `${title}\n${snippet}` : sameness(url);
+    const key = url === null ? `${title}\n${snippet}` : addressKey(url);
     const known = hits.get(key);
     // Engines send the same page with and without a text.
     if (!known) hits.set(key, { title, url, snippet });
@@ -174,7 +174,7 @@ function webAddress(text: string | null | undefined): string | null {
 
 const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_cid|mc_eid|igshid|ref_src)$/i;
 /** What two addresses of one page have in common: scheme, `www.`, fragment, closing slash and marks of campaigns aside. */
-function sameness(address: string): string {
+function addressKey(address: string): string {
   const url = new URL(address);
   for (const name of [...url.searchParams.keys()]) if (tracking.test(name)) url.searchParams.delete(name);
   return `${url.host.replace(/^www\./, '')}${url.pathname.replace(/\/+$/, '')}?${url.searchParams.toString()}`;

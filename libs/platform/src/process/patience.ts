@@ -6,7 +6,7 @@ import type { Logger } from '../logging/logger.js';
 export const startPatienceMs = 60_000;
 
 /** Tries again while our own stores do not answer; a replaced store is no matter of time. Throws the last failure when patience ends. */
-export const patiently = <T>(act: () => Promise<T>, logger: Logger, patienceMs = startPatienceMs): Promise<T> => {
+export const retryWhileStarting = <T>(act: () => Promise<T>, logger: Logger, patienceMs = startPatienceMs): Promise<T> => {
   const end = performance.now() + patienceMs;
   return pRetry(act, {
     retries: Infinity,

@@ -14,7 +14,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import type { Logger } from '../logging/logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { observeEvents } from '../metrics/observe-events.js';
-import { patiently } from '../process/patience.js';
+import { retryWhileStarting } from '../process/patience.js';
 import { traceIdOf, traceIdOfRun, traced } from '../tracing/trace-context.js';
 import { DeliveryContext } from './delivery-context.js';
 import { planSubscriptions } from './groups.js';
@@ -88,7 +88,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
         ...(graceMs === undefined ? {} : { graceMs }),
       };
       // A log that has just started may not know its groups yet.
-      this.consumptions.push(await patiently(() => log.subscribe(subscription), this.options.logger));
+      this.consumptions.push(await retryWhileStarting(() => log.subscribe(subscription), this.options.logger));
     }
   }
 

@@ -49,7 +49,7 @@ export interface Item {
   noted: boolean;
   /** Outputs or dead letter are out; only the ledger has to hear of it. */
   settled: boolean;
-  grave: Grave | null;
+  deadLetterWork: DeadLetterWork | null;
   /** Failed, which the ledger has not heard yet. */
   fault: Fault | null;
   observed: { type: string | null; handleMs: number };
@@ -58,7 +58,7 @@ interface Fault {
   readonly attempts: number;
   readonly error: unknown;
 }
-interface Grave {
+interface DeadLetterWork {
   readonly reason: DeadReason;
   readonly attempts: number;
   readonly error: unknown;
@@ -66,7 +66,7 @@ interface Grave {
   onDeadFailures: number;
 }
 
-export type Verdict =
+export type DeliveryVerdict =
   | { readonly kind: 'finished' }
   /** To be tried again after the time, without a slot. */
   | { readonly kind: 'wait'; readonly ms: number }
@@ -82,10 +82,10 @@ class Outage extends Error {
 }
 
 /** Brings a record one attempt further. Never rejects. */
-export async function attempt(item: Item, context: AttemptContext): Promise<Verdict> {
+export async function attempt(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   try {
     if (item.settled) return await finish(item, context);
-    if (item.grave) return await bury(item, item.grave, context);
+    if (item.deadLetterWork) return await deadLetter(item, item.deadLetterWork, context);
     if (item.fault) return await failed(item, item.fault, context);
     if (isForAnother(item.record, context.subscription.group)) return await passOver(item, context);
     return await deliver(item, context);
@@ -94,14 +94,14 @@ export async function attempt(item: Item, context: AttemptContext): Promise<Verd
   }
 }
 
-async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
+async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   const { retry } = context;
   enter(item, 'begin', context);
   item.begunAt ??= context.clock.now();
   item.observed = { type: null, handleMs: 0 };
   await release(item, context);
   const { attempts, deaths, suspects } = item.noted ? await begin(item, context) : { attempts: 1, deaths: 0, suspects: 0 };
-  if (deaths >= retry.processDeaths) return bury(item, grave('killed_process', attempts - 1, null), context);
+  if (deaths >= retry.processDeaths) return deadLetter(item, newDeadLetter('killed_process', attempts - 1, null), context);
   if (deaths + suspects >= retry.processDeaths) {
     // One more death would be the last one. Whether its other openers live is known when their leases have run out.
     await release(item, context);
@@ -111,7 +111,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<Verdict> {
     return await handle(item, attempts, context);
   } catch (error) {
     if (error instanceof Outage) throw error;
-    if (error instanceof Undecodable) return bury(item, grave('undecodable', attempts, error.cause), context);
+    if (error instanceof Undecodable) return deadLetter(item, newDeadLetter('undecodable', attempts, error.cause), context);
     return failed(item, { attempts, error }, context);
   }
 }
@@ -124,7 +124,7 @@ async function begin(item: Item, context: AttemptContext) {
 }
 
 /** Re-driven for another group: finished here without a look at it. */
-async function passOver(item: Item, context: AttemptContext): Promise<Verdict> {
+async function passOver(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   enter(item, 'finish', context);
   if (item.noted) await own(() => context.ledger.done(ledgerKey(item, context)));
   return { kind: 'finished' };
@@ -136,7 +136,7 @@ class Undecodable extends Error {
   }
 }
 
-async function handle(item: Item, attempts: number, context: AttemptContext): Promise<Verdict> {
+async function handle(item: Item, attempts: number, context: AttemptContext): Promise<DeliveryVerdict> {
   const { subscription, hooks, clock } = context;
   const { group } = subscription;
   enter(item, 'decode', context);
@@ -178,12 +178,12 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
   }
 }
 
-async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<Verdict> {
+async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<DeliveryVerdict> {
   const { attempts, error } = fault;
   // A handler that was told to stop did not fail, and what another member owns is not ours to judge.
   if (item.lost || item.abort.signal.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
-  if (attempts >= retry.attempts) return bury(item, grave('failed', attempts, error), context);
+  if (attempts >= retry.attempts) return deadLetter(item, newDeadLetter('failed', attempts, error), context);
   item.fault = fault;
   // Of a fresh record the ledger hears now, so that its attempts are counted over restarts.
   if (!item.noted) await begin(item, context);
@@ -195,9 +195,9 @@ async function failed(item: Item, fault: Fault, context: AttemptContext): Promis
 }
 
 /** Dead letter, then the events that stand for the record, then done. A letter that cannot be written is tried again: nothing is skipped. */
-async function bury(item: Item, death: Grave, context: AttemptContext): Promise<Verdict> {
+async function deadLetter(item: Item, death: DeadLetterWork, context: AttemptContext): Promise<DeliveryVerdict> {
   const { subscription, blobs, clock, retry } = context;
-  item.grave = death;
+  item.deadLetterWork = death;
   enter(item, 'bury', context);
   if (!death.letterSent) {
     const letter = deadRecord(item.record, {
@@ -228,16 +228,16 @@ async function bury(item: Item, death: Grave, context: AttemptContext): Promise<
   return finish(item, context, error);
 }
 
-async function finish(item: Item, context: AttemptContext, error?: unknown): Promise<Verdict> {
+async function finish(item: Item, context: AttemptContext, error?: unknown): Promise<DeliveryVerdict> {
   enter(item, 'finish', context);
   if (item.lost) return handBack(item, context);
   if (item.noted) await own(() => context.ledger.done(ledgerKey(item, context)));
   item.open = false;
-  observe(item, item.grave ? 'dead' : 'done', context, error ?? item.grave?.error);
+  observe(item, item.deadLetterWork ? 'dead' : 'done', context, error ?? item.deadLetterWork?.error);
   return { kind: 'finished' };
 }
 
-async function handBack(item: Item, context: AttemptContext): Promise<Verdict> {
+async function handBack(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   await release(item, context);
   return { kind: 'handed_back' };
 }
@@ -281,7 +281,7 @@ function observe(item: Item, outcome: DeliveryObservation['outcome'], { hooks, s
 
 const ledgerKey = (item: Item, { subscription }: AttemptContext) => ({ group: subscription.group, record: recordName(item.record) });
 
-const grave = (reason: DeadReason, attempts: number, error: unknown): Grave => ({
+const newDeadLetter = (reason: DeadReason, attempts: number, error: unknown): DeadLetterWork => ({
   reason,
   attempts,
   error,

@@ -1,7 +1,7 @@
 import type { Event } from '@conclave/contracts';
 import type { Blobs } from '../blobs/blobs.js';
 import { systemClock, type Clock } from './clock.js';
-import { attempt, release, stages, type AttemptContext, type Item, type Stage, type Verdict } from './delivery-attempt.js';
+import { attempt, release, stages, type AttemptContext, type Item, type Stage, type DeliveryVerdict } from './delivery-attempt.js';
 import type { ConsumptionLoad, DeliveryHooks, DeliveryLedger, Subscription } from './event-log.js';
 import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
@@ -92,7 +92,7 @@ export class DeliveryPool {
       open: false,
       noted: !record.fresh,
       settled: false,
-      grave: null,
+      deadLetterWork: null,
       fault: null,
       observed: { type: null, handleMs: 0 },
     };
@@ -211,7 +211,7 @@ export class DeliveryPool {
     });
   }
 
-  private apply(item: Item, verdict: Verdict, probed: boolean): void {
+  private apply(item: Item, verdict: DeliveryVerdict, probed: boolean): void {
     const gone = item.lost || verdict.kind === 'handed_back';
     if (verdict.kind === 'outage' && !this.draining) this.gate.trip(verdict.error, probed);
     else if (probed && !this.draining) this.gate.open();

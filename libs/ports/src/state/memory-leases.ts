@@ -57,14 +57,14 @@ export class MemoryLeases implements Leases {
   }
 }
 
-interface Counts {
+interface DeliveryCounts {
   attempts: number;
   readonly openers: Set<string>;
 }
 
 /** The delivery ledger of processes that have leases: an opener without one is dead. */
 export class LeasedDeliveries {
-  private readonly counts = new Map<string, Counts>();
+  private readonly counts = new Map<string, DeliveryCounts>();
   private readonly done = new Set<string>();
 
   constructor(private readonly alive: (processId: string) => boolean) {}

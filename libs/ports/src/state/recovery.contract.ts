@@ -167,8 +167,8 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
     });
 
     it('lets a run that no step has taken be published again', async () => {
-      const unborn = { version: 0, state: null, status: 'accepted', applied: [], entries: [] } as const;
-      await under.recovery.run(restored(unborn), above);
+      const accepted = { version: 0, state: null, status: 'accepted', applied: [], entries: [] } as const;
+      await under.recovery.run(restored(accepted), above);
       expect(await under.store.runs.openCount()).toBe(1);
       expect(await under.store.runs.read(runId)).toBeNull();
       expect((await under.store.runs.unpublished(0, 5)).map((header) => header.runId)).toEqual([runId]);

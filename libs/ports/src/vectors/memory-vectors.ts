@@ -28,7 +28,7 @@ import type {
   VectorScope,
 } from './vectors.js';
 
-interface Kept extends VectorCollection {
+interface MemoryCollection extends VectorCollection {
   readonly tenant: string;
   readonly records: Map<string, VectorRecord>;
   readonly texts: TextIndex;
@@ -46,7 +46,7 @@ const carries = (metadata: VectorMetadata, where: VectorMetadata): boolean =>
 
 /** What outlives a process of vectors in memory. */
 export class MemoryVectorStore {
-  private readonly collections = new Map<string, Kept>();
+  private readonly collections = new Map<string, MemoryCollection>();
 
   /** The vectors as one more process sees them. */
   connect(): Vectors {
@@ -100,7 +100,7 @@ export class MemoryVectorStore {
     return [...(this.at(scope)?.records.values() ?? [])];
   }
 
-  private at(scope: VectorScope): Kept | undefined {
+  private at(scope: VectorScope): MemoryCollection | undefined {
     checkScope(scope);
     return this.collections.get(keyOf(scope));
   }

@@ -10,7 +10,7 @@ const aboutLetters =
 
 /** Words whose capitals may be part of their meaning: mixed case inside (getUser), letters with digits, units behind a number (5 MW). */
 const keepsCase = (word: string): boolean => /^[^\p{Ll}]*\p{Ll}[^\p{Lu}]*\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/u.test(word));
-const lowered = (text: string): string =>
+const inLowerCase = (text: string): string =>
   text.replace(/(?<=\d\s?)[\p{L}µ°/]{1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}_]+/gu, (word, offset: number) =>
     keepsCase(word) || /\d\s?$/u.test(text.slice(Math.max(0, offset - 2), offset)) ? word : word.toLowerCase(),
   );
@@ -31,7 +31,7 @@ export function normaliseQuestion(text: string): string {
   const prose = (part: string): string => {
     const plain = plainCharacters(part);
     const folded = isIndented ? plain.replace(/\r\n/gu, '\n') : plain.replace(/\s+/gu, ' ');
-    return caseMatters ? folded : lowered(folded);
+    return caseMatters ? folded : inLowerCase(folded);
   };
   for (const match of text.matchAll(literalPattern)) {
     result += prose(text.slice(at, match.index)) + match[0];

@@ -1,6 +1,6 @@
 import type { Fact, TaskInput } from '@conclave/contracts';
 import type { Embedder, Vectors } from '@conclave/ports';
-import { answerByTool, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { Chunks, searchCollections } from './collection-search.js';
 
 /** `collections`: the chunks of uploaded documents that say most about a query, by its words and by its meaning. */
@@ -25,7 +25,7 @@ export const collectionsCapability =
       async ({ content, attempt }) => {
         const { chunks, unknownKeys, missing } = Chunks.parse(JSON.parse(content));
         const detail = chunks.map(({ title, text }) => `${title}\n${text}`).join('\n\n');
-        await thinkAloud(stream, task, attempt, [
+        await appendThoughts(stream, task, attempt, [
           { n: 1, code: 'research.result', text: `Documents: ${chunks.length} ${chunks.length === 1 ? 'passage' : 'passages'}`, detail },
         ]);
         const facts = chunks.map(({ text, title }): Fact => ({

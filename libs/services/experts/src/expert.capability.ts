@@ -5,7 +5,7 @@ import {
   insteadOf,
   LiveText,
   promptDetail,
-  thinkAloud,
+  appendThoughts,
   type Calls,
   type Capability,
   type FillIn,
@@ -56,7 +56,7 @@ export const expertCapability =
         ...(input.attachments.length > 0 ? { fillIn } : {}),
         ...(input.parameters ? { parameters: input.parameters } : {}),
         onBegun: async (attempt, model, messages, before) => {
-          await thinkAloud(stream, task, attempt, [
+          await appendThoughts(stream, task, attempt, [
             { n: 0, code: 'expert.prompt', text: `The ${expert} gets its task`, detail: promptDetail(messages) },
             { n: 1, code: 'expert.call', text: `The ${expert} asks ${model}${tierWords[data.tier] ?? ''}${insteadOf(before)}` },
           ]);
@@ -77,7 +77,7 @@ export const expertCapability =
           await text.flush();
         }
         if (read.text === '') return emptyAnswer;
-        await thinkAloud(stream, task, attempt, [
+        await appendThoughts(stream, task, attempt, [
           { n: 2, code: 'expert.response', text: `${model} has answered, confidence ${read.confidence.toFixed(2)}`, detail: reply.content },
         ]);
         return {

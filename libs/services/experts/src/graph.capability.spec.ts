@@ -9,7 +9,7 @@ import { graphCapability, type ContextCache, type FactLookup } from './graph.cap
 const runId = 'run_00000001';
 const taskId = `${runId}/0/g1`;
 
-interface Asked {
+interface GraphCall {
   readonly question?: string;
   readonly tenant?: string;
   readonly categories?: readonly string[];
@@ -19,7 +19,7 @@ interface Asked {
   readonly taskId?: string;
 }
 
-const dispatched = (asked: Asked): TaskDispatched => {
+const dispatched = (asked: GraphCall): TaskDispatched => {
   const {
     question = 'What is the Aurora Bridge made of?',
     tenant = 'acme',
@@ -77,7 +77,7 @@ function worker({ graph = new MemoryGraphStore().connect(), facts, cache, stores
     storePrompts: 'full',
   });
   const capability = graphCapability(maker, watched, graph, facts ?? null, cache ?? null, withinMs);
-  const ask = async (asked: Asked = {}) => {
+  const ask = async (asked: GraphCall = {}) => {
     const signal = new AbortController().signal;
     const outcome = await workOn(dispatched(asked), {
       state,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { symbolicOperationOf, symbolicOperations, type Symbolic, type SymbolicArgs, type SymbolicOperation } from '@conclave/ports';
-import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { answerByTool, note, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { readMathTask } from './math/math-task.js';
 
 const Calculated = z.object({
@@ -13,7 +13,7 @@ const Calculated = z.object({
   notes: z.array(z.string()),
 });
 
-interface Asked {
+interface Calculation {
   readonly operation: SymbolicOperation;
   readonly args: SymbolicArgs;
 }
@@ -29,7 +29,7 @@ export const mathCapability =
       return { result: { status: 'error', failure: note(asked.code, asked.message, asked.retriable) }, records: [] };
     const name = `math.${asked.operation}`;
     const show = (attempt: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: unknown): Promise<void> =>
-      thinkAloud(stream, task, attempt, [{ n, code, text, detail: JSON.stringify(detail) }]);
+      appendThoughts(stream, task, attempt, [{ n, code, text, detail: JSON.stringify(detail) }]);
     return answerByTool(
       maker,
       context,
@@ -56,7 +56,7 @@ export const mathCapability =
 const needed = ['expression', 'equations', 'matrix'] as const;
 
 /** What the planner named; where it named nothing, or nothing to calculate with, what the task says in words. */
-function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }>): Asked | Failure {
+function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }>): Calculation | Failure {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   const named = operation === null ? null : symbolicOperationOf(operation);
   if (named && needed.some((name) => name in given)) return { operation: named, args: given };
@@ -94,7 +94,7 @@ const writtenOut = (value: unknown): string =>
       : JSON.stringify(value);
 
 /** The question with its result, so that a number of the answer is found in its source; and with what the result leaves open. */
-function sentenceOf({ operation, args }: Asked, { result, decimal, caveat }: z.infer<typeof Calculated>): string {
+function sentenceOf({ operation, args }: Calculation, { result, decimal, caveat }: z.infer<typeof Calculated>): string {
   const shown = Object.entries(args)
     .map(([name, value]) => [name, writtenOut(value)] as const)
     .map(([name, value]) => (needed.some((one) => one === name) ? value : `${name} ${value}`))

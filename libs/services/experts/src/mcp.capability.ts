@@ -1,6 +1,6 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { oneLine, type ToolServers } from '@conclave/ports';
-import { answerByTool, note, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { answerByTool, note, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { repairArguments } from './tools/repair-arguments.js';
 import * as z from 'zod';
 
@@ -25,7 +25,7 @@ export const mcpCapability =
     if (input.refused) return { result: { status: 'error', failure: note('TOOL_UNKNOWN', input.refused), attempt: 0 }, records: [] };
     let attempt = 1;
     const say = (at: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: string): Promise<void> =>
-      thinkAloud(stream, task, at, [{ n, code, text, detail }]);
+      appendThoughts(stream, task, at, [{ n, code, text, detail }]);
     return answerByTool(
       maker,
       context,

@@ -1,6 +1,6 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { oneLine } from '@conclave/ports';
-import { answerByTool, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import type { ExtensionCapability } from '@conclave/strategies';
 import * as z from 'zod';
 
@@ -34,7 +34,7 @@ export const valuesCapability =
     const given = Given.parse((data.input as Extract<TaskInput, { kind: 'values' }>).values);
     let attempt = 1;
     const say = (at: number, n: number, code: 'mcp.call' | 'mcp.result', text: string, detail: string): Promise<void> =>
-      thinkAloud(stream, task, at, [{ n, code, text, detail }]);
+      appendThoughts(stream, task, at, [{ n, code, text, detail }]);
     return answerByTool(
       maker,
       context,

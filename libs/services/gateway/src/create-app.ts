@@ -11,7 +11,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { FailureFilter, sendFailure } from './http/failure-response.js';
 import { GatewayModule } from './gateway.module.js';
 import { type GatewayOptions, limitsOf, type GatewayMetrics } from './options.js';
-import { strangeness } from './http/hosts.js';
+import { refusalOfHost } from './http/hosts.js';
 
 /** Milliseconds a kept connection may be idle: longer than the 60 s of usual load balancers, so that they close first. */
 const keepAliveMs = 75_000;
@@ -69,7 +69,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket & { _http
 function doors(options: GatewayOptions) {
   const rules = { allowedHosts: options.access?.allowedHosts ?? [], open: options.access?.open ?? false };
   return (request: Request, response: Response, next: NextFunction): void => {
-    const failure = options.keys === null ? strangeness(request, rules) : null;
+    const failure = options.keys === null ? refusalOfHost(request, rules) : null;
     if (failure === null) return next();
     options.metrics.onRefused(failure.code);
     sendFailure(response, failure, limitsOf(options).retryAfterS);

@@ -2,7 +2,7 @@ export { configureHttp, createGatewayApp } from './create-app.js';
 export { GatewayModule } from './gateway.module.js';
 export { settingOffers } from './prompts/setting-offers.js';
 export { outcomeWords, progressText } from './chat/progress-text.js';
-export { Acceptance, type AcceptedRun, type Asked } from './runs/acceptance.js';
+export { Acceptance, type AcceptedRun, type CheckedRequest } from './runs/acceptance.js';
 export { Documents } from './collections/documents.js';
 export { Commands } from './runs/commands.js';
 export { type Following, StreamHub, type Viewer } from './stream/stream-hub.js';

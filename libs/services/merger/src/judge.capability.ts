@@ -1,5 +1,14 @@
 import type { ThoughtCode } from '@conclave/contracts';
-import { answerByAsk, emptyAnswer, LiveText, promptDetail, thinkAloud, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import {
+  answerByAsk,
+  emptyAnswer,
+  LiveText,
+  promptDetail,
+  appendThoughts,
+  type Calls,
+  type Capability,
+  type ShownIn,
+} from '@conclave/calls';
 import type { AnyQuestion } from '@conclave/strategies';
 
 /** Answers the tasks of a judge by its ask, and tells what it does. A live text streams as the model writes it. */
@@ -10,7 +19,7 @@ export const judgeCapability =
     const { taskId } = task.data;
     const input = ask.input.parse(task.data.input);
     const tell = (attempt: number, n: number, code: ThoughtCode, text: string, detail: string): Promise<void> =>
-      thinkAloud(stream, task, attempt, [{ n, code, text, detail }]);
+      appendThoughts(stream, task, attempt, [{ n, code, text, detail }]);
     let read = { attempt: 0, content: '' };
     return answerByAsk(
       maker,

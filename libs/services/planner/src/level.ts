@@ -45,7 +45,7 @@ function levelInWords(request: PlanRequested['data']): Level {
  * The level after a look: a trivial question of which documents or earlier answers have something to say is moderate, and so is one that
  * could not be looked up in time or that only the web could tell. One of which nothing is found stays trivial.
  */
-export function raised(level: Level, seen: Seen | null, searchesWeb: boolean): Level {
+export function raiseLevel(level: Level, seen: Seen | null, searchesWeb: boolean): Level {
   const why = seen?.documents
     ? 'lookup:documents'
     : seen?.learned
@@ -81,7 +81,7 @@ const looksLikeSum = /\d\s*[-+*/^%×÷·−]\s*\(?\d|√/u;
  * The level of a question that needs a document, after a look: trivial where none speaks of it, nor anything that was learned. All that is
  * answered then is who answers and what it can do, which no topic makes harmful.
  */
-export function lowered(level: Level, seen: Seen | null): Level {
+export function lowerLevel(level: Level, seen: Seen | null): Level {
   if (seen && (seen.documents || seen.learned || seen.late)) return level;
   return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], category: null, safety: [], lookUp: null };
 }

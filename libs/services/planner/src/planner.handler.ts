@@ -26,7 +26,7 @@ import {
   performAsk,
   type AskedFor,
   promptDetail,
-  thinkAloud,
+  appendThoughts,
   type Calls,
   type ShownIn,
   type ThoughtLine,
@@ -36,7 +36,7 @@ import {
 import { planAsk, strategyOf, withVision, type Ask, type PlanAsked, type PlanSaid } from '@conclave/strategies';
 import { type Random } from './thompson.js';
 import type * as z from 'zod';
-import { levelOf, lowered, needsDocument, raised, trivialTask } from './level.js';
+import { levelOf, lowerLevel, needsDocument, raiseLevel, trivialTask } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
 
@@ -225,7 +225,7 @@ export class PlannerHandler {
     if (looked?.kind === 'busy') return defer(looked.retryInMs);
     if (looked?.kind === 'cancelled') return looked.records;
     const seen = looked?.value ?? null;
-    const level = isInDoubt ? raised(inWords, seen, this.lookup.searchesWeb(request)) : isLost ? lowered(inWords, seen) : inWords;
+    const level = isInDoubt ? raiseLevel(inWords, seen, this.lookup.searchesWeb(request)) : isLost ? lowerLevel(inWords, seen) : inWords;
     const offersLearned = seen?.learned === true;
     /** The plan as an event, with the order of its models. */
     const planned = async (draft: PlanDraft, made: readonly Event[] = []): Promise<HandlerOutcome> => {
@@ -280,7 +280,7 @@ export class PlannerHandler {
     request: PlanRequested['data'],
     lines: readonly ThoughtLine[],
   ): Promise<void> {
-    return thinkAloud(this.stream, { runId, data: { taskId: owner, detail: request.detail ?? 'redacted' } }, attempt, lines);
+    return appendThoughts(this.stream, { runId, data: { taskId: owner, detail: request.detail ?? 'redacted' } }, attempt, lines);
   }
 
   private created(runId: string, data: PlanDraft): Event {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { betaDraw, observationsToSkip, posteriorMean, skippedBelow, thompsonOrder, type Counts, type Random } from './thompson.js';
+import { betaDraw, observationsToSkip, posteriorMean, skippedBelow, thompsonOrder, type RatingCounts, type Random } from './thompson.js';
 
 /** Mulberry32 (Tommy Ettinger): small, and the same on every machine. */
 function seeded(seed: number): Random {
@@ -17,7 +17,8 @@ const counts = fc.array(fc.record({ model: fc.constantFrom('a', 'b', 'c', 'd', '
   minLength: 1,
   maxLength: 8,
 });
-const isBad = (known: Counts): boolean => known.positive + known.negative >= observationsToSkip && posteriorMean(known) < skippedBelow;
+const isBad = (known: RatingCounts): boolean =>
+  known.positive + known.negative >= observationsToSkip && posteriorMean(known) < skippedBelow;
 
 describe('the order of models', () => {
   it('has each model once, and all that are not known to be bad', () => {

@@ -1,5 +1,5 @@
 /** What is known of a model: the weights of its good and bad outcomes, without a prior. */
-export interface Counts {
+export interface RatingCounts {
   readonly model: string;
   readonly positive: number;
   readonly negative: number;
@@ -13,7 +13,7 @@ export const skippedBelow = 0.3;
 export const observationsToSkip = 5;
 
 /** Mean of the Beta posterior over a uniform prior: the expected share of good outcomes. */
-export const posteriorMean = ({ positive, negative }: Counts): number => (1 + positive) / (2 + positive + negative);
+export const posteriorMean = ({ positive, negative }: RatingCounts): number => (1 + positive) / (2 + positive + negative);
 
 /** A number of the standard normal distribution (Box and Muller, 1958). */
 const normalDraw = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
@@ -44,9 +44,9 @@ export function betaDraw(alpha: number, beta: number, random: Random): number {
  * The models in the order they are tried: by one draw each from what is known of them, so that the better one is asked more often and
  * the other is not given up (Thompson, 1933). Known bad ones are left out, unless nothing would be left. Each model once.
  */
-export function thompsonOrder(known: readonly Counts[], random: Random): readonly string[] {
+export function thompsonOrder(known: readonly RatingCounts[], random: Random): readonly string[] {
   const once = [...new Map(known.map((counts) => [counts.model, counts])).values()];
-  const isBad = (counts: Counts): boolean =>
+  const isBad = (counts: RatingCounts): boolean =>
     counts.positive + counts.negative >= observationsToSkip && posteriorMean(counts) < skippedBelow;
   const good = once.filter((counts) => !isBad(counts));
   return (good.length > 0 ? good : once)

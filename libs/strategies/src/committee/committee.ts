@@ -1,6 +1,6 @@
 import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
-import { fallbackTasks, withoutTwins, type Move } from '@conclave/loop';
+import { fallbackTasks, dedupe, type Move } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
@@ -94,7 +94,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
     return fact.kind === 'PlanRefused' && fact.plan ? { ...own, refused: fact.plan } : own;
   },
   task: taskInput,
-  onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(view, withReferrals(view, withoutTwins(plan.tasks))) }],
+  onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(view, withReferrals(view, dedupe(plan.tasks))) }],
   onResult: (view, ref, task) => (task.helper ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)]),
   next: (view): readonly Move[] => {
     const { run, own } = view;

@@ -10,7 +10,7 @@ export const hasImage = (attachments: readonly Attachment[] | undefined): boolea
 /** Whether anybody of this template can look at an image. */
 export const canSee = (template: Pick<Template, 'experts'>): boolean => Object.hasOwn(template.experts, visionCategory);
 
-interface Asked {
+interface RequestWithImages {
   readonly goal: string;
   readonly template: Template;
   readonly attachments?: readonly Attachment[] | undefined;
@@ -22,7 +22,7 @@ interface Asked {
  */
 export function withVision(
   tasks: readonly PlannedTask[],
-  { goal, template, attachments }: Asked,
+  { goal, template, attachments }: RequestWithImages,
   complexity: Complexity,
 ): readonly PlannedTask[] {
   if (!hasImage(attachments) || !canSee(template) || tasks.some((task) => task.capability === capability)) return tasks;

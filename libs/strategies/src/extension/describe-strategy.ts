@@ -1,5 +1,5 @@
 import { Failure, StrategyId, type Draft } from '@conclave/contracts';
-import { withoutTwins, type Limits, type Strategy, type View } from '@conclave/loop';
+import { dedupe, type Limits, type Strategy, type View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -67,7 +67,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     judges: {},
     initial: () => ({}) as Own,
     task: (view, ref, task) => taskInput(plain(view), ref, task),
-    onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(plain(view), withoutTwins(plan.tasks)) }],
+    onPlan: (view, plan) => [{ do: 'dispatch', tasks: wishesOf(plain(view), dedupe(plan.tasks)) }],
     lastAnswer: (view, reason) => (view.own as Written | null)?.draft ?? ledgerAnswer(plain(view), reason),
     summary: (view, tasks) => roundSummary(plain(view), tasks),
     report: () => ({ complexity: 'moderate', review: 'none' }),

@@ -1,9 +1,9 @@
-import { Acceptance, type Asked } from '@conclave/service-gateway';
+import { Acceptance, type CheckedRequest } from '@conclave/service-gateway';
 import type { PlantedBug } from './planted-bug.js';
 
 /** Looks for an earlier run like any other, and gives the new one an id of its own. */
 class ForgetfulAcceptance extends Acceptance {
-  override accept(asked: Asked, known: Parameters<Acceptance['accept']>[1]): ReturnType<Acceptance['accept']> {
+  override accept(asked: CheckedRequest, known: Parameters<Acceptance['accept']>[1]): ReturnType<Acceptance['accept']> {
     return super.accept({ ...asked, repeat: { ...asked.repeat, idempotent: false } }, known);
   }
 }

@@ -1,5 +1,5 @@
 import { Failure, isTerminal, type StreamEntry } from '@conclave/contracts';
-import type { AcceptedRun, Asked } from '@conclave/service-gateway';
+import type { AcceptedRun, CheckedRequest } from '@conclave/service-gateway';
 import { hashText, type Random } from '../faults/random.js';
 import type { ObservedClient } from './observations.js';
 import { sleep } from './virtual-time.js';
@@ -89,7 +89,7 @@ export class SimulatedClient {
     return null;
   }
 
-  private asked(attempt: number): Asked {
+  private asked(attempt: number): CheckedRequest {
     const { question, idempotent } = this.plan;
     const template = this.world.templates[this.plan.template];
     const key = this.repeatKey();
@@ -101,7 +101,7 @@ export class SimulatedClient {
         system: null,
         answer: {},
         given: [],
-        wishes: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true },
+        options: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true },
       },
       template,
       caller,

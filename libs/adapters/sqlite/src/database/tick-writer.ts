@@ -20,7 +20,7 @@ interface Queued {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
-type Outcome =
+type WriteOutcome =
   { readonly ok: true; readonly value: unknown; readonly after: readonly (() => void)[] } | { readonly ok: false; readonly error: unknown };
 interface Waiting {
   readonly demands: boolean;
@@ -33,7 +33,7 @@ const againMs = 250;
 
 const reads = /^\s*(?:SELECT|PRAGMA)\b/;
 
-const faultOf = (outcome: Outcome): Failure | null =>
+const faultOf = (outcome: WriteOutcome): Failure | null =>
   !outcome.ok && outcome.error instanceof Failure && isOutage(outcome.error) ? outcome.error : null;
 
 /**
@@ -117,7 +117,7 @@ export class TickWriter {
     this.queue = [];
     if (this.lost && !this.writeAgain()) return queued.forEach(({ reject }) => reject(this.fault));
     if (!this.isOpen && queued.length === 0 && this.owed.size === 0) return this.committed([], []);
-    let outcomes: readonly Outcome[];
+    let outcomes: readonly WriteOutcome[];
     try {
       outcomes = this.run(queued);
       this.fault = outcomes.map(faultOf).find((fault) => fault !== null) ?? null;
@@ -242,7 +242,7 @@ export class TickWriter {
   }
 
   /** What is owed comes first: a queued write finds everything that was ordered before it. */
-  private run(queued: readonly Queued[]): readonly Outcome[] {
+  private run(queued: readonly Queued[]): readonly WriteOutcome[] {
     if (this.owed.size > 0) {
       this.begin();
       this.payOwed();
@@ -256,7 +256,7 @@ export class TickWriter {
   }
 
   /** Everything written so far is durable. */
-  private committed(queued: readonly Queued[], outcomes: readonly Outcome[]): void {
+  private committed(queued: readonly Queued[], outcomes: readonly WriteOutcome[]): void {
     this.list.length = 0;
     const [after, waiting] = [this.afterOrdered, this.waiting];
     this.afterOrdered = [];
@@ -268,7 +268,7 @@ export class TickWriter {
   }
 
   /** The only write of its transaction: undone with it, so it needs no savepoint. Throws when SQLite has given up by itself. */
-  private alone(write: (tick: Tick) => unknown): Outcome {
+  private alone(write: (tick: Tick) => unknown): WriteOutcome {
     const outcome = this.attempted(write);
     if (outcome.ok) return outcome;
     this.sql.run('ROLLBACK');
@@ -277,7 +277,7 @@ export class TickWriter {
   }
 
   /** One queued write inside its savepoint. Throws only when SQLite has given up the whole transaction. */
-  private apply(write: (tick: Tick) => unknown): Outcome {
+  private apply(write: (tick: Tick) => unknown): WriteOutcome {
     this.sql.run('SAVEPOINT one');
     const outcome = this.attempted(write);
     if (!outcome.ok) this.sql.run('ROLLBACK TO one');
@@ -285,7 +285,7 @@ export class TickWriter {
     return outcome;
   }
 
-  private attempted(write: (tick: Tick) => unknown): Outcome {
+  private attempted(write: (tick: Tick) => unknown): WriteOutcome {
     const after: (() => void)[] = [];
     const keep = (call: () => void): void => void after.push(call);
     try {

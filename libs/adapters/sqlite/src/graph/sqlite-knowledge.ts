@@ -210,13 +210,13 @@ function putRelation(sql: Statements, tenant: string, one: StoredRelation): void
   );
 }
 
-interface Stored {
+interface SynthesisRow {
   readonly entities: readonly EntityWrite[];
   readonly relations: readonly StoredRelation[];
   readonly taught: readonly StoredRelation[];
 }
 
-function store(sql: Statements, tenant: string, { entities, relations, taught }: Stored, runs: readonly string[]): void {
+function store(sql: Statements, tenant: string, { entities, relations, taught }: SynthesisRow, runs: readonly string[]): void {
   putEntities(sql, tenant, entities);
   for (const relation of relations) putRelation(sql, tenant, relation);
   for (const run of runs)

@@ -6,14 +6,14 @@ import type { ProcessLeases } from './leases.js';
 /** Who has begun the record and not ended it: process id and opening of the file. */
 type Opener = readonly [id: string, opening: number];
 
-interface Counts {
+interface StoredAttempts {
   readonly attempts: number;
   readonly openers: readonly Opener[];
   /** Whether a row of the table holds them. */
   readonly stored: boolean;
 }
 
-const none: Counts = { attempts: 0, openers: [], stored: false };
+const none: StoredAttempts = { attempts: 0, openers: [], stored: false };
 const keyOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
 
 /** `topic/partition/offset`; a topic holds no slash. */
@@ -27,7 +27,7 @@ export function addressOf(record: string): { readonly topic: string; readonly se
  * failed, and before a suspect is begun. Everything else that was under way when the process died is counted by the suspects' range.
  */
 export class DeliveryCounts {
-  private readonly counts = new Map<string, Counts>();
+  private readonly counts = new Map<string, StoredAttempts>();
 
   constructor(
     private readonly database: Store,
@@ -40,7 +40,7 @@ export class DeliveryCounts {
       this.counts.set(keyOf({ group, record }), { attempts, openers: JSON.parse(openers) as Opener[], stored: true });
   }
 
-  of(delivery: DeliveryKey): Counts {
+  of(delivery: DeliveryKey): StoredAttempts {
     const known = this.counts.get(keyOf(delivery));
     if (known) return known;
     // It may have been in the hands of the process that died: one attempt that nobody ended.
@@ -52,12 +52,12 @@ export class DeliveryCounts {
   }
 
   /** In memory alone. */
-  hold(delivery: DeliveryKey, counts: Counts): void {
+  hold(delivery: DeliveryKey, counts: StoredAttempts): void {
     this.counts.set(keyOf(delivery), counts);
   }
 
   /** In a row, inside a write that is under way. */
-  store(tick: Tick, delivery: DeliveryKey, { attempts, openers }: Omit<Counts, 'stored'>): void {
+  store(tick: Tick, delivery: DeliveryKey, { attempts, openers }: Omit<StoredAttempts, 'stored'>): void {
     const { group, record } = delivery;
     tick.sql.run(
       'INSERT OR REPLACE INTO delivery (group_name, record, attempts, openers) VALUES (?, ?, ?, ?)',

@@ -2,7 +2,7 @@ import { byCategoryAndModel, summedUpdates, type CategoryScore, type Score, type
 import type { Store } from '../database/database.js';
 import { nameFrom, storedName } from './stored-name.js';
 
-interface Counts {
+interface RatingCounts {
   readonly positive: number;
   readonly negative: number;
 }
@@ -38,7 +38,7 @@ export class SqliteScores implements Scores {
     const select = 'SELECT positive, negative FROM score WHERE tenant = ? AND category = ? AND model = ?';
     return this.database.read((sql) =>
       models.map((model) => {
-        const found = sql.get<Counts>(select, ...names, storedName(model));
+        const found = sql.get<RatingCounts>(select, ...names, storedName(model));
         return { model, positive: found?.positive ?? 0, negative: found?.negative ?? 0 };
       }),
     );

@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 /** Puts a record aside as the delivery pool does. */
-function bury(name: string, over: { readonly group?: string; readonly topic?: string } = {}): void {
+function deadLetter(name: string, over: { readonly group?: string; readonly topic?: string } = {}): void {
   const { group = 'merger', topic = 'run.commands' } = over;
   const record = {
     topic,
@@ -35,9 +35,9 @@ const post = async (path: string, body: unknown = {}, headers: Record<string, st
 
 describe('dead letters over HTTP', () => {
   it('are listed, filtered, in pages', async () => {
-    bury('run_a');
-    bury('run_b', { group: 'planner', topic: 'gap.detected' });
-    bury('run_c');
+    deadLetter('run_a');
+    deadLetter('run_b', { group: 'planner', topic: 'gap.detected' });
+    deadLetter('run_c');
     const all = DeadLetterList.parse((await get('')).body);
     expect(all.total).toBe(3);
     const first = DeadLetterList.parse((await get('?limit=2')).body);
@@ -54,7 +54,7 @@ describe('dead letters over HTTP', () => {
   });
 
   it('show headers, reason and raw bytes', async () => {
-    bury('run_a');
+    deadLetter('run_a');
     const { id } = DeadLetterList.parse((await get('')).body).data[0]!;
     const view = DeadLetterView.parse((await get(`/${id}`)).body);
     expect(view).toMatchObject({ reason: 'failed', error: 'no way', raw: { text: '{"n":"run_a"' }, settlements: [] });
@@ -64,7 +64,7 @@ describe('dead letters over HTTP', () => {
   });
 
   it('go back to the group that failed, once, with the name of who did it', async () => {
-    bury('run_a');
+    deadLetter('run_a');
     const { id } = DeadLetterList.parse((await get('')).body).data[0]!;
     const done = await post(`/${id}/redrive`, { note: 'mended' }, { 'x-conclave-actor': 'somebody-else' });
     expect(done.status).toBe(200);
@@ -84,7 +84,7 @@ describe('dead letters over HTTP', () => {
   });
 
   it('are discarded with a note', async () => {
-    bury('run_a');
+    deadLetter('run_a');
     const { id } = DeadLetterList.parse((await get('')).body).data[0]!;
     expect(await post(`/${id}/discard`, { note: 'a test' })).toMatchObject({
       status: 200,

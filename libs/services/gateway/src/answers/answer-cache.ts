@@ -11,7 +11,7 @@ import {
   nearestDistance,
   planText,
   semanticKey,
-  type Asked,
+  type CacheQuery,
 } from '@conclave/strategies';
 import { sameQuestion } from '@conclave/questions';
 import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options.js';
@@ -27,7 +27,7 @@ const compared = 8;
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'>): Asked => ({
+const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'>): CacheQuery => ({
   ...data,
   tenant: data.caller.tenant,
   complexity: data.complexity,
@@ -71,7 +71,7 @@ export class AnswerCache {
     return { ...data, caching, ...(await this.find(asked, caching)) };
   }
 
-  private async find(asked: Asked, keys: CacheKeys): Promise<Found> {
+  private async find(asked: CacheQuery, keys: CacheKeys): Promise<Found> {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(new Error(`It did not answer within ${patienceMs} ms.`)), patienceMs);
     try {
@@ -85,7 +85,7 @@ export class AnswerCache {
     }
   }
 
-  private async answer(asked: Asked, { exact, scope }: CacheKeys, over: AbortSignal): Promise<CachedAnswer | null> {
+  private async answer(asked: CacheQuery, { exact, scope }: CacheKeys, over: AbortSignal): Promise<CachedAnswer | null> {
     const { vectors, embedder } = this.options;
     const same = exact === null ? null : await this.look('exact', over, () => this.exact(asked.tenant, exact));
     if (same || scope === null || !vectors || !embedder) return same;
@@ -117,7 +117,7 @@ export class AnswerCache {
 
   /** Question against questions: an answer is never compared with anything. */
   private async semantic(
-    asked: Asked,
+    asked: CacheQuery,
     scope: string,
     vectors: Vectors,
     embedder: Embedder,

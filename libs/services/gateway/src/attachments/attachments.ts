@@ -10,7 +10,7 @@ import { RemoteImages } from './remote-images.js';
 /** Characters of a file that whoever plans gets to see. */
 const excerptLength = 600;
 
-interface Asked {
+interface QuestionParts {
   readonly goal: string;
   readonly given: readonly GivenPart[];
 }
@@ -32,7 +32,7 @@ export class Attachments {
    * checked. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE, UPLOAD_QUOTA_REACHED, VISION_MISSING,
    * REQUEST_INVALID, STORE_*.
    */
-  async take({ goal, given }: Asked, template: Template, tenant: string): Promise<readonly Attachment[]> {
+  async take({ goal, given }: QuestionParts, template: Template, tenant: string): Promise<readonly Attachment[]> {
     if (given.length === 0) return [];
     const asked = given.filter((one) => this.isAsked(one));
     const [first] = asked;

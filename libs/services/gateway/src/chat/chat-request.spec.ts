@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
 import { template } from '../__fixtures__/world.js';
-import { lowered, progressMode, readChatRequest, readRunRequest } from './chat-request.js';
+import { applyLimits, progressMode, readChatRequest, readRunRequest } from './chat-request.js';
 
 const ask = (over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
   readChatRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }], ...over }, headers, 100);
@@ -148,18 +148,18 @@ describe('a chat request', () => {
 
 describe('what a caller wants less of', () => {
   it('lowers rounds and limits', () => {
-    const { template: used, limits } = lowered(template, ask({ conclave: { rounds: 1, wall_time_s: 10, cost: 0.5 } }).wishes);
+    const { template: used, limits } = applyLimits(template, ask({ conclave: { rounds: 1, wall_time_s: 10, cost: 0.5 } }).options);
     expect(used.max_agentic_rounds).toBe(1);
     expect(used.version).toBe(template.version);
     expect(limits).toEqual({ ...template.limits, wall_time_s: 10, cost: 0.5 });
   });
 
   it('never raises them', () => {
-    const { template: used, limits } = lowered(
+    const { template: used, limits } = applyLimits(
       template,
       ask({
         conclave: { rounds: 9, wall_time_s: 9_999, model_calls: 9_999, tokens: 9_999_999, prompt_tokens: 9_999_999, concurrent_tasks: 99 },
-      }).wishes,
+      }).options,
     );
     expect(used.max_agentic_rounds).toBe(template.max_agentic_rounds);
     expect(limits).toEqual(template.limits);
@@ -173,7 +173,7 @@ describe('what a caller wants less of', () => {
     ['high', 3],
     ['something new', 3],
   ])('reads reasoning_effort %s as %i re-plans', (effort, rounds) => {
-    expect(lowered(template, ask({ reasoning_effort: effort }).wishes).template.max_agentic_rounds).toBe(rounds);
+    expect(applyLimits(template, ask({ reasoning_effort: effort }).options).template.max_agentic_rounds).toBe(rounds);
   });
 
   it('may stand in headers, and the body wins', () => {
@@ -184,7 +184,7 @@ describe('what a caller wants less of', () => {
       'x-conclave-progress': 'status',
       'x-conclave-detail': 'full',
     };
-    expect(ask({}, headers).wishes).toEqual({
+    expect(ask({}, headers).options).toEqual({
       rounds: 2,
       limits: { wall_time_s: 20 },
       complexity: 'complex',
@@ -192,7 +192,7 @@ describe('what a caller wants less of', () => {
       detail: 'full',
       cache: true,
     });
-    expect(ask({ conclave: { rounds: 0, complexity: 'trivial' } }, headers).wishes).toMatchObject({ rounds: 0, complexity: 'trivial' });
+    expect(ask({ conclave: { rounds: 0, complexity: 'trivial' } }, headers).options).toMatchObject({ rounds: 0, complexity: 'trivial' });
   });
 });
 

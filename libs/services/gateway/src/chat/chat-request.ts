@@ -29,12 +29,12 @@ export interface Question {
   /** Parts of messages that are no text; a template takes those it can read. */
   readonly given: readonly GivenPart[];
   readonly answer: AnswerParameters;
-  readonly wishes: Wishes;
+  readonly options: RequestOptions;
   /** Skill that wrote the goal; absent where the goal is the user's own words. */
   readonly skill?: PlanRequested['data']['skill'];
 }
 /** What the caller wants otherwise than the template has it. */
-export interface Wishes {
+export interface RequestOptions {
   /** Re-plans at most; null leaves it to the template. */
   readonly rounds: number | null;
   readonly limits: Partial<RunLimits>;
@@ -152,7 +152,7 @@ function readQuestion(
       others.map(([at, part]): GivenPart => ({ part, role, param: `messages[${index}].content[${at}]`, asked: index === last })),
     ),
     answer: answerParameters(request),
-    wishes: readWishes(request, headers),
+    options: readWishes(request, headers),
   };
 }
 
@@ -173,7 +173,7 @@ function answerParameters(request: AnswerFields): AnswerParameters {
   return AnswerParameters.parse(Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== null && value !== undefined)));
 }
 
-function readWishes(request: AnswerFields, headers: Headers): Wishes {
+function readWishes(request: AnswerFields, headers: Headers): RequestOptions {
   const options = { ...fromHeaders(headers), ...withoutAbsent(request.conclave ?? {}) };
   const byEffort = typeof request.reasoning_effort === 'string' ? (effortRounds[request.reasoning_effort] ?? null) : null;
   const limits = Object.fromEntries(limitNames.flatMap((name) => (typeof options[name] === 'number' ? [[name, options[name]]] : [])));
@@ -191,7 +191,7 @@ const withoutAbsent = (options: ConclaveOptions): ConclaveOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== undefined)) as ConclaveOptions;
 
 /** The template and limits a run of this request carries: each wish lowers, none raises. */
-export function lowered(template: Template, wishes: Wishes): { readonly template: Template; readonly limits: RunLimits } {
+export function applyLimits(template: Template, wishes: RequestOptions): { readonly template: Template; readonly limits: RunLimits } {
   const limits = { ...template.limits };
   for (const name of limitNames) {
     const wish = wishes.limits[name];
@@ -203,7 +203,7 @@ export function lowered(template: Template, wishes: Wishes): { readonly template
 
 /** How progress is shown. Where nothing but the answer may stand in the content, the mode `think` becomes `none`. */
 export function progressMode(question: ChatQuestion, template: Template): ProgressMode {
-  const mode = question.wishes.progress ?? template.progress;
+  const mode = question.options.progress ?? template.progress;
   if (!question.stream) return 'none';
   return mode === 'think' && question.answerOnly ? 'none' : mode;
 }

@@ -15,7 +15,7 @@ import type { Request, Response } from 'express';
 import { KeptSchema } from '../answers/kept-schema.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type StreamEnd } from '../options.js';
-import { Acceptance, type AcceptedRun, askedBy } from '../runs/acceptance.js';
+import { Acceptance, type AcceptedRun, checkedRequest } from '../runs/acceptance.js';
 import { Commands } from '../runs/commands.js';
 import { Connections } from '../stream/connections.js';
 import { Sse } from '../stream/sse.js';
@@ -58,7 +58,7 @@ export class ChatRuns {
   ): Promise<void> {
     const session = new ChatSession({ state: this.state, commands: this.commands, connections: this.connections }, caller, response);
     const run = await session.accepting(
-      this.acceptance.accept(askedBy(request, question, template, caller, 'chat', body), (known) => session.attach(known)),
+      this.acceptance.accept(checkedRequest(request, question, template, caller, 'chat', body), (known) => session.attach(known)),
     );
     if (!session.open) return;
     response.setHeader('x-run-id', run.runId);

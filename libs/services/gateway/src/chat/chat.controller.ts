@@ -43,7 +43,7 @@ export class ChatController {
         const small = smallModel(resolved.template, await this.directory.models());
         return this.direct.answer(response, { model, stream, includeUsage, body: utilityBody(body.value) }, small, caller, utility);
       }
-      const detail = await this.callers.detailOf(request, question.wishes.detail);
+      const detail = await this.callers.detailOf(request, question.options.detail);
       const asked = await this.skills.applied(question);
       await this.runs.answer(request, response, asked, resolved.template, caller, { raw: body.raw, detail });
     }

@@ -73,7 +73,7 @@ class UploadTurns {
 const mostCollections = 50;
 const tries = 5;
 
-type Stored = StoredCollections['collections'][number];
+type StoredCollection = StoredCollections['collections'][number];
 
 /** Collections of documents, by tenant. */
 @Controller('v1/collections')
@@ -161,8 +161,8 @@ export class CollectionsController {
   /** The list after the change; null from it leaves the list as it is. Throws SETTING_CHANGED. */
   private async changed(
     tenant: string,
-    change: (present: readonly Stored[]) => ((now: number) => Stored[]) | null,
-  ): Promise<readonly Stored[]> {
+    change: (present: readonly StoredCollection[]) => ((now: number) => StoredCollection[]) | null,
+  ): Promise<readonly StoredCollection[]> {
     const now = await this.state.now();
     for (let attempt = 0; attempt < tries; attempt += 1) {
       const { version, collections } = await this.collections.read(tenant);
@@ -174,4 +174,9 @@ export class CollectionsController {
   }
 }
 
-const viewOf = ({ name, description, createdAt }: Stored): CollectionView => ({ object: 'collection', name, description, createdAt });
+const viewOf = ({ name, description, createdAt }: StoredCollection): CollectionView => ({
+  object: 'collection',
+  name,
+  description,
+  createdAt,
+});

@@ -8,7 +8,7 @@ const reusedMs = 2_000;
 /** Tenants whose lists are kept. */
 const mostKept = 1_000;
 
-interface Kept {
+interface CachedCollections {
   readonly at: number;
   readonly collections: StoredCollections['collections'];
 }
@@ -16,7 +16,7 @@ interface Kept {
 /** Which collections a tenant has. */
 @Injectable()
 export class TenantCollections {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, CachedCollections>();
 
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'settings'>) {}
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { authorityOf, isLoopback, strangeness } from './hosts.js';
+import { authorityOf, isLoopback, refusalOfHost } from './hosts.js';
 
 const rules = { allowedHosts: ['host.docker.internal', 'Conclave.example:8443', '[fd00::7]'], open: false };
 /** What is said about a request with these hosts, origin and target; null when it is answered. */
@@ -7,7 +7,7 @@ const said = (
   hosts: string | readonly string[],
   { origin, url = '/v1/models', open = false }: { origin?: string; url?: string; open?: boolean } = {},
 ) =>
-  strangeness(
+  refusalOfHost(
     { headers: origin === undefined ? {} : { origin }, rawHeaders: [hosts].flat().flatMap((host) => ['HoSt', host]), url },
     { ...rules, open },
   )?.code ?? null;

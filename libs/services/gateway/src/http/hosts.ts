@@ -48,7 +48,7 @@ export interface Addressed {
  * Why a request must not be answered while no keys are asked for; null when it may be. A page in a browser can reach this gateway
  * under a name that it has pointed here (then Host names it), or as a page of another origin (then Origin does).
  */
-export function strangeness({ headers, rawHeaders, url = '/' }: Addressed, rules: HostRules): Failure | null {
+export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rules: HostRules): Failure | null {
   const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'host');
   const host = hosts.length === 1 ? authorityOf(hosts[0]!) : null;
   if (!host || !isAllowed(host, rules)) return new Failure('HOST_NOT_ALLOWED');

@@ -9,7 +9,7 @@ import type { Request } from 'express';
 import pTimeout from 'p-timeout';
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
-import { lowered, type Question } from '../chat/chat-request.js';
+import { applyLimits, type Question } from '../chat/chat-request.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
@@ -33,7 +33,7 @@ export interface Repeat {
 }
 
 /** A request that passed every check. */
-export interface Asked {
+export interface CheckedRequest {
   readonly question: Question;
   readonly template: Template;
   readonly caller: Caller;
@@ -57,14 +57,14 @@ function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffe
 }
 
 /** Puts together what acceptance needs of a request that was checked. */
-export const askedBy = (
+export const checkedRequest = (
   request: Request,
   question: Question,
   template: Template,
   caller: Caller,
-  origin: Asked['origin'],
+  origin: CheckedRequest['origin'],
   { raw, detail }: { readonly raw: Buffer; readonly detail: 'redacted' | 'full' },
-): Asked => {
+): CheckedRequest => {
   const { traceparent } = request.headers;
   return {
     question,
@@ -118,7 +118,7 @@ export class Acceptance {
    * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING: nothing was accepted then.
    * A client that leaves after `known` was called is not forgotten.
    */
-  async accept(asked: Asked, known: OnKnown): Promise<AcceptedRun> {
+  async accept(asked: CheckedRequest, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
     const { repeat, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {
@@ -142,12 +142,12 @@ export class Acceptance {
     return this.options.newRunId?.() ?? randomRunId();
   }
 
-  private async begin(runId: string, retryKey: string | null, asked: Asked, known: OnKnown): Promise<AcceptedRun> {
+  private async begin(runId: string, retryKey: string | null, asked: CheckedRequest, known: OnKnown): Promise<AcceptedRun> {
     const { question, caller, origin } = asked;
     this.admit(asked, runId);
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const requestedAt = await this.state.now();
-    const { template, limits } = lowered(asked.template, question.wishes);
+    const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
     const traceparent = traceparentFor({ id: runId, runId }, asked.traceId);
     const header = makeEvent(
@@ -158,11 +158,11 @@ export class Acceptance {
           ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
           ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
           ...(question.skill ? { skill: question.skill } : {}),
-          ...(question.wishes.complexity ? { complexity: question.wishes.complexity } : {}),
+          ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
           ...(asked.detail === 'full' ? { detail: asked.detail } : {}),
           ...(retryKey === null ? {} : { retryKey }),
         },
-        question.wishes.cache,
+        question.options.cache,
       ),
     );
     const outcome = await this.state.runs.accept({ header, retryKey, openLimit: this.limits.openRuns });
@@ -190,7 +190,7 @@ export class Acceptance {
   }
 
   /** Throws QUEUE_TOO_LONG when the workers are so far behind that a new run would only join the queue. */
-  private admit({ template }: Asked, runId: string): void {
+  private admit({ template }: CheckedRequest, runId: string): void {
     try {
       this.waits.assertShort(template);
     } catch (error) {
@@ -212,7 +212,7 @@ export class Acceptance {
   }
 
   /** The run of this retry key where it can still give an answer; `over` where it cannot, or where it is no retry any more. */
-  private async repeated(retryKey: string, { caller, repeat }: Asked): Promise<AcceptedRun | 'over' | null> {
+  private async repeated(retryKey: string, { caller, repeat }: CheckedRequest): Promise<AcceptedRun | 'over' | null> {
     const runId = await this.state.runs.findRetry(retryKey);
     if (runId === null) return null;
     const header = await this.state.runs.header(runId);

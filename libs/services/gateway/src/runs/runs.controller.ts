@@ -11,7 +11,7 @@ import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Skills } from '../skills/skills.js';
-import { Acceptance, askedBy } from './acceptance.js';
+import { Acceptance, checkedRequest } from './acceptance.js';
 import { Commands, commandOf } from './commands.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEvents } from './run-events.js';
@@ -43,10 +43,11 @@ export class RunsController {
       throw new Failure('REQUEST_INVALID', 'A run needs a template; a single model is asked through /v1/chat/completions.', {
         param: 'model',
       });
-    const detail = await this.callers.detailOf(request, question.wishes.detail);
+    const detail = await this.callers.detailOf(request, question.options.detail);
     const asked = await this.skills.applied(withinReach(question, resolved.template));
-    const run = await this.acceptance.accept(askedBy(request, asked, resolved.template, caller, 'runs', { raw: body.raw, detail }), () =>
-      Promise.resolve(),
+    const run = await this.acceptance.accept(
+      checkedRequest(request, asked, resolved.template, caller, 'runs', { raw: body.raw, detail }),
+      () => Promise.resolve(),
     );
     const self = `/v1/runs/${run.runId}`;
     if (run.cache) response.setHeader('x-conclave-cache', run.cache);

@@ -11,7 +11,7 @@ import { SkillFolder } from './skill-folder.js';
 /** A skill added over HTTP; one that was removed has no text. Its approval is of this text and no other. */
 const StoredSkill = z.object({ text: z.string().nullable(), approvedBy: z.string().nullable() });
 
-interface Stored {
+interface StoredSkill {
   readonly version: number;
   readonly text: string;
   readonly approved: boolean;
@@ -125,7 +125,7 @@ export class Skills {
     if (await this.folder?.find(name)) throw new Failure('SKILL_INVALID', 'A file of the skill folder has this name: change the file.');
   }
 
-  private async stored(name: string): Promise<Stored | null> {
+  private async stored(name: string): Promise<StoredSkill | null> {
     if (!skillName.test(name)) return null;
     const setting = await this.state.settings.read(skillSetting(name));
     const value = StoredSkill.safeParse(setting?.value);

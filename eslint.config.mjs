@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import boundaries from 'eslint-plugin-boundaries';
@@ -163,6 +164,12 @@ const testFiles = {
   },
 };
 
+/** Identifiers that stand in the last column of the glossary. */
+const forbiddenNames = readFileSync(`${workspaceRoot}/docs/glossary.md`, 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .flatMap((line) => [...line.split('|')[3].matchAll(/`(\w+)`/g)].map(([, name]) => name));
+
 export default defineConfig(
   { ignores: ['**/dist/**', '**/.results/**', '**/.nx/**', '**/.stack/**', '**/coverage/**', 'node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -193,6 +200,7 @@ export default defineConfig(
     },
   },
   { rules: { 'max-lines': ['error', 400], eqeqeq: 'error' } },
+  { files: ['libs/**/*.ts', 'apps/**/*.ts'], rules: { 'id-denylist': ['error', ...forbiddenNames] } },
   {
     files: ['**/*.ts'],
     extends: [typescript.configs.recommended],

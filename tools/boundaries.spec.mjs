@@ -130,6 +130,10 @@ describe('layer boundaries', () => {
     expect(await refusals(filePath, 'export class One { private two = 1; three() { return this.two; } }')).toEqual([]);
   });
 
+  it.each(['bury', 'withoutTwins', 'Asked', 'patiently'])('refuses the name %s, for which the glossary has another', async (name) => {
+    expect(await refusals('libs/loop/src/index.ts', `export const ${name} = 1;`)).toEqual(['id-denylist']);
+  });
+
   it.each([
     ['zod in the contracts', 'libs/contracts/src/index.ts', `import 'zod';`],
     ['zod by its names in the contracts', 'libs/contracts/src/index.ts', `import * as z from 'zod'; export const name = z.string();`],

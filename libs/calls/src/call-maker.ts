@@ -21,7 +21,7 @@ import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
 import { retryDuringOutage } from './outages.js';
-import { withinTime } from './within-time.js';
+import { withTimeout } from './with-timeout.js';
 import { healthOf, ProviderBreakers, type ProviderGate } from './provider-breaker.js';
 import { ProviderSlots } from './provider-slot.js';
 import { priced, spentBy, usageOf } from './usage.js';
@@ -190,7 +190,7 @@ export class CallMaker implements Calls {
       this.crash('before-call', call);
       if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
       running.sent();
-      const content = await withinTime(perform, running.signal, timeoutMs);
+      const content = await withTimeout(perform, running.signal, timeoutMs);
       const durationMs = Math.round(performance.now() - from);
       return { content, reasoning: '', finishReason: 'stop', usage: noUsage, reportedModel: null, firstTokenMs: null, durationMs };
     });

@@ -47,7 +47,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
       } catch (error) {
         if (!failing) this.logger.warn('Timers wait until the log and the state store answer again.', { error });
         failing = true;
-        await this.nap(afterFailureMs);
+        await this.delay(afterFailureMs);
       }
     }
   }
@@ -95,10 +95,10 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
   private async sweep(): Promise<void> {
     const headers = await this.state.runs.unpublished(headerAgeMs, batch);
     if (headers.length > 0) await this.log.publish(headers);
-    await this.nap(sweepMs);
+    await this.delay(sweepMs);
   }
 
-  private nap(ms: number): Promise<void> {
+  private delay(ms: number): Promise<void> {
     if (this.stop.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const { signal } = this.stop;

@@ -5,7 +5,7 @@ import { readPlan } from '../replies/plan-reply.js';
 import type { Ask } from './ask.js';
 import { jsonForm } from './json-form.js';
 
-const Asked = z.object({
+const PlanInput = z.object({
   request: PlanRequested.schema,
   gap: GapDetected.schema.nullable().describe('what is missing, for the plan of a later round'),
   complexity: Complexity,
@@ -34,9 +34,9 @@ const Reply = z.object({
 });
 
 /** The plan of a round. */
-export const planAsk: Ask<z.infer<typeof Asked>, z.infer<typeof Plan>> = {
+export const planAsk: Ask<z.infer<typeof PlanInput>, z.infer<typeof Plan>> = {
   name: 'plan',
-  input: Asked,
+  input: PlanInput,
   output: Plan,
   reAsks: 2,
   call: { temperature: 0, json: jsonForm('plan', Reply) },

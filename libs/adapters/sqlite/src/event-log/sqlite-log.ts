@@ -101,7 +101,7 @@ export class SqliteLog implements EventLog {
         clock,
         ...(hooks ? { hooks } : {}),
         publish: (events) => this.append(events, 'ordered'),
-        publishDead: (dead) => this.bury(dead),
+        publishDead: (dead) => this.deadLetter(dead),
       },
       (ended) => this.consumptions.delete(ended),
       poolChange,
@@ -164,7 +164,7 @@ export class SqliteLog implements EventLog {
   }
 
   /** The same letter of the same group is written once. */
-  private bury({ key, headers, raw }: DeadRecord): Promise<void> {
+  private deadLetter({ key, headers, raw }: DeadRecord): Promise<void> {
     const of = headers as unknown as DeadHeaders;
     const id = `${of['dead-group']}:${of['dead-topic']}/${of['dead-partition']}/${of['dead-offset']}`;
     return logFailures(this.parts.store.write((tick) => this.parts.table.append(tick, { topic: deadTopic, key, id, headers, raw })));

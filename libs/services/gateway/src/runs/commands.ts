@@ -39,7 +39,7 @@ export class Commands {
   /** A client left its run. The last one takes the run with it. Never throws: there is nobody left to tell. */
   async leave(runId: string, clientId: string, caller: Caller): Promise<void> {
     this.options.history?.write({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
-    await this.insist(runId, async () => {
+    await this.retry(runId, async () => {
       if ((await this.state.runs.detach(runId, clientId)) > 0) return;
       await this.issue(runId, caller.actor, { name: 'cancel', reason: 'the client disconnected' });
       this.options.metrics.onCancel('disconnect');
@@ -48,12 +48,12 @@ export class Commands {
 
   /** A client's stream ended from our side: it is not counted any more, and the run goes on. */
   async release(runId: string, clientId: string): Promise<void> {
-    await this.insist(runId, async () => {
+    await this.retry(runId, async () => {
       await this.state.runs.detach(runId, clientId);
     });
   }
 
-  private async insist(runId: string, tell: () => Promise<void>): Promise<void> {
+  private async retry(runId: string, tell: () => Promise<void>): Promise<void> {
     for (const waitMs of [...tellAgainMs, null]) {
       try {
         return await tell();

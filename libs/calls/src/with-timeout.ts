@@ -4,7 +4,7 @@ import { Failure, isOutage } from '@conclave/contracts';
  * Performs something that may not know our failures or its signal: throws CALL_CANCELLED as soon as `outer` aborts, CALL_TIMEOUT
  * after `timeoutMs`, and what it throws itself before that.
  */
-export async function withinTime<T>(perform: (signal: AbortSignal) => Promise<T>, outer: AbortSignal, timeoutMs: number): Promise<T> {
+export async function withTimeout<T>(perform: (signal: AbortSignal) => Promise<T>, outer: AbortSignal, timeoutMs: number): Promise<T> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeoutMs);
   const signal = AbortSignal.any([outer, over.signal]);

@@ -29,7 +29,7 @@ export class Refusal extends Error {
   }
 }
 
-export const invalid = (message: string): Refusal => new Refusal('INVALID_ARGUMENT', message);
+export const invalid = (message: string, options?: ErrorOptions): Refusal => new Refusal('INVALID_ARGUMENT', message, options);
 export const tooLarge = (message: string): Refusal => new Refusal('LIMIT_EXCEEDED', message);
 
 /** A short quotation of what a caller wrote, for a message. */

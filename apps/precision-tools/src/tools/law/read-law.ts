@@ -1,5 +1,5 @@
 import { invalid } from '../refusal.js';
-import { attributeOf, readXml, xmlText } from './xml.js';
+import { readXml, xmlText } from './xml.js';
 import { fileInZip, isZip } from './zip.js';
 
 /** One entry of a law: a paragraph, an article, an annex. */
@@ -73,7 +73,7 @@ const blocks = new Set(['P', 'BR', 'DL', 'DD', 'row', 'Title', 'Subtitle', 'tabl
 const silent = new Set(['FnR', 'Footnotes', 'Footnote', 'kommentar', 'TOC', 'fussnoten', 'IMG']);
 
 /** A law as gesetze-im-internet.de publishes it (gii-norm.dtd 1.01): one XML file, plain or in a ZIP archive. */
-export function readLaw(bytes: Uint8Array): Law {
+export async function readLaw(bytes: Uint8Array): Promise<Law> {
   const law = { abbreviation: '', official: '', title: '', enacted: '', built: '', status: [] as string[] };
   const norms: Norm[] = [];
   let norm = { name: '', title: '', text: '' };
@@ -94,10 +94,10 @@ export function readLaw(bytes: Uint8Array): Law {
         .join(' '),
     });
   };
-  readXml(xmlText(isZip(bytes) ? fileInZip(bytes, '.xml', largestLaw) : bytes), {
+  readXml(xmlText(isZip(bytes) ? await fileInZip(bytes, '.xml', largestLaw) : bytes), {
     open(name, attributes) {
       path.push(name);
-      if (name === 'dokumente') law.built = attributeOf(attributes, 'builddate') ?? '';
+      if (name === 'dokumente') law.built = attributes.builddate ?? '';
       if (name === 'norm') norm = { name: '', title: '', text: '' };
       if (name === 'gliederungseinheit') heading = { key: '', name: '', title: '' };
       if (name === 'text' && path.at(-2) === 'textdaten') content += 1;

@@ -3,11 +3,11 @@ import { Refusal } from '../refusal.js';
 import { jobs } from './jobs.js';
 import type { Job, Reply } from './messages.js';
 
-function replyTo({ id, name, args }: Job): Reply {
+async function replyTo({ id, name, args }: Job): Promise<Reply> {
   try {
     const run = jobs.get(name);
     if (!run) throw new Refusal('UNKNOWN_TOOL', `There is no tool ${name}.`);
-    return { id, output: run(args) };
+    return { id, output: await run(args) };
   } catch (error) {
     if (error instanceof Refusal) return { id, refused: { code: error.code, message: error.message } };
     // The engine's own limits: a recursion of ours that is too deep, or a string or bigint that is too long.
@@ -22,6 +22,6 @@ function replyTo({ id, name, args }: Job): Reply {
 export function serveJobs(): void {
   const port = parentPort;
   if (!port) throw new Error('serveJobs runs in a worker thread.');
-  port.on('message', (job: Job) => port.postMessage(replyTo(job)));
+  port.on('message', (job: Job) => void replyTo(job).then((reply) => port.postMessage(reply)));
   port.postMessage({ ready: true } satisfies Reply);
 }

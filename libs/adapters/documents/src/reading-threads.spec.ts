@@ -44,6 +44,21 @@ describe('the threads that read', () => {
     expect(await threads.read(job('<p>next</p>'), signal)).toMatchObject({ text: 'next' });
   });
 
+  it.each([
+    ['signs that open nothing', '<'.repeat(2_000_000)],
+    ['tags that nothing closes', `${'<a>'.repeat(400_000)}${'</b>'.repeat(400_000)}`],
+    ['references', '&amp;'.repeat(500_000)],
+    ['attributes', `<a ${Array.from({ length: 200_000 }, (_, n) => `a${n}`).join(' ')}>`],
+  ])('read any number of %s without a tree, in linear time', async (_what, markup) => {
+    const read = await open({ timeoutMs: 8_000 }).read(job(`<p>start</p>${markup}`, { extract: 'plain' }), signal);
+    expect(read).toMatchObject({ text: expect.stringMatching(/^start/) });
+  });
+
+  it('are not held up by a style sheet of openings', async () => {
+    const page = `<style>.a{display:none}${'/*'.repeat(90_000)}</style><p class="a">no</p><p>start</p>`;
+    expect(await open({ timeoutMs: 4_000 }).read(job(page), signal)).toMatchObject({ text: 'start' });
+  });
+
   it('give an outcome for any bytes', async () => {
     const threads = open();
     const pdf = tinyPdf([[{ size: 20, text: 'Heading' }, { text: 'A line of text.' }]]);

@@ -57,6 +57,16 @@ describe('SearXNG', () => {
     expect([pathname, searchParams.get('q'), searchParams.get('format')]).toEqual(['/search', 'tea & "cake" ü?', 'json']);
   });
 
+  it.each([
+    ['&Auml;rger &amp;lt; <em class="a>b">k&uuml;hl</em>', 'Ärger &lt; kühl'],
+    ['if a<b then c &lt; d, List<String', 'if a<b then c < d, List<String'],
+    ['5 < 6 and 7 > 6 <!-- no --> &nosuch; &#8217;', '5 < 6 and 7 > 6 &nosuch; ’'],
+    [`cut${' <i>'.repeat(400_000)}`, 'cut'],
+  ])('reads the marks of %.30s', async (content, snippet) => {
+    const search = await serve(json({ results: [{ url: 'https://a.example/1', title: 't', content }] }));
+    expect(await ask(search)).toEqual([{ title: 't', url: 'https://a.example/1', snippet }]);
+  });
+
   it('gives each page once and as a person may open it, however engines spell it', async () => {
     const found = await ask(
       await serve(

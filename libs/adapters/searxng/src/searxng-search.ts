@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '@conclave/contracts';
 import { connectionWords, firstCharacters, visibleText, type Search, type SearchHit } from '@conclave/ports';
+import { Parser } from 'htmlparser2';
 import * as z from 'zod';
 
 export interface SearxngOptions {
@@ -200,30 +201,16 @@ function withoutCredentials(address: string): { readonly base: string; readonly 
   return { base, authorization: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } };
 }
 
-const entities: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  hellip: '…',
-  ndash: '–',
-  mdash: '—',
-};
-const codePoint = (value: number): string =>
-  value > 0 && value <= 0x10ffff && !(value >= 0xd800 && value <= 0xdfff) ? String.fromCodePoint(value) : '';
-/** Engines send marks of HTML around the words they found. */
-const plain = (text: string): string =>
-  visibleText(
-    text
-      .replace(/<\/?[a-z][^<>]*>/gi, '')
-      .replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,6}));/gi, (whole, decimal?: string, hex?: string, name?: string) =>
-        decimal ? codePoint(Number(decimal)) : hex ? codePoint(Number.parseInt(hex, 16)) : (entities[name!] ?? whole),
-      ),
-  )
-    .text.replace(/\s+/g, ' ')
-    .trim();
+/** Longest markup of a hit that is read, characters: the parser searches its open elements at each closing tag. */
+const longestMarkup = 20_000;
+
+/** Engines send marks of HTML around the words they found. A `<` that no `>` follows is a sign like others. */
+function plain(markup: string): string {
+  let text = '';
+  const parser = new Parser({ ontext: (part) => void (text += part) });
+  parser.end(firstCharacters(markup, longestMarkup).replace(/<(?![^<>]*>)/g, '&lt;'));
+  return visibleText(text).text.replace(/\s+/g, ' ').trim();
+}
 
 /** ` (nothing listens at its address, ECONNREFUSED)` of a failed fetch. */
 function codeOf(error: unknown): string {

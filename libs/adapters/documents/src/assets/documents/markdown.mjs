@@ -1,6 +1,6 @@
 // Writes HTML as text in which headings, lists, quotes, tables and code keep the marks of Markdown.
 import { hides } from './hidden.mjs';
-import { decoded, eachTag } from './tags.mjs';
+import { eachTag } from './tags.mjs';
 
 const blocks = new Set(
   (
@@ -11,15 +11,14 @@ const blocks = new Set(
 );
 /** Nothing of these is content. */
 const dropped = new Set(['template', 'noscript', 'object', 'svg', 'canvas', 'select', 'button', 'head', 'datalist', 'audio', 'video']);
+/** Neither of these, and what stands in them is no markup: HTML lets none of them close itself. */
+const raw = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'textarea', 'plaintext']);
 const deepestList = 6;
 
-const attributeOf = (attributes, name) => new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(attributes);
-const isHidden = (attributes) => {
-  if (attributes === '') return false;
-  if (/(?:^|\s)hidden(?:\s|=|\/|$)/i.test(attributes) || /(?:^|\s)aria-hidden\s*=\s*["']?true/i.test(attributes)) return true;
-  const style = /style/i.test(attributes) ? attributeOf(attributes, 'style') : null;
-  return style !== null && hides(decoded(style[1] ?? style[2] ?? style[3]));
-};
+const isHidden = (attributes) =>
+  attributes.has('hidden') ||
+  /^\s*true/i.test(attributes.get('aria-hidden') ?? '') ||
+  (attributes.has('style') && hides(attributes.get('style')));
 
 /** Returns `{ title, text }`; reads no further once the text is longer than `limit` characters. */
 export function markdownOf(html, limit = Number.POSITIVE_INFINITY) {
@@ -31,9 +30,9 @@ export function markdownOf(html, limit = Number.POSITIVE_INFINITY) {
   eachTag(html, {
     text(text) {
       if (inTitle) title += text;
-      else if (!skipped && writer.length <= limit) writer.text(decoded(text));
+      else if (!skipped && writer.length <= limit) writer.text(text);
     },
-    open(name, attributes, isVoid) {
+    open(name, attributes, isVoid, isSelfClosed) {
       if (name === 'title') inTitle = title === '';
       if (skipped) {
         if (!isVoid && name === skipped.name) skipped.depth += 1;
@@ -41,7 +40,7 @@ export function markdownOf(html, limit = Number.POSITIVE_INFINITY) {
       }
       if (isVoid) return writer.voidTag(name);
       if (name === 'title') return undefined;
-      if ((dropped.has(name) && !isSelfClosed(attributes)) || isHidden(attributes)) {
+      if (raw.has(name) || (dropped.has(name) && !isSelfClosed) || isHidden(attributes)) {
         if (name === 'html' || name === 'body') return undefined;
         skipped = { name, depth: 1 };
         return undefined;
@@ -56,10 +55,8 @@ export function markdownOf(html, limit = Number.POSITIVE_INFINITY) {
       if (skipped?.name === 'head' && name === 'html') skipped = null;
     },
   });
-  return { title: decoded(title).replace(/\s+/g, ' ').trim(), text: writer.end() };
+  return { title: title.replace(/\s+/g, ' ').trim(), text: writer.end() };
 }
-
-const isSelfClosed = (attributes) => attributes.endsWith('/');
 
 class MarkdownWriter {
   #done = [];

@@ -99,7 +99,7 @@ function roleRows({ roles }: ModelChoice): readonly (readonly [string, string])[
 function modelSentence({ choice, models, providers }: StartFacts): string {
   const down = providers.filter((provider) => !provider.reachable).map(({ name, note }) => `${name}: ${note || 'does not answer'}`);
   if (choice.because === 'nothing') {
-    return `none found. ${down.length > 0 ? `${down.join('; ')}. It is looked for again by itself.` : 'Name one in conclave.yaml.'}`;
+    return `none found. ${down.length > 0 ? `${down.map((line) => line.replace(/\.+$/, '')).join('; ')}. It is looked for again by itself.` : 'Name one in conclave.yaml.'}`;
   }
   if (choice.roles) {
     const chat = models.filter(({ kind, provider }) => kind === 'chat' && provider !== demoProvider);

@@ -2,7 +2,7 @@ import { protections, type ProtectionName } from '@conclave/contracts';
 import type { EngineKind } from '@conclave/test-support/system';
 import { freeMb } from '../checker/calm.js';
 import { defaultBounds } from '../evidence/evidence.js';
-import { absent, cellName, demandsOpenRuns, further, points, services } from '../scenarios/kill-matrix.js';
+import { absent, absentOn, cellName, demandsOpenRuns, further, points, services } from '../scenarios/kill-matrix.js';
 import type { Cell } from '../scenarios/kill-matrix-cell.js';
 import { scenarios } from '../scenarios/list.js';
 import type { Control, Scenario } from '../scenarios/scenario.js';
@@ -36,6 +36,8 @@ export function guaranteesPage(recorded: readonly Recorded[] = readRecorded()): 
   const cellText = (cell: Cell): string => {
     const name = cellName(cell).replace('kill:', '');
     const ran = engineKinds.map((engine) => {
+      const reason = absentOn(cell, engine);
+      if (reason !== null) return `${engine} n/a: ${reason}`;
       const shown = lookUp('kill-matrix', engine, null)?.cells?.[name] ?? lookUp(cellName(cell), engine, null)?.cells?.[name];
       return shown ? `${engine} ${shown.outcome}` : `${engine} not run`;
     });

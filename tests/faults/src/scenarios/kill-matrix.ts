@@ -1,6 +1,6 @@
 import type { CrashPointName } from '@conclave/contracts';
 import type { Supervised } from '@conclave/test-support';
-import type { ServiceName } from '@conclave/test-support/system';
+import type { EngineKind, ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
 import { changePrompt, learnedBehind, portCells, portSystem, toolTemplate } from './port-cells.js';
@@ -29,9 +29,13 @@ export const absent: Readonly<Partial<Record<ServiceName, Partial<Record<Point, 
   },
 };
 
+/** Behind a reply that has its place in the order and is not durable yet: the next step may follow from it, and this death takes both. */
+const orderedCells: readonly Cell[] = (['planner', 'experts', 'merger'] as const).map((service) => ({ service, point: 'reply-ordered' }));
+
 /** Further points of single services, beside the six. */
 export const further: readonly Cell[] = [
   { service: 'gateway', point: 'after-accept' },
+  ...orderedCells,
   { service: 'merger', point: 'engine-committed' },
   { service: 'merger', point: 'timer-due' },
   { service: 'merger', point: 'timer-published' },
@@ -46,8 +50,11 @@ export const demandsOpenRuns = ({ service, point }: Cell): boolean =>
   point !== 'after-commit' && service !== 'graph-ingest' && !learnedBehind(point);
 export const cellName = ({ service, point }: Cell): string => `kill:${service}:${point}`;
 
-/** Behind the stores of caches, vectors, tools and graph only the embedded engine was tried. */
-const enginesOf = (cell: Cell): Scenario['engines'] => (portCells.includes(cell) ? ['embedded'] : ['embedded', 'distributed']);
+/** Why a cell does not exist on an engine; null where it does. */
+export const absentOn = ({ point }: Cell, engine: EngineKind): string | null =>
+  point === 'reply-ordered' && engine === 'distributed' ? 'a write is durable there when it is answered' : null;
+const enginesOf = (cell: Cell): Scenario['engines'] =>
+  (['embedded', 'distributed'] as const).filter((engine) => absentOn(cell, engine) === null);
 
 const openEnd = 'a run has not ended';
 

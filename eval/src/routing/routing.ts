@@ -3,7 +3,7 @@ import { halves, type Half } from '../halves.js';
 import { moods } from './committee-replies.js';
 import { confusionOf, type Confusion } from './confusion.js';
 import { costFindings, costSections } from './costs-report.js';
-import { heldApartFindings } from './held-apart.js';
+import { secondSetFindings } from './second-set.js';
 import { measureLevels, sampleOf } from './level-costs.js';
 import { labelledPrompts } from './prompts/labelled-prompt.js';
 import { printMatrix, routingTargets } from './routing-report.js';
@@ -28,7 +28,7 @@ export const routing: Evaluation = {
       definition: [
         `${labelledPrompts.length} prompts, as many English as German, a third for each level, labelled by the definition of the levels.`,
         'Of each level and language every second prompt belongs to the regression half. The rules know words of both halves: neither is unseen.',
-        'Beside them stand questions that are held apart: they were written after the rules, and no rule was changed because of one of them.',
+        'Beside them stands a second set (several hops, plain requests, dangers): written together with the rules it measures, so no hold-out either.',
         `What a level costs is measured: ${sample.length} of the prompts, as many of each level and language, are asked of the embedded product, its`,
         'shipped template `conclave` and scripted models behind HTTP that plan two experts a round. Figures are those of the records of the',
         'runs, compared with what the model server saw. A token of these models is a word. No cache answers.',
@@ -46,7 +46,7 @@ export const routing: Evaluation = {
           value: confusions.regression.complexAsTrivial,
           target: { atMost: routingTargets.complexAsTrivial },
         },
-        ...heldApartFindings(),
+        ...secondSetFindings(),
         ...costFindings(costs),
       ],
       notes: [

@@ -1,6 +1,7 @@
 /**
- * Questions that are held apart from the rules: they were written after them, in the manner of public sets of questions over several
- * hops (bridge, comparison, composition, inference), and no rule is changed because of one of them. Names are real or made up.
+ * The second set of the router, in the manner of public sets of questions over several hops (bridge, comparison, composition, inference). It
+ * is no hold-out: it came in one change with the rules it measures, by the same hand, and two of its plain requests stand in their tests.
+ * Names are real or made up.
  */
 export const multiHop: readonly string[] = [
   'Who is older, Nadine Gordimer or Doris Lessing?',
@@ -69,7 +70,7 @@ export const multiHop: readonly string[] = [
   'Haben Bergamo und Brescia beide einen Flughafen?',
 ];
 
-/** What needs no look anywhere: greetings, small talk, rewriting, plain definitions, advice of a line. Held apart likewise. */
+/** What needs no look anywhere: greetings, small talk, rewriting, plain definitions, advice of a line. Of the same origin. */
 export const plain: readonly string[] = [
   'Hey, how is it going?',
   'Good evening!',
@@ -115,7 +116,7 @@ export const plain: readonly string[] = [
   'Wie schreibt man Rhythmus?',
 ];
 
-/** Questions where a wrong answer does harm. Held apart likewise. */
+/** Questions where a wrong answer does harm. Of the same origin. */
 export const dangerous: readonly string[] = [
   'How much diphenhydramine can I give my 3-year-old?',
   'Is it okay to take naproxen together with sertraline?',

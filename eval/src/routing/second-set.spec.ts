@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals';
+import { secondSet, secondSetTargets } from './second-set.js';
+
+describe('the router on the second set, which is no hold-out: it came with its rules', () => {
+  const { multiHop, plain, dangerous } = secondSet();
+
+  it('lets nearly no question over several hops pass as trivial, and looks every one of those up', () => {
+    expect(multiHop.questions).toBeGreaterThanOrEqual(60);
+    expect(multiHop.trivial).toBeLessThanOrEqual(secondSetTargets.multiHopTrivial);
+    expect(multiHop.trivialUnlooked).toBe(0);
+  });
+
+  it('leaves small talk, rewriting and plain definitions trivial', () => {
+    expect(plain.questions).toBeGreaterThanOrEqual(40);
+    expect(plain.trivial).toBeGreaterThanOrEqual(secondSetTargets.plainTrivial);
+  });
+
+  it('knows most dangerous questions by itself, and calls few others so', () => {
+    expect(dangerous.known).toBeGreaterThanOrEqual(secondSetTargets.dangerousKnown);
+    expect(dangerous.falseAlarms).toBeLessThanOrEqual(secondSetTargets.falseAlarms);
+  });
+});

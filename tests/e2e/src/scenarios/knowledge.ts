@@ -51,13 +51,10 @@ export function knowledgeScenarios(engine: () => Engine): void {
       expect(heard(back)).not.toContain('sailor');
     });
 
-    it('takes a document in whose reader is killed on the way; without a place for vectors it says so', async () => {
+    it('takes a document in whose reader is killed on the way', async () => {
       const made = await send(2, 'POST', '/collections', { name: 'ships', description: 'Ships and harbours.' });
-      const { stack } = engine();
-      if (stack && !stack.CHROMA_URL) {
-        expect(made).toMatchObject({ status: 503, body: { error: { message: expect.stringContaining('stores.chroma') } } });
-        return;
-      }
+      // Without a place for vectors it is a 503 that names `stores.chroma`: then nothing is shown, and this fails.
+      expect(made).toMatchObject({ status: 201 });
       const text = Array.from({ length: 12_000 }, (_, n) => `Ship ${n} lies in harbour ${n % 97} until the ice melts.`).join('\n');
       const { id } = (await send(1, 'POST', '/collections/ships/documents', { name: 'ships.txt', mime: 'text/plain', text })).body;
       const look = async () =>

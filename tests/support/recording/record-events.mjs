@@ -11,10 +11,24 @@ if (!home) {
 }
 const store = openSqlite({ home, processId: 'recorder', durability: 'process' });
 const seen = new Set();
+/** Members that a request has only where it needs them. */
+const optional = ['attachments', 'skill', 'cached', 'plan'];
 /** Members that tell shapes of one type apart. */
 const shapeOf = ({ type, data }) =>
-  [type, data.input?.kind, data.output?.kind, data.status, data.command?.name, data.outcome, data.name?.split(':')[0]]
-    .filter(Boolean)
+  [
+    type,
+    data.input?.kind,
+    data.input?.type,
+    data.output?.kind,
+    data.status,
+    data.command?.name,
+    data.outcome,
+    data.name?.split(':')[0],
+    data.template?.strategy,
+    data.strategy,
+    ...(type === 'PlanRequested' ? optional.filter((member) => data[member]) : []),
+  ]
+    .filter((part) => typeof part === 'string' && part !== '')
     .join(' ');
 for (const { name } of topicsFor()) {
   for await (const { headers, raw, event } of store.log.read(name)) {

@@ -13,7 +13,7 @@ import { boundsOf, runControl, runScenario } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
 import type { Control, Scenario } from './scenarios/scenario.js';
 
-const wanted = 'kafka,redis,neo4j,searx';
+const wanted = 'kafka,redis,neo4j,chroma,searx';
 
 /**
  * The real servers of the distributed engine: those that are up are used and left alone, otherwise the local stack is started and stopped
@@ -21,7 +21,7 @@ const wanted = 'kafka,redis,neo4j,searx';
  */
 async function useServers(needed: boolean): Promise<void> {
   if (!needed || areUp()) return;
-  console.log('Starting Kafka, Redis, Neo4j and searx ...');
+  console.log('Starting Kafka, Redis, Neo4j, Chroma and searx ...');
   const stack = join(workspaceRoot, 'deploy/stack.mjs');
   const code = await new Promise<number | null>((resolve, reject) => {
     const child = spawn(process.execPath, [stack, 'up', '--install', '--only', wanted], { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -103,7 +103,7 @@ function jobs(): readonly (() => Promise<Outcome>)[] {
     ...(values.controls
       ? []
       : on(values.ci ? scenario.ci : scenario.engines).flatMap((engine) =>
-          (values.ci && engine === 'distributed' ? (scenario.ciParts ?? [scenario]) : [scenario]).map(
+          (values.ci ? (scenario.ciParts ?? [scenario]) : [scenario]).map(
             (part) => () => runScenario(part, engine, { without: values.without ?? null, short }),
           ),
         )),

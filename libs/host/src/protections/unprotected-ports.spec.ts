@@ -152,6 +152,20 @@ describe('stores without', () => {
     expect((await runs.cancelled([runId])).size).toBe(found);
   });
 
+  it.each([
+    ['nothing', ['run_1']],
+    ['deadline-check', []],
+  ] as const)('%s tell whoever begins a call of these flags, where the store looks at them then', async (without, found) => {
+    const { log, state, stream } = await open();
+    const looking = {
+      begin: async ({ flags = [] }: Parameters<typeof state.journal.begin>[0]) => ({ kind: 'begun', attempt: 1, flagged: flags }),
+    };
+    const stores = { log, stream, state: { ...state, journal: { ...state.journal, ...looking } as unknown as typeof state.journal } };
+    const { journal } = unprotectedStores(stores, new Set(without === 'nothing' ? [] : [without])).state;
+    const begun = await journal.begin({ runId: 'run_1', step: 'run_1/0/x1/call/0', nonce: 'n', owner: 'p', flags: ['run_1'] });
+    expect(begun).toMatchObject({ kind: 'begun', flagged: found });
+  });
+
   it('store-identity work on a store that is not the one of the log', async () => {
     const { log, state, stream } = await open();
     await log.identity.write({ storeId: 'another', generation: 7 });

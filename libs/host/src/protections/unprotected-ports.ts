@@ -16,11 +16,11 @@ export function unprotectedStores<S extends Stores>(stores: S, off: Protections)
     ...(off.has('sweep') ? { unpublished: async () => [] } : {}),
     ...(off.has('deadline-check') ? { cancelled: async () => new Set<string>() } : {}),
   };
-  const inJournal: Partial<Journal> = off.has('journal')
-    ? forgetful(state.journal)
-    : off.has('attempts')
-      ? { finish: (...end) => state.journal.finish(...end).then(() => 'stored') }
-      : {};
+  const inJournal: Partial<Journal> = {
+    ...(off.has('journal') ? forgetful(state.journal) : {}),
+    ...(off.has('attempts') ? { finish: (...end) => state.journal.finish(...end).then(() => 'stored') } : {}),
+    ...(off.has('deadline-check') ? unflagged(state.journal) : {}),
+  };
   const inState: Partial<StateStore> = {
     ...changedOrNothing('runs', state.runs, inRuns),
     ...changedOrNothing('journal', state.journal, inJournal),
@@ -55,6 +55,9 @@ const forgetful = (journal: Journal): Pick<Journal, 'begin' | 'finish' | 'abando
   finish: async () => 'stored',
   abandon: async () => {},
 });
+
+/** Cancel flags are read where a call begins as well: there none stands either. */
+const unflagged = (journal: Journal): Pick<Journal, 'begin'> => ({ begin: (call) => journal.begin({ ...call, flags: [] }) });
 
 const removingFirst = (timers: Timers): Timers =>
   overriding(timers, {

@@ -33,7 +33,7 @@ export interface Scenario {
   readonly limitS: number;
   /** Engines CI runs it on: the embedded one starts sooner, and CI has half an hour for everything. */
   readonly ci: readonly EngineKind[];
-  /** Parts that CI runs on the distributed engine in its place, side by side in systems of their own. */
+  /** Parts that CI runs in its place, side by side in systems of their own. */
   readonly ciParts?: readonly Scenario[];
   /** How the system is started. */
   readonly system?: SystemWishes;

@@ -1,7 +1,7 @@
 // The suites of `npm test`, in the order they run.
 import { join } from 'node:path';
 import { jest } from '../tests/support/jest/run.mjs';
-import { specFiles } from '../tests/support/jest/levels.mjs';
+import { ofOneProcess, specFiles } from '../tests/support/jest/levels.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
@@ -10,11 +10,13 @@ const companions = { 'int:experts': 'int:standalone', 'int:symbolic': 'int:bench
 /** More than one at a time of those that mostly wait for time-outs of groups. */
 const workers = { 'int:kafka': ['--maxWorkers=3'] };
 
-/** A suite of Jest: one level of spec files, of the whole workspace or of one folder. */
-function ofJest(name, title, level, { folder, ...rest }) {
+/** A suite of Jest: one level of spec files, of the whole workspace or of one folder, but for those that `without` matches. */
+function ofJest(name, title, level, { folder, without, ...rest }) {
   const outcome = `--outputFile=.results/${name.replace(':', '-')}.json`;
-  const args = [jest, '--json', outcome, ...(folder ? ['--roots', folder] : []), ...(workers[name] ?? [])];
-  return { name, title, level, args, files: specFiles(level.split('-')[0], folder && [folder]).length, ...rest };
+  const others = without ? [`^(?!.*${without.source})`] : [];
+  const args = [jest, '--json', outcome, ...(folder ? ['--roots', folder] : []), ...(workers[name] ?? []), ...others];
+  const files = specFiles(level.split('-')[0], folder && [folder]).filter((path) => !without?.test(`/${path}`));
+  return { name, title, level, args, files: files.length, ...rest };
 }
 
 const ofFolder = ({ folder, needs }) => {
@@ -46,7 +48,8 @@ export const suites = () => [
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
     limit: 420,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
+    without: ofOneProcess,
   }),
   faults('embedded', 4),
-  faults('distributed', 2, ['kafka', 'redis', 'neo4j', 'searx']),
+  faults('distributed', 2, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Supervised, until } from '@conclave/test-support';
 import { ask, cleared, Engine, freePorts, plainTemplate, readRun, user, workspaceRoot } from '@conclave/test-support/system';
+import { describeOnce } from './harness/describe-once.js';
 import { Warehouse, warehouseKey } from './harness/warehouse.js';
 import { hotelScenarios } from './scenarios/hotel.js';
 import { secretScenarios } from './scenarios/secrets.js';
@@ -73,7 +74,7 @@ waveScenarios(
 );
 secretScenarios(() => engine, secrets);
 
-describe('the example of the hotel', () => {
+describeOnce('the example of the hotel', () => {
   it('starts as its README says, and its questions take the waves and planning calls that stand there', async () => {
     const home = mkdtempSync(join(tmpdir(), 'conclave-example-'));
     const [port, modelPort] = await freePorts(2);

@@ -18,6 +18,9 @@ export const levels = {
   simulation: { files: /\/tests\/simulation\/.*\.spec\.ts$/, named: /tests\/simulation/ },
 };
 
+/** End-to-end tests of what one process prints and starts: the distributed engine has no part in them. */
+export const ofOneProcess = /\/readme\.e2e\.spec\.ts$/;
+
 /** Paths relative to the root of the spec files in these folders that are of a level. */
 export function specFiles(level, folders = sourceFolders) {
   const levelOf = (path) => Object.keys(levels).find((name) => levels[name].files.test(`/${path}`)) ?? 'fast';

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { promptMarks as marks } from '@conclave/contracts';
 import { type TcpProxy, until } from '@conclave/test-support';
 import { ask, CommitteeScript, type Engine, expert, readRun, research, type Task, user } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 import type { StoppableServer } from '../harness/stoppable-server.js';
 import { heldQuery } from '../harness/weak-servers.js';
 
@@ -71,7 +72,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     );
   });
 
-  describe('the precision tools', () => {
+  describeOnce('the precision tools', () => {
     it('are offered to the planner without being configured, and their results are exact facts of the answer', async () => {
       const s = script('How much is 17.5 % of 2,340 (by tool)?');
       const { answer, run } = await answered(
@@ -112,7 +113,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     });
   });
 
-  describe('a calculation whose Python is missing', () => {
+  describeOnce('a calculation whose Python is missing', () => {
     it('fails that task alone, and the run names the Python', async () => {
       const s = script('Which x solves three times x plus five equals twenty (without Python)?');
       const solve = {
@@ -129,7 +130,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     });
   });
 
-  describe('a page with orders in it', () => {
+  describeOnce('a page with orders in it', () => {
     it('is quoted as data, and cannot close the quotation', async () => {
       const s = script('What colour has it (hostile page)?');
       await answered(s, [research('r1', 'kelvinite')]);
@@ -154,7 +155,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     });
   });
 
-  describe('a search server', () => {
+  describeOnce('a search server', () => {
     it('that hangs costs the run its time-out and no more', async () => {
       const { failures } = await answered(script('What if the search hangs?'), [research('r1', `${heldQuery} for ever`)]);
       expect(failures).toContain('CALL_TIMEOUT');
@@ -176,7 +177,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
     });
   });
 
-  describe('a tool server', () => {
+  describeOnce('a tool server', () => {
     it('that dies in the middle of a call fails that task alone', async () => {
       const { tools } = world();
       const s = script('What if the tool dies?');

@@ -1,7 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { ErrorBody } from '@conclave/contracts';
 import OpenAI from 'openai';
 import { ask, CommitteeScript, type Engine, expert, user } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 
 /** What real clients do, and what they get when they do it wrong. */
 export function clientScenarios(engine: () => Engine): void {
@@ -9,7 +10,7 @@ export function clientScenarios(engine: () => Engine): void {
   const script = (label: string): CommitteeScript =>
     new CommitteeScript(engine().models, `What does the client see? (${label})`).plan([expert('x1', 'Say it.')]).expert('It sees all.');
 
-  describe('the OpenAI client for Node', () => {
+  describeOnce('the OpenAI client for Node', () => {
     it('reads a whole answer', async () => {
       const s = script('whole').answer(['It sees ', 'everything.']);
       const answer = await client().chat.completions.create({ model: 'conclave-fast', messages: [{ role: 'user', content: s.question }] });
@@ -83,7 +84,7 @@ export function clientScenarios(engine: () => Engine): void {
     });
   });
 
-  describe('a request that cannot be served', () => {
+  describeOnce('a request that cannot be served', () => {
     const good = { model: 'conclave', messages: user('x') };
     it.each([
       ['an unknown model', { ...good, model: 'nope' }, 404, 'model', 'model_not_found'],

@@ -1,6 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { promptMarks as marks } from '@conclave/contracts';
 import type { Engine } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 import { type Answered, resultsIn, wave, WaveScript } from './wave-script.js';
 
 /** A day that a result names, as a planner would take it over. */
@@ -25,7 +26,7 @@ export function hotelScenarios(engine: () => Engine): void {
   });
   const holiday = ['h1', 'calendar.resolve_holiday', { holiday_name: 'Hanukkah' }] as const;
 
-  describe('the hotel', () => {
+  describeOnce('the hotel', () => {
     it('"one night in Hanukkah": 2 waves, 3 planning calls', async () => {
       const s = script('I want one night in Hanukkah')
         .wave({ ...wave('continue', 'Looks up Hanukkah', holiday), slots: { nights: 1, holiday: 'Hanukkah' } })

@@ -14,6 +14,7 @@ import {
   research,
   user,
 } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 
 /** One template for each part of the pipeline, so that nothing else costs a call. */
 export const pipelineTemplates = {
@@ -45,7 +46,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
   const modelsAsked = (s: CommitteeScript): readonly string[] => s.calls().map(({ model }) => model);
 
-  describe('a trivial question', () => {
+  describeOnce('a trivial question', () => {
     it('is one expert and one model call, streamed as it comes', async () => {
       const s = script('What is a quokka?').expertReply({ chunks: [{ text: 'A small ' }, { text: 'wallaby.' }] });
       const chat = await ChatStream.open(engine().url(), { model: 'sorted', messages: user(s.question) });
@@ -76,7 +77,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('the level that a request names', () => {
+  describeOnce('the level that a request names', () => {
     it('is followed over a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
       const short = script('What is a numbat?')
         .plan([expert('x1', 'Say what it is.')])
@@ -125,7 +126,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('an answer that the model cut off at its token limit', () => {
+  describeOnce('an answer that the model cut off at its token limit', () => {
     const cut = { text: 'It is a small', finish: 'length' } as const;
 
     it.each(['streamed', 'whole'] as const)('ends with the finish reason of the model where one expert gave it, %s', async (how) => {
@@ -151,7 +152,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('a model that repeats its prompt', () => {
+  describeOnce('a model that repeats its prompt', () => {
     it('shows nobody the marks of quoted data, however its stream is cut, nor a citation that it was given no fact for', async () => {
       const s = script('Is the sky blue at noon (repeated prompt)?')
         .plan([expert('x1', 'Say it.')])
@@ -169,7 +170,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('one sure expert without evidence', () => {
+  describeOnce('one sure expert without evidence', () => {
     it('is the answer: nobody merges it', async () => {
       const s = script('Compare nothing with itself (fast path)')
         .plan([expert('x1', 'Say it.')])
@@ -182,7 +183,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('two tasks of one category', () => {
+  describeOnce('two tasks of one category', () => {
     it('are parts of one answer: the composer gets both whole', async () => {
       const s = script('How do I clean kitchen and bathroom (two parts)?')
         .plan([expert('x1', 'Clean the kitchen'), expert('x2', 'Clean the bathroom')])
@@ -223,7 +224,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('an unsure expert', () => {
+  describeOnce('an unsure expert', () => {
     const asked = (question: string, after: number) =>
       script(question)
         .plan([expert('x1', 'Say how high it is.')])
@@ -253,7 +254,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('a complex question', () => {
+  describeOnce('a complex question', () => {
     it('is thought through before its answer is written', async () => {
       const s = script('Weigh two ways of crossing the strait (thinking)')
         .plan([expert('x1', 'Weigh them.')])
@@ -271,7 +272,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('an answer on a safety-critical topic', () => {
+  describeOnce('an answer on a safety-critical topic', () => {
     const reviewed = (question: string, verdict: string | object, times?: number) =>
       script(question)
         .plan([expert('x1', 'Say what the law says.', 'legal_advisor')])
@@ -316,7 +317,7 @@ export function pipelineScenarios(engine: () => Engine, hops: TwoHops): void {
     });
   });
 
-  describe('a calculation', () => {
+  describeOnce('a calculation', () => {
     it('is made exactly, and its result is evidence with the name of the engine', async () => {
       const s = script('Which x solves three times x plus five equals twenty (math)?')
         .plan([

@@ -1,6 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { type StreamEntry, thoughts } from '@conclave/contracts';
 import { CommitteeScript, type Engine, expert, plainTemplate, research } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 import { KeyedCaller, keys } from './callers.js';
 
 export const thoughtTemplates = {
@@ -64,7 +65,7 @@ export function thoughtScenarios(engine: () => Engine): void {
       ])
       .judge('critic', { verdict: 'confirmed', reasons: [] });
 
-  describe('the thought stream', () => {
+  describeOnce('the thought stream', () => {
     it('has every one of its 22 kinds, with what it shows, for a key that may see it', async () => {
       const one = await ann.answered('deep', `/brief ${deep('all').question}`);
       const two = await ann.answered('careful', careful('all').question);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { RunView } from '@conclave/contracts';
 import { until } from '@conclave/test-support';
 import { allMetrics, ask, type Engine, readRun, runEnd, startRun, sumOf, user, type Wave } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 import { brokenBin, lastShelf, silentBin, type Warehouse } from '../harness/warehouse.js';
 import { type Call, resultsIn, wave, WaveScript } from './wave-script.js';
 
@@ -101,7 +102,7 @@ export function waveScenarios(engine: () => Engine, warehouse: () => Warehouse):
     }, 90_000);
   });
 
-  describe('the planner', () => {
+  describeOnce('the planner', () => {
     it('is not asked again after five waves, and the run says that a limit was reached', async () => {
       const s = script('What is in all the bins there are?');
       const calls = [locate('c1', 'anvil'), locate('c2', 'bellows'), count('c3', 'bin-11'), count('c4', 'bin-12'), reserve('c5', 'bin-11')];
@@ -175,7 +176,7 @@ export function waveScenarios(engine: () => Engine, warehouse: () => Warehouse):
     });
   });
 
-  describe('the answer', () => {
+  describeOnce('the answer', () => {
     it('is what the planner said last where the composer fails', async () => {
       const s = script('How many bellows are there (no composer)?')
         .wave(wave('continue', 'Looks for the bellows', locate('l1', 'bellows')))

@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { ask, CommitteeScript, type Engine, expert, readRun, runEvents, user } from '@conclave/test-support/system';
+import { describeOnce } from '../harness/describe-once.js';
 
 /** A calculation in words, and the operation and arguments it stands for. */
 type Wording = readonly [task: string, operation: string, args: Readonly<Record<string, unknown>>];
@@ -32,7 +33,7 @@ async function inLanes<T>(all: readonly T[], take: (one: T, position: number) =>
 export function wordingScenarios(engine: () => Engine, wordings: readonly Wording[]): void {
   const script = (question: string): CommitteeScript => new CommitteeScript(engine().models, question);
 
-  describe('the level of a question', () => {
+  describeOnce('the level of a question', () => {
     it('is decided by characters of any alphabet', async () => {
       const decided: [string, string | null][] = [];
       await inLanes(levelled, async ([question], position) => {
@@ -48,7 +49,7 @@ export function wordingScenarios(engine: () => Engine, wordings: readonly Wordin
     });
   });
 
-  describe('a calculation in words', () => {
+  describeOnce('a calculation in words', () => {
     it('is read and made, however it is written', async () => {
       const plans = Array.from({ length: Math.ceil(wordings.length / tasksOfAPlan) }, (_, n) =>
         wordings.slice(n * tasksOfAPlan, (n + 1) * tasksOfAPlan),

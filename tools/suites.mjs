@@ -51,5 +51,5 @@ export const suites = () => [
     without: ofOneProcess,
   }),
   faults('embedded', 4),
-  faults('distributed', 2, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
+  faults('distributed', 3, ['kafka', 'redis', 'neo4j', 'chroma', 'searx']),
 ];

@@ -40,17 +40,18 @@ describe('a run of Jest that hangs', () => {
     ]);
   });
 
-  it('is ended at its limit, and names the file and the test that waits, although that blocks its whole process', async () => {
-    // The only file is run in the process of Jest itself, one of several in a worker. Both at a time: they wait.
-    const runs = [{ 'waits.spec.ts': waits }, { 'waits.spec.ts': waits, 'passes.spec.ts': passes }].map((sources) =>
-      run(sources, { limit: 9 }),
-    );
-    for (const { code, timedOut, failures } of await Promise.all(runs)) {
+  it.each([
+    ['the only file', { 'waits.spec.ts': waits }],
+    ['one of those that run at a time', { 'waits.spec.ts': waits, 'passes.spec.ts': passes }],
+  ])(
+    'is ended at its limit, and names the file and the test that waits, although that blocks its whole process: %s',
+    async (_name, sources) => {
+      const { code, timedOut, failures } = await run(sources, { limit: 9 });
       expect([code, timedOut]).toEqual([1, true]);
       expect(failures).toContainEqual(expect.stringMatching(/waits\.spec\.ts was still at the test "a thing waits", for \d+ s\.$/));
       expect(failures).toContainEqual(expect.stringMatching(/^Still alive at the end: .*sleep 60 \(process \d+\)/));
-    }
-  });
+    },
+  );
 
   it('is not spoken of when it ends by itself', async () => {
     expect(await run({ 'passes.spec.ts': passes })).toMatchObject({ code: 0, passed: 1, failures: [], skipped: 0, left: [] });

@@ -18,7 +18,7 @@ export const neo4jStopped: Scenario = {
   engines: ['distributed'],
   controls: [],
   bounds: { terminalMs: 90_000 },
-  limitS: 180,
+  limitS: 300,
   ci: ['distributed'],
   system: { servers: ['neo4j'] },
   async run(world) {

@@ -3,7 +3,7 @@ import type { Supervised } from '@conclave/test-support';
 import type { EngineKind, ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
 import type { Cell } from './kill-matrix-cell.js';
-import { changePrompt, learnedBehind, portCells, portSystem, toolTemplate } from './port-cells.js';
+import { changePrompt, learnedBehind, portCells, portSystem, toolsOffered, toolTemplate } from './port-cells.js';
 import type { Scenario } from './scenario.js';
 
 /** The named points, in the order a record passes them. */
@@ -70,6 +70,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const began = Date.now();
   await process.restart({ CRASH_AT: `${service}:${point}` });
   const late = point.startsWith('timer-');
+  if (point === 'tool-called') await toolsOffered(world);
   // A setting is changed while runs are under way.
   if (point === 'setting-written') world.behave({ delayMs: { planner: 3_000 } });
   // A timer only comes due where somebody keeps a run waiting: here a planner that never answers.

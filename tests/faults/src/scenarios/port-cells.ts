@@ -26,6 +26,22 @@ export const portSystem: SystemWishes = {
   },
 };
 
+/** Tools are offered some time after a start, and a call of one that is not yet is no call: asks, without one, until the planner is told of them. */
+export async function toolsOffered({ engine, load }: World): Promise<void> {
+  const since = Date.now();
+  let asked = 0;
+  await until(
+    'the tools in the prompt of the planner',
+    async () => {
+      await load.run({ runs: 1, atOnce: 1, name: `offered-${++asked}`, model: toolTemplate });
+      return engine.models.calls.some(
+        ({ at, step, messages }) => at >= since && step === 'load planner' && JSON.stringify(messages).includes('precision.calculate('),
+      );
+    },
+    { timeoutMs: 60_000, everyMs: 250 },
+  );
+}
+
 /** Changes a prompt once runs are under way; the gateway dies behind the write, and the same change sent again is there. */
 export async function changePrompt(world: World): Promise<void> {
   const { engine, load } = world;

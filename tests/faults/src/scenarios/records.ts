@@ -34,7 +34,7 @@ export const duplicates: Scenario = {
   fault: 'every record of the log is delivered again while runs are under way: on Kafka in a shuffled order, embedded in the same one',
   engines: ['distributed', 'embedded'],
   controls: [{ without: 'applied-ids', check: 'one-effective-outcome' }],
-  limitS: 120,
+  limitS: 240,
   ci: ['embedded'],
   async run(world) {
     await world.warmUp({ twoRounds: (n) => n % 2 === 0 });

@@ -225,7 +225,7 @@ export const rollingRestart: Scenario = {
   controls: [{ without: 'stream-resume', check: 'stream-without-gaps', engines: ['distributed'] }],
   bounds: { accepted: 8, answered: 1 },
   limitS: 180,
-  ci: ['embedded'],
+  ci: ['distributed'],
   system: { gateways: 2, experts: 2 },
   async run(world) {
     await world.warmUp();

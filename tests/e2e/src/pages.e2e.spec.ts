@@ -1,0 +1,77 @@
+// Every page that a user follows: its commands are run as they stand, what it shows is what comes, and each conclave.yaml on it is valid.
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadConfiguration } from '@conclave/platform';
+import { expertPrompts } from '@conclave/strategies';
+import { Engine, engineKind, workspaceRoot } from '@conclave/test-support/system';
+import { follow, missingLines, pageFolder, readPage, writeFiles, type Block, type Followed, type Page } from './harness/page.js';
+
+const guides = readdirSync(join(workspaceRoot, 'docs/guides')).filter((name) => name.endsWith('.md'));
+const pages = [
+  'README.md',
+  'docs/architecture.md',
+  'docs/benchmarks.md',
+  'docs/alternatives.md',
+  ...guides.map((name) => `docs/guides/${name}`),
+]
+  .filter((path) => existsSync(join(workspaceRoot, path)))
+  .map(readPage);
+// A page is about what `npm start` starts.
+const followed = engineKind() === 'embedded' ? pages.filter(({ blocks }) => blocks.some(({ directive }) => directive === 'run')) : [];
+const configurations = pages.flatMap((page) =>
+  page.blocks
+    .filter(({ language }) => language === 'yaml')
+    .map((block): [string, Page, Block] => [`${page.path}:${block.line}`, page, block]),
+);
+
+describe('every conclave.yaml on a page', () => {
+  it('is found', () => expect(configurations.length).toBeGreaterThan(2));
+
+  it.each(configurations)('is valid: %s', (_name, page, block) => {
+    const folder = pageFolder();
+    writeFiles(page, folder);
+    // Files, folders and variables that an example only names.
+    for (const [, name] of block.code.matchAll(/(?:prompt|key_file): (\S+\.(?:md|txt|key))/g)) touch(join(folder, name!));
+    for (const [name] of block.code.matchAll(/\.\/[\w-]+\.mjs/g)) touch(join(folder, name));
+    for (const [, name] of block.code.matchAll(/(?:corpus|skills): (\S+?)[ ,}\n]/g)) mkdirSync(join(folder, name!), { recursive: true });
+    const named = [...block.code.matchAll(/_env: (\w+)/g), ...block.code.matchAll(/env: \{ \w+: (\w+)/g)];
+    const environment = Object.fromEntries(named.map(([, name]) => [name!, `sk-example-of-${name!}`]));
+    writeFileSync(join(folder, 'conclave.yaml'), `${block.code}\n`);
+    const categories = Object.keys(expertPrompts);
+    expect(() => loadConfiguration({ ...environment, CONCLAVE_CONFIG: 'conclave.yaml' }, folder, { categories })).not.toThrow();
+    rmSync(folder, { recursive: true });
+  });
+});
+
+function touch(file: string): void {
+  if (existsSync(file)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, 'Text of an example.\n');
+}
+
+for (const page of followed)
+  describe(page.path, () => {
+    let engine: Engine;
+    let results: readonly Followed[];
+
+    beforeAll(async () => {
+      const folder = pageFolder();
+      writeFiles(page, folder);
+      const file = join(folder, 'conclave.yaml');
+      engine = await Engine.start({ demo: true, ...(existsSync(file) ? { env: { CONCLAVE_CONFIG: file } } : {}) });
+      results = await follow(page, engine, folder);
+    });
+    afterAll(() => engine?.stop());
+
+    it('works when its commands are pasted one after the other', () => {
+      for (const { block, output } of results) expect([block.line, output]).toEqual([block.line, expect.not.stringContaining('"error":{')]);
+    });
+
+    it('shows what comes', () => {
+      const wrong = results.flatMap(({ shows, output }) =>
+        shows ? missingLines(shows, output).map((line) => ({ at: shows.line, line, output })) : [],
+      );
+      expect(wrong).toEqual([]);
+    });
+  });

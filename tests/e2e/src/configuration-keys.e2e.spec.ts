@@ -1,0 +1,190 @@
+// Every key of conclave.yaml stands on the printed page and is read by code that does something with it. The compiler says who reads a key:
+// a property access counts for the very line of the schema that declares the property, not for any other property of the same name.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
+import ts from 'typescript';
+import { Configuration, shapeOf, type Shape } from '@conclave/contracts';
+import { engineKind, workspaceRoot } from '@conclave/test-support/system';
+
+jest.setTimeout(240_000);
+
+const schemaFolder = 'libs/contracts/src/configuration';
+const schemas = ['configuration', 'providers', 'stores', 'templates'].map((name) => `${schemaFolder}/${name}.ts`);
+
+/** They compare what is written, or only warn: reading a key here does nothing with it. */
+const onlyChecks: readonly string[] = [
+  'libs/platform/src/configuration/references.ts',
+  'libs/platform/src/catalogue/resolve-templates.ts ofTemplate',
+];
+
+/**
+ * Values that are handed on whole: the keys declared in the one place are read as those of the other, where all of them are declared again.
+ * What a template says goes into the resolved template that its runs carry.
+ */
+const handedOn: readonly { readonly from: string; readonly to: readonly [file: string, declaration: string] }[] = [
+  { from: 'LimitSettings', to: ['libs/contracts/src/template.ts', 'RunLimits'] },
+  { from: 'CacheSettings', to: ['libs/contracts/src/template.ts', 'Template'] },
+  { from: 'TemplateSettings', to: ['libs/contracts/src/template.ts', 'Template'] },
+  { from: 'oneOrMany', to: ['libs/platform/src/catalogue/resolve-templates.ts', 'role'] },
+  { from: 'Price', to: ['libs/adapters/openai/src/configuration.ts', 'ModelPrice'] },
+  { from: 'ProviderSettings', to: ['libs/host/src/open-models.ts', 'boundsOf'] },
+  { from: 'ModelSettings', to: ['libs/host/src/open-models.ts', 'boundsOf'] },
+];
+/** Templates are resolved field by field, so each field has to be read again behind that. */
+const resolved = {
+  from: 'TemplateSettings',
+  by: 'libs/platform/src/catalogue/resolve-templates.ts',
+  to: ['libs/contracts/src/template.ts', 'Template'],
+} as const;
+
+/** Announced on the printed page as "later version": they do nothing yet, and a start that meets them says so. */
+const later = ['templates.ts client_tools', 'templates.ts tool_model'];
+
+/** Paths of all keys as a person writes them, names of their own as `<name>`. */
+function paths(shape: Shape, at = ''): readonly string[] {
+  const inner = Object.entries(shape.properties ?? {}).flatMap(([name, one]) => [`${at}${name}`, ...paths(one, `${at}${name}.`)]);
+  const named = typeof shape.additionalProperties === 'object' ? paths(shape.additionalProperties, `${at}<name>.`) : [];
+  return [...inner, ...named, ...(shape.anyOf ?? []).flatMap((one) => paths(one, at))];
+}
+const allPaths = [...new Set(paths(shapeOf(Configuration)))];
+
+interface Key {
+  readonly name: string;
+  readonly file: string;
+  /** Constant of the schema that it stands in. */
+  readonly of: string;
+  readonly readers: Set<string>;
+}
+
+let keys: ReadonlyMap<ts.Node, Key>;
+/** Reads of declarations that values are handed on to: `file declaration name`. */
+const handedReads = new Set<string>();
+
+/** Reads the whole program, which takes a while and is the same for both engines. */
+function readProgram(): void {
+  const config = ts.getParsedCommandLineOfConfigFile(
+    join(workspaceRoot, 'tsconfig.json'),
+    {},
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => {} },
+  )!;
+  const files = config.fileNames.filter(
+    (name) => /\/(libs|apps)\//.test(name) && !/\.(spec|contract)\.ts$|\/(__fixtures__|suites|testing)\//.test(name),
+  );
+  const program = ts.createProgram(files, config.options);
+  // Binds the files too: before that no node knows its parent.
+  const checker = program.getTypeChecker();
+  keys = new Map(schemas.flatMap((file) => keysOf(program.getSourceFile(join(workspaceRoot, file))!, file)));
+  const handed = new Map(
+    [...handedOn.map(({ to }) => to), resolved.to].flatMap(([file, name]) =>
+      declaredIn(program.getSourceFile(join(workspaceRoot, file))!, file, name),
+    ),
+  );
+  const names = new Set([...keys.values()].map(({ name }) => name));
+  for (const source of program.getSourceFiles()) {
+    const file = source.fileName.slice(workspaceRoot.length + 1);
+    if (source.isDeclarationFile || file.includes('node_modules') || file.startsWith(schemaFolder) || onlyChecks.includes(file)) continue;
+    eachRead(source, names, (type, name, reader) => {
+      if (onlyChecks.includes(`${file} ${reader}`)) return;
+      for (const declaration of declarationsOf(checker, type(checker), name)) {
+        keys.get(declaration)?.readers.add(file);
+        const handedTo = handed.get(declaration);
+        // The place that resolves a template only copies it.
+        if (handedTo && !(file === resolved.by && handedTo.startsWith(resolved.to.join(' ')))) handedReads.add(handedTo);
+      }
+    });
+  }
+}
+
+/** Properties of every `z.strictObject({…})` of a file, and of constants that are spread into one. */
+function keysOf(source: ts.SourceFile, path: string): [ts.Node, Key][] {
+  const found: [ts.Node, Key][] = [];
+  const visit = (node: ts.Node, constant: string): void => {
+    const of = ts.isVariableDeclaration(node) ? node.name.getText() : constant;
+    if (ts.isObjectLiteralExpression(node) && (/^z\s*\.strictObject$/.test(calledOn(node)) || ts.isVariableDeclaration(node.parent)))
+      for (const property of node.properties)
+        if (ts.isPropertyAssignment(property))
+          found.push([property, { name: property.name.getText(), file: path.split('/').at(-1)!, of, readers: new Set() }]);
+    ts.forEachChild(node, (child) => visit(child, of));
+  };
+  visit(source, '');
+  return found;
+}
+const calledOn = (node: ts.Node): string =>
+  ts.isCallExpression(node.parent) ? node.parent.expression.getText().replaceAll(/\s/g, '') : '';
+
+/** Properties declared anywhere inside a constant, interface or function of a file. */
+function declaredIn(source: ts.SourceFile, file: string, declaration: string): [ts.Node, string][] {
+  const found: [ts.Node, string][] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAssignment(node) || ts.isPropertySignature(node)) found.push([node, `${file} ${declaration} ${node.name.getText()}`]);
+    ts.forEachChild(node, visit);
+  };
+  const named = (node: ts.Node): boolean =>
+    (ts.isVariableDeclaration(node) || ts.isInterfaceDeclaration(node)) && node.name.getText() === declaration;
+  const look = (node: ts.Node): void => (named(node) ? visit(node) : ts.forEachChild(node, look));
+  look(source);
+  if (found.length === 0) throw new Error(`${file} declares nothing in ${declaration}.`);
+  return found;
+}
+
+/** Calls back for each access to a property of one of these names: `x.name`, `x['name']`, `{ name } = x`. */
+function eachRead(
+  source: ts.SourceFile,
+  names: ReadonlySet<string>,
+  read: (type: (checker: ts.TypeChecker) => ts.Type, name: string, reader: string) => void,
+): void {
+  const visit = (node: ts.Node, reader: string): void => {
+    const within = ts.isFunctionDeclaration(node) || ts.isVariableDeclaration(node) ? (node.name?.getText() ?? reader) : reader;
+    if (ts.isPropertyAccessExpression(node) && names.has(node.name.text))
+      read((checker) => checker.getTypeAtLocation(node.expression), node.name.text, within);
+    else if (ts.isElementAccessExpression(node) && ts.isStringLiteral(node.argumentExpression) && names.has(node.argumentExpression.text))
+      read((checker) => checker.getTypeAtLocation(node.expression), node.argumentExpression.text, within);
+    else if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
+      const name = (node.propertyName ?? node.name).getText();
+      if (names.has(name)) read((checker) => checker.getTypeAtLocation(node.parent), name, within);
+    }
+    ts.forEachChild(node, (child) => visit(child, within));
+  };
+  visit(source, '');
+}
+
+function declarationsOf(checker: ts.TypeChecker, type: ts.Type, name: string): readonly ts.Declaration[] {
+  const whole = checker.getNonNullableType(type);
+  const types = whole.isUnion() ? whole.types : [whole];
+  return types.flatMap((one) => checker.getPropertyOfType(one, name)?.declarations ?? []);
+}
+
+const described = ({ file, name }: Key): string => `${file} ${name}`;
+const isHandedOn = ({ name, of }: Key): boolean =>
+  handedOn.some(({ from, to: [file, declaration] }) => from === of && handedReads.has(`${file} ${declaration} ${name}`));
+
+describe('a key of conclave.yaml', () => {
+  it('stands on the printed page', () => {
+    const page = readFileSync(join(workspaceRoot, 'docs/generated/configuration.md'), 'utf8');
+    expect(allPaths.length).toBeGreaterThan(150);
+    expect(allPaths.filter((path) => !page.includes(`| \`${path}\` |`))).toEqual([]);
+  });
+});
+
+if (engineKind() === 'embedded')
+  describe('a key of conclave.yaml in the source', () => {
+    beforeAll(readProgram);
+
+    it('is found with all others by the compiler as by the schema', () => {
+      const written = new Set(allPaths.map((path) => path.split('.').at(-1)!).filter((name) => name !== '<name>'));
+      expect(new Set([...keys.values()].map(({ name }) => name))).toEqual(written);
+    });
+
+    it('is read by something beyond its check, but for those announced as later', () => {
+      const unread = [...keys.values()].filter((key) => key.readers.size === 0 && !isHandedOn(key)).map(described);
+      expect([...new Set(unread)].sort()).toEqual([...later].sort());
+    });
+
+    it('of a template is read again behind the place that resolves templates', () => {
+      const [file, declaration] = resolved.to;
+      const ofTemplates = [...keys.values()].filter((key) => key.of === resolved.from && !later.includes(described(key)));
+      const dead = ofTemplates.filter(({ name }) => !handedReads.has(`${file} ${declaration} ${name}`)).map(described);
+      expect(dead).toEqual([]);
+    });
+  });

@@ -1,5 +1,5 @@
 // Every page that a user follows: its commands are run as they stand, what it shows is what comes, and each conclave.yaml on it is valid.
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
@@ -17,8 +17,10 @@ const pages = [
 ]
   .filter((path) => existsSync(join(workspaceRoot, path)))
   .map(readPage);
-// A page is about what `npm start` starts.
-const followed = engineKind() === 'embedded' ? pages.filter(({ blocks }) => blocks.some(({ directive }) => directive === 'run')) : [];
+const linked = [...pages.map(({ path }) => path), 'docs/status.md', 'docs/guarantees.md', 'examples/hotel/README.md'];
+// A page is about what `npm start` starts. The README has a test of its own.
+const toRun = pages.filter(({ path, blocks }) => path !== 'README.md' && blocks.some(({ directive }) => directive === 'run'));
+const followed = engineKind() === 'embedded' ? toRun : [];
 const configurations = pages.flatMap((page) =>
   page.blocks
     .filter(({ language }) => language === 'yaml')
@@ -49,6 +51,29 @@ function touch(file: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, 'Text of an example.\n');
 }
+
+/** How GitHub names the heading of a page in its address. */
+const anchorsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+describe('every link of a page', () => {
+  it('leads to something that is there', () => {
+    const broken = linked.flatMap((path) => {
+      const text = readFileSync(join(workspaceRoot, path), 'utf8');
+      return [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([whole, file, anchor]) => {
+        const target = file === '' ? join(workspaceRoot, path) : join(workspaceRoot, dirname(path), file!);
+        if (!existsSync(target)) return [`${path}: ${whole}`];
+        return anchor === undefined || anchorsOf(readFileSync(target, 'utf8')).includes(anchor) ? [] : [`${path}: ${whole}`];
+      });
+    });
+    expect(broken).toEqual([]);
+  });
+});
 
 for (const page of followed)
   describe(page.path, () => {

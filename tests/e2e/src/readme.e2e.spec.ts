@@ -12,8 +12,7 @@ const sampleSources = (): readonly string[] =>
     ?.trim()
     .split('\n') ?? [];
 
-// The README against a system without any provider or corpus of its own: what a newcomer has. That its commands work is tested with
-// those of the other pages.
+// The README against a system without any provider or corpus of its own: what a newcomer has.
 let engine: Engine;
 let results: readonly Followed[];
 
@@ -40,7 +39,10 @@ describe('the README', () => {
     for (const source of shown) expect(output).toContain(source);
   });
 
-  it('prints something for each of its commands', () => {
-    for (const { block, output } of results) expect([block.line, output]).toEqual([block.line, expect.stringMatching(/\S/)]);
+  it('prints something for each of its commands, and no error', () => {
+    for (const { block, output } of results) {
+      expect([block.line, output]).toEqual([block.line, expect.stringMatching(/\S/)]);
+      expect(output).not.toContain('"error"');
+    }
   });
 });

@@ -57,7 +57,7 @@ interface Key {
   readonly readers: Set<string>;
 }
 
-let keys: ReadonlyMap<ts.Node, Key>;
+let keys: readonly Key[];
 /** Reads of declarations that values are handed on to: `file declaration name`. */
 const handedReads = new Set<string>();
 
@@ -74,20 +74,21 @@ function readProgram(): void {
   const program = ts.createProgram(files, config.options);
   // Binds the files too: before that no node knows its parent.
   const checker = program.getTypeChecker();
-  keys = new Map(schemas.flatMap((file) => keysOf(program.getSourceFile(join(workspaceRoot, file))!, file)));
+  const found = new Map(schemas.flatMap((file) => keysOf(program.getSourceFile(join(workspaceRoot, file))!, file)));
   const handed = new Map(
     [...handedOn.map(({ to }) => to), resolved.to].flatMap(([file, name]) =>
       declaredIn(program.getSourceFile(join(workspaceRoot, file))!, file, name),
     ),
   );
-  const names = new Set([...keys.values()].map(({ name }) => name));
+  keys = [...found.values()];
+  const names = new Set(keys.map(({ name }) => name));
   for (const source of program.getSourceFiles()) {
     const file = source.fileName.slice(workspaceRoot.length + 1);
     if (source.isDeclarationFile || file.includes('node_modules') || file.startsWith(schemaFolder) || onlyChecks.includes(file)) continue;
     eachRead(source, names, (type, name, reader) => {
       if (onlyChecks.includes(`${file} ${reader}`)) return;
       for (const declaration of declarationsOf(checker, type(checker), name)) {
-        keys.get(declaration)?.readers.add(file);
+        found.get(declaration)?.readers.add(file);
         const handedTo = handed.get(declaration);
         // The place that resolves a template only copies it.
         if (handedTo && !(file === resolved.by && handedTo.startsWith(resolved.to.join(' ')))) handedReads.add(handedTo);
@@ -173,17 +174,17 @@ if (engineKind() === 'embedded')
 
     it('is found with all others by the compiler as by the schema', () => {
       const written = new Set(allPaths.map((path) => path.split('.').at(-1)!).filter((name) => name !== '<name>'));
-      expect(new Set([...keys.values()].map(({ name }) => name))).toEqual(written);
+      expect(new Set(keys.map(({ name }) => name))).toEqual(written);
     });
 
     it('is read by something beyond its check, but for those announced as later', () => {
-      const unread = [...keys.values()].filter((key) => key.readers.size === 0 && !isHandedOn(key)).map(described);
+      const unread = keys.filter((key) => key.readers.size === 0 && !isHandedOn(key)).map(described);
       expect([...new Set(unread)].sort()).toEqual([...later].sort());
     });
 
     it('of a template is read again behind the place that resolves templates', () => {
       const [file, declaration] = resolved.to;
-      const ofTemplates = [...keys.values()].filter((key) => key.of === resolved.from && !later.includes(described(key)));
+      const ofTemplates = keys.filter((key) => key.of === resolved.from && !later.includes(described(key)));
       const dead = ofTemplates.filter(({ name }) => !handedReads.has(`${file} ${declaration} ${name}`)).map(described);
       expect(dead).toEqual([]);
     });

@@ -4,9 +4,9 @@ import type { BlobRef, Blobs } from './blobs.js';
 
 export interface BlobsWorld {
   readonly blobs: Blobs;
-  /** The same store as another process sees it. */
+  /** The same store, opened by another process. */
   another(): Promise<Blobs>;
-  /** Changes the stored bytes behind their hash. */
+  /** Changes the stored bytes without changing their hash. */
   corrupt(ref: BlobRef): Promise<void>;
   dispose(): Promise<void>;
 }

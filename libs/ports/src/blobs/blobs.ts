@@ -1,4 +1,4 @@
-/** Bodies too large for a record, by content hash (SHA-256, hex). Kept at least as long as the topics that name them. */
+/** Stores bodies too large for a record by content hash (SHA-256, hex), at least as long as the retention of the topics that name them. */
 export interface Blobs {
   put(body: Buffer): Promise<BlobRef>;
   /** Throws Failure BLOB_MISSING, BLOB_CORRUPT. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 import type { BlobRef, Blobs } from './blobs.js';
 
-/** Blobs that live as long as the process. */
+/** Blobs in memory, lost when the process ends. */
 export class MemoryBlobs implements Blobs {
   private readonly bodies = new Map<string, Buffer>();
 
@@ -21,7 +21,7 @@ export class MemoryBlobs implements Blobs {
     return Buffer.from(body);
   }
 
-  /** For tests of receivers: changes a stored body behind its hash. */
+  /** For tests of receivers: changes a stored body without changing its hash. */
   corrupt({ sha256 }: BlobRef): void {
     const body = this.bodies.get(sha256);
     if (body?.length) body[0] = body[0]! ^ 0xff;

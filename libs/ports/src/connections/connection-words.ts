@@ -1,4 +1,4 @@
-/** What people read for the codes with which Node and its HTTP client say that a connection failed. A code of the system stays beside its words. */
+/** Readable text for connection error codes of Node and its HTTP client. The text keeps the system's own codes. */
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at its address, ECONNREFUSED',
   ENOTFOUND: 'its host name is not known, ENOTFOUND',
@@ -14,5 +14,5 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'it was silent for too long',
 };
 
-/** Why a connection failed, in words; a code that is not known here as it is. */
+/** Readable reason why a connection failed; returns an unknown code unchanged. */
 export const connectionWords = (code: string): string => (Object.hasOwn(words, code) ? words[code]! : code);

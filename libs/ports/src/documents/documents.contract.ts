@@ -5,7 +5,7 @@ export interface DocumentsUnderTest {
   open(): Promise<DocumentReader>;
 }
 
-/** Every promise of `DocumentReader` about texts and Markdown. */
+/** Every promise of `DocumentReader` about plain text and Markdown. */
 export function describeDocumentReader(name: string, { open }: DocumentsUnderTest): void {
   describe(`${name} is a document reader that`, () => {
     let reader: DocumentReader;

@@ -2,7 +2,7 @@ import { Failure } from '@conclave/contracts';
 import { noticesAbout, visibleText } from '../pages/visible-text.js';
 import type { DocumentReader, DocumentRequest, ReadDocument } from './documents.js';
 
-/** Reads plain text and Markdown alone, for tests and simulations. */
+/** Reads plain text and Markdown only, for tests and simulations. */
 export class MemoryDocuments implements DocumentReader {
   async read({ bytes, mime, name, signal }: DocumentRequest): Promise<ReadDocument> {
     if (signal?.aborted) throw new Failure('CALL_CANCELLED');
@@ -16,7 +16,7 @@ export class MemoryDocuments implements DocumentReader {
   async close(): Promise<void> {}
 }
 
-/** Media type of a text by what was declared, else by the ending of its name; null for everything else. */
+/** Media type of a text: the declared one, else from the file extension; null for anything else. */
 function textTypeOf(mime: string, name: string): string | null {
   const declared = mime.split(';')[0]!.trim().toLowerCase();
   if (declared === 'text/markdown' || declared === 'text/x-markdown') return 'text/markdown';

@@ -3,7 +3,7 @@ import type { Embedder } from './embedder.js';
 
 export interface EmbedderWorld {
   readonly embedder: Embedder;
-  /** The same embedder as another process opens it. */
+  /** The same embedder, opened by another process. */
   another(): Promise<Embedder>;
   dispose(): Promise<void>;
 }

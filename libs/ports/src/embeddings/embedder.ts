@@ -1,33 +1,36 @@
-/** Turns texts into vectors whose directions are close where the texts mean something similar. Adapters: built in, OpenAI-compatible. */
+/** Turns texts into vectors; texts of similar meaning get close directions. Adapters: built in, OpenAI-compatible. */
 export interface Embedder {
-  /** Name and version of what makes the vectors. Equal ids make equal spaces; vectors of two ids must never meet. */
+  /** Name and version of the embedding. Equal ids mean the same vector space; vectors of different ids must never be compared. */
   readonly id: string;
-  /** What it tells apart: single words, or what sentences say. Sentences where it is not said. */
+  /** Whether it compares single words or the meaning of sentences. Default: sentences. */
   readonly reads?: 'words' | 'sentences';
-  /** Numbers per vector; null until the first answer of a server whose model is not known in advance. */
+  /** Numbers per vector; null until the first reply of a server whose model is not known in advance. */
   readonly dimension: number | null;
   /**
-   * One vector of length 1 per text, in the same order; also for a text without words. The same text gives the same vector.
-   * Throws Failure CALL_CANCELLED when the signal aborts, PROVIDER_* and CALL_TIMEOUT from a server, and VECTORS_INCOMPATIBLE when
-   * its dimension changes.
+   * Returns one vector of length 1 per text, in the same order, also for a text without words. The same text returns the same vector.
+   * Throws Failure CALL_CANCELLED when the signal aborts, PROVIDER_* and CALL_TIMEOUT from a server, and VECTORS_INCOMPATIBLE when its
+   * dimension changes.
    */
   embed(texts: readonly string[], options: { readonly signal: AbortSignal }): Promise<readonly Float32Array[]>;
-  /** Null while it works, otherwise a sentence. */
+  /** Null while it works, otherwise a sentence that says what is wrong. */
   health(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/** The collection of this purpose for this embedder: another embedder has another collection, so their vectors never mix. */
+/** Name of the collection for a purpose and an embedder. Each embedder has its own collection, so vectors never mix. */
 export const collectionOf = (purpose: string, embedder: Pick<Embedder, 'id'>): string => `${purpose}@${embedder.id}`;
 
-/** Purpose of the collection that keeps facts of finished runs. */
+/** Purpose of the collection for facts of finished runs. */
 export const factsPurpose = 'moe_fact_cache';
-/** Purpose of the collection that keeps questions of answered runs. */
+/** Purpose of the collection for questions of answered runs. */
 export const answersPurpose = 'answer_cache';
-/** Vectors of the documents of a collection that people named. */
+/** Vector collection for the documents of a user's named collection. */
 export const documentsCollection = (name: string, embedder: Pick<Embedder, 'id'>): string => collectionOf(`documents/${name}`, embedder);
 
-/** The vector in place, scaled to length 1. One without direction, or with numbers that are not finite, is left and gives false. */
+/**
+ * Scales the vector to length 1 in place. Returns false and leaves the vector unchanged if it has no direction or contains non-finite
+ * numbers.
+ */
 export function toUnitLength(vector: Float32Array): boolean {
   let squares = 0;
   for (const value of vector) squares += value * value;

@@ -1,10 +1,10 @@
-/** Time and chance as the delivery pool sees them, so that a test decides how long a wait is. */
+/** Time and randomness for the delivery pool, so that tests control waits. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /** In [0, 1). */
   random(): number;
-  /** Calls back once after `ms`; the returned function takes the call back. */
+  /** Calls back once after `ms`; the returned function cancels the call. */
   after(ms: number, call: () => void): () => void;
 }
 

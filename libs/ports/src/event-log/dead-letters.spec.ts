@@ -5,7 +5,7 @@ import { MemoryBroker } from './memory-log.js';
 import { deadRecord, encodeEvent } from './record.js';
 import { sampleInput, sampleRunId } from './testing/sample-events.js';
 
-/** A log with a letter for each of these, a second apart. */
+/** A log with one dead letter for each of these, a second apart. */
 async function withLetters(...letters: readonly { name: string; group?: string; topic?: string; reason?: 'failed' | 'undecodable' }[]) {
   let time = 1_000;
   const clock = { now: () => time, random: () => 0.5, after: () => () => undefined };
@@ -74,7 +74,7 @@ describe('dead letters', () => {
     await expect(open({ log: dying }).redrive('0-0', { actor: 'me' })).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' });
     expect((await open().list({}, page)).total).toBe(1);
     await open().redrive('0-0', { actor: 'me' });
-    // Twice on the log, under one event id: its receiver takes it once.
+    // Twice on the log under one event id: its receiver applies it once.
     expect(broker.records('run.commands').map(({ headers }) => headers['ce_id'])).toEqual([sampleInput('a').id, sampleInput('a').id]);
     expect((await open().list({}, page)).total).toBe(0);
   });

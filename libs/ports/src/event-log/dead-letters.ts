@@ -21,9 +21,9 @@ export interface RunEnd {
 
 export interface DeadLettersOptions {
   readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw'>;
-  /** Topics that a record may go back to, without prefix; any where absent. */
+  /** Topics that a record may be re-driven to, without prefix; all topics if absent. */
   readonly topics?: readonly string[];
-  /** Where the runs of letters stand; without it nothing is said about them. */
+  /** Looks up the run of a letter; without it, letters carry no information about their runs. */
   readonly runOf?: (runId: string) => Promise<RunEnd | null>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -33,7 +33,7 @@ export interface LetterFilter {
   readonly topic?: string;
   readonly group?: string;
   readonly reason?: string;
-  /** Settled letters too. */
+  /** Also returns settled letters. */
   readonly all?: boolean;
 }
 
@@ -43,14 +43,14 @@ export interface Decision {
 }
 
 /**
- * The topic `dead` for people. Decisions stand as records beside the letters, so they are as durable as the log and need
- * nothing else. Every call reads the whole topic: letters are meant to be few.
- * Throws Failure DEAD_LETTER_NOT_FOUND, DEAD_LETTER_SETTLED, and what the log says.
+ * The topic `dead` for people. Decisions are stored as records beside the letters, so they are as durable as the log and need no other
+ * store. Every call reads the whole topic, which is expected to be short. Throws Failure DEAD_LETTER_NOT_FOUND, DEAD_LETTER_SETTLED, and
+ * the failures of the log.
  */
 export class DeadLetters {
   constructor(private readonly options: DeadLettersOptions) {}
 
-  /** Newest first. `before` is the `nextBefore` of the page before. Throws REQUEST_INVALID for a `before` that is none. */
+  /** Newest first. `before` is the `nextBefore` of the previous page. Throws REQUEST_INVALID for an invalid `before`. */
   async list(filter: LetterFilter, page: { readonly limit: number; readonly before?: string }): Promise<DeadLetterList> {
     const before = page.before === undefined ? null : placeOf(page.before);
     const { letters, decisions } = await this.readAll(() => false);
@@ -81,8 +81,8 @@ export class DeadLetters {
   }
 
   /**
-   * Publishes the record again for the group that failed. First the record, then the decision: a crash between them leaves the
-   * letter open, and a second copy has the same event id, so its effect stays one. Refused for a settled letter unless `again`.
+   * Publishes the record again for the group that failed: first the record, then the decision. A crash between them leaves the letter open;
+   * a second copy has the same event id, so it takes effect once. Refused for a settled letter unless `again`.
    */
   async redrive(id: string, decision: Decision & { readonly again?: boolean }): Promise<DeadLetterSettled> {
     const letter = await this.find(id);
@@ -98,7 +98,7 @@ export class DeadLetters {
     return { ...(await this.settle(letter, 'redriven', decision)), effects };
   }
 
-  /** Notes that nobody will handle it. Refused for a settled letter. */
+  /** Records that the letter will not be handled. Refused for a settled letter. */
   async discard(id: string, decision: Decision): Promise<DeadLetterSettled> {
     const letter = await this.find(id);
     refuseSettled(letter.item);
@@ -129,7 +129,7 @@ export class DeadLetters {
     return { record: found.record, item: { ...found.item, settled: settlements.at(-1) ?? null }, settlements };
   }
 
-  /** Every letter, with its bytes only where `keep` says so, and every decision in the order the log took them. */
+  /** Every letter, with its bytes only if `keep` returns true, and every decision in log order. */
   private async readAll(keep: (item: DeadLetterItem) => boolean) {
     const letters: { readonly item: DeadLetterItem; readonly record?: StoredRecord }[] = [];
     const decisions = new Map<string, DeadLetterSettlement[]>();
@@ -149,7 +149,7 @@ export class DeadLetters {
     return { letters, decisions };
   }
 
-  /** What putting it aside has caused, and what handling it now can still change. */
+  /** What dead-lettering the record caused, and what re-driving it can still change. */
   private async effects(item: DeadLetterItem): Promise<string[]> {
     const said: string[] = [];
     if (item.reason === 'undecodable') said.push('It could not be decoded, so nothing was answered or aborted in its place.');
@@ -170,7 +170,7 @@ interface Found {
   readonly settlements: DeadLetterSettlement[];
 }
 
-/** Stable, since the log never renumbers: `<partition>-<offset>`. */
+/** Stable, because the log never renumbers: `<partition>-<offset>`. */
 const letterId = ({ partition, offset }: Pick<StoredRecord, 'partition' | 'offset'>): string => `${partition}-${offset}`;
 
 function itemOf(record: StoredRecord): DeadLetterItem {
@@ -208,7 +208,7 @@ const fits = (item: DeadLetterItem, { topic, group, reason, all = false }: Lette
   (reason === undefined || item.reason === reason) &&
   (all || item.settled === null);
 
-/** Time, then partition and offset: total, and the same on every read. */
+/** Time, then partition and offset: a total order, the same on every read. */
 type Place = readonly [time: number, partition: bigint, offset: bigint];
 
 function orderOf({ id, diedAt }: DeadLetterItem): Place {
@@ -227,12 +227,12 @@ function compare(a: Place, b: Place): number {
   return 0;
 }
 
-/** Null where the bytes are not valid UTF-8. */
+/** Null if the bytes are not valid UTF-8. */
 function textOf(raw: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw);
   } catch {
-    // Not text: the base64 form says it all.
+    // Not text: the letter then shows the base64 form.
     return null;
   }
 }

@@ -14,7 +14,7 @@ import type { DeadReason } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
 
-/** What an attempt needs from outside. */
+/** What an attempt depends on. */
 export interface AttemptContext {
   readonly subscription: Subscription;
   readonly retry: RetryPolicy;
@@ -24,33 +24,33 @@ export interface AttemptContext {
   readonly publishDead: (dead: DeadRecord) => Promise<void>;
   readonly hooks: DeliveryHooks;
   readonly clock: Clock;
-  /** Milliseconds between two looks at a record whose earlier owners may be dead. */
+  /** Milliseconds between two checks of a record whose earlier owners may be dead. */
   readonly suspectWaitMs: number;
   /** Called when an attempt reaches a stage. */
   readonly reached: (item: Item) => void;
 }
 
-/** Stages in the order an attempt passes them. */
+/** Stages in the order an attempt passes through them. */
 export const stages = ['begin', 'decode', 'handle', 'publish', 'bury', 'finish'] as const;
 export type Stage = (typeof stages)[number];
 
-/** A record in the pool, with what is already done about it, so that nothing is done twice after an outage. */
+/** A record in the pool, with the steps already done, so that none is repeated after an outage. */
 export interface Item {
   readonly record: RawRecord;
-  /** When this process began it for the first time, in milliseconds since 1970; null while it only waits. */
+  /** When this process first began the record, in milliseconds since 1970; null while it is waiting. */
   begunAt: number | null;
   abort: AbortController;
   stage: Stage;
-  /** Somebody else owns the record now: nothing is recorded for it any more. */
+  /** Another process owns the record now: nothing more is recorded for it. */
   lost: boolean;
-  /** This process stands in the ledger as its opener. */
+  /** The ledger lists this process as the record's opener. */
   open: boolean;
-  /** The ledger may know of it: not of a fresh record that has not failed. */
+  /** The ledger may know the record. False for a fresh record that has not failed. */
   noted: boolean;
-  /** Outputs or dead letter are out; only the ledger has to hear of it. */
+  /** The outputs or the dead letter are published; only the ledger update is missing. */
   settled: boolean;
   deadLetterWork: DeadLetterWork | null;
-  /** Failed, which the ledger has not heard yet. */
+  /** A failure not yet written to the ledger. */
   fault: Fault | null;
   observed: { type: string | null; handleMs: number };
 }
@@ -68,20 +68,20 @@ interface DeadLetterWork {
 
 export type DeliveryVerdict =
   | { readonly kind: 'finished' }
-  /** To be tried again after the time, without a slot. */
+  /** To be tried again after this time; holds no slot while it waits. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'outage'; readonly error: unknown }
-  /** Not ours any more, or interrupted by the end of the consumption. */
+  /** No longer ours, or interrupted because the consumption ended. */
   | { readonly kind: 'handed_back' };
 
-/** Our own log, ledger or blobs did not do their part: no fault of the record. */
+/** Our own log, ledger or blobs failed; the record is not at fault. */
 class Outage extends Error {
   constructor(override readonly cause: unknown) {
     super('outage', { cause });
   }
 }
 
-/** Brings a record one attempt further. Never rejects. */
+/** Makes one attempt at a record. Never rejects. */
 export async function attempt(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   try {
     if (item.settled) return await finish(item, context);
@@ -103,7 +103,7 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
   const { attempts, deaths, suspects } = item.noted ? await begin(item, context) : { attempts: 1, deaths: 0, suspects: 0 };
   if (deaths >= retry.processDeaths) return deadLetter(item, newDeadLetter('killed_process', attempts - 1, null), context);
   if (deaths + suspects >= retry.processDeaths) {
-    // One more death would be the last one. Whether its other openers live is known when their leases have run out.
+    // One more death would dead-letter the record. Whether its other openers are alive is known once their leases have expired.
     await release(item, context);
     return { kind: 'wait', ms: context.suspectWaitMs };
   }
@@ -123,7 +123,7 @@ async function begin(item: Item, context: AttemptContext) {
   return begun;
 }
 
-/** Re-driven for another group: finished here without a look at it. */
+/** Re-driven for another group: finishes the record here without decoding it. */
 async function passOver(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   enter(item, 'finish', context);
   if (item.noted) await own(() => context.ledger.done(ledgerKey(item, context)));
@@ -180,12 +180,12 @@ async function decode(item: Item, context: AttemptContext): Promise<Event> {
 
 async function failed(item: Item, fault: Fault, context: AttemptContext): Promise<DeliveryVerdict> {
   const { attempts, error } = fault;
-  // A handler that was told to stop did not fail, and what another member owns is not ours to judge.
+  // A handler that was told to stop did not fail, and another member judges a record it owns.
   if (item.lost || item.abort.signal.aborted) return handBack(item, context);
   const { ledger, retry, clock } = context;
   if (attempts >= retry.attempts) return deadLetter(item, newDeadLetter('failed', attempts, error), context);
   item.fault = fault;
-  // Of a fresh record the ledger hears now, so that its attempts are counted over restarts.
+  // The ledger first learns of a fresh record here, so that its attempts are counted across restarts.
   if (!item.noted) await begin(item, context);
   await own(() => ledger.failed(ledgerKey(item, context)));
   item.fault = null;
@@ -194,7 +194,10 @@ async function failed(item: Item, fault: Fault, context: AttemptContext): Promis
   return { kind: 'wait', ms: backoff(retry, attempts, clock.random()) };
 }
 
-/** Dead letter, then the events that stand for the record, then done. A letter that cannot be written is tried again: nothing is skipped. */
+/**
+ * Publishes the dead letter, then the events that replace the record, then finishes it. Retries a letter that cannot be written, so that no
+ * record is skipped.
+ */
 async function deadLetter(item: Item, death: DeadLetterWork, context: AttemptContext): Promise<DeliveryVerdict> {
   const { subscription, blobs, clock, retry } = context;
   item.deadLetterWork = death;
@@ -220,7 +223,7 @@ async function deadLetter(item: Item, death: DeadLetterWork, context: AttemptCon
       death.onDeadFailures += 1;
       observe(item, 'retry', context, cause);
       if (death.onDeadFailures < retry.attempts) return { kind: 'wait', ms: backoff(retry, death.onDeadFailures, clock.random()) };
-      // The letter is out; an `onDead` that never works must not block what comes behind it. The observer is told.
+      // The letter is published; a failing `onDead` must not block later records. The observer gets the error.
       error = cause;
     }
   }
@@ -242,14 +245,14 @@ async function handBack(item: Item, context: AttemptContext): Promise<DeliveryVe
   return { kind: 'handed_back' };
 }
 
-/** Takes back that this process opened the record: neither an attempt nor a possible death stays behind. */
+/** Removes this process as the record's opener, so that neither an attempt nor a possible death is counted. */
 export async function release(item: Item, context: AttemptContext): Promise<void> {
   if (!item.open) return;
   await own(() => context.ledger.released(ledgerKey(item, context)));
   item.open = false;
 }
 
-/** Events that cannot be written down are the handler's fault; anything else that goes wrong here is the log's. */
+/** Events that cannot be encoded are the handler's fault; any other error here is the log's. */
 async function publish(events: readonly Event[], context: AttemptContext): Promise<void> {
   if (events.length === 0) return;
   try {

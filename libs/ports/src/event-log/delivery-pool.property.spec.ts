@@ -7,7 +7,7 @@ import { sampleInput, sampleName, sampleOutput } from './testing/sample-events.j
 
 const attempts = 3;
 
-/** What a handler does each time it is called for one record; after the last one it succeeds. */
+/** What a handler does on each call for one record; after the last entry it succeeds. */
 const script = fc.record({
   key: fc.constantFrom('a', 'b', 'c'),
   behaviour: fc.array(fc.constantFrom('fail', 'bug', 'defer', 'outage', 'log-outage', 'ledger-outage'), { maxLength: 5 }),
@@ -16,7 +16,7 @@ const script = fc.record({
 const world = fc.record({
   scripts: fc.array(script, { minLength: 1, maxLength: 20 }),
   concurrency: fc.integer({ min: 1, max: 4 }),
-  /** Share of the clock's random range, so that jitter differs between runs. */
+  /** Share of the clock's random range, so that jitter varies between runs. */
   chance: fc.nat(99),
 });
 
@@ -116,7 +116,7 @@ describe('whatever handlers and stores do, the delivery pool', () => {
           expect(bench.done.filter((done) => done === offset)).toHaveLength(!lost(offset) || before.has(offset) ? 1 : 0);
         });
         expect(bench.pool.load()).toEqual({ running: 0, held: 0 });
-        // The next owner of a lost record sees the failures that were counted, and nobody who might have died with it.
+        // The next owner of a lost record sees the counted failures and no opener that might have died with it.
         for (const offset of scripts.map((_, index) => String(index)).filter(lost)) {
           const begun = await bench.deliveries.ledger('next').begin({ group: 'group', record: `knowledge.ingest/0/${offset}` });
           expect(begun).toMatchObject({ deaths: 0, suspects: 0 });

@@ -12,46 +12,51 @@ export interface DeliveryPoolOptions {
   readonly subscription: Subscription;
   readonly ledger: DeliveryLedger;
   readonly blobs: Blobs;
-  /** Resolves when the outputs are durable. A Failure that is no outage blames the handler; anything else pauses the group. */
+  /**
+   * Resolves when the outputs are durable. A Failure that is not an outage counts against the handler; any other error pauses the group.
+   */
   readonly publish: (events: readonly Event[]) => Promise<void>;
   /** Resolves when the dead letter is durable. */
   readonly publishDead: (dead: DeadRecord) => Promise<void>;
-  /** An outage of our own stores began (true) or ended (false): stop or resume handing over. */
+  /** An outage of our own stores began (true) or ended (false): stop or resume offering records. */
   readonly onPause?: (paused: boolean, error: unknown) => void;
-  /** There is room again after `hasRoom()` was false. */
+  /** Called when there is room again after `hasRoom()` was false. */
   readonly onRoom?: () => void;
   readonly hooks?: DeliveryHooks;
-  /** Records held at most, running ones included, as far as the adapter asks `hasRoom()`; default four times the concurrency and at least 64. */
+  /**
+   * Maximum number of records held, running ones included, if the adapter respects `hasRoom()`; default four times the concurrency and at
+   * least 64.
+   */
   readonly maxHeld?: number;
   readonly suspectWaitMs?: number;
-  /** Milliseconds before the first probe of an outage and the longest wait between two. */
+  /** Milliseconds before the first probe of an outage, and the longest wait between two probes. */
   readonly probe?: { readonly firstMs: number; readonly maxMs: number };
   readonly clock?: Clock;
 }
 
 /**
- * Changes what every delivery pool of a log is given: there the history of a test listens, and there it takes protections
- * away. Absent in production.
+ * Changes the options of every delivery pool of a log: tests use it to record a history and to switch off protections. Absent in
+ * production.
  */
 export type PoolChange = (options: DeliveryPoolOptions) => DeliveryPoolOptions;
 
-/** A probe that runs this long without meeting the outage has passed, although its handler is still at work. */
+/** A probe that runs this long without hitting the outage has passed, even if its handler is still running. */
 const probePatienceMs = 1000;
-/** Milliseconds a handler has to react to its abort signal before `drain` gives it up. */
+/** Milliseconds a handler has to react to its abort signal before `drain` abandons it. */
 const abortGraceMs = 1000;
 const defaultGraceMs = 10_000;
 
 /**
- * The delivery rules, once for every adapter. An adapter hands records over and never waits for work; the pool runs
- * handlers with bounded concurrency, one record of a key at a time, retries, defers, dead-letters, and calls `onDone`
- * exactly once for each record that is finished and still ours.
+ * The delivery rules, shared by all adapters. An adapter offers records and never waits for work; the pool runs handlers with bounded
+ * concurrency, one record per key at a time, retries, defers, dead-letters, and calls `onDone` exactly once for each finished record that
+ * is still ours.
  */
 export class DeliveryPool {
   private readonly context: AttemptContext;
   private readonly lanes = new Lanes<Item>();
   private readonly gate: OutageGate;
   private readonly running = new Set<Item>();
-  /** Met the outage; each waits at the head of its lane. */
+  /** Records that hit the outage; each waits at the head of its lane. */
   private readonly parked: Item[] = [];
   private readonly timers = new Map<Item, () => void>();
   private readonly onDone = new Map<Item, () => void | Promise<void>>();
@@ -78,8 +83,8 @@ export class DeliveryPool {
   }
 
   /**
-   * Takes a record over, whatever room there is. `onDone` is called when it is finished; the promise it may return
-   * resolves when the new position is durable.
+   * Accepts a record, even when there is no room. `onDone` is called when it is finished; the promise it may return resolves when the new
+   * position is durable.
    */
   offer(record: RawRecord, onDone: () => void | Promise<void>): void {
     if (this.draining) return;
@@ -114,14 +119,14 @@ export class DeliveryPool {
     return { running: this.running.size, held: this.lanes.size, ...(waitingSince === undefined ? {} : { waitingSince }) };
   }
 
-  /** The outage that pauses the group, null when there is none. */
+  /** The outage that pauses the group; null if there is none. */
   paused(): { readonly error: unknown } | null {
     return this.gate.shut ? { error: this.gate.error } : null;
   }
 
   /**
-   * Drops records that belong to somebody else now; nothing is recorded for them. Handlers that run go on to their end:
-   * a model call in their hands is paid for, and its new owner waits for it at the journal instead of making it again.
+   * Drops records that another member owns now; nothing is recorded for them. Running handlers continue: their model call is already paid
+   * for, and the new owner waits for it at the journal instead of repeating it.
    */
   forget(isLost: (record: RawRecord) => boolean): void {
     for (const item of this.lanes.items()) {
@@ -132,8 +137,8 @@ export class DeliveryPool {
   }
 
   /**
-   * Takes nothing more, waits for the handlers that run, aborts those that are left after the grace, and gives back
-   * the records that are not finished. Safe to call twice.
+   * Stops accepting records, waits for running handlers, aborts the remaining ones after the grace, and returns the unfinished records.
+   * Safe to call twice.
    */
   drain(graceMs = this.options.subscription.graceMs ?? defaultGraceMs): Promise<readonly RawRecord[]> {
     this.draining ??= this.drainOnce(graceMs);
@@ -158,8 +163,8 @@ export class DeliveryPool {
   }
 
   /**
-   * Gives up the place in the ledger without making anybody wait. If the ledger does not answer, the place stays until
-   * this process' lease ends and then counts as one death, which alone never makes a dead letter.
+   * Releases the record in the ledger without waiting. If the ledger does not answer, the entry stays until this process's lease ends and
+   * then counts as one death, which alone never dead-letters a record.
    */
   private releaseSoon(item: Item): void {
     const released = release(item, this.context).catch((error: unknown) =>
@@ -180,7 +185,7 @@ export class DeliveryPool {
     this.discard(item);
   }
 
-  /** Takes an item that does not run out of the pool. */
+  /** Removes an item that is not running from the pool. */
   private discard(item: Item): void {
     this.timers.get(item)?.();
     this.timers.delete(item);
@@ -236,7 +241,7 @@ export class DeliveryPool {
     const recorded = onDone?.();
     const { hooks, subscription } = this.context;
     const passed = () => hooks.point?.('after-commit', { group: subscription.group, event: null });
-    // Without a promise the ledger's `done` was the commit.
+    // No promise means the ledger's `done` was the commit.
     if (!recorded) return passed();
     void recorded.then(passed, (error: unknown) => hooks.outage?.(subscription.group, this.gate.shut, error));
   }
@@ -253,7 +258,7 @@ export class DeliveryPool {
   private sendProbe(): void {
     if (this.draining || this.probe) return;
     const item = this.parked.shift();
-    // Whatever met the outage was lost to another member since: let the next record find out.
+    // All records that hit the outage now belong to other members: the next record tests whether it is over.
     if (!item) return this.gate.open();
     const cancelPatience = this.context.clock.after(probePatienceMs, () => this.gate.open());
     this.probe = { item, failedAt: item.stage, cancelPatience };
@@ -264,7 +269,7 @@ export class DeliveryPool {
     if (this.probe?.item === item && stages.indexOf(item.stage) > stages.indexOf(this.probe.failedAt)) this.gate.open();
   }
 
-  /** Whether the item was the probe and the gate still waits for its verdict. */
+  /** Whether the item was the probe and the gate is still waiting for its result. */
   private endProbe(item: Item): boolean {
     if (this.probe?.item !== item) return false;
     this.probe.cancelPatience();
@@ -288,7 +293,7 @@ export class DeliveryPool {
     return this.atMost(ms, new Promise<void>((resolve) => (this.idle = resolve)));
   }
 
-  /** Resolves with the work or after `ms`, whatever comes first. */
+  /** Resolves when the work ends or after `ms`, whichever comes first. */
   private atMost(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.context.clock.after(ms, resolve);

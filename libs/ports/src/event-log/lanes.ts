@@ -1,4 +1,4 @@
-/** Records of one key, in the order they came. Only the head may run. */
+/** Records of one key, in order of arrival. Only the head may run. */
 export interface Lane<T> {
   readonly head: T;
 }
@@ -9,8 +9,8 @@ interface Queue<T> {
 }
 
 /**
- * Queues by key. A lane whose head is free stands in the ready list; `take` gives lanes in the order in which they
- * became ready, so no key starves another.
+ * Queues by key. A lane whose head may run is in the ready list; `take` returns lanes in the order they became ready, so no key starves
+ * another.
  */
 export class Lanes<T extends object> {
   private readonly queues = new Map<string, Queue<T>>();
@@ -32,7 +32,7 @@ export class Lanes<T extends object> {
     if (queue.items.length === 1) this.readyQueues.add(queue);
   }
 
-  /** The next head that may run; it stays the head until it is removed or made ready again. */
+  /** The next head that may run; it remains the head until it is removed or made ready again. */
   take(): Lane<T> | undefined {
     for (const queue of this.readyQueues) {
       this.readyQueues.delete(queue);
@@ -41,13 +41,13 @@ export class Lanes<T extends object> {
     return undefined;
   }
 
-  /** Lets a head that was taken before run again. */
+  /** Lets a head that was already taken run again. */
   ready(item: T): void {
     const queue = this.queueOf.get(item);
     if (queue && queue.items[0] === item) this.readyQueues.add(queue);
   }
 
-  /** Takes an item out; the next one of its lane becomes ready when it was the head. */
+  /** Removes an item; if it was the head, the next one of its lane becomes ready. */
   remove(item: T): void {
     const queue = this.queueOf.get(item);
     if (!queue) return;
@@ -62,7 +62,7 @@ export class Lanes<T extends object> {
     }
   }
 
-  /** Every item, safe against changes while it is read. */
+  /** A copy of all items, safe to iterate while items change. */
   items(): readonly T[] {
     return [...this.queueOf.keys()];
   }

@@ -1,14 +1,14 @@
 import type { Lag } from './event-log.js';
 import type { RawRecord } from './record.js';
 
-/** A consumption that a group hands records to. */
+/** A consumption that receives records from a group. */
 export interface MemoryMember {
   readonly topics: readonly string[];
   wants(): boolean;
   take(record: RawRecord): void;
 }
 
-/** Where a consumer group stands: what it has handed out, what is finished, what came back. */
+/** State of a consumer group: records handed out, finished and returned. */
 export class MemoryGroup {
   private readonly members: MemoryMember[] = [];
   private readonly topics = new Map<string, { next: number; finished: number }>();
@@ -25,7 +25,7 @@ export class MemoryGroup {
     this.dispatch();
   }
 
-  /** The member is gone: what it held goes to others. */
+  /** Removes the member; its unfinished records go to other members. */
   leave(member: MemoryMember): void {
     const index = this.members.indexOf(member);
     if (index >= 0) this.members.splice(index, 1);
@@ -45,7 +45,7 @@ export class MemoryGroup {
     this.dispatch();
   }
 
-  /** Gives out records as long as there are some and somebody wants one, each time to the next member. */
+  /** Hands out records while there are any and a member has room, to each member in turn. */
   dispatch(): void {
     for (let idle = 0; idle < this.members.length;) {
       const member = this.members.shift()!;

@@ -6,27 +6,27 @@ interface Entry {
   readonly openers: Set<string>;
 }
 
-/** What all processes share of the delivery ledger, in memory. A process is alive until its lease has run out after `died`. */
+/** The part of the in-memory delivery ledger that all processes share. After `died`, a process counts as alive until its lease expires. */
 export class MemoryDeliveries {
   private readonly entries = new Map<string, Entry>();
   private hangs = false;
   private readonly deadSince = new Map<string, number>();
-  /** Makes every call fail as a store that does not answer. */
+  /** Makes every call fail as if the store did not answer. */
   down = false;
 
   constructor(private readonly options: { readonly leaseMs: number; readonly now: () => number } = { leaseMs: 0, now: Date.now }) {}
 
-  /** The process ends without a word: its lease is no longer renewed. */
+  /** The process dies: its lease is no longer renewed. */
   died(processId: string): void {
     this.deadSince.set(processId, this.options.now());
   }
 
-  /** Every call from now on waits for ever, as for a store behind a half-open connection. */
+  /** Every later call never settles, as with a store behind a half-open connection. */
   hang(): void {
     this.hangs = true;
   }
 
-  /** Records that are begun and not finished. */
+  /** Records that were begun and not finished. */
   get open(): number {
     return this.entries.size;
   }
@@ -36,7 +36,7 @@ export class MemoryDeliveries {
       begin: async (key) => {
         await this.answer();
         const entry = this.entry(key);
-        // The same process begins again only what it never closed: that is still the same attempt.
+        // A process only begins a record again if it never closed it: this is still the same attempt.
         if (!entry.openers.has(processId)) entry.attempts += 1;
         entry.openers.add(processId);
         const others = [...entry.openers].filter((opener) => opener !== processId);

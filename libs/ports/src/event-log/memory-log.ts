@@ -15,7 +15,7 @@ export interface MemoryBrokerOptions {
   readonly clock?: Clock;
 }
 
-/** What outlives a process: topics and groups. As many logs as wanted look at it, each standing for one process. */
+/** The part that outlives a process: topics and groups. Any number of logs may connect to it, each acting as one process. */
 export class MemoryBroker {
   readonly blobs: Blobs;
   readonly deliveries: MemoryDeliveries;
@@ -31,7 +31,7 @@ export class MemoryBroker {
     this.deliveries = deliveries ?? new MemoryDeliveries({ leaseMs: 0, now: () => clock.now() });
   }
 
-  /** The log as one more process sees it. */
+  /** The log as another process sees it. */
   connect(hooks: DeliveryHooks = {}): MemoryLog {
     this.processes += 1;
     return new MemoryLog(this, `process-${this.processes}`, hooks);
@@ -69,7 +69,7 @@ export class MemoryBroker {
   }
 }
 
-/** The event log in memory: durable as long as its broker is. Partitions are not imitated. */
+/** In-memory event log: lives as long as its broker. Partitions are not simulated. */
 export class MemoryLog implements EventLog {
   private readonly consumptions = new Set<MemoryConsumption>();
   private readonly ledger: DeliveryLedger;
@@ -139,7 +139,7 @@ export class MemoryLog implements EventLog {
     if (this.state === 'open') this.state = 'closed';
   }
 
-  /** For tests: the process is gone in this moment, without a commit and without a goodbye. */
+  /** For tests: the process dies at once, without committing or leaving the group. */
   crash(): void {
     this.state = 'crashed';
     this.broker.deliveries.died(this.processId);
@@ -151,7 +151,7 @@ export class MemoryLog implements EventLog {
     await this.whileAlive(async () => this.broker.append(records));
   }
 
-  /** What a dead process was about to do never happens, and nobody hears of it. */
+  /** Runs the act unless the process is dead; a dead process neither acts nor reports anything. */
   private whileAlive<T>(act: () => Promise<T>): Promise<T> {
     return this.state === 'crashed' ? new Promise<T>(() => {}) : act();
   }

@@ -7,10 +7,7 @@ export interface ProbePolicy {
   readonly maxMs: number;
 }
 
-/**
- * Shut while our own stores do not answer. One probe at a time goes through; the gate opens when the owner says that
- * it went well.
- */
+/** Closed while our own stores do not answer. One probe at a time may pass; the gate opens when its owner reports success. */
 export class OutageGate {
   private lastError: unknown = null;
   private isShut = false;
@@ -28,12 +25,12 @@ export class OutageGate {
     return this.isShut;
   }
 
-  /** What shut it; null while it is open. */
+  /** The error that closed the gate; null while it is open. */
   get error(): unknown {
     return this.lastError;
   }
 
-  /** Notes an outage. `byProbe` when it met the record that was sent to see whether it is over. */
+  /** Records an outage. `byProbe`: hit by the record that was sent to test whether it is over. */
   trip(error: unknown, byProbe: boolean): void {
     this.lastError = error;
     if (!this.isShut) {
@@ -56,7 +53,7 @@ export class OutageGate {
     this.turned(false, error);
   }
 
-  /** No further probes; it stays as it is. */
+  /** Sends no further probes; the gate keeps its state. */
   stop(): void {
     this.cancelTimer?.();
     this.cancelTimer = null;

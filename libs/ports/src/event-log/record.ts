@@ -6,7 +6,7 @@ export interface StoredRecord {
   readonly partition: number;
   readonly offset: string;
   readonly appendedAt: number;
-  /** Null where the writer gave none. */
+  /** Null if the writer set none. */
   readonly key?: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly raw: Buffer;
@@ -15,7 +15,7 @@ export interface StoredRecord {
 
 export type DeadReason = 'undecodable' | 'failed' | 'killed_process';
 
-/** What a record that could not be handled looks like on the topic `dead`: the raw bytes as value, these as headers beside the original ones. */
+/** Headers of a record on the topic `dead`, beside the original ones; the value is the raw bytes. */
 export interface DeadHeaders {
   readonly 'dead-topic': string;
   readonly 'dead-partition': string;
@@ -24,11 +24,11 @@ export interface DeadHeaders {
   readonly 'dead-reason': string;
   readonly 'dead-attempts': string;
   readonly 'dead-time': string;
-  /** The last error, shortened. */
+  /** The last error, truncated. */
   readonly 'dead-error'?: string;
 }
 
-/** Headers of a record that was re-driven from a dead letter: every group but the named one passes it over. */
+/** Headers of a record re-driven from a dead letter: every group except the named one skips it. */
 export interface RedriveHeaders {
   readonly 'redrive-group': string;
   /** Id of the letter, as `<partition>-<offset>`. */
@@ -38,7 +38,7 @@ export interface RedriveHeaders {
 /** Header values are text on every adapter; Kafka carries their UTF-8 bytes. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** What an event becomes on the log. */
+/** An event as it is written to the log. */
 export interface EncodedRecord {
   /** Topic without prefix. */
   readonly topic: string;
@@ -47,29 +47,29 @@ export interface EncodedRecord {
   readonly raw: Buffer;
 }
 
-/** What comes back from the log, whoever wrote it: nothing about it is known to be right. */
+/** A record read from the log; nothing about it is verified. */
 export interface RawRecord {
   /** Topic without prefix. */
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;
-  /** Milliseconds since 1970 when the log took it. */
+  /** When the log accepted it, in milliseconds since 1970. */
   readonly appendedAt: number;
-  /** Null where the writer gave none; such a record is ordered with no other. */
+  /** Null if the writer set none; such a record has no order relative to others. */
   readonly key: string | null;
   readonly headers: Headers;
-  /** Null is a record without a value, which no event has. */
+  /** Null means a record without a value, which is never an event. */
   readonly raw: Buffer | null;
   /**
-   * It came to the log after this process had taken over what it lies in, so that nobody can have begun it before: the ledger hears of it
-   * when it fails. Absent where that is not known.
+   * The record was appended after this process took over its partition or file, so no other process can have begun it: the ledger only
+   * learns of it when it fails. Absent if unknown.
    */
   readonly fresh?: boolean;
-  /** What it holds, where this process has written it: nothing has to be read and checked again. */
+  /** The decoded event, if this process wrote the record: skips decoding and validation. */
   readonly event?: Event;
 }
 
-/** A record to be appended as it is. */
+/** A record to append unchanged. */
 export type OutgoingRecord = Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>;
 
 /** A record for the topic `dead`. */
@@ -79,21 +79,21 @@ export interface DeadRecord {
   readonly raw: Buffer | null;
 }
 
-/** `topic/partition/offset`: the name of a record in the delivery ledger. */
+/** `topic/partition/offset`: the record's name in the delivery ledger. */
 export const recordName = ({ topic, partition, offset }: Pick<RawRecord, 'topic' | 'partition' | 'offset'>): string =>
   `${topic}/${partition}/${offset}`;
 
 /**
- * CloudEvents 1.0 in binary mode: attributes are headers, the body is the JSON of `data`. A body above 64 KB goes to the
- * blobs; the record then holds its reference, and the header `ce_dataref` says so.
- * Throws Failure EVENT_UNDECODABLE when the data has no JSON form, and whatever `blobs.put` throws.
+ * CloudEvents 1.0 in binary mode: attributes are headers, the body is the JSON of `data`. A body above 64 KB goes to the blobs; the record
+ * then holds its reference, marked by the header `ce_dataref`. Throws Failure EVENT_UNDECODABLE when the data cannot be written as JSON,
+ * and the failures of `blobs.put`.
  */
 export async function encodeEvent(event: Event, blobs: Blobs): Promise<EncodedRecord> {
   const body = jsonOf(event);
   return recordOf(event, body, isLarge(body) ? await blobs.put(body) : null);
 }
 
-/** The same inside a synchronous write, for a log that shares its file with the blobs. */
+/** Synchronous version, for a log that shares its file with the blobs. */
 export function encodeEventNow(event: Event, putBlob: (body: Buffer) => BlobRef): EncodedRecord {
   const body = jsonOf(event);
   return recordOf(event, body, isLarge(body) ? putBlob(body) : null);
@@ -119,7 +119,7 @@ const recordOf = (event: Event, body: Buffer, reference: BlobRef | null): Encode
   raw: reference ? Buffer.from(JSON.stringify(reference)) : body,
 });
 
-/** Reads a record back. Fields that today's schema does not know are dropped. Throws Failure EVENT_UNDECODABLE, and outages of the blobs. */
+/** Decodes a record. Drops fields that the current schema does not know. Throws Failure EVENT_UNDECODABLE, and outages of the blobs. */
 export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Event> {
   const { headers, raw } = record;
   if (raw === null) throw undecodable(record, 'it has no value');
@@ -140,7 +140,7 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
     id: required(record, 'ce_id'),
     type,
     runId: required(record, 'ce_runid'),
-    // A dead letter is still the event of its own topic.
+    // A dead letter is decoded as an event of its original topic.
     topic: headers['dead-topic'] ?? record.topic,
     key: headers['ce_partitionkey'] ?? record.key ?? required(record, 'ce_partitionkey'),
     source,
@@ -150,7 +150,7 @@ export async function decodeRecord(record: RawRecord, blobs: Blobs): Promise<Eve
   };
 }
 
-/** A record as `read` gives it: what cannot be decoded, or has lost its stored body, has no event. Throws outages of the blobs. */
+/** A record as `read` returns it: `event` is null if it cannot be decoded or its stored body is lost. Throws outages of the blobs. */
 export async function storedRecord(record: RawRecord, blobs: Blobs): Promise<StoredRecord> {
   const { topic, partition, offset, appendedAt, key, headers, raw } = record;
   const event = await decodeOrNull(record, blobs).catch((error: unknown) => {
@@ -160,18 +160,18 @@ export async function storedRecord(record: RawRecord, blobs: Blobs): Promise<Sto
   return { topic, partition, offset, appendedAt, key, headers, raw: raw ?? Buffer.alloc(0), event };
 }
 
-/** The stored body that a record stands for, null where its body is its own. */
+/** Reference of the stored body; null if the record holds its own body. */
 export function bodyOf({ headers, raw }: Pick<StoredRecord, 'headers' | 'raw'>): BlobRef | null {
   if (headers['ce_dataref'] === undefined) return null;
   try {
     const reference: unknown = JSON.parse(raw.toString('utf8'));
     return isBlobRef(reference) ? reference : null;
   } catch {
-    return null; // no reference at all: the record is undecodable for good
+    return null; // an invalid reference: the record will never be decodable
   }
 }
 
-/** Null for a record that is no event. Throws outages of the blobs. */
+/** Returns null for a record that is not an event. Throws outages of the blobs. */
 export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Event | null> {
   try {
     return await decodeRecord(record, blobs);
@@ -181,13 +181,13 @@ export async function decodeOrNull(record: RawRecord, blobs: Blobs): Promise<Eve
   }
 }
 
-/** Characters of an error that a letter keeps: enough to recognise it. */
+/** Characters of an error kept in a letter: enough to recognise it. */
 const errorLength = 300;
 
 const errorText = (error: unknown): string =>
   (error instanceof Failure ? `${error.code}: ${error.detail ?? error.message}` : String(error)).slice(0, errorLength);
 
-/** The same bytes and headers, and beside them where the record comes from and why it is dead. `time` in milliseconds since 1970. */
+/** The same bytes and headers, plus the record's origin and the reason it is dead. `time` in milliseconds since 1970. */
 export function deadRecord(
   record: RawRecord,
   death: { group: string; reason: DeadReason; attempts: number; time: number; error?: unknown },
@@ -207,7 +207,7 @@ export function deadRecord(
 
 const isOurs = (name: string): boolean => name.startsWith('dead-') || name.startsWith('redrive-');
 
-/** A letter as the record it was, with its own headers, for one group alone. */
+/** The original record of a letter, with its own headers, for one group only. */
 export function redrivenRecord(
   letter: Pick<StoredRecord, 'key' | 'headers' | 'raw'>,
   to: { readonly topic: string; readonly group: string; readonly letter: string },
@@ -217,7 +217,7 @@ export function redrivenRecord(
   return { topic: to.topic, key: letter.key ?? null, headers: { ...own, ...added }, raw: letter.raw };
 }
 
-/** Whether a record was re-driven for another group than this one. */
+/** Whether a record was re-driven for a different group. */
 export const isForAnother = ({ headers }: Pick<RawRecord, 'headers'>, group: string): boolean =>
   headers['redrive-group'] !== undefined && headers['redrive-group'] !== group;
 

@@ -1,7 +1,7 @@
-/** Longest name of an entity, in characters (UTF-16 units): what is longer is a text and no name, and no index takes it. */
+/** Longest name of an entity, in characters (UTF-16 units): anything longer is a text, not a name, and exceeds the index. */
 export const longestName = 200;
 
-/** Words that say nothing about what an entity is; they stand in too many names. */
+/** Words too common in names to identify an entity. */
 const fillers = new Set([
   'the',
   'and',
@@ -23,24 +23,24 @@ const fillers = new Set([
   'del',
 ]);
 
-/** Same normal form in every adapter: NFKC, trimmed, inner white space folded, lower case. */
+/** Same normal form in every adapter: NFKC, trimmed, inner white space collapsed, lower case. */
 export const normaliseEntity = (name: string): string => name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 
-/** Control characters, marks that turn the direction of text, and halves of characters: none of them belongs to a name. */
+/** Control characters, direction marks and unpaired surrogates: none of them belongs in a name. */
 const noName = /[\p{Cc}\p{Surrogate}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 export interface EntityName {
-  /** As people write it. */
+  /** As written by people. */
   readonly name: string;
   readonly normal: string;
-  /** Normal forms it is known by besides. */
+  /** Normal forms of its other names. */
   readonly aliases: readonly string[];
 }
 
 /**
- * The entity a name stands for; null where nothing is left of it or it is longer than `longestName`.
- * A short form in brackets is an alias: `World Health Organization (WHO)` is the entity `World Health Organization`, also found as
- * `WHO`. Brackets that tell two things of one name apart, such as `Mercury (planet)`, stay.
+ * Parses the name of an entity; null if nothing remains of it or it is longer than `longestName`. A short form in brackets is an alias:
+ * `World Health Organization (WHO)` is the entity `World Health Organization`, also found as `WHO`. Brackets that distinguish two things of
+ * one name, such as `Mercury (planet)`, stay.
  */
 export function entityName(raw: string): EntityName | null {
   if (raw.length > 4 * longestName) return null;
@@ -52,7 +52,7 @@ export function entityName(raw: string): EntityName | null {
   return { name: whole!, normal, aliases: alias ? [normaliseEntity(alias)] : [] };
 }
 
-/** Words of a normal form by which it is found; an English plural and its singular are the same word. */
+/** Search words of a normal form; an English plural and its singular are the same word. */
 export const wordsOf = (normal: string): readonly string[] => [
   ...new Set(
     (normal.match(/[\p{L}\p{N}]+/gu) ?? [])

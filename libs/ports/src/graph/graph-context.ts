@@ -3,14 +3,14 @@ import { entityName, wordsOf } from './entity-name.js';
 import type { GraphContext, GraphQuery, RetrievedRelation, RetrievedSynthesis, SynthesisNode } from './graph.js';
 import type { StoredRelation } from './triple-policy.js';
 
-/** An entity that a term may mean. */
+/** An entity that may match a term. */
 export interface Candidate {
   readonly normal: string;
   readonly name: string;
   readonly type: string;
-  /** A term is its name or an alias. */
+  /** A term equals its name or an alias. */
   readonly exact: boolean;
-  /** Words of it that occur in the terms, out of all its words. */
+  /** How many of its words occur in the terms, and how many words it has. */
   readonly matched: number;
   readonly words: number;
 }
@@ -24,11 +24,11 @@ export interface LinkedSynthesis extends SynthesisNode {
   readonly about: readonly string[];
 }
 
-/** The three questions a store answers; everything else of a retrieval is the same in every adapter. */
+/** The three queries a store answers; the rest of a retrieval is the same in every adapter. */
 export interface GraphReading {
   /**
-   * Entities whose normal form or alias is in `exact`, and those of whose words at least half are in `words`:
-   * exact ones first, then by share of words, number of words and id. A word of more than `common` entities counts for none.
+   * Entities whose normal form or alias is in `exact`, and those with at least half of their words in `words`: exact ones first, then by
+   * share of words, number of words and id. A word shared by more than `common` entities is ignored.
    */
   candidates(query: {
     readonly exact: readonly string[];
@@ -36,20 +36,20 @@ export interface GraphReading {
     readonly common: number;
     readonly limit: number;
   }): Answer<Candidate>;
-  /** Unflagged relations from and to each of the entities: of each the most trusted ones, then by id. */
+  /** Unflagged relations from and to each of the entities: per entity the most trusted ones, then by id. */
   around(entities: readonly string[], perEntity: number): Answer<NamedRelation>;
-  /** Unflagged syntheses linked to each of the entities: of each the newest ones, then by id. */
+  /** Unflagged syntheses linked to each of the entities: per entity the newest ones, then by id. */
   syntheses(entities: readonly string[], perEntity: number): Answer<LinkedSynthesis>;
 }
 type Answer<T> = readonly T[] | Promise<readonly T[]>;
 
-/** `common`: a word that so many entities share tells none of them from the others, and reading them all takes long. */
+/** `common`: a word shared by this many entities does not distinguish them, and reading them all is slow. */
 const bounds = { terms: 32, common: 500, roots: 20, perRoot: 50, frontier: 60, perFrontier: 10, reached: 200, perReached: 10 } as const;
 
-/** Relevance: an exact name 1, words 0.6 x their share; halved with each hop; a quarter of the second entity's on top. */
+/** Relevance: 1 for an exact name, 0.6 x share of matching words; halved per hop; plus a quarter of the second entity's. */
 const weights = { words: 0.6, hop: 0.5, second: 0.25, domain: 1.25 } as const;
 
-/** The context of a question, with the ranking and the bounds that are the same in every adapter. */
+/** Retrieves the context of a question, with the ranking and bounds that all adapters share. */
 export async function retrieveThrough(reading: GraphReading, query: Omit<GraphQuery, 'tenant'>): Promise<GraphContext> {
   const terms = query.terms.slice(0, bounds.terms).flatMap((term) => entityName(term) ?? []);
   if (terms.length === 0 || query.limit < 1 || query.maxCharacters < 1) return { entities: [], relations: [], syntheses: [] };
@@ -101,8 +101,8 @@ const joint = ({ subject, object }: NamedRelation, reached: ReadonlyMap<string, 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Entities at the far ends, the most promising first; they count as reached from here on. How much the way is trusted says which
- * of them are looked at; only how long it is lowers the relevance of what is found there, because trust weighs in each rank already.
+ * Entities at the far ends, the most promising first; marks them as reached. The trust of the path decides which of them are read; only its
+ * length lowers the relevance of what is found there, because trust is already part of each rank.
  */
 function spread(found: readonly Found[], reached: Map<string, Reached>, hops: number): readonly string[] {
   const ends = new Map<string, { promise: number; score: number }>();
@@ -128,7 +128,7 @@ interface Gathered {
   readonly roots: readonly Candidate[];
 }
 
-/** The best of all that was found, as much as fits: by trust x relevance, then by hops, then by id. */
+/** The best findings that fit: by trust x relevance, then by hops, then by id. */
 function bounded(
   { found, syntheses, reached, roots }: Gathered,
   { categories, limit, maxCharacters }: Omit<GraphQuery, 'tenant'>,

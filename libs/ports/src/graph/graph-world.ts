@@ -2,7 +2,7 @@ import type { KnowledgeGraph } from './graph.js';
 
 export interface GraphWorld {
   readonly graph: KnowledgeGraph;
-  /** The same graph as another process sees it. */
+  /** The same graph, opened by another process. */
   another(): Promise<KnowledgeGraph>;
   dispose(): Promise<void>;
 }

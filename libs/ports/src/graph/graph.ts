@@ -1,31 +1,33 @@
 import type { Insight, RelationType, Source } from '@conclave/contracts';
 import type { TripleSource } from './trust.js';
 
-/** Knowledge graph. Adapters: Neo4j, embedded SQLite. Everything is scoped by tenant; every write is idempotent. All throw Failure GRAPH_UNAVAILABLE. */
+/**
+ * Knowledge graph. Adapters: Neo4j, embedded SQLite. Everything is scoped by tenant; every write is idempotent. Every method throws Failure
+ * GRAPH_UNAVAILABLE.
+ */
 export interface KnowledgeGraph {
   /**
-   * Writes `(:Synthesis {id, text, insight_type, domain, confidence})-[:RELATED_TO]->(:Entity)` for one run; entities that are not
-   * there are made. Synthesis id = first 16 hex digits of SHA-256 of the summary; the same run or summary twice changes nothing.
+   * Writes `(:Synthesis {id, text, insight_type, domain, confidence})-[:RELATED_TO]->(:Entity)` for one run and creates missing entities.
+   * Synthesis id = first 16 hex digits of SHA-256 of the summary; repeating a run or summary changes nothing.
    */
   addSynthesis(synthesis: SynthesisWrite): Promise<{ readonly id: string; readonly created: boolean }>;
-  /** Synthesis nodes of the tenant linked to any of these entity names (normalised), newest first; flagged ones are left out. */
+  /** Synthesis nodes of the tenant linked to any of these entity names (normalised), newest first, without flagged ones. */
   synthesesAbout(query: {
     readonly tenant: string;
     readonly entities: readonly string[];
     readonly limit: number;
   }): Promise<readonly SynthesisNode[]>;
   /**
-   * One synthesis with everything it was learned from, by its id or by a run that taught it; flagged ones too. Null where the
-   * tenant has none.
+   * One synthesis, flagged or not, with everything it was learned from, by its id or by a run that taught it. Null if the tenant has none.
    */
   synthesis(query: { readonly tenant: string; readonly by: SynthesisKey }): Promise<SynthesisRecord | null>;
   /**
-   * Entities first, then relations. A relation that another run has said already is confirmed; one that contradicts what is known
-   * waits in the quarantine; one without two names, with an unknown type or no confidence, or that a person has rejected, is refused
-   * and counted. The same event again gives the same answer and changes nothing.
+   * Writes entities, then relations. A relation that another run already stated is confirmed; one that contradicts known relations goes to
+   * the quarantine; one without two names, with an unknown type or without confidence, or that a person rejected, is refused and counted.
+   * Repeating an event returns the same answer and changes nothing.
    */
   addTriples(write: TripleWrite): Promise<TriplesAdded>;
-  /** Contradictions of the tenant, the newest first. */
+  /** Contradictions of the tenant, newest first. */
   quarantine(query: {
     readonly tenant: string;
     readonly limit: number;
@@ -33,8 +35,8 @@ export interface KnowledgeGraph {
     readonly state?: QuarantinedTriple['state'];
   }): Promise<readonly QuarantinedTriple[]>;
   /**
-   * Accepted: it becomes a verified relation, and the relations it contradicts are flagged. Rejected: it is refused from then on.
-   * The first decision stands; gives the entry as it stands, null where the tenant has none of this id.
+   * Accepting makes the entry a verified relation and flags the relations it contradicts; rejecting refuses it from then on. The first
+   * decision stands. Returns the entry as it then is, null if the tenant has none with this id.
    */
   decideQuarantine(decision: {
     readonly tenant: string;
@@ -44,8 +46,8 @@ export interface KnowledgeGraph {
     readonly at: number;
   }): Promise<QuarantinedTriple | null>;
   /**
-   * A rating of a run, for every relation and synthesis it taught, also for what it teaches later. Idempotent by event id.
-   * Gives how many of them the run has taught so far.
+   * Rates a run: applies to every relation and synthesis it taught or will teach. Idempotent by event id. Returns how many of them the run
+   * has taught so far.
    */
   adjustTrust(rating: {
     readonly tenant: string;
@@ -54,8 +56,8 @@ export interface KnowledgeGraph {
     readonly positive: boolean;
   }): Promise<{ readonly relations: number; readonly syntheses: number }>;
   /**
-   * Entities whose name or alias is one of the terms, or half of whose words occur in them; what is said about them up to two hops
-   * away in both directions; and the syntheses linked to any entity reached. Ranked by trust x relevance; nothing flagged.
+   * Entities whose name or alias is one of the terms, or half of whose words occur in them; relations up to two hops away in both
+   * directions; and the syntheses linked to any entity reached. Ranked by trust x relevance; nothing flagged.
    */
   retrieve(query: GraphQuery): Promise<GraphContext>;
   stats(tenant: string): Promise<GraphStats>;
@@ -70,21 +72,21 @@ export interface SynthesisWrite {
   readonly domain: string;
   readonly confidence: number;
   readonly at: number;
-  /** What the run answered, whose first `longestOriginAnswer` characters are kept, and what it answered from. */
+  /** The run's answer, of which the first `longestOriginAnswer` characters are kept, and its sources. */
   readonly answer?: string | null;
   readonly sources?: readonly Source[];
 }
 export type SynthesisKey = { readonly id: string } | { readonly runId: string };
 
-/** Characters of an answer that are kept beside the insight it taught: enough to judge it without its run. */
+/** Characters of an answer kept beside the insight it taught: enough to judge it without the run. */
 export const longestOriginAnswer = 2_000;
-/** Sources that are kept beside it. */
+/** Maximum number of sources kept beside it. */
 export const mostOriginSources = 32;
 
 /** One run that taught a synthesis. */
 export interface SynthesisOrigin {
   readonly runId: string;
-  /** When the run was completed, milliseconds since 1970; null where that was not kept. */
+  /** When the run was completed, milliseconds since 1970; null if unknown. */
   readonly at: number | null;
   readonly answer: string | null;
   readonly sources: readonly Source[];
@@ -92,7 +94,7 @@ export interface SynthesisOrigin {
 export interface SynthesisRecord extends SynthesisNode {
   /** 0 to 1, ratings included. */
   readonly trust: number;
-  /** Rated badly: no retrieval gives it. */
+  /** Rated badly: excluded from every retrieval. */
   readonly flagged: boolean;
   /** By time, then by run. */
   readonly origins: readonly SynthesisOrigin[];
@@ -104,7 +106,7 @@ export interface SynthesisNode {
   readonly domain: string;
   readonly confidence: number;
   readonly entities: readonly string[];
-  /** Runs it was learned from. */
+  /** Runs that taught it. */
   readonly runs: readonly string[];
 }
 
@@ -135,15 +137,17 @@ export interface TriplesAdded {
 }
 
 export interface QuarantinedTriple extends Triple {
-  /** Of the tenant; the same triple always has the same id. */
+  /** Unique within the tenant; the same triple always has the same id. */
   readonly id: string;
   readonly source: TripleSource;
   readonly domain: string;
-  /** `opposed`: such as TREATS beside CAUSES; `inverse`: a one-way relation the other way round; `replaced`: another object of a functional relation. */
+  /**
+   * `opposed`: such as TREATS beside CAUSES; `inverse`: a one-way relation reversed; `replaced`: another object of a functional relation.
+   */
   readonly reason: 'opposed' | 'inverse' | 'replaced';
   /** Sentences it contradicts. */
   readonly contradicts: readonly string[];
-  /** Runs that said so, the first one first. */
+  /** Runs that stated it, the first one first. */
   readonly runs: readonly string[];
   readonly at: number;
   readonly state: 'open' | 'accepted' | 'rejected';
@@ -153,13 +157,13 @@ export interface QuarantinedTriple extends Triple {
 
 export interface GraphQuery {
   readonly tenant: string;
-  /** Names as the question has them; the first 32 count. */
+  /** Names as written in the question; only the first 32 are used. */
   readonly terms: readonly string[];
   /** Relations and syntheses of these domains weigh 1.25 times. */
   readonly categories: readonly string[];
-  /** Relations, and syntheses, at most. */
+  /** Maximum number of relations, and of syntheses. */
   readonly limit: number;
-  /** Bound of all sentences and texts together. */
+  /** Maximum total length of all sentences and texts. */
   readonly maxCharacters: number;
 }
 export interface GraphContext {
@@ -175,18 +179,18 @@ export interface RetrievedRelation {
   /** 0 to 1. */
   readonly trust: number;
   readonly source: TripleSource;
-  /** 1: it touches an entity of the question; 2: one step further. */
+  /** 1: touches an entity of the question; 2: one step further. */
   readonly hops: number;
 }
 export interface RetrievedSynthesis extends SynthesisNode {
   readonly trust: number;
-  /** Steps from an entity of the question to the nearest one it is linked to, 0 to 2. */
+  /** Steps from an entity of the question to the nearest entity it is linked to, 0 to 2. */
   readonly hops: number;
 }
 
 export interface GraphStats {
   readonly entities: number;
-  /** Flagged ones too. */
+  /** Including flagged ones. */
   readonly relations: number;
   readonly flagged: number;
   readonly syntheses: number;

@@ -5,12 +5,12 @@ import { retrieveThrough } from './graph-context.js';
 import type { KnowledgeGraph, SynthesisNode, SynthesisWrite } from './graph.js';
 import { MemoryKnowledge } from './memory-knowledge.js';
 
-/** What outlives a process of a knowledge graph in memory. */
+/** The part of an in-memory knowledge graph that outlives a process. */
 export class MemoryGraphStore {
   private readonly tenants = new Map<string, MemoryKnowledge>();
   private readonly learnedByRun = new Map<string, string>();
 
-  /** The graph as one more process sees it. */
+  /** The graph as another process sees it. */
   connect(): KnowledgeGraph {
     let open = true;
     const of = (tenant: string): MemoryKnowledge => {

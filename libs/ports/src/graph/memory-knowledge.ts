@@ -35,7 +35,7 @@ interface KeptSynthesis {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byTrust = (a: StoredRelation, b: StoredRelation): number => b.trust - a.trust || compare(a.id, b.id);
 
-/** What one tenant knows. */
+/** The knowledge of one tenant. */
 export class MemoryKnowledge {
   private readonly entities = new Map<string, EntityWrite>();
   private readonly relations = new Map<string, StoredRelation>();
@@ -212,7 +212,7 @@ export class MemoryKnowledge {
     }
   }
 
-  /** The first name stays; a type is learned once, aliases are added. */
+  /** Keeps the first name and the first known type; adds aliases. */
   private put(entity: EntityWrite): void {
     const first = this.entities.get(entity.normal);
     const terms = new Map([...(first?.terms ?? []), ...entity.terms].map((term) => [`${term.exact} ${term.text}`, term]));

@@ -8,7 +8,7 @@ const summary = 'Copper conducts better than iron.';
 const id = createHash('sha256').update(summary).digest('hex').slice(0, 16);
 const page: Source = { kind: 'web', title: 'Metals', url: 'https://metals.example/copper', n: 1 };
 
-/** What an insight was learned from, and what becomes of it when an answer is rated. */
+/** What an insight was learned from, and how a rating of the answer affects it. */
 export function describeProvenance({ open }: GraphUnderTest): void {
   describe('knows what an insight was learned from:', () => {
     let world: GraphWorld;

@@ -4,7 +4,7 @@ import type { GraphUnderTest, GraphWorld } from './graph-world.js';
 import type { GraphQuery } from './graph.js';
 import { triple, writing } from './triples.contract.js';
 
-/** Promises of `retrieve`. What it gives is written out, so that every adapter gives the same in the same order. */
+/** Promises of `retrieve`. Results are written out, so that every adapter returns the same in the same order. */
 export function describeRetrieval({ open }: GraphUnderTest): void {
   describe('retrieves a context that', () => {
     let world: GraphWorld;
@@ -76,7 +76,7 @@ export function describeRetrieval({ open }: GraphUnderTest): void {
       for (const term of ['who', 'World Health Organization', 'health organizations', 'vaccine'])
         expect(await said([term])).toEqual(['1 World Health Organization regulates Vaccines 0.48']);
       expect(await said(['World Health Organization (WHO)'])).toHaveLength(1);
-      // One word of three is too little, and a filler is no word.
+      // One word of three is too little, and a filler does not count.
       expect(await said(['health'])).toEqual([]);
       expect(await said(['mercury'])).toEqual(['1 Mercury (planet) is a Planet 0.48']);
       const both = await ask(['planet']);

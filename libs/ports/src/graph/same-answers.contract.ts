@@ -5,7 +5,7 @@ import type { GraphContext, GraphStats, KnowledgeGraph, QuarantinedTriple, Synth
 import { MemoryGraphStore } from './memory-graph.js';
 import { sourceWeights, type TripleSource } from './trust.js';
 
-/** Numbers that look like chance and are the same everywhere (linear congruential, Numerical Recipes). */
+/** Reproducible pseudo-random numbers (linear congruential, Numerical Recipes). */
 function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -17,7 +17,7 @@ function sequence(seed: number): (below: number) => number {
 const firsts = ['Copper', 'Iron', 'Corin', 'Aurora', 'Ärzte', '量子', 'North', 'Old', 'Steel', 'Blue'];
 const seconds = ['Bridge', 'Wire', 'Bridges', '😀', '(CB)'];
 
-/** A history of 24 runs: triples, insights, ratings and decisions that meet again and again, with many ties. */
+/** A history of 24 runs: triples, insights, ratings and decisions that often collide, with many ties. */
 async function live(graph: KnowledgeGraph): Promise<{ readonly answers: readonly unknown[] }> {
   const next = sequence(7);
   const pick = <T>(all: readonly T[]): T => all[next(all.length)]!;
@@ -88,7 +88,7 @@ async function look(graph: KnowledgeGraph): Promise<Seen> {
   };
 }
 
-/** The whole promise in one: after the same history every adapter gives what the graph in memory gives, in the same order. */
+/** The whole promise in one: after the same history every adapter returns what the in-memory graph returns, in the same order. */
 export function describeSameAnswers({ open }: GraphUnderTest): void {
   it('gives what every other adapter gives after the same history, in the same order', async () => {
     const world = await open();
@@ -97,7 +97,7 @@ export function describeSameAnswers({ open }: GraphUnderTest): void {
       expect(await live(world.graph)).toEqual(await live(oracle));
       const seen = await look(world.graph);
       expect(seen).toEqual(await look(oracle));
-      // A history in which nothing is found, contradicted or flagged would show nothing.
+      // A history in which nothing is found, contradicted or flagged would prove nothing.
       expect(Math.min(...seen.contexts.map(({ relations }) => relations.length))).toBeGreaterThan(2);
       expect(seen.contexts.flatMap(({ syntheses }) => syntheses).length).toBeGreaterThan(20);
       expect(seen.learned.filter((one) => one !== null).length).toBeGreaterThan(5);

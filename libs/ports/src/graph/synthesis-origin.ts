@@ -1,7 +1,7 @@
 import type { Source } from '@conclave/contracts';
 import { longestOriginAnswer, mostOriginSources, type SynthesisOrigin, type SynthesisWrite } from './graph.js';
 
-/** What every adapter keeps of the run that taught a synthesis: bounded, and without half a character at the end. */
+/** What every adapter keeps of the run that taught a synthesis: bounded, never ending in half a surrogate pair. */
 export const originOf = ({ runId, at, answer, sources }: SynthesisWrite): SynthesisOrigin => ({
   runId,
   at,
@@ -9,13 +9,13 @@ export const originOf = ({ runId, at, answer, sources }: SynthesisWrite): Synthe
   sources: (sources ?? []).slice(0, mostOriginSources),
 });
 
-/** Sources as one text, for stores without lists of objects; and back. */
+/** Converts sources to text and back, for stores without lists of objects. */
 export const sourcesText = (sources: readonly Source[]): string => JSON.stringify(sources);
 export const sourcesIn = (text: string | null): readonly Source[] => (text === null ? [] : (JSON.parse(text) as readonly Source[]));
 
-/** The order that all adapters give origins in. */
+/** The order in which all adapters return origins. */
 export const byTime = (a: SynthesisOrigin, b: SynthesisOrigin): number =>
   (a.at ?? 0) - (b.at ?? 0) || (a.runId < b.runId ? -1 : a.runId > b.runId ? 1 : 0);
 
-/** Without a first half of a pair that was cut off, and without the characters that no store can hold. */
+/** Removes a trailing half of a surrogate pair and NUL, which stores cannot hold. */
 const whole = (text: string): string => text.replace(/[\uD800-\uDBFF]$/, '').replaceAll('\u0000', '');

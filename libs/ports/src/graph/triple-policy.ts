@@ -4,7 +4,7 @@ import { entityName, wordsOf, type EntityName } from './entity-name.js';
 import type { QuarantinedTriple, Triple, TripleWrite, TriplesAdded } from './graph.js';
 import { doubtOf, isFlagged, sourceWeights, trustOf, type Evidence, type TripleSource } from './trust.js';
 
-/** A relation as every adapter keeps it. `subject` and `object` are normal forms. */
+/** A relation as every adapter stores it. `subject` and `object` are normal forms. */
 export interface StoredRelation extends Evidence {
   readonly id: string;
   readonly subject: string;
@@ -12,7 +12,7 @@ export interface StoredRelation extends Evidence {
   readonly object: string;
   readonly subjectName: string;
   readonly objectName: string;
-  /** Of the first run that said so. */
+  /** Confidence of the first run that stated it. */
   readonly confidence: number;
   readonly source: TripleSource;
   readonly domain: string;
@@ -22,7 +22,7 @@ export interface StoredRelation extends Evidence {
   /** A person accepted it, or it has more good ratings than bad ones. */
   readonly verified: boolean;
   readonly accepted: boolean;
-  /** A person accepted what contradicts it. */
+  /** A person accepted a relation that contradicts it. */
   readonly superseded: boolean;
   /** Rises with every change, from 1. */
   readonly version: number;
@@ -32,7 +32,7 @@ export interface StoredRelation extends Evidence {
 export interface EntityWrite extends EntityName {
   readonly id: string;
   readonly type: string;
-  /** Number of words it is found by. */
+  /** Number of its search words. */
   readonly words: number;
   readonly terms: readonly { readonly text: string; readonly exact: boolean }[];
 }
@@ -42,19 +42,19 @@ export interface Ratings {
   readonly bad: number;
 }
 
-/** What is known that a write can meet. */
+/** Existing knowledge that a write can affect. */
 export interface Known {
   /** Relations between the entities of the write, and all functional ones of its subjects. */
   readonly relations: readonly StoredRelation[];
   /** Entries with the ids of its triples, in any state. */
   readonly quarantined: readonly QuarantinedTriple[];
-  /** Ids of relations that its run has taught already. */
+  /** Ids of relations that the run has already taught. */
   readonly taught: ReadonlySet<string>;
-  /** Ratings of its run so far. */
+  /** Ratings of the run so far. */
   readonly ratings: Ratings;
 }
 
-/** All that a write changes, in the order it is to be stored. */
+/** All changes of a write, in storage order. */
 export interface TriplePlan {
   readonly entities: readonly EntityWrite[];
   readonly relations: readonly StoredRelation[];
@@ -73,7 +73,7 @@ export function entityWrite(entity: EntityName, type = ''): EntityWrite {
   return { ...entity, id: hash(entity.normal), type: (entityName(type)?.normal ?? '').slice(0, longestType), words: words.length, terms };
 }
 
-/** Same relation, same id: what is symmetric is the same the other way round. */
+/** Equal relations have equal ids; a symmetric relation has the same id in both directions. */
 export function relationId(subject: string, relation: RelationType, object: string): string {
   const spec: RelationSpec = relations[relation];
   const [one, other] = spec.symmetric && object < subject ? [object, subject] : [subject, object];
@@ -95,7 +95,7 @@ function read(triple: Triple): Read | null {
   return { triple, id: relationId(subject.normal, triple.relation, object.normal), subject, object };
 }
 
-/** What a write must know before it is planned. */
+/** What must be read before a write can be planned. */
 export function touchedBy(triples: readonly Triple[]): { readonly normals: readonly string[]; readonly ids: readonly string[] } {
   const all = triples.map(read).filter((one) => one !== null);
   return {
@@ -106,13 +106,13 @@ export function touchedBy(triples: readonly Triple[]): { readonly normals: reado
 
 export const functionalTypes = (Object.keys(relations) as RelationType[]).filter((type) => 'functional' in relations[type]);
 
-/** `1932` and `1932-05-04` do not contradict each other: one is the other, told more exactly. */
+/** `1932` and `1932-05-04` do not contradict each other: one is a more precise form of the other. */
 function refines(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   return long.startsWith(short) && /^[^\p{L}\p{N}]/u.test(long.slice(short.length));
 }
 
-/** Why a relation cannot stand beside another one; null where it can. */
+/** Why a relation contradicts another one; null if both can hold. */
 export function contradiction(
   one: { readonly subject: string; readonly relation: RelationType; readonly object: string },
   other: { readonly subject: string; readonly relation: RelationType; readonly object: string },
@@ -133,7 +133,7 @@ const told = (relation: StoredRelation): StoredRelation => {
   return { ...relation, trust: trustOf(relation), flagged, verified };
 };
 
-/** The same relation after one more change. */
+/** The relation with the change applied and its version raised. */
 export const changed = (relation: StoredRelation, change: Partial<StoredRelation>): StoredRelation =>
   told({ ...relation, ...change, version: relation.version + 1 });
 
@@ -166,7 +166,7 @@ function newRelation(
 export const sentenceOf = ({ subjectName, relation, objectName }: StoredRelation): string =>
   relationSentence({ subject: subjectName, relation, object: objectName });
 
-/** Decides about every triple of a write, in its order: a later one sees what an earlier one became. */
+/** Decides every triple of a write in order; later ones see the effects of earlier ones. */
 export function planTriples({ triples, source, runId, domain, at }: Omit<TripleWrite, 'tenant' | 'eventId'>, known: Known): TriplePlan {
   const standing = new Map(known.relations.map((relation) => [relation.id, relation]));
   const waiting = new Map(known.quarantined.map((entry) => [entry.id, entry]));
@@ -239,7 +239,7 @@ export function planTriples({ triples, source, runId, domain, at }: Omit<TripleW
   };
 }
 
-/** One write per entity, in the order of the normal forms, so that two writers cannot wait for each other. */
+/** One write per entity, ordered by normal form, so that two writers cannot deadlock. */
 function merged(entities: readonly EntityWrite[]): readonly EntityWrite[] {
   const byNormal = new Map<string, EntityWrite>();
   for (const entity of entities) {
@@ -250,7 +250,7 @@ function merged(entities: readonly EntityWrite[]): readonly EntityWrite[] {
   return [...byNormal.values()].sort((a, b) => (a.normal < b.normal ? -1 : 1));
 }
 
-/** The same entities for a synthesis, whose names come alone. */
+/** The entities of a synthesis, which consist of names only. */
 export const namedEntities = (names: readonly string[]): readonly EntityWrite[] =>
   merged(
     names
@@ -263,7 +263,7 @@ export interface DecisionPlan extends Omit<TriplePlan, 'result' | 'quarantine'> 
   readonly entry: QuarantinedTriple;
 }
 
-/** What a decision about an open entry changes. `ratings`: of all runs that said so. */
+/** Changes made by deciding an open entry. `ratings`: of all runs that stated it. */
 export function planDecision(
   entry: QuarantinedTriple,
   { accept, actor, at }: { readonly accept: boolean; readonly actor: string; readonly at: number },

@@ -19,7 +19,7 @@ export const writing = (triples: readonly (string | Triple)[], more: Partial<Omi
   ...more,
 });
 
-/** Names that break out of statements, search expressions, keys or limits where they are not kept as data. */
+/** Names that break out of statements, search expressions, keys or limits unless they are treated as data. */
 export const hostileNames: readonly string[] = [
   "'} ) DETACH DELETE n //",
   '`]->(x) SET x.tenant = "zeta" //',
@@ -174,7 +174,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       expect(await about(['France'])).toMatchObject([{ object: 'Lyon', hops: 1 }]);
       expect(await waiting()).toEqual([]);
       expect(await world.graph.stats('acme')).toMatchObject({ entities: 4, relations: 3, flagged: 1, quarantined: 0 });
-      // The first decision stands, and what was accepted can be confirmed.
+      // The first decision stands, and an accepted relation can be confirmed.
       expect(await world.graph.decideQuarantine({ ...decision, accept: false, actor: 'bob' })).toMatchObject({ decidedBy: 'ann' });
       expect(await add(['France | HAS_CAPITAL | Lyon'], { runId: 'run_00000003' })).toMatchObject({ confirmed: 1, quarantined: [] });
       expect(await world.graph.adjustTrust({ tenant: 'acme', runId: 'run_00000002', eventId: 'r', positive: true })).toMatchObject({
@@ -205,7 +205,7 @@ export function describeTriples({ open }: GraphUnderTest): void {
       for (let again = 0; again < 2; again += 1) await rate('run_00000002', false, 'e2');
       expect(await about(['Lead'])).toEqual([]);
       expect(await world.graph.stats('acme')).toMatchObject({ relations: 2, flagged: 1 });
-      // A good rating of another run that says the same brings it back.
+      // A good rating of another run that states the same restores it.
       await add(['Lead | PART_OF | Solder'], { runId: 'run_00000003' });
       await rate('run_00000003', true, 'e3');
       expect(await trust('Lead')).toEqual([Math.round((1 - 0.52 * 0.52 * 0.75) * 0.5 * 10_000) / 10_000]);

@@ -5,19 +5,20 @@ import type { BreakerSettings } from '../state/breaker.js';
  * Language models behind OpenAI-compatible servers, or the built-in demo model. A model is named `model@provider`.
  */
 export interface Models {
-  /** Chat models that can be called now, configured and discovered. Never throws: an unreachable provider is in `providers()`. */
+  /** Chat models available now, configured and discovered. Never throws: `providers()` reports unreachable providers. */
   list(): Promise<readonly ModelInfo[]>;
   providers(): Promise<readonly ProviderStatus[]>;
   /**
-   * One call, streamed. `onDelta` gets text as it arrives, thinking text apart from content. Resolves with the whole reply.
-   * Throws Failure PROVIDER_*, CONTEXT_OVERFLOW, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the upstream connection is closed at once), MODEL_NOT_FOUND.
-   * Retries by itself, with jitter and honouring Retry-After, only while nothing was streamed; `onRetry` tells each one.
+   * Makes one streamed call. `onDelta` gets text as it arrives, with thinking text separate from content. Resolves with the whole reply.
+   * Throws Failure PROVIDER_*, CONTEXT_OVERFLOW, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the upstream connection is closed at once),
+   * MODEL_NOT_FOUND. Retries on its own, with jitter and honouring Retry-After, only while nothing was streamed; `onRetry` reports each
+   * retry.
    */
   call(request: ModelCall, watch: CallWatch): Promise<ModelReply>;
   /**
-   * One request that a client wrote itself, passed on as it is: parameters nobody here knows, tools and several choices come and go
-   * untouched. Throws and repeats as `call` does, and nothing is left out or said differently for the server's sake; what the server
-   * says about a request it refuses (4xx) stands in `options.upstream` of the Failure.
+   * Passes on a request that a client wrote itself: unknown parameters, tools and several choices pass through unchanged. Throws and
+   * retries like `call`, but never drops or rewrites a parameter for the server; `options.upstream` of the Failure holds what the server
+   * says about a request it refuses (4xx).
    */
   pass(request: PassedRequest, watch: PassWatch): Promise<PassedReply>;
   close(): Promise<void>;
@@ -28,16 +29,16 @@ export interface ModelInfo {
   readonly ref: string;
   readonly model: string;
   readonly provider: string;
-  /** Context length in tokens, where known. */
+  /** Context length in tokens, if known. */
   readonly context: number | null;
   readonly price: { readonly input: number; readonly output: number } | null;
   readonly local: boolean;
   readonly demo: boolean;
-  /** Chat models answer; embedding models are never chosen as experts. */
+  /** Embedding models are never chosen as experts. */
   readonly kind: 'chat' | 'embedding';
-  /** Parameters in billions, where its server says so. */
+  /** Parameters in billions, if the server reports them. */
   readonly parameters?: number;
-  /** Whether it takes images, where its server says so. */
+  /** Whether it accepts images, if the server reports it. */
   readonly sees?: boolean;
 }
 export interface ProviderStatus {
@@ -48,15 +49,15 @@ export interface ProviderStatus {
   readonly paid: boolean;
   readonly note: string;
   readonly maxConcurrency: number;
-  /** When it is left alone for a while; absent where it cannot be unwell apart from us. */
+  /** When its provider's breaker opens; absent if it has no provider that can fail on its own. */
   readonly breaker?: BreakerSettings;
 }
 
 export interface CallMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
-  /** The text of the message, also where `parts` say it again. */
+  /** The text of the message, also when `parts` repeat it. */
   readonly content: string;
-  /** Sent in the place of `content`: text, images and files in the shape of OpenAI's content parts. */
+  /** Sent instead of `content`: text, images and files as OpenAI content parts. */
   readonly parts?: readonly ContentPart[];
 }
 /** One of OpenAI's content parts, such as `{"type": "image_url", "image_url": {"url": "data:image/png;base64,..."}}`. */
@@ -73,10 +74,13 @@ export interface ModelCall {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly responseFormat?: Readonly<Record<string, unknown>>;
-  /** As `responseFormat`, without which the call can be made as well: a `json_schema` that the server refuses is said as `json_object`, then left out. */
+  /**
+   * Like `responseFormat`, but optional: if the server refuses a `json_schema`, the call is retried with `json_object`, then without a
+   * format.
+   */
   readonly wishedFormat?: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
-  /** Tries the call may take, the first one included; the adapter's own bound where it is lower or this is absent. */
+  /** Maximum tries of the call, the first one included; the adapter's own bound applies if it is lower or this is absent. */
   readonly attempts?: number;
 }
 export interface CallWatch {
@@ -87,21 +91,21 @@ export interface CallWatch {
 export interface PassedRequest {
   /** `model@provider` */
   readonly model: string;
-  /** Body of POST /chat/completions; its `model` is replaced, and usage is asked for beside what its stream options say. */
+  /** Body of POST /chat/completions; its `model` is replaced, and usage is requested in addition to its stream options. */
   readonly body: JsonBody;
   readonly timeoutMs: number;
 }
 export type JsonBody = Readonly<Record<string, unknown>>;
 export interface PassWatch extends Omit<CallWatch, 'onDelta'> {
-  /** Each chunk as the server sent it, where the body asks for a stream; usage only where its stream options ask for it. */
+  /** Gets each chunk as the server sent it, if the body asks for a stream; usage only if its stream options ask for it. */
   readonly onChunk?: (chunk: JsonBody) => void;
 }
 export interface PassedReply extends ModelReply {
-  /** The reply as the server sent it; null where it was given chunk by chunk. */
+  /** The reply as the server sent it; null if it was streamed. */
   readonly body: JsonBody | null;
 }
 export interface ModelReply {
-  /** Answer text, thinking text taken out. */
+  /** Answer text without thinking text. */
   readonly content: string;
   readonly reasoning: string;
   readonly finishReason: 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'unknown';

@@ -2,7 +2,7 @@ import type { CallMessage, ContentPart, JsonBody, ModelCall, ModelReply, Models 
 
 const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A whole reply as the chunks of a stream; `usage`: with a last chunk that holds it. */
+/** A whole reply as stream chunks; `usage`: adds a last chunk with it. */
 export function chunksOf(reply: JsonBody, usage: boolean): readonly JsonBody[] {
   const { id, created, model, choices } = reply;
   const head = { id, object: 'chat.completion.chunk', created, model };
@@ -14,7 +14,7 @@ export function chunksOf(reply: JsonBody, usage: boolean): readonly JsonBody[] {
   return [...deltas, ...(usage && isObject(reply['usage']) ? [{ ...head, choices: [], usage: reply['usage'] }] : [])];
 }
 
-/** In a stream each tool call says which one it is. */
+/** In a stream each tool call carries its index. */
 function deltaOf(message: unknown): JsonBody {
   if (!isObject(message)) return {};
   const calls = message['tool_calls'];
@@ -27,7 +27,7 @@ function deltaOf(message: unknown): JsonBody {
 export const asksForUsage = (body: JsonBody): boolean =>
   isObject(body['stream_options']) && body['stream_options']['include_usage'] === true;
 
-/** `pass` of a model that speaks no HTTP: what the body asks and the model knows is asked, the reply is put into OpenAI's shape. */
+/** `pass` for a model that does not use HTTP: sends the parameters the model knows and returns the reply in OpenAI's shape. */
 export const passOver =
   (call: Models['call']): Models['pass'] =>
   async ({ model, body, timeoutMs }, { onChunk, ...watch }) => {
@@ -67,7 +67,7 @@ export const passOver =
         body: { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finish }], usage },
       };
     }
-    // A model may have held the end of its text back.
+    // A model may have held back the end of its text.
     const rest = reply.content.startsWith(given) ? reply.content.slice(given.length) : '';
     if (rest !== '' || !begun) send(delta({ ...(begun ? {} : { role: 'assistant' }), content: rest }));
     send(delta({}, finish));

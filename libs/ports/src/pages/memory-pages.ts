@@ -8,7 +8,7 @@ export interface StoredPage {
   readonly mime?: string;
 }
 
-/** Pages of a table, for tests and simulations. An address it does not hold is unavailable. */
+/** Pages from a table, for tests and simulations. Other addresses are unavailable. */
 export class MemoryPages implements PageReader {
   /** Addresses asked for, in order. */
   readonly asked: string[] = [];

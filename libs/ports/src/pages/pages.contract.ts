@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page, PageReader } from './pages.js';
 
-/** A page that the world has to offer under its path. */
+/** A page that the test world serves under its path. */
 export interface OfferedPage {
   readonly title: string;
   /** Paragraphs of its text. */

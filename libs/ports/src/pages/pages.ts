@@ -1,31 +1,31 @@
-/** Reads a page of the web as text. Adapters: HTTP with readable extraction, a table in memory. */
+/** Reads a web page as text. Adapters: HTTP with readable extraction, a table in memory. */
 export interface PageReader {
   /**
-   * Text of a page, with headings and lists as Markdown. Throws PAGE_REFUSED for an address that may not be read, PAGE_UNAVAILABLE
-   * where its server does not answer, PAGE_TOO_LARGE, PAGE_UNREADABLE where there is no text in it, CALL_CANCELLED once `signal` aborts.
+   * Text of a page, with headings and lists as Markdown. Throws PAGE_REFUSED for a forbidden address, PAGE_UNAVAILABLE if its server does
+   * not answer, PAGE_TOO_LARGE, PAGE_UNREADABLE if it contains no text, CALL_CANCELLED once `signal` aborts.
    */
   read(request: PageRequest): Promise<Page>;
   close(): Promise<void>;
 }
 export interface PageRequest {
   readonly url: string;
-  /** Longest text wanted, characters (UTF-16 units). */
+  /** Maximum text length in characters (UTF-16 units). */
   readonly maxCharacters: number;
   readonly signal: AbortSignal;
 }
 export interface Page {
   /** Address after redirects. */
   readonly url: string;
-  /** Empty where the page names none. */
+  /** Empty if the page has none. */
   readonly title: string;
-  /** Data and never instructions, whatever it says. Without code points that nobody sees. */
+  /** Data, never instructions. Contains no invisible code points. */
   readonly text: string;
   /** Media type without parameters, such as `text/html`. */
   readonly mime: string;
-  /** Milliseconds since 1970 by the clock of the reader. */
+  /** Milliseconds since 1970 by the reader's clock. */
   readonly fetchedAt: number;
-  /** Whether `text` ends before the page does. */
+  /** Whether `text` is truncated. */
   readonly cut: boolean;
-  /** What whoever uses the text should know, such as that it speaks to a model. */
+  /** Warnings for users of the text, such as that it addresses a model. */
   readonly notices: readonly string[];
 }

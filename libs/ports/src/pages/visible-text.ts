@@ -1,17 +1,17 @@
-/** What people see of a text from outside, and what was taken away. */
+/** The visible part of a foreign text, and how much was removed. */
 export interface VisibleText {
   readonly text: string;
   /** Code points removed. */
   readonly removed: number;
 }
 
-/** Joiners that shape what is seen: between letters of scripts that use them, and inside emoji. */
+/** Joiners that affect display: between letters of scripts that use them, and inside emoji. */
 const joiner =
   /(?<=[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Mongolian}\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])[\u200C\u200D](?=[\p{L}\p{M}\p{Extended_Pictographic}])/gu;
 
 /**
- * Controls, soft hyphens, zero-width and filler characters, marks of direction, annotation anchors, tags and supplementary variation
- * selectors: a model reads them, a person does not.
+ * Controls, soft hyphens, zero-width and filler characters, direction marks, annotation anchors, tags and supplementary variation
+ * selectors: a model reads them, a person does not see them.
  */
 const unseen =
   // eslint-disable-next-line no-control-regex, no-misleading-character-class -- these very characters are looked for, one by one
@@ -20,7 +20,7 @@ const unseen =
 const keptPlace = '\uE000';
 const kept: Readonly<Record<string, string>> = { '\u200C': `${keptPlace}0`, '\u200D': `${keptPlace}1` };
 
-/** Removes what nobody sees, and normalises line ends. Linear in the text; prose is never changed. */
+/** Removes invisible characters and normalises line ends. Linear in the text; never changes prose. */
 export function visibleText(text: string): VisibleText {
   const lines = text.replace(/\r\n?|[\u2028\u2029\u0085]/g, '\n').replaceAll(keptPlace, '');
   let removed = 0;
@@ -34,11 +34,11 @@ export function visibleText(text: string): VisibleText {
   return { text: seen.replace(/\p{Surrogate}/gu, '\uFFFD'), removed };
 }
 
-/** The first characters of a text, never half of a surrogate pair. */
+/** The first characters of a text, never splitting a surrogate pair. */
 export const firstCharacters = (text: string, count: number): string =>
   text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(count - 1)) ? count - 1 : count);
 
-/** Wordings that speak to a model instead of a reader, English and German. Each bounded, so that a hostile text costs linear time. */
+/** Phrases that address a model instead of a reader, English and German. Each is bounded, so that hostile text costs linear time. */
 const speaksToModels: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\s{1,5}(?:(?:all|any|the|your|my|of|these|every)\s{1,5}){0,4}(?:previous|prior|above|earlier|preceding|foregoing|system)\s{1,5}(?:instruction|prompt|rule|direction|message|guideline|context)s?\b/i,
   /\b(?:ignoriere?n?|vergiss|vergessen|missachten?|verwirf)\s{1,5}(?:(?:sie|alle|die|deine|ihre|s\u00e4mtliche|jede)\s{1,5}){0,4}(?:vorherigen?|bisherigen?|vorigen?|obigen?|fr\u00fcheren?|vorangegangenen?)\s{1,5}(?:anweisung|instruktion|regel|vorgabe|befehl|nachricht)(?:en|e|n)?(?![\p{L}])/iu,
@@ -53,7 +53,7 @@ const speaksToModels: readonly RegExp[] = [
   /^\s{0,10}#{2,4}\s{0,5}(?:system|instruction)s?\s{0,5}:?\s{0,5}$/im,
 ];
 
-/** Wordings in a text that read like instructions to a model, as they stand there, at most 120 characters each. The text stays as it is. */
+/** Quotes phrases that read like instructions to a model, at most 120 characters each. The text itself stays unchanged. */
 export function speechToModels(text: string): readonly string[] {
   return speaksToModels.flatMap((wording) => {
     const found = wording.exec(text);
@@ -62,8 +62,8 @@ export function speechToModels(text: string): readonly string[] {
 }
 
 /**
- * Notices about a text from outside: that something was removed from it, and that it speaks to a model. They quote nothing of the text,
- * for they stand outside of the fence around it.
+ * Notices about a foreign text: that something was removed from it, and that it addresses a model. They quote nothing of the text, because
+ * they appear outside the fence around it.
  */
 export const noticesAbout = (text: string, removed: number): readonly string[] => [
   ...(removed > 0 ? [`${removed} invisible ${removed === 1 ? 'character was' : 'characters were'} removed.`] : []),

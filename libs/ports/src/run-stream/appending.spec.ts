@@ -19,7 +19,7 @@ const line = (attempt: number, n: number): WorkerEntry => ({
   text: `line ${n}`,
 });
 
-/** A stream of one task that keeps what plans add. */
+/** A stream of one task that keeps what the append plans add. */
 function stream() {
   const held = new Map<string, TaskProgress>();
   const bodies: StreamBody[] = [];
@@ -80,7 +80,7 @@ describe('an append to a run stream', () => {
             }
           }
           append(chunk(attempts.length, 0, text), line(attempts.length, 2));
-          // An attempt that appended nothing yet leaves no trace in the stream.
+          // An attempt that has appended nothing leaves no trace in the stream.
           expect(progressIn(bodies)).toEqual(held);
           return shown() === text;
         },

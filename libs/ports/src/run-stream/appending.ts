@@ -1,6 +1,6 @@
 import { Failure, type StreamBody, type WorkerEntry } from '@conclave/contracts';
 
-/** What a stream already holds of one task; plain JSON, kept by the adapter beside the stream. */
+/** What a stream already holds of one task; plain JSON, stored by the adapter beside the stream. */
 export interface TaskProgress {
   /** Newest attempt that appended anything. */
   readonly attempt: number;
@@ -15,9 +15,9 @@ export type AppendPlan =
   | { readonly kind: 'append'; readonly bodies: readonly StreamBody[]; readonly progress: ReadonlyMap<string, TaskProgress> };
 
 /**
- * Decides what an append of worker entries adds to a stream, for every adapter: repeats vanish, overlaps are cut, a higher
- * attempt supersedes what the earlier one showed, a lower one refuses the whole append. Pure.
- * `progress` gives the new progress of the tasks that changed. Throws Failure INTERNAL for a chunk that leaves a hole before it.
+ * Decides what an append of worker entries adds to a stream, for every adapter: drops repeats, cuts overlaps, lets a higher attempt
+ * supersede the text of the earlier one, and refuses the whole append for a lower one. Pure. `progress` is the new progress of the changed
+ * tasks. Throws Failure INTERNAL for a chunk that leaves a gap before it.
  */
 export function planAppend(known: (taskId: string) => TaskProgress | null, entries: readonly WorkerEntry[]): AppendPlan {
   const progress = new Map<string, TaskProgress>();
@@ -36,7 +36,7 @@ export function planAppend(known: (taskId: string) => TaskProgress | null, entri
   return { kind: 'append', bodies, progress };
 }
 
-/** What a stream holds of each task, from its bodies in their order: for an adapter that keeps it in memory alone. */
+/** Progress of each task, computed from the stream's bodies in order: for an adapter that keeps it only in memory. */
 export function progressIn(bodies: Iterable<StreamBody>): Map<string, TaskProgress> {
   const progress = new Map<string, TaskProgress>();
   for (const body of bodies) {

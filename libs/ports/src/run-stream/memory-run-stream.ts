@@ -5,7 +5,7 @@ import type { RunStream, StreamPage } from './run-stream.js';
 
 /** The stream of one run. */
 export interface StoredStream {
-  /** JSON of the bodies; the id of an entry is its place, from 1. */
+  /** JSON of the bodies; the id of an entry is its position, from 1. */
   readonly entries: { readonly at: number; readonly body: string }[];
   readonly progress: Map<string, TaskProgress>;
   endedAt: number | null;
@@ -16,7 +16,7 @@ export class MemoryRunStream implements RunStream {
 
   constructor(
     private readonly now: () => number,
-    /** Milliseconds a stream is readable after its terminal entry. */
+    /** Milliseconds a stream remains readable after its terminal entry. */
     private readonly keepMs: number,
     private readonly hints: MemoryHints,
   ) {}
@@ -31,7 +31,7 @@ export class MemoryRunStream implements RunStream {
     return 'appended';
   }
 
-  /** What an append adds. */
+  /** Plans what an append adds. */
   plan(stream: StoredStream, entries: readonly WorkerEntry[]): AppendPlan {
     return planAppend((taskId) => stream.progress.get(taskId) ?? null, entries);
   }
@@ -47,7 +47,7 @@ export class MemoryRunStream implements RunStream {
     return { entries, first: 1, last: stream.entries.length, ended: stream.endedAt !== null };
   }
 
-  /** Appends as part of a write; those who listen are told after it. */
+  /** Appends as part of a write; listeners are notified afterwards. */
   write(runId: string, bodies: readonly StreamBody[]): void {
     if (bodies.length === 0) return;
     const stream = this.of(runId);

@@ -34,7 +34,7 @@ export function describeRunStream(name: string, { open }: StoreHarness): void {
     };
     const end = () => commit(ending);
     const read = async (after = 0, limit = 1_000) => (await under.stream.read(runId, after, limit)).entries;
-    /** Entries without what the stream adds. */
+    /** Entries without the fields that the stream adds. */
     const bare = (entries: readonly StreamEntry[]) => entries.map(({ id: _id, at: _at, ...body }) => body);
 
     it('is empty for a run it does not know', async () => {

@@ -7,13 +7,15 @@ import type { StreamEntry, WorkerEntry } from '@conclave/contracts';
  */
 export interface RunStream {
   /**
-   * Appends in order, idempotent by (task, attempt, offset) for chunks and (task, attempt, n) for progress: an overlap is cut, a repeat does nothing.
-   * The first append of a higher attempt writes `superseded` before it when the earlier attempt had shown text.
-   * Gives `refused` (nothing appended) for an attempt lower than the newest, or after the terminal entry.
-   * Publishes the hint `stream` with the run id.
+   * Appends in order, idempotent by (task, attempt, offset) for chunks and (task, attempt, n) for progress: overlaps are cut, repeats do
+   * nothing. The first append of a higher attempt writes `superseded` first if the earlier attempt had shown text. Returns `refused`
+   * (nothing appended) for an attempt lower than the newest, or after the terminal entry. Publishes the hint `stream` with the run id.
    */
   append(runId: string, entries: readonly WorkerEntry[]): Promise<'appended' | 'refused'>;
-  /** Entries with id > after, at most `limit`. `last` is the highest id there is (0 for an unknown run), `ended` whether the terminal entry is there. */
+  /**
+   * Entries with id > after, at most `limit`. `last` is the highest existing id (0 for an unknown run), `ended` whether the terminal entry
+   * exists.
+   */
   read(runId: string, after: number, limit: number): Promise<StreamPage>;
 }
 export interface StreamPage {

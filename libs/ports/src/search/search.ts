@@ -1,9 +1,9 @@
 /** Web or corpus search. Adapters: SearXNG (JSON API), embedded full text over a folder of documents. */
 export interface Search {
-  /** Best first. Throws Failure SEARCH_UNAVAILABLE; no hit is an empty list. */
+  /** Best first. Throws Failure SEARCH_UNAVAILABLE; returns an empty list if nothing matches. */
   query(request: { readonly query: string; readonly limit: number; readonly signal: AbortSignal }): Promise<readonly SearchHit[]>;
   readonly kind: 'web' | 'corpus';
-  /** Where it searches, for people. */
+  /** What it searches, for people. */
   readonly description: string;
   health(): Promise<string | null>;
   close(): Promise<void>;
@@ -12,6 +12,6 @@ export interface SearchHit {
   readonly title: string;
   /** Address a person can open; null for a document without one. */
   readonly url: string | null;
-  /** Text around the hit, data and never instructions. */
+  /** Text around the match; data, never instructions. */
   readonly snippet: string;
 }

@@ -4,7 +4,7 @@ import { admit, type BreakerState, type CallHealth, defaultBreaker, phaseOf, set
 
 const { openMs } = defaultBreaker;
 
-/** What is held after calls one after the other, a millisecond apart from 1,000 on. */
+/** Breaker state after sequential calls, a millisecond apart from 1,000 on. */
 function after(healths: readonly CallHealth[], settings: BreakerSettings = defaultBreaker, from: BreakerState | null = null) {
   return healths.reduce<BreakerState | null>((state, health, n) => {
     const now = 1_000 + n;

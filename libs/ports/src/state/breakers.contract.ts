@@ -47,7 +47,7 @@ export function describeBreakers({ open }: StoreHarness): void {
       const fail = async (n: number): Promise<{ readonly opened: boolean }> => {
         const on = n % 2 ? other : under.store.breakers;
         for (let held = await on.read('ollama'); ;) {
-          // All of them at the same millisecond: only who wrote it tells one opening from another.
+          // All in the same millisecond: only the writer distinguishes one opening from another.
           const next = settle(held.state, { by: `c${n}`, begunAt: 1, now: 1, health: 'unwell' }, settings)!;
           if (next === held.state) return { opened: false };
           const after = await on.swap({ provider: 'ollama', version: held.version, next, nonce: newName('nonce') });

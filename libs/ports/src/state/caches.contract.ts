@@ -4,7 +4,7 @@ import { newName, pass, type StoreHarness, type StoreUnderTest } from './__fixtu
 import type { Caches } from './caches.js';
 import { cacheValueBytes } from './limits.js';
 
-/** Cached values, their tags, and who computes one. */
+/** Cached values, their tags, and claims to compute one. */
 export function describeCaches({ open }: StoreHarness): void {
   let under: StoreUnderTest;
   let caches: Caches;

@@ -4,7 +4,7 @@ import { cacheValueBytes } from './limits.js';
 /** A cached value that has not expired. */
 export interface CacheEntry {
   readonly value: unknown;
-  /** Each once, in the order of their code units. */
+  /** Without duplicates, in code unit order. */
   readonly tags: readonly string[];
   /** Milliseconds since 1970 by the store's clock. */
   readonly writtenAt: number;
@@ -14,49 +14,48 @@ export interface CacheEntry {
 export interface CacheWrite {
   readonly tenant: string;
   readonly key: string;
-  /** JSON; `undefined` is kept as null. Its text has at most `cacheValueBytes` bytes. */
+  /** JSON; `undefined` is stored as null. At most `cacheValueBytes` bytes of text. */
   readonly value: unknown;
-  /** Above 0; a part of a millisecond counts as a whole one. */
+  /** Above 0; rounded up to whole milliseconds. */
   readonly ttlMs: number;
-  /** What the entry can be found by when it has to go, such as the run it came from. */
+  /** Tags by which the entry can be removed, such as the run it came from. */
   readonly tags: readonly string[];
 }
 
 export interface CacheClaim {
   readonly tenant: string;
   readonly key: string;
-  /** Different for every attempt, not for every process: a second attempt of the same process is somebody else. */
+  /** Different for every attempt, not just every process: a second attempt of the same process is another owner. */
   readonly owner: string;
-  /** The claim is over after this many milliseconds; the same owner renews it by claiming again. */
+  /** The claim expires after this many milliseconds; the same owner renews it by claiming again. */
   readonly ttlMs: number;
 }
 
 /**
- * Values that may be forgotten at any time, each of one tenant. Any string is a valid tenant, key, tag or owner, and two different
- * ones are never taken for one another. Besides what every store throws: CACHE_VALUE_TOO_LARGE.
+ * Values of a tenant that may be dropped at any time. Any string is a valid tenant, key, tag or owner, and different strings never collide.
+ * Also throws CACHE_VALUE_TOO_LARGE.
  */
 export interface Caches {
-  /** Null when there is none or it has expired. */
+  /** Null if there is none or it has expired. */
   read(tenant: string, key: string): Promise<CacheEntry | null>;
-  /** The last write wins, tags included. False (nothing written, what was there stays) while one of the tags is banned. */
+  /** The last write wins, tags included. Returns false and changes nothing while one of the tags is banned. */
   write(entry: CacheWrite): Promise<boolean>;
   remove(tenant: string, key: string): Promise<void>;
   /**
-   * Removes every entry that carries the tag and gives how many there were: whatever was written before is gone. For `bannedMs`
-   * from now (default 0; an earlier, longer ban stays) entries with the tag are refused, so that a write that was on its way, or
-   * that a redelivered event makes again, brings nothing back.
+   * Removes every entry with the tag and returns how many there were. For `bannedMs` from now (default 0; an earlier, longer ban stays)
+   * entries with the tag are refused, so that neither a write in flight nor a redelivered event restores one.
    */
   removeTagged(tenant: string, tag: string, bannedMs?: number): Promise<number>;
   /**
-   * Single flight: one owner at a time may compute the value of a key. Whoever is told `taken` reads again later, or claims again.
-   * A claim binds nobody who does not ask, and reading or writing the entry does not end it.
+   * Single flight: one owner at a time may compute the value of a key. A caller that gets `taken` reads again later, or claims again.
+   * Claims are advisory, and reading or writing the entry does not end one.
    */
   claim(claim: CacheClaim): Promise<'mine' | 'taken'>;
-  /** Nothing happens when somebody else has it. */
+  /** Does nothing if another owner holds the claim. */
   release(claim: Omit<CacheClaim, 'ttlMs'>): Promise<void>;
 }
 
-/** What an adapter keeps of a write. Throws Failure CACHE_VALUE_TOO_LARGE. */
+/** What an adapter stores of a write. Throws Failure CACHE_VALUE_TOO_LARGE. */
 export function storedEntry({ value, ttlMs, tags }: Pick<CacheWrite, 'value' | 'ttlMs' | 'tags'>): {
   readonly text: string;
   readonly ttlMs: number;
@@ -69,7 +68,7 @@ export function storedEntry({ value, ttlMs, tags }: Pick<CacheWrite, 'value' | '
   return { text, ttlMs: wholeMs(ttlMs), tags: [...new Set(tags)].sort() };
 }
 
-/** A time to live as the stores take it: whole milliseconds, at least one. Throws RangeError for what is no time above 0. */
+/** A time to live in whole milliseconds, at least one. Throws RangeError unless it is above 0. */
 export function wholeMs(ms: number): number {
   if (!(ms > 0 && ms <= Number.MAX_SAFE_INTEGER / 2)) throw new RangeError(`${ms} is no time to live in milliseconds.`);
   return Math.ceil(ms);

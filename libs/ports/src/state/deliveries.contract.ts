@@ -12,7 +12,7 @@ export function describeDeliveries({ open }: StoreHarness): void {
     });
     afterEach(() => under.dispose());
 
-    /** A process that says it lives for `ttlMs`. */
+    /** A process with a lease of `ttlMs`. */
     const living = async (ttlMs = 60_000): Promise<StoreProcess> => {
       const process = await under.another();
       await renew(process, ttlMs);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listen, until, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
 
-/** Hints, identity and the small things a store says about itself. */
+/** Hints, identity and the store's other small reports about itself. */
 export function describeHintsIdentity({ open }: StoreHarness): void {
   let under: StoreUnderTest;
   beforeEach(async () => {

@@ -7,7 +7,7 @@ import type { CallOutcome } from './state.js';
 
 const reply = (text: string): CallOutcome => ({ ok: true, reply: { text, usage: { calls: 1 }, list: [] } });
 
-/** What keeps a finished call from being paid twice. */
+/** Prevents a finished call from being paid twice. */
 export function describeJournal({ open }: StoreHarness): void {
   describe('journal', () => {
     let under: StoreUnderTest;
@@ -22,7 +22,7 @@ export function describeJournal({ open }: StoreHarness): void {
     });
     afterEach(() => under.dispose());
 
-    /** A process whose lease lives for `ttlMs`. */
+    /** A process with a lease of `ttlMs`. */
     const process = async (ttlMs = 60_000): Promise<string> => {
       const id = newName('worker');
       await under.store.leases.renewProcess({ id, service: 'experts', classes: ['expert'], ttlMs });

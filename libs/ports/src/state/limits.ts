@@ -1,23 +1,26 @@
-/** A process lease is gone this many milliseconds after its last renewal: a dead process' calls are free when the broker gives its records to others. */
+/**
+ * A process lease expires this many milliseconds after its last renewal: a dead process's calls are free by the time the broker reassigns
+ * its records.
+ */
 export const leaseTtlMs = 6_000;
-/** How often a process renews its lease, in milliseconds: one renewal may get lost, and another be late. */
+/** Interval at which a process renews its lease, in milliseconds: one renewal may be lost and another be late. */
 export const leaseRenewMs = 2_000;
-/** Flag of a run that nobody waits for at this moment: no new call is begun for it. */
+/** Flag of a run without a waiting client: no new call is begun for it. */
 export const parkedFlag = (runId: string): string => `${runId}/parked`;
-/** Upper bound of `retryInMs` of a `busy` journal: the owner may finish long before its lease could end. */
+/** Upper bound of `retryInMs` of a `busy` journal: the owner may finish long before its lease would expire. */
 export const busyRetryMs = 1_000;
 /** Times a step is computed before `Runs.commit` throws COMMIT_CONFLICT. */
 export const commitAttempts = 50;
-/** Status word of a run that was accepted and has no state yet. */
+/** Status word of an accepted run that has no state yet. */
 export const acceptedStatus = 'accepted';
-/** Bytes of the JSON text of a cached value, at most. */
+/** Maximum bytes of a cached value's JSON text. */
 export const cacheValueBytes = 256 * 1024;
-/** Versions of a setting that are kept, the present one included. */
+/** Number of versions kept per setting, the current one included. */
 export const settingVersions = 20;
 
 const HOUR = 60 * 60 * 1000;
 
-/** How long a store keeps what is over, in milliseconds. Nothing of an open run expires. */
+/** How long a store keeps finished data, in milliseconds. Nothing of an open run expires. */
 export interface StoreTtl {
   /**
    * Applied ids, journal, cancel flags and delivery counts from their last use, and a run from its terminal step.

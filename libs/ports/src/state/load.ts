@@ -1,21 +1,21 @@
-/** Channel of the hints on which workers tell how busy they are. */
+/** Hint channel on which workers report their load. */
 export const loadChannel = 'load';
 
-/** What a worker tells every few seconds, as JSON. */
+/** Reported by a worker every few seconds, as JSON. */
 export interface LoadReport {
   /** Process and service: a later report of the same worker replaces the earlier one. */
   readonly worker: string;
-  /** By task class: slots it has, and milliseconds that its oldest waiting task has waited. */
+  /** By task class: its number of slots, and how many milliseconds its oldest waiting task has waited. */
   readonly classes: Readonly<Record<string, { readonly slots: number; readonly waitMs: number }>>;
 }
 
-/** Null for what is no report; whoever reads it then knows nothing. */
+/** Null for an invalid report; the reader ignores it. */
 export function readLoadReport(payload: string): LoadReport | null {
   let value: unknown;
   try {
     value = JSON.parse(payload);
   } catch {
-    // Written by another version, or by nobody of ours.
+    // Written by another version, or by a foreign process.
     return null;
   }
   const { worker, classes } = (value ?? {}) as Partial<Record<keyof LoadReport, unknown>>;

@@ -1,6 +1,6 @@
 import { breakerNonces, type Breakers, type BreakerState, type HeldBreaker } from './breaker.js';
 
-/** Breakers inside one process, for all who share it. */
+/** In-memory breakers, shared by all users of one process. */
 export class MemoryBreakers implements Breakers {
   private readonly held = new Map<string, { readonly version: number; readonly state: BreakerState; readonly nonces: readonly string[] }>();
 

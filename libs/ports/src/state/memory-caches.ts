@@ -9,7 +9,7 @@ interface Held {
 }
 
 export class MemoryCaches implements Caches {
-  /** Tenant -> key -> entry; an expired one stays until it is written or removed. */
+  /** Tenant -> key -> entry; an expired one stays until it is overwritten or removed. */
   private readonly tenants = new Map<string, Map<string, Held>>();
   /** Tenant -> tag -> when its ban ends. */
   private readonly bans = new Map<string, Map<string, number>>();

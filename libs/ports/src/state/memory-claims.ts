@@ -1,9 +1,9 @@
 import { wholeMs, type CacheClaim, type Caches } from './caches.js';
 
-/** Claims that are held at least before the first look for those that are over. */
+/** Minimum number of claims before expired ones are purged. */
 const fewClaims = 1_000;
 
-/** Claims of cache keys inside one process. Those that are over are dropped from time to time, so they do not pile up. */
+/** In-memory claims of cache keys. Expired ones are purged from time to time, so they do not pile up. */
 export class MemoryClaims {
   private readonly held = new Map<string, { readonly owner: string; readonly until: number }>();
   private sweepAt = fewClaims;

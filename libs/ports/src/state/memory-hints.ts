@@ -1,6 +1,6 @@
 import type { Hints } from './state.js';
 
-/** Messages between the processes of one memory. A listener is called in a later turn, so it never runs inside a write. */
+/** Messages between processes that share one memory. A listener is called in a later turn, so it never runs inside a write. */
 export class MemoryHints implements Hints {
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
 

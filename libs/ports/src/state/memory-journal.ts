@@ -5,7 +5,7 @@ import type { Paid, UsageLedger } from './usage-ledger.js';
 /** Newest attempt of a step. */
 export interface JournalEntry {
   readonly attempt: number;
-  /** Null once it was given up. */
+  /** Null once it was abandoned. */
   owner: string | null;
   readonly nonce: string;
   readonly repeated: boolean;

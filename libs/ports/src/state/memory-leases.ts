@@ -46,7 +46,7 @@ export class MemoryLeases implements Leases {
     if (this.slots.get(name)?.delete(holder)) this.hints.send('slot', name);
   }
 
-  /** Who holds a slot now, as `<name> <holder>`. */
+  /** Current slot holders, as `<name> <holder>`. */
   heldSlots(): readonly string[] {
     return [...this.slots.keys()].flatMap((name) => [...this.held(name).keys()].map((holder) => `${name} ${holder}`));
   }
@@ -62,7 +62,7 @@ interface DeliveryCounts {
   readonly openers: Set<string>;
 }
 
-/** The delivery ledger of processes that have leases: an opener without one is dead. */
+/** Delivery ledger of processes with leases: an opener without one is dead. */
 export class LeasedDeliveries {
   private readonly counts = new Map<string, DeliveryCounts>();
   private readonly done = new Set<string>();
@@ -70,8 +70,8 @@ export class LeasedDeliveries {
   constructor(private readonly alive: (processId: string) => boolean) {}
 
   /**
-   * Names of the records that are in somebody's hands, as `<group> <record>`: begun, and not done since. A record that was done before, and whose
-   * late openers are all dead, is in nobody's: it never comes again, and real stores let such counts expire.
+   * Records in progress, as `<group> <record>`: begun and not done since. Excludes a record that was done before and whose later openers
+   * are all dead: it never returns, and real stores let such counts expire.
    */
   open(): readonly string[] {
     return [...this.counts].filter(([name, { openers }]) => !this.done.has(name) || [...openers].some(this.alive)).map(([name]) => name);
@@ -84,7 +84,7 @@ export class LeasedDeliveries {
       begin: async (delivery) => {
         const entry = counts.get(nameOf(delivery)) ?? { attempts: 0, openers: new Set<string>() };
         counts.set(nameOf(delivery), entry);
-        // The same process begins again only what it never closed: that is still the same attempt.
+        // A process only begins a record again if it never closed it: this is still the same attempt.
         if (!entry.openers.has(processId)) entry.attempts += 1;
         entry.openers.add(processId);
         const others = [...entry.openers].filter((opener) => opener !== processId);

@@ -5,7 +5,7 @@ import type { MemoryHints } from './memory-hints.js';
 import type { MemoryTimers } from './memory-timers.js';
 import type { Acceptance, Accepted, Committed, Runs, RunSummary, Step, StepTime, StoredRun } from './state.js';
 
-/** A run as it is kept: values as JSON, so that nobody changes one from outside. */
+/** A stored run: values are JSON, so that callers cannot change them. */
 export interface RunRow {
   readonly runId: string;
   readonly acceptedAt: number;
@@ -16,7 +16,7 @@ export interface RunRow {
   readonly terminal: boolean;
 }
 
-/** A step as it will be written. */
+/** A step to be written. */
 export interface StepWrite {
   readonly state: string;
   readonly outputs: string;
@@ -100,23 +100,23 @@ export class MemoryRuns implements Runs {
     throw new Failure('COMMIT_CONFLICT', `${event.id} met another writer ${commitAttempts} times.`);
   }
 
-  /** Outputs of an event that was applied; null when it was not. */
+  /** Outputs of an applied event; null if it was not applied. */
   appliedOutputs(event: Event): readonly Event[] | null {
     const outputs = this.applied.get(`${event.runId} ${event.id}`);
     return outputs === undefined ? null : (JSON.parse(outputs) as Event[]);
   }
 
-  /** The atomic half of a commit: false, and nothing written, when the run has another version by now. */
+  /** The atomic half of a commit: returns false and writes nothing if the run's version has changed. */
   compareAndSet(event: Event, version: number, write: StepWrite): boolean {
     if ((this.rows.get(event.runId)?.version ?? 0) !== version) return false;
     this.write(event, version, write);
     return true;
   }
 
-  /** Writes a step, whatever version is there. */
+  /** Writes a step regardless of the current version. */
   write(event: Event, version: number, { state, outputs, step }: StepWrite): void {
     const { runId } = event;
-    // A log that is read again into an empty store brings runs that nobody accepted here.
+    // Reading a log again into an empty store brings runs that were never accepted here.
     if (event.type === 'PlanRequested') this.addHeader(event as PlanRequested);
     const row = this.rows.get(runId) ?? { runId, acceptedAt: this.parts.now(), header: null, terminal: false };
     this.rows.set(runId, { ...row, version: version + 1, state, status: step.status, terminal: row.terminal || step.terminal });
@@ -211,7 +211,7 @@ export class MemoryRuns implements Runs {
     return [...(this.clients.get(runId)?.values() ?? [])].filter((owner) => owner === caller || this.parts.alive(owner)).length;
   }
 
-  /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
+  /** Sets the header if absent. Acceptance times are unique, so that lists can be paged by them. */
   private addHeader(header: PlanRequested): void {
     const row = this.rows.get(header.runId);
     if (row?.header) return;

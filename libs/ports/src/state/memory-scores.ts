@@ -1,6 +1,6 @@
 import { byCategoryAndModel, summedUpdates, type CategoryScore, type Score, type ScoreChange, type Scores } from './scores.js';
 
-/** Ids of events are kept as long as the stores. */
+/** Event ids are kept as long as the stores. */
 export class MemoryScores implements Scores {
   private readonly applied = new Set<string>();
   /** Tenant -> category and model -> score. */

@@ -18,7 +18,7 @@ export class MemorySettings implements Settings {
     return newest ? { version: newest.version, value: JSON.parse(newest.text) } : null;
   }
 
-  /** For tests that look in: what is there now, at this very moment; null for nothing. */
+  /** For tests: the current value; null if absent. */
   newest(name: string): unknown {
     const text = this.documents.get(name)?.[0]?.text;
     return text === undefined ? null : JSON.parse(text);

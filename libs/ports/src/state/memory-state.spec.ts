@@ -4,7 +4,7 @@ import { newName, type StoreHarness } from './__fixtures__/store-harness.js';
 import { MemoryStores } from './memory-stores.js';
 import { describeStateStore } from './state.contract.js';
 
-/** The real clock, moved forward by what a test asks for; waits take real time. */
+/** The real clock, shifted by tests; waits take real time. */
 function shiftedClock(): Clock & { shift(ms: number): void } {
   let shift = 0;
   return { ...systemClock, now: () => systemClock.now() + shift, shift: (ms) => void (shift += ms) };
@@ -13,7 +13,7 @@ function shiftedClock(): Clock & { shift(ms: number): void } {
 const harness: StoreHarness = {
   async open(ttl = {}) {
     const clock = shiftedClock();
-    // A gap between the halves of a commit, as a store behind a network has one.
+    // A gap between the halves of a commit, as with a networked store.
     const stores = new MemoryStores({ clock, ttl, between: () => new Promise((resolve) => setImmediate(resolve)) });
     const another = async () => {
       const { processId, state, stream } = stores.connect(newName('process'));

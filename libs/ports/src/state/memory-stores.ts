@@ -21,13 +21,13 @@ export interface MemoryStoresOptions {
   readonly clock?: Clock;
   /** Streams, retry mappings and cached values expire; everything else lives as long as the stores. */
   readonly ttl?: Partial<StoreTtl>;
-  /** Awaited between the reading and the writing half of a commit, where another process may come in between. */
+  /** Awaited between the reading and the writing half of a commit, so that another process can interleave. */
   readonly between?: () => Promise<void>;
 }
 
 /**
- * State store and run stream in memory: what outlives a process. As many processes as wanted connect to it. Its parts are open,
- * so that a test can look at them and put a faulty one in their place.
+ * In-memory state store and run stream: the part that outlives a process. Any number of processes connect to it. Its parts are public, so
+ * that a test can inspect or replace them.
  */
 export class MemoryStores {
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export class MemoryStores {
     this.runs = new MemoryRuns({ now, retryKeyMs, stream, timers, hints, alive, ...(between ? { between } : {}) });
   }
 
-  /** The stores as one more process sees them. */
+  /** The stores as another process sees them. */
   connect(processId: string): MemoryConnection {
     let open = true;
     const guard = <T extends object>(part: T): T => whileOpen(part, () => open);
@@ -97,7 +97,7 @@ export class MemoryStores {
   }
 }
 
-/** The runs as a process sees them: clients that it attaches are its own. */
+/** The runs as one process sees them: it owns the clients that it attaches. */
 const ownedBy = (runs: MemoryRuns, processId: string): Runs =>
   new Proxy<Runs>(runs, {
     get(target, name) {
@@ -107,14 +107,14 @@ const ownedBy = (runs: MemoryRuns, processId: string): Runs =>
     },
   });
 
-/** What one process works with. */
+/** The stores of one process. */
 export interface MemoryConnection {
   readonly processId: string;
   readonly state: StateStore;
   readonly stream: RunStream;
 }
 
-/** The same object whose methods reject with STORE_UNAVAILABLE once it is closed. */
+/** The same object, but its methods reject with STORE_UNAVAILABLE once it is closed. */
 function whileOpen<T extends object>(part: T, isOpen: () => boolean): T {
   return new Proxy(part, {
     get(target, name) {

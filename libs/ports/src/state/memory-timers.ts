@@ -1,12 +1,12 @@
 import type { Clock } from '../event-log/clock.js';
 import type { DueTimer, Timers, TimerToArm } from './state.js';
 
-/** The longest time a timer of Node can wait. */
+/** The longest timeout Node supports. */
 const longestWaitMs = 2 ** 31 - 1;
 
 export class MemoryTimers implements Timers {
   private readonly armedByName = new Map<string, DueTimer>();
-  /** Those who wait, each with the time at which it will wake up by itself. */
+  /** Waiters, each with the time at which it wakes up on its own. */
   private readonly waiting = new Map<() => void, number>();
 
   constructor(private readonly clock: Clock) {}
@@ -47,7 +47,7 @@ export class MemoryTimers implements Timers {
     });
   }
 
-  /** Arms and disarms as part of a write; those who wait for a later time wake up. */
+  /** Arms and disarms as part of a write; wakes waiters that would have slept longer. */
   change(runId: string, disarm: readonly string[], arm: readonly TimerToArm[]): void {
     for (const name of disarm) this.armedByName.delete(`${runId} ${name}`);
     for (const timer of arm) this.armedByName.set(`${runId} ${timer.name}`, { runId, ...timer });

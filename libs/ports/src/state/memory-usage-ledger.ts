@@ -3,12 +3,12 @@ import { daysOf, dayOf, isPaid, type AccountPeriod, type PaidCall, type UsageLed
 
 /** Everything is kept as long as the stores. */
 export class MemoryUsageLedger implements UsageLedger {
-  /** Run -> attempt of a call -> what it used. */
+  /** Run -> attempt of a call -> its usage. */
   private readonly runs = new Map<string, Map<string, Usage>>();
   /** Tenant, actor and day -> sum. */
   private readonly accounts = new Map<string, Usage>();
 
-  /** `callerOf` gives who asked for a run; null where that is not known. */
+  /** `callerOf` returns the caller of a run; null if unknown. */
   constructor(private readonly callerOf: (runId: string) => Caller | null) {}
 
   async add({ runId, step, attempt, caller = this.callerOf(runId) ?? undefined, usage, at }: PaidCall): Promise<void> {
@@ -25,7 +25,7 @@ export class MemoryUsageLedger implements UsageLedger {
     }
   }
 
-  /** For tests that look in: every attempt of a run that is counted. */
+  /** For tests: every counted attempt of a run. */
   callsOf(runId: string): readonly { readonly step: string; readonly attempt: number; readonly usage: Usage }[] {
     return [...(this.runs.get(runId) ?? [])].map(([call, usage]) => {
       const [step, attempt] = JSON.parse(call) as [string, number];

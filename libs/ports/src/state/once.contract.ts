@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hostilePairs } from './__fixtures__/hostile-names.js';
 import { pass, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
 
-/** Things that happen once. */
+/** Names that can be claimed once. */
 export function describeOnce({ open }: StoreHarness): void {
   describe('once', () => {
     let under: StoreUnderTest;

@@ -1,15 +1,15 @@
 export interface OnceClaim {
   readonly tenant: string;
-  /** What may happen once. */
+  /** What can be claimed once. */
   readonly name: string;
-  /** Who wants to be the one; a repeated claim of the same holder gets the same answer again. */
+  /** The claimant; repeating its claim returns the same answer. */
   readonly holder: string;
-  /** How long it is remembered from the first claim on, in milliseconds; null: for good. */
+  /** How long the claim is remembered from the first one on, in milliseconds; null: for ever. */
   readonly ttlMs: number | null;
 }
 
-/** Things that happen once: the first who claims a name has it. Any string is a valid tenant, name or holder. */
+/** One-time claims: the first claimant of a name gets it. Any string is a valid tenant, name or holder. */
 export interface Once {
-  /** `holder` is who has the name after the call; `mine` says that it is the caller. */
+  /** `holder` owns the name after the call; `mine` says whether that is the caller. */
   claim(claim: OnceClaim): Promise<{ readonly mine: boolean; readonly holder: string }>;
 }

@@ -5,7 +5,7 @@ import { newName, newRunId, until, type StoreHarness, type StoreUnderTest } from
 import { aboveLost, markAfterRecovery, recoveriesOf, type Above, type Recovery, type RestoredCall, type RestoredRun } from './recovery.js';
 import type { CallOutcome } from './state.js';
 
-/** A new, empty store together with what rebuilds it. */
+/** A new, empty store with the means to rebuild it. */
 export interface RecoverableStore extends StoreUnderTest {
   readonly recovery: Recovery;
   readonly blobs: Blobs;

@@ -5,76 +5,76 @@ import type { CallOutcome, TimerToArm } from './state.js';
 import type { PaidCall } from './usage-ledger.js';
 
 /**
- * Writes what a log tells into a state store that is empty or older than it. Only `conclave recover` has one. It works on whatever
- * store is there; nobody else can between `begin` and `end`. Every call may be repeated. Throws STORE_UNAVAILABLE, STORE_FULL.
+ * Writes the log's content into a state store that is empty or older than the log. Only `conclave recover` uses it. It works on the store
+ * in any condition; no other process can between `begin` and `end`. Every call may be repeated. Throws STORE_UNAVAILABLE, STORE_FULL.
  */
 export interface Recovery {
-  /** Ids of the processes whose leases live in this store: they may be consuming. */
+  /** Ids of the processes with live leases in this store: they may be consuming. */
   live(): Promise<readonly string[]>;
-  /** From here on every process finds the store replaced, until `end`: an interrupted recovery stays red. */
+  /** Every process finds the store replaced until `end`: an interrupted recovery stays red. */
   begin(storeId: string): Promise<void>;
   /**
-   * Writes a run in one atomic step. `kept` when the store holds this version of it or a newer one: then only what is missing
-   * is added (header, retry mapping, cancel flags) and numbers are raised. An open run's stream is numbered anew above
-   * `streamBase` in both cases, because the readers of the lost one may have seen any lower id.
+   * Writes a run in one atomic step. Returns `kept` if the store holds this version or a newer one: then it only adds what is missing
+   * (header, retry mapping, cancel flags) and raises numbers. In both cases an open run's stream is renumbered above `streamBase`, because
+   * readers of the lost stream may have seen any lower id.
    */
   run<S>(restored: RestoredRun<S>, above: Above): Promise<'restored' | 'kept'>;
-  /** Writes finished calls where the journal has no outcome of the step. Gives how many were written. */
+  /** Writes finished calls if the journal has no outcome of the step. Returns how many were written. */
   calls(runId: string, calls: readonly RestoredCall[]): Promise<number>;
-  /** Adds calls to the usage ledger. Those that are in it stay as they are, so that an older copy of the store counts nothing twice. */
+  /** Adds calls to the usage ledger. Existing ones stay unchanged, so that recovering an older copy of the store counts nothing twice. */
   paid(calls: readonly PaidCall[]): Promise<void>;
-  /** Notes that a body is gone for good, so that its records count as undecodable instead of waiting for it. A body that is there stays. */
+  /** Records that a body is lost, so that its records count as undecodable instead of waiting for it. An existing body stays. */
   bodyLost(body: Pick<BlobRef, 'sha256'>): Promise<void>;
-  /** The store belongs to the log again. */
+  /** Marks the store as belonging to the log again. */
   end(mark: StoreMark): Promise<void>;
 }
 
-/** One run as the log tells it. */
+/** One run, reconstructed from the log. */
 export interface RestoredRun<S> {
   readonly runId: string;
-  /** Null where the log does not hold it any more: the run is then in no list. */
+  /** Null if the log no longer holds it: the run then appears in no list. */
   readonly header: PlanRequested | null;
   readonly retryKey: string | null;
-  /** Of the state; 0 (and no state) for a run whose request no step has taken yet: it is published again. */
+  /** Version of the state; 0 (and no state) if no step has taken the run's request yet: it is published again. */
   readonly version: number;
   readonly state: S | null;
   readonly status: string;
   readonly terminal: boolean;
   /** Milliseconds since 1970 when it ended, null while it is open. */
   readonly endedAt: number | null;
-  /** Every input it has taken, with the outputs to publish when the input comes again. */
+  /** Every input it has taken, with the outputs to publish if the input is redelivered. */
   readonly applied: readonly { readonly eventId: string; readonly outputs: readonly Event[] }[];
   /** Facts of its stream in order, each with its time in milliseconds since 1970. */
   readonly entries: readonly { readonly at: number; readonly entry: EngineEntry }[];
   /** Timers that are armed. */
   readonly timers: readonly TimerToArm[];
-  /** Names of timers that were armed and are not any more. */
+  /** Names of timers that are no longer armed. */
   readonly disarmed: readonly string[];
-  /** Ids of the run or of tasks of it that are flagged as cancelled. */
+  /** Cancelled ids: the run or tasks of it. */
   readonly cancels: readonly string[];
 }
 
-/** Numbers that must not be given again: the lost store may have given any up to them. */
+/** Numbers that must not be reused: the lost store may have assigned any up to them. */
 export interface Above {
-  /** Highest id an entry of a stream may have had. */
+  /** Highest id a stream entry may have had. */
   readonly streamBase: number;
-  /** Highest attempt a call may have had whose begin is lost. */
+  /** Highest attempt of a call that may have begun without a surviving record. */
   readonly attempt: number;
   /** Highest number a command of this run may have had. */
   readonly commandSeq: number;
 }
 
-/** A call that ended, as its audit record tells it. */
+/** An ended call, from its audit record. */
 export interface RestoredCall {
   readonly step: string;
   readonly attempt: number;
   readonly outcome: CallOutcome;
 }
 
-/** Starts of processes and renewals of their leases between two recoveries: more than there will ever be. */
+/** Upper bound of process starts and lease renewals between two recoveries. */
 const raisesPerRecovery = 1e12;
 
-/** How often the store of a log was rebuilt: each recovery lifts the generation to the next multiple. */
+/** How often the store of a log was rebuilt: each recovery raises the generation to the next multiple. */
 export const recoveriesOf = ({ generation }: StoreMark): number => Math.floor(generation / raisesPerRecovery);
 
 /** The mark of a log's store after one more recovery: newer for every process that has seen an earlier one. */
@@ -83,10 +83,10 @@ export const markAfterRecovery = (mark: StoreMark): StoreMark => ({
   generation: (recoveriesOf(mark) + 1) * raisesPerRecovery,
 });
 
-/** Entries of one stream, attempts of one call and commands of one run between two recoveries: more than there will ever be. */
+/** Upper bounds between two recoveries: entries of one stream, attempts of one call, commands of one run. */
 const perRecovery = { streamBase: 1_000_000, attempt: 100, commandSeq: 100 };
 
-/** Numbers above all that earlier stores of the log may have given. `commandSeq` is the highest number the log shows of the run's commands. */
+/** Numbers above all that earlier stores of the log may have assigned. `commandSeq` is the run's highest command number in the log. */
 export function aboveLost(mark: StoreMark, commandSeq: number): Above {
   const times = recoveriesOf(mark) + 1;
   return {

@@ -67,7 +67,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       for (const runId of strays) await begin(runId);
       expect(await runs.openCount()).toBe(0);
       expect(await runs.accept(acceptance(newRunId(), { openLimit: 1 }))).toEqual({ kind: 'accepted' });
-      // One that is accepted after all needs a place as any other does.
+      // A stray run that is accepted later takes up a place like any other.
       expect(await runs.accept(acceptance(strays[0]!, { openLimit: 1 }))).toEqual({ kind: 'overloaded', open: 1 });
       expect(await runs.accept(acceptance(strays[0]!, { openLimit: 2 }))).toEqual({ kind: 'accepted' });
       expect(await runs.openCount()).toBe(2);
@@ -209,7 +209,7 @@ export function describeAcceptance({ open }: StoreHarness): void {
       expect(await runs.park(60_000, 5)).toEqual({ parked: 0, overdue: [] });
       expect([await isParked(lost), await isParked(shared), await isParked(alone)]).toEqual([true, false, false]);
       expect(await runs.park(0, 5)).toEqual({ parked: 0, overdue: [lost] });
-      // Whoever died does not count: the last one who lives takes the run along.
+      // Clients of dead processes do not count: when the last live one leaves, none is attached.
       expect(await runs.detach(shared, 'b')).toBe(0);
     });
 

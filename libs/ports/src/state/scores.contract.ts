@@ -3,7 +3,7 @@ import { hostileNames, hostilePairs } from './__fixtures__/hostile-names.js';
 import { newName, pass, type StoreHarness, type StoreUnderTest } from './__fixtures__/store-harness.js';
 import { largestWeight, type CategoryScore, type Scores } from './scores.js';
 
-/** What models have shown per tenant and category. */
+/** Scores of models per tenant and category. */
 export function describeScores({ open }: StoreHarness): void {
   describe('scores', () => {
     let under: StoreUnderTest;

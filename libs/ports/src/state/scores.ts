@@ -1,4 +1,4 @@
-/** What is known of a model in a category: the weights of its good and bad outcomes so far, without any prior. */
+/** A model's record in a category: the summed weights of its good and bad outcomes, without any prior. */
 export interface Score {
   readonly model: string;
   readonly positive: number;
@@ -10,10 +10,10 @@ export interface CategoryScore extends Score {
 }
 
 export interface ScoreChange {
-  /** What the scores are learned from; it counts once for its tenant. */
+  /** The event the scores come from; it counts once per tenant. */
   readonly eventId: string;
   readonly tenant: string;
-  /** Weights to add, each from 0 to `largestWeight`. The same model and category may stand in it several times. */
+  /** Weights to add, each from 0 to `largestWeight`. A model and category may occur several times. */
   readonly updates: readonly CategoryScore[];
 }
 
@@ -22,18 +22,21 @@ export interface ScoreChange {
  * model or event id.
  */
 export interface Scores {
-  /** Adds all updates at once; false (nothing added) when the event was applied before. Its id is kept for `StoreTtl.retentionMs` from its last use. */
+  /**
+   * Adds all updates at once; returns false and adds nothing if the event was applied before. Its id is kept for `StoreTtl.retentionMs`
+   * from its last use.
+   */
   add(change: ScoreChange): Promise<boolean>;
-  /** One for each of the models, in their order; zeros for one that nothing is known of. */
+  /** One score for each model, in their order; zeros for an unknown one. */
   read(query: { readonly tenant: string; readonly category: string; readonly models: readonly string[] }): Promise<readonly Score[]>;
-  /** Everything that was ever added for the tenant, ordered by category and then by model. */
+  /** All scores of the tenant, ordered by category and then by model. */
   all(tenant: string): Promise<readonly CategoryScore[]>;
 }
 
 /** Sums of weights up to this one stay finite and exact to a millionth in every store. */
 export const largestWeight = 1_000;
 
-/** The updates of a change, one for each category and model. Throws RangeError for a weight that cannot be added. */
+/** The updates of a change, summed per category and model. Throws RangeError for an invalid weight. */
 export function summedUpdates(updates: readonly CategoryScore[]): readonly CategoryScore[] {
   const sums = new Map<string, CategoryScore>();
   for (const { category, model, positive, negative } of updates) {

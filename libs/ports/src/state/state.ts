@@ -26,19 +26,22 @@ export interface StateStore {
   readonly once: Once;
   readonly usage: UsageLedger;
   readonly breakers: Breakers;
-  /** The store's own mark; null on a new store. `start` makes one (`storeId` given) or raises the generation by one, and gives the result. */
+  /**
+   * The store's own mark; null on a new store. `start` creates one (`storeId` given) or raises the generation by one, and returns the
+   * result.
+   */
   readonly identity: {
     read(): Promise<StoreMark | null>;
     start(storeId: string): Promise<StoreMark>;
   };
   /**
-   * Resolves when everything that this process was told is written is durable: for whoever shows the world what follows from it. A store
-   * that answers only then resolves at once. Rejects when it is closed before.
+   * Resolves when every write that this process was told of is durable: call it before showing its effects outside. A store whose writes
+   * are durable when they resolve returns at once. Rejects if the store is closed first.
    */
   durable(): Promise<void>;
   /** Milliseconds since 1970 by the store's clock. */
   now(): Promise<number>;
-  /** Sentences about lost guarantees of this store (for example Redis without `appendfsync always`), for the start-up text. */
+  /** Sentences about missing guarantees of this store (for example Redis without `appendfsync always`), shown at start-up. */
   warnings(): Promise<readonly string[]>;
   health(): Promise<string | null>;
   close(): Promise<void>;
@@ -46,42 +49,42 @@ export interface StateStore {
 
 export interface Runs {
   /**
-   * First durable trace of a run, set if absent: its header, its retry mapping, its place in the open set.
-   * Refused (nothing written) when `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`.
+   * Stores the first durable trace of a run, if absent: its header, retry mapping and place in the open set. Refused (nothing written) when
+   * `openLimit` runs are open; a repeated acceptance of the same run id is `accepted`.
    */
   accept(request: Acceptance): Promise<Accepted>;
-  /** Run that an earlier equal request of the same caller made, by its retry key; null when none or expired. */
+  /** Run of an earlier equal request of the same caller, by its retry key; null if none or expired. */
   findRetry(retryKey: string): Promise<string | null>;
   header(runId: string): Promise<PlanRequested | null>;
-  /** Headers older than `olderThanMs` whose run has no state yet: the gateway died before it published. */
+  /** Headers older than `olderThanMs` whose run has no state: the gateway died before publishing. */
   unpublished(olderThanMs: number, limit: number): Promise<readonly PlanRequested[]>;
   /**
-   * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id,
-   * with compare-and-set on the version (the step is computed again on conflict, a bounded number of times, then COMMIT_CONFLICT).
-   * A repeated event id gives the stored outputs and calls no step.
-   * `step` is pure and may return null: nothing is stored and no outputs are given (the event does not concern the run).
+   * Applies a step: next state, outputs, facts, timers and cancel flags in one atomic write under the event id, with compare-and-set on the
+   * version (on conflict the step is computed again, a bounded number of times, then throws COMMIT_CONFLICT). A repeated event id returns
+   * the stored outputs without calling the step. `step` is pure and may return null: nothing is stored and no outputs are returned (the
+   * event does not concern the run).
    */
   commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>>;
   read<S>(runId: string): Promise<StoredRun<S> | null>;
   /** Newest first. `before` is the `acceptedAt` of the last one seen. */
   list(query: { readonly tenant: string; readonly limit: number; readonly before?: number }): Promise<readonly RunSummary[]>;
   openCount(): Promise<number>;
-  /** Level-triggered cancel flag of a run or task id; may precede its run. Publishes the hint `cancel`. */
+  /** Sets the level-triggered cancel flag of a run or task id; may precede its run. Publishes the hint `cancel`. */
   cancel(id: string): Promise<void>;
   /** Those of the ids that are flagged, or whose run is terminal. */
   cancelled(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Next command sequence number of a run, from 1. */
   nextCommandSeq(runId: string): Promise<number>;
   /**
-   * Attached clients of a chat run, each noted under the process that attached it: returns how many are attached afterwards, those of
-   * dead processes left out. Attaching takes a parked run up again. Idempotent by client id.
+   * Attaches and detaches clients of a chat run, each recorded under the process that attached it. Returns how many are attached
+   * afterwards, without those of dead processes. Attaching resumes a parked run. Idempotent by client id.
    */
   attach(runId: string, clientId: string): Promise<number>;
   detach(runId: string, clientId: string): Promise<number>;
   /**
-   * Parks the open runs whose attached clients all belong to processes whose lease has ended: they carry `parkedFlag`, as `cancelled`
-   * shows it. Takes up again those whose process lives after all. `parked` counts the runs that were parked now; `overdue` are those
-   * that have been parked for `parkMs` milliseconds or longer, at most `limit`, oldest first.
+   * Parks the open runs whose attached clients all belong to processes with expired leases: `cancelled` then reports their `parkedFlag`.
+   * Resumes those whose process is alive after all. `parked` counts the newly parked runs; `overdue` are those parked for `parkMs`
+   * milliseconds or longer, at most `limit`, oldest first.
    */
   park(parkMs: number, limit: number): Promise<{ readonly parked: number; readonly overdue: readonly string[] }>;
 }
@@ -95,7 +98,7 @@ export interface StepTime {
 export interface Acceptance {
   readonly header: PlanRequested;
   readonly retryKey: string | null;
-  /** Runs that may be open at the same time over all gateways. */
+  /** Maximum number of open runs over all gateways. */
   readonly openLimit: number;
 }
 export type Accepted = { readonly kind: 'accepted' } | { readonly kind: 'overloaded'; readonly open: number };
@@ -117,7 +120,7 @@ export interface Step<S> {
 export interface Committed<S> {
   readonly outputs: readonly Event[];
   readonly repeated: boolean;
-  /** Null when the step gave null. */
+  /** Null if the step returned null. */
   readonly state: S | null;
 }
 export interface StoredRun<S> {
@@ -139,7 +142,7 @@ export interface TimerToArm {
   readonly name: string;
   readonly arm: number;
   readonly dueAt: number;
-  /** Task the timer is about and its class, for what TimerFired reports. */
+  /** The timer's task and its class, for what TimerFired reports. */
   readonly task?: { readonly id: string; readonly taskClass: string };
 }
 export interface DueTimer extends TimerToArm {
@@ -148,13 +151,16 @@ export interface DueTimer extends TimerToArm {
 export interface Timers {
   /** Timers that are due by the store's clock, earliest first. They stay until removed. */
   due(limit: number): Promise<readonly DueTimer[]>;
-  /** Removes it if its arm number is still the same. */
+  /** Removes the timer if its arm number is unchanged. */
   remove(timer: DueTimer): Promise<void>;
-  /** Resolves when something may be due: no later than the next due time, on an armed earlier timer, or after `maxWaitMs`. No busy waiting. */
+  /**
+   * Resolves when a timer may be due: at the next due time at the latest, when an earlier timer is armed, or after `maxWaitMs`. Does not
+   * poll.
+   */
   wait(maxWaitMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** What a model or tool call ended with; JSON. Failed calls are stored too: they were paid. */
+/** Outcome of a model or tool call; JSON. Failed calls are stored too: they were paid. */
 export type CallOutcome =
   | { readonly ok: true; readonly reply: unknown }
   | { readonly ok: false; readonly failure: { readonly code: string; readonly message: string; readonly retriable: boolean } };
@@ -166,7 +172,7 @@ export type Begun =
       readonly kind: 'begun';
       readonly attempt: number;
       readonly repeated: boolean;
-      /** Those of the flags that stood when the step was begun, as `Runs.cancelled` finds them; absent where the store did not look. */
+      /** Those of the flags that were set when the step was begun, as `Runs.cancelled` finds them; absent if the store did not check. */
       readonly flagged?: readonly string[];
     };
 
@@ -177,7 +183,7 @@ export interface JournalCall {
   readonly attempt: number;
 }
 
-/** Where the record of a call will stand. */
+/** Where the record of a call will be stored. */
 export interface RecordedCall {
   readonly topic: string;
   readonly id: string;
@@ -185,28 +191,28 @@ export interface RecordedCall {
 
 export interface Journal {
   /**
-   * `done`: the stored outcome. `busy`: another living process is at it. `begun`: go on, as attempt n (from 1);
-   * `repeated` when an earlier attempt was begun and its owner died. The same nonce gets the same answer again.
+   * `done`: the stored outcome. `busy`: another living process is making the call. `begun`: go on, as attempt n (from 1); `repeated` if the
+   * owner of an earlier attempt died. The same nonce returns the same answer.
    */
   begin(call: {
     readonly runId: string;
     readonly step: string;
     readonly nonce: string;
     readonly owner: string;
-    /** Ids of this run to look for among the cancel flags on the way. */
+    /** Ids of this run whose cancel flags are checked in the same request. */
     readonly flags?: readonly string[];
   }): Promise<Begun>;
-  /** Counts an attempt that follows a death, when it is made; once each. */
+  /** Counts an attempt that follows a death when its call is made; once per attempt. */
   noteRepeat(call: { readonly runId: string; readonly step: string; readonly attempt: number; readonly purpose: string }): Promise<void>;
-  /** How many of them there were since the store began, by purpose. Outlives every process. */
+  /** Total number of repeats since the store began, by purpose. Survives every process. */
   repeats(): Promise<Readonly<Record<string, number>>>;
   /**
-   * `refused` when a later attempt has begun: the outcome does not count. What was paid joins the usage ledger in the same write all the same.
-   * `recorded`: an event that is published next and whose data is the only member `record` of the reply. A store that shares its file
-   * with the log then need not keep the outcome twice.
+   * Returns `refused` if a later attempt has begun: the outcome is then ignored. In both cases the same write adds what was paid to the
+   * usage ledger. `recorded`: an event that is published next, whose data is the only member `record` of the reply. A store that shares its
+   * file with the log then need not keep the outcome twice.
    */
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'>;
-  /** Gives the step up without an outcome. What was paid joins the usage ledger in the same write. */
+  /** Gives up the step without an outcome. The same write adds what was paid to the usage ledger. */
   abandon(call: JournalCall, paid?: Paid): Promise<void>;
   /** Whether any step of this task was begun. */
   started(taskId: string): Promise<boolean>;
@@ -223,12 +229,15 @@ export interface Leases {
   endProcess(id: string): Promise<void>;
   alive(processId: string): Promise<boolean>;
   liveWorkers(taskClass: string): Promise<number>;
-  /** Takes one of `limit` slots of a name (a provider), or null when all are taken. Renew it before `ttlMs`. Idempotent by holder. */
+  /** Takes one of `limit` slots of a name (a provider); null if all are taken. Renew it before `ttlMs`. Idempotent by holder. */
   acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean>;
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;
 }
 
-/** Best-effort messages between processes; a lost one costs a poll interval, never correctness. Channels: `stream`, `cancel`, `slot`, `load`. */
+/**
+ * Best-effort messages between processes; a lost one costs a poll interval, never correctness. Channels: `stream`, `cancel`, `slot`,
+ * `load`.
+ */
 export interface Hints {
   publish(channel: string, payload: string): Promise<void>;
   subscribe(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>;

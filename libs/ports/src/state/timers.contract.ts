@@ -134,7 +134,7 @@ export function describeTimers({ open }: StoreHarness): void {
       const other = await under.another();
       await step(newRunId(), { arm: [timer('far', (await under.store.now()) + 600_000)] });
       const woken = timed(under.store.timers.wait(60_000, never()));
-      // Asleep by then: otherwise it would find the timer by itself, without being woken.
+      // The waiter must sleep by now: otherwise it would find the timer without being woken.
       await new Promise((resolve) => setTimeout(resolve, 200));
       const now = await under.store.now();
       await step(newRunId(), { arm: [timer('near', now + 150)] }, other);

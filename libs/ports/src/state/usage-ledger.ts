@@ -1,24 +1,24 @@
 import type { Caller, CallRecorded, Usage } from '@conclave/contracts';
 
-/** What an attempt of a call has used, and when it ended. */
+/** Usage of a call attempt, and when it ended. */
 export interface Paid {
   readonly usage: Usage;
-  /** Milliseconds since 1970 when it ended: the day (UTC) it is counted for. */
+  /** When it ended, in milliseconds since 1970: decides the day (UTC) it is counted for. */
   readonly at: number;
 }
 
-/** An attempt of a call, as it joins the ledger. */
+/** A call attempt as it is added to the ledger. */
 export interface PaidCall extends Paid {
-  /** Run it was made for, or the id of a call that a gateway made for a client directly. */
+  /** The run it was made for, or the id of a call that a gateway made directly for a client. */
   readonly runId: string;
   /** Journal step of the call. */
   readonly step: string;
   readonly attempt: number;
-  /** Who is charged; absent for a call of a run, whose request says it. */
+  /** The account to charge; absent for a call of a run, whose request names it. */
   readonly caller?: Caller;
 }
 
-/** A call as its audit record tells it: the same attempt as the one its journal told. */
+/** A call from its audit record: the same attempt that its journal recorded. */
 export const paidCallOf = ({ runId, data }: Pick<CallRecorded, 'runId' | 'data'>): PaidCall => ({
   runId,
   step: data.step,
@@ -28,10 +28,10 @@ export const paidCallOf = ({ runId, data }: Pick<CallRecorded, 'runId' | 'data'>
   ...(data.caller ? { caller: data.caller } : {}),
 });
 
-/** Whose usage is asked for, and of which day or month (UTC). */
+/** Whose usage to sum, and over which day or month (UTC). */
 export interface AccountPeriod {
   readonly tenant: string;
-  /** One of those who ask for the tenant, as `Caller.actor` names them; everybody unless given. */
+  /** One caller of the tenant, as `Caller.actor` names it; all callers if absent. */
   readonly actor?: string;
   readonly period: 'day' | 'month';
   /** Milliseconds since 1970: a moment in that day or month. */
@@ -39,22 +39,22 @@ export interface AccountPeriod {
 }
 
 /**
- * What every call has used, whatever became of its run and its reply: the sums that accounts settle from. Each attempt of a call counts
- * once. The journal adds what it is told with an outcome; `add` is for whatever has no journal, and for a rebuilt store.
+ * Usage of every call, whatever the fate of its run and reply: accounts settle from these sums. Each attempt of a call counts once. The
+ * journal adds the usage it gets with an outcome; `add` is for calls without a journal, and for a rebuilt store.
  */
 export interface UsageLedger {
-  /** Adds nothing when this attempt is in it: it is known for `StoreTtl.retentionMs` from the end of its run. */
+  /** Adds nothing if the ledger already has this attempt: attempts are remembered for `StoreTtl.retentionMs` from the end of their run. */
   add(call: PaidCall): Promise<void>;
-  /** Sum over the calls of a run; zeros for one that is not known or has expired. */
+  /** Sum over the calls of a run; zeros if it is unknown or expired. */
   ofRun(runId: string): Promise<Usage>;
-  /** Kept for `accountMs` from the day it was counted for. Calls of a run whose request this store never saw are in no account. */
+  /** Kept for `accountMs` from the day it was counted for. No account includes calls of a run whose request this store never saw. */
   ofAccount(account: AccountPeriod): Promise<Usage>;
 }
 
-/** Milliseconds for which sums of accounts are kept: this month and the twelve before it. */
+/** Milliseconds for which account sums are kept: this month and the twelve before it. */
 export const accountMs = 400 * 24 * 60 * 60 * 1000;
 
-/** Day of a moment by UTC, as `2026-11-22`. */
+/** UTC day of a moment, as `2026-11-22`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Every day of the period, in order. */
@@ -66,5 +66,5 @@ export function daysOf({ period, at }: Pick<AccountPeriod, 'period' | 'at'>): re
   return Array.from({ length }, (_, n) => `${day.slice(0, 8)}${String(n + 1).padStart(2, '0')}`);
 }
 
-/** Calls of tools and looks into caches cost nothing and stand in no ledger. */
+/** Tool calls and cache look-ups cost nothing and are not in the ledger. */
 export const isPaid = ({ calls, prompt, completion, cost }: Usage): boolean => calls + prompt + completion + cost > 0;

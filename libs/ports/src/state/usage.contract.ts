@@ -14,7 +14,7 @@ const used = (calls: number, more: Partial<Usage> = {}): Usage => ({
   ...more,
 });
 
-/** What calls have used: each attempt of each call once, by run and by account. */
+/** Usage of calls: each attempt of each call once, by run and by account. */
 export function describeUsage({ open }: StoreHarness): void {
   describe('the usage ledger', () => {
     let under: StoreUnderTest;

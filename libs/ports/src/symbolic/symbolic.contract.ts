@@ -3,16 +3,16 @@ import type { Symbolic, SymbolicArgs, SymbolicOperation } from './symbolic.js';
 import { valueOf } from './value-of.js';
 
 export interface SymbolicUnderTest {
-  /** A new adapter. It may be slow to start; the suite starts two. */
+  /** Opens a new adapter. It may be slow to start; the suite starts two. */
   open(): Promise<Symbolic>;
-  /** Beginning of the name that its results carry, such as `sympy `. */
+  /** Beginning of the engine name in its results, such as `sympy `. */
   readonly engine: string;
 }
 
 const never = new AbortController().signal;
 const points = [0.4, 1.3, 2.7];
 
-/** Texts that attack what reads them, or whoever would evaluate them. */
+/** Texts that attack a parser or an evaluator. */
 export const hostileTexts: readonly string[] = [
   `__import__('os').system('id')`,
   'abort()',
@@ -64,7 +64,7 @@ export const hostileTexts: readonly string[] = [
   'sin('.repeat(500) + 'x' + ')'.repeat(500),
 ];
 
-/** Texts that ask for more than there is time, memory or paper for. */
+/** Texts that demand too much time, memory or output. */
 export const giantTexts: readonly string[] = [
   '9**9**9',
   '9^9^9^9',
@@ -75,7 +75,7 @@ export const giantTexts: readonly string[] = [
   'binomial(10^12, 10^11)',
 ];
 
-/** Every promise of `Symbolic`, for what each engine can do: results are compared by their value. */
+/** Every promise of `Symbolic`, for what each engine supports: results are compared by value. */
 export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTest): void {
   describe(`${name} is exact mathematics that`, () => {
     let symbolic: Symbolic;
@@ -126,7 +126,7 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
     it('gives as many digits as it is asked for', async () => {
       const { result, decimal } = await ask('evaluate', { expression: 'sqrt(2)', precision: 40 });
       expect(result).toBe('sqrt(2)');
-      // OEIS A002193; a zero at the end is left out.
+      // OEIS A002193; without the trailing zero.
       expect(decimal).toBe('1.41421356237309504880168872420969807857');
     });
 
@@ -155,7 +155,7 @@ export function describeSymbolic(name: string, { open, engine }: SymbolicUnderTe
       expect(roots.sort((a, b) => a - b)).toEqual([expect.closeTo(-Math.SQRT2, 12), expect.closeTo(Math.SQRT2, 12)]);
     });
 
-    // Roots counted by the degree; those of the last three are written down in any table.
+    // One root per degree; the roots of the last three are in standard tables.
     it.each([
       ['x^3 - 8 = 0', 3],
       ['x^3 = 8', 3],

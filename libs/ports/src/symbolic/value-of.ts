@@ -1,6 +1,6 @@
 /**
- * The real value of an expression in the notation of results, by floating point: made for tests, so that it shares nothing with what it
- * checks. Throws an Error on what it does not know. `at`: name -> value.
+ * Floating-point value of a real expression in result notation: for tests, so it shares no code with what it checks. Throws an Error for
+ * anything it does not know. `at`: name -> value.
  */
 export function valueOf(text: string, at: Readonly<Record<string, number>> = {}): number {
   const tokens = text.match(/\d+(?:\.\d+)?(?:e[+-]?\d+)?|[A-Za-z_]\w*|\*\*|\S/g) ?? [];

@@ -16,15 +16,15 @@ export interface MemoryTool {
   readonly description: string;
   readonly inputSchema: JsonObject;
   readonly repeatable?: boolean;
-  /** A string is its content. Whatever it throws is TOOL_FAILED. */
+  /** A returned string is the reply's content. Any error it throws becomes TOOL_FAILED. */
   run(args: JsonObject, signal: AbortSignal): Promise<string | Partial<ToolReply>>;
 }
 
-/** Tools that are functions of this process. Of schemas it knows required arguments and their plain types. */
+/** Tools that are functions of this process. Checks only required arguments and their plain types against schemas. */
 export class MemoryToolServers implements ToolServers {
   private closed = false;
 
-  /** Server name -> its tools, or null for one that is away. */
+  /** Server name -> its tools, or null for a server that is away. */
   constructor(private readonly servers: Readonly<Record<string, Readonly<Record<string, MemoryTool>> | null>>) {}
 
   async offers(): Promise<readonly ToolDescription[]> {

@@ -2,8 +2,8 @@ import { Failure, nearest } from '@conclave/contracts';
 import { oneLine } from './tool-text.js';
 
 /**
- * The tool of `known` (`server.tool` each) that a name means: that name, or the only tool of that name where the server was left out.
- * Throws TOOL_UNKNOWN with the nearest one.
+ * Resolves a tool name within `known` (`server.tool` each): an exact name, or the only tool of that name if the server was omitted. Throws
+ * TOOL_UNKNOWN with the nearest one.
  */
 export function toolCalled(name: string, known: readonly string[]): string {
   if (known.includes(name)) return name;
@@ -15,7 +15,7 @@ export function toolCalled(name: string, known: readonly string[]): string {
   throw new Failure('TOOL_UNKNOWN', `It was called \`${shown}\`. ${remedy}`);
 }
 
-/** Nearest by the name of the tool alone, for a server that was taken for another one. */
+/** Compares the tool's own name only, in case the server was named wrongly. */
 function nearestTool(name: string, known: readonly string[]): string | undefined {
   const alone = (full: string): string => full.slice(full.indexOf('.') + 1);
   const near = nearest(alone(name), known.map(alone));

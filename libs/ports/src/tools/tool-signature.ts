@@ -4,14 +4,14 @@ import type { JsonObject } from './tools.js';
 /** Longest signature, in characters. */
 const longestSignature = 600;
 const longestName = 64;
-/** Values of an enumeration, and members of a union, that are named. */
+/** Maximum number of enumeration values and union members listed. */
 const namedChoices = 8;
-/** Objects inside objects that are written out. */
+/** Nesting depth of objects that is written out. */
 const deepest = 2;
-/** Parts of a schema that are looked at: a small schema of references can unfold to a very large one. */
+/** Maximum number of schema parts visited: a small schema with references can expand to a very large one. */
 const mostParts = 1_000;
 
-/** The arguments of a tool in one line, from its JSON Schema: `expression: string, digits?: integer`. Bounded, whatever the schema is. */
+/** The arguments of a tool in one line, from its JSON Schema: `expression: string, digits?: integer`. Bounded for any schema. */
 export function signatureOf(schema: JsonObject): string {
   const parts = fieldsOf(schema, { root: schema, depth: 0, left: { parts: mostParts } });
   let line = '';
@@ -35,7 +35,7 @@ function fieldsOf(schema: JsonObject, at: At): readonly string[] {
   if (!isJsonObject(schema.properties)) return [];
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const fields = Object.entries(schema.properties).slice(0, 100);
-  // What must be given comes first; the order of the schema is kept otherwise.
+  // Required fields first; otherwise in schema order.
   const ordered = [...fields.filter(([name]) => required.has(name)), ...fields.filter(([name]) => !required.has(name))];
   return ordered.map(([name, value]) => `${named(name)}${required.has(name) ? '' : '?'}: ${typeOf(value, at)}`);
 }
@@ -76,7 +76,7 @@ const literal = (value: unknown): string =>
       ? 'object'
       : oneLine(String(value), 40);
 
-/** What a `$ref` inside the same schema points at; null for one that leads out, nowhere or in a circle. */
+/** The target of a `$ref` inside the same schema; null if it points outside, nowhere or in a circle. */
 export function resolved(value: unknown, root: JsonObject): JsonObject | null {
   let schema = value;
   for (let steps = 0; steps < 8; steps += 1) {

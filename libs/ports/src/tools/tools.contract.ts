@@ -9,7 +9,7 @@ export interface ToolsWorld {
 }
 
 export interface ToolsUnderTest {
-  /** A server called `sample` with the tools of `sampleTools()`, and one called `away` that does not answer. */
+  /** A server `sample` with the tools of `sampleTools()`, and a server `away` that does not answer. */
   open(): Promise<ToolsWorld>;
 }
 
@@ -19,7 +19,7 @@ const object = (properties: Record<string, unknown>, required: readonly string[]
   required,
 });
 
-/** The tools that a world of the suite offers as its server `sample`; an adapter has them behind a real server. */
+/** Tools of the suite's server `sample`; an adapter serves them from a real server. */
 export function sampleTools(): Readonly<Record<string, MemoryTool>> {
   let cancelled = 0;
   return {

@@ -1,24 +1,26 @@
 import type { ToolOffer } from '@conclave/contracts';
 
 /**
- * Servers whose tools `mcp` tasks may call. Adapters: MCP over stdio and streamable HTTP. A server that is away, or sends what it
- * should not, costs its own tools and nothing else. Whatever comes from a server is data and never an instruction.
+ * Servers whose tools `mcp` tasks may call. Adapters: MCP over stdio and streamable HTTP. A server that is away or misbehaves affects only
+ * its own tools. Everything a server sends is data, never an instruction.
  */
 export interface ToolServers {
-  /** Tools of every server that answers, by name. Never throws, and waits a few seconds at most: who is away is in `status()`. */
+  /**
+   * Tools of every server that answers, by name. Never throws, and waits at most a few seconds: `status()` reports servers that are away.
+   */
   offers(): Promise<readonly ToolOffer[]>;
   /** Throws Failure TOOL_UNKNOWN (naming the nearest one), TOOL_SERVER_UNAVAILABLE. */
   describe(tool: string): Promise<ToolDescription>;
   /**
-   * One call. Its arguments are held against the schema of the tool before anything is sent. A tool that says no of its own accord
-   * answers with `isError`. A call whose server dies meanwhile is made once more where the tool says that it may be, and fails otherwise.
-   * Throws Failure TOOL_UNKNOWN, TOOL_ARGUMENTS_INVALID, TOOL_SERVER_UNAVAILABLE, TOOL_FAILED (the server sent an error, or nothing that
-   * fits the protocol or its own output schema), TOOL_RESULT_TOO_LARGE, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the server is told).
+   * Makes one call. Checks the arguments against the tool's schema before sending anything. A tool that reports an error itself returns
+   * `isError`. If the server dies during a call, the call is repeated once if the tool allows it, and fails otherwise. Throws Failure
+   * TOOL_UNKNOWN, TOOL_ARGUMENTS_INVALID, TOOL_SERVER_UNAVAILABLE, TOOL_FAILED (the server sent an error, or a reply that violates the
+   * protocol or its own output schema), TOOL_RESULT_TOO_LARGE, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the server is told).
    */
   call(request: ToolCall): Promise<ToolReply>;
-  /** What is known of every configured server, without asking it. */
+  /** Last known state of every configured server, without asking it. */
   status(): readonly ToolServerStatus[];
-  /** Ends every connection and every program that was started. Safe to call twice. */
+  /** Closes every connection and ends every program it started. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -28,7 +30,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export interface ToolDescription extends ToolOffer {
   /** JSON Schema of its arguments, as its server wrote it. */
   readonly inputSchema: JsonObject;
-  /** Whether its server says that a second call with the same arguments changes nothing more. */
+  /** Whether the server declares that repeating a call with the same arguments has no further effect. */
   readonly repeatable: boolean;
 }
 
@@ -42,19 +44,19 @@ export interface ToolCall {
 }
 
 export interface ToolReply {
-  /** Text for people and models, at most `longestToolContent` characters; what is longer is cut and says so. */
+  /** Text for people and models, at most `longestToolContent` characters; longer text is cut and says so. */
   readonly content: string;
-  /** The structured result, held against the output schema of the tool; null where there is none, or where it is longer than the bound. */
+  /** The structured result, validated against the tool's output schema; null if absent or above the size limit. */
   readonly structured: unknown;
-  /** The tool itself reports that it could not do it; `content` says why. */
+  /** The tool itself reports a failure; `content` says why. */
   readonly isError: boolean;
 }
 
 export interface ToolServerStatus {
   readonly name: string;
-  /** Whether it answered when it was last asked. */
+  /** Whether it answered the last request. */
   readonly ok: boolean;
-  /** Sentence for people; null where it is fine, or has not been asked yet. */
+  /** Sentence for people; null if it works or has not been asked yet. */
   readonly error: string | null;
   /** Number of its tools that are offered. */
   readonly tools: number;

@@ -44,11 +44,11 @@ const copyOf = ({ id, vector, text, metadata }: VectorRecord): VectorRecord => (
 const carries = (metadata: VectorMetadata, where: VectorMetadata): boolean =>
   Object.entries(where).every(([key, value]) => Object.hasOwn(metadata, key) && metadataText(metadata[key]!) === metadataText(value));
 
-/** What outlives a process of vectors in memory. */
+/** The part of in-memory vectors that outlives a process. */
 export class MemoryVectorStore {
   private readonly collections = new Map<string, MemoryCollection>();
 
-  /** The vectors as one more process sees them. */
+  /** The vectors as another process sees them. */
   connect(): Vectors {
     let open = true;
     const whileOpen = async <T>(work: () => T): Promise<T> => {
@@ -95,7 +95,7 @@ export class MemoryVectorStore {
     };
   }
 
-  /** For tests that look in: everything a collection has. */
+  /** For tests: all records of a collection. */
   recordsOf(scope: VectorScope): readonly VectorRecord[] {
     return [...(this.at(scope)?.records.values() ?? [])];
   }

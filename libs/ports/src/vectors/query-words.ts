@@ -1,4 +1,4 @@
-/** Words that say nothing about a subject, English and German. */
+/** Words that carry no subject, English and German. */
 const stopWords: ReadonlySet<string> = new Set(
   (
     'a about all also am an and any are as at be been but by can could did do does for from had has have he her his how i if in into is it its ' +
@@ -10,11 +10,11 @@ const stopWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Bounds of what a hostile query can cost. */
+/** Limits the cost of a hostile query. */
 const mostTerms = 48;
 const longestTerm = 64;
 
-/** Words of a query by which full text is searched: each once, lower case, without those that say nothing where others are left. */
+/** Search words of a query for full text: unique, lower case, without stop words unless nothing else is left. */
 export function queryWords(query: string): readonly string[] {
   const words =
     query

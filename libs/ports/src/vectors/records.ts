@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import type { VectorChoice, VectorMetadata, VectorRecord, VectorScope } from './vectors.js';
 
-/** What every adapter takes. Lengths in UTF-16 units. */
+/** Limits of every adapter. Lengths in UTF-16 units. */
 export const vectorLimits = {
   dimension: 16_384,
   hits: 1_000,
@@ -14,10 +14,10 @@ export const vectorLimits = {
   text: 1_000_000,
 } as const;
 
-/** Cosine distance from which rounding has been taken: stores give values such as -1e-7 for equal vectors. */
+/** Cosine distance without rounding errors: stores return values such as -1e-7 for equal vectors. */
 export const clampDistance = (distance: number): number => Math.min(2, Math.max(0, distance));
 
-/** 1 - cos(a, b), 0 to 2. Both have the same length and a direction. */
+/** 1 - cos(a, b), 0 to 2. Both must have the same length and be non-zero. */
 export function cosineDistance(a: Float32Array, b: Float32Array): number {
   let dot = 0;
   let aa = 0;
@@ -31,10 +31,10 @@ export function cosineDistance(a: Float32Array, b: Float32Array): number {
   return clampDistance(1 - dot / Math.sqrt(aa * bb));
 }
 
-/** A metadata value as text that differs wherever value or type differ. */
+/** A metadata value as text; different values or types yield different texts. */
 export const metadataText = (value: VectorMetadata[string]): string => JSON.stringify(value);
 
-/** Key and text of each value, by key. */
+/** Key and text of each value, sorted by key. */
 export const metadataTexts = (metadata: VectorMetadata): readonly (readonly [string, string])[] =>
   Object.entries(metadata)
     .map(([key, value]) => [key, metadataText(value)] as const)
@@ -43,7 +43,7 @@ export const metadataTexts = (metadata: VectorMetadata): readonly (readonly [str
 export const metadataOf = (texts: Iterable<readonly [string, string]>): VectorMetadata =>
   Object.fromEntries([...texts].map(([key, text]) => [key, JSON.parse(text) as string | number | boolean]));
 
-/** Replaces halves of surrogate pairs, which no store keeps. */
+/** Replaces unpaired surrogates, which no store keeps. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 const invalid = (param: string, detail: string): Failure => new Failure('REQUEST_INVALID', detail, { param });
@@ -110,7 +110,10 @@ export function checkChoice(choice: VectorChoice): void {
   if (Object.keys(choice.where).length === 0) throw invalid('where', 'Records are removed by ids or by at least one value.');
 }
 
-/** Records as every adapter stores them: checked, texts well formed, the last one of each id. Throws Failure REQUEST_INVALID, VECTORS_INCOMPATIBLE. */
+/**
+ * Records as every adapter stores them: validated, texts well formed, the last one per id. Throws Failure REQUEST_INVALID,
+ * VECTORS_INCOMPATIBLE.
+ */
 export function checkedRecords(records: readonly VectorRecord[], dimension: number): readonly VectorRecord[] {
   const last = new Map<string, VectorRecord>();
   checkIds(records.map(({ id }) => id));
@@ -126,13 +129,13 @@ export function checkedRecords(records: readonly VectorRecord[], dimension: numb
   return [...last.values()];
 }
 
-/** Hits as every adapter gives them: nearest first, equal distances by id. */
+/** Order of hits in every adapter: nearest first, equal distances by id. */
 export const byDistance = (
   one: { readonly distance: number; readonly id: string },
   other: { readonly distance: number; readonly id: string },
 ): number => one.distance - other.distance || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
 
-/** A whole number of hits within the limits; 0 for what asks for none. */
+/** A whole number of hits within the limits; 0 if none are requested. */
 export const hitLimit = (limit: number): number => (limit >= 1 ? Math.min(Math.floor(limit), vectorLimits.hits) : 0);
 
 export const collectionMissing = ({ collection }: VectorScope): Failure =>

@@ -1,6 +1,6 @@
 import { queryWords } from './query-words.js';
 
-/** A text as it is indexed: what stands in its title and in the headings above it says more about its subject than its body. */
+/** A text as it is indexed: words in the title and headings are better evidence of the subject than words in the body. */
 export interface IndexedText {
   readonly title: string;
   readonly heading: string;
@@ -9,10 +9,10 @@ export interface IndexedText {
 /** Weights of title, heading and body. */
 export const fieldWeights = [4, 2, 1] as const;
 
-/** Saturation of a repeated word and weight of the length, as Robertson and Zaragoza (2009) recommend them. */
+/** Saturation of repeated words and weight of the length, as recommended by Robertson and Zaragoza (2009). */
 const k1 = 1.2;
 const b = 0.75;
-/** A word that stands in every text still counts a little, so that a query of such words finds something. */
+/** A word that occurs in every text still counts a little, so that a query of such words finds something. */
 const leastWeight = 1e-6;
 
 interface Entry {
@@ -22,8 +22,8 @@ interface Entry {
 }
 
 /**
- * Full text in memory, ranked by BM25 over weighted fields: for stores that have none of their own. Holds counts of words, not texts;
- * about as much memory as the texts took.
+ * In-memory full text, ranked by BM25 over weighted fields: for stores without their own. Holds word counts, not texts; uses about as much
+ * memory as the texts.
  */
 export class TextIndex {
   private readonly entries = new Map<string, Entry>();
@@ -42,7 +42,7 @@ export class TextIndex {
     return this.entries.keys();
   }
 
-  /** Replaces what had the id. */
+  /** Replaces any text with this id. */
   put(id: string, { title, heading, body }: IndexedText): void {
     this.remove(id);
     const counts = new Map<string, number>();
@@ -74,7 +74,7 @@ export class TextIndex {
     }
   }
 
-  /** Best first, equal scores by id. Scores are above 0 and mean nothing beyond this index and this query. */
+  /** Best first, equal scores by id. Scores are above 0 and only comparable within this index and query. */
   find(query: string): readonly { readonly id: string; readonly score: number }[] {
     const scores = new Map<string, number>();
     const average = this.length / Math.max(1, this.entries.size);
@@ -104,7 +104,7 @@ const termsOf = (text: string): readonly string[] =>
 
 const hasVowel = /[aeiouy]/;
 
-/** Word forms in the manner of Porter (1980), step 1, which does nearly all of its work: plurals, -ed, -ing, a final -e and -y. */
+/** Stems a word like step 1 of Porter (1980), which does nearly all of its work: plurals, -ed, -ing, a final -e and -y. */
 export function stemOf(word: string): string {
   if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
   let stem = word;
@@ -118,7 +118,7 @@ export function stemOf(word: string): string {
   return stem;
 }
 
-/** What is indexed of a record: its text, and the title and heading that its metadata name. */
+/** The indexed parts of a record: its text, and the title and heading from its metadata. */
 export const indexedText = (text: string, metadata: Readonly<Record<string, unknown>>): IndexedText => ({
   title: typeof metadata['title'] === 'string' ? metadata['title'] : '',
   heading: typeof metadata['heading'] === 'string' ? metadata['heading'] : '',

@@ -4,7 +4,7 @@ import type { VectorMetadata, VectorRecord, Vectors } from './vectors.js';
 
 export interface VectorsWorld {
   readonly vectors: Vectors;
-  /** The same store as another process sees it. */
+  /** The same store, opened by another process. */
   another(): Promise<Vectors>;
   dispose(): Promise<void>;
 }
@@ -12,7 +12,7 @@ export interface VectorsWorld {
 export interface VectorsUnderTest {
   /** An empty store. */
   open(): Promise<VectorsWorld>;
-  /** Records of the test that writes many. */
+  /** Number of records in the test that writes many. */
   readonly many?: number;
 }
 
@@ -26,7 +26,7 @@ const record = (id: string, numbers: readonly number[], more: Partial<VectorReco
   ...more,
 });
 
-/** Numbers that look random and are the same in every run: a linear congruence (Numerical Recipes). */
+/** Reproducible pseudo-random numbers: linear congruential (Numerical Recipes). */
 function numbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32 - 0.5;

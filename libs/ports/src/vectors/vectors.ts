@@ -1,33 +1,33 @@
 /**
  * Collections of vectors with their texts. Adapters: ChromaDB, embedded SQLite, memory. Every call names the tenant: collections of
- * two tenants are strangers even when they have the same name. Distances are cosine, 0 (same direction) to 2 (opposite).
+ * different tenants are separate even with the same name. Distances are cosine, 0 (same direction) to 2 (opposite).
  *
- * Every write is idempotent. Large writes are split inside: after a failure a part of them may be stored, and the same call repeated
- * stores the rest. A collection that was never created is empty to every reader.
+ * Every write is idempotent. Large writes are split internally: a failure may leave some records stored, and repeating the call stores the
+ * rest. A collection that was never created reads as empty.
  *
- * Any call throws Failure VECTORS_UNAVAILABLE when the store does not answer, and REQUEST_INVALID for a value outside `vectorLimits`.
+ * Any call throws Failure VECTORS_UNAVAILABLE if the store does not answer, and REQUEST_INVALID for a value outside `vectorLimits`.
  */
 export interface Vectors {
-  /** Makes the collection unless it is there. Throws Failure VECTORS_INCOMPATIBLE when it is there with another dimension. */
+  /** Creates the collection if absent. Throws Failure VECTORS_INCOMPATIBLE if it exists with another dimension. */
   create(scope: VectorScope, dimension: number): Promise<void>;
   /**
-   * Stores records; one with a known id is replaced as a whole. The last of several records with one id wins.
-   * Throws Failure COLLECTION_NOT_FOUND, and VECTORS_INCOMPATIBLE for a vector of another dimension, without direction or not finite.
+   * Stores records; replaces a known id completely. The last of several records with one id wins. Throws Failure COLLECTION_NOT_FOUND, and
+   * VECTORS_INCOMPATIBLE for a vector of another dimension, of zero length or with non-finite numbers.
    */
   upsert(scope: VectorScope, records: readonly VectorRecord[]): Promise<void>;
   /** Nearest first, equal distances by id. Throws Failure VECTORS_INCOMPATIBLE for a vector that does not fit the collection. */
   query(scope: VectorScope, query: VectorQuery): Promise<VectorAnswer>;
   /**
-   * Records whose text, or whose metadata `title` and `heading`, hold any of the words: full text, ranked by BM25, best first. A title
-   * weighs four times, a heading twice a word of the text. Other forms of a word count, its case and accents do not.
+   * Records whose text, or whose metadata `title` and `heading`, contain any of the words: full text, ranked by BM25, best first. A title
+   * word weighs four times, a heading word twice as much as a text word. Other forms of a word match; case and accents are ignored.
    */
   match(scope: VectorScope, query: TextQuery): Promise<TextAnswer>;
-  /** The records that are there, in the order asked for, each once. */
+  /** The existing records, in the requested order, each once. */
   get(scope: VectorScope, ids: readonly string[]): Promise<readonly VectorRecord[]>;
-  /** What is not there is no error. */
+  /** Ignores records that do not exist. */
   delete(scope: VectorScope, which: VectorChoice): Promise<void>;
   count(scope: VectorScope): Promise<number>;
-  /** Collections of the tenant by name. */
+  /** Collections of the tenant, sorted by name. */
   list(tenant: string): Promise<readonly VectorCollection[]>;
   /** Removes the collection with everything in it. */
   drop(scope: VectorScope): Promise<void>;
@@ -38,7 +38,7 @@ export interface Vectors {
 
 export interface VectorScope {
   readonly tenant: string;
-  /** Any name; adapters map it to what their store takes. `collectionOf` ties it to an embedder. */
+  /** Any name; adapters map it to one their store accepts. `collectionOf` ties it to an embedder. */
   readonly collection: string;
 }
 
@@ -53,15 +53,15 @@ export interface VectorRecord {
 
 export interface VectorQuery {
   readonly vector: Float32Array;
-  /** Hits at most; above `vectorLimits.hits` as many as that. */
+  /** Maximum number of hits; capped at `vectorLimits.hits`. */
   readonly limit: number;
-  /** Only records that carry each of these values, of the same type: 1, '1' and true are three values. */
+  /** Only records with each of these values, of the same type: 1, '1' and true are three values. */
   readonly where?: VectorMetadata;
   readonly signal?: AbortSignal;
 }
 
 export interface TextQuery extends Omit<VectorQuery, 'vector'> {
-  /** Plain words: nothing in them is read as syntax. */
+  /** Plain words, never parsed as query syntax. */
   readonly words: string;
 }
 
@@ -76,7 +76,7 @@ export interface TextHit extends Omit<VectorHit, 'distance'> {
 
 export interface VectorAnswer {
   readonly hits: readonly VectorHit[];
-  /** Keys of `where` that no record of the collection carries, so that nobody takes a wrong name for an empty result. */
+  /** Keys of `where` that no record of the collection has, so that a wrong name is not mistaken for an empty result. */
   readonly unknownKeys: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export interface VectorHit {
   readonly distance: number;
 }
 
-/** `where` must name at least one value: everything is removed by `drop`. */
+/** `where` must name at least one value: use `drop` to remove everything. */
 export type VectorChoice = { readonly ids: readonly string[] } | { readonly where: VectorMetadata };
 
 export interface VectorCollection {

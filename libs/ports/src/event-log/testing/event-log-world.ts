@@ -4,37 +4,37 @@ import type { StoredRecord } from '../record.js';
 import type { RawRecord } from '../record.js';
 import { inputTopic, sampleName } from './sample-events.js';
 
-/** One log and everything around it that a test may break. */
+/** One log and the surrounding parts that a test may break. */
 export interface EventLogWorld {
-  /** The log as a first process sees it. */
+  /** The log as the first process sees it. */
   readonly log: EventLog;
-  /** The same log and the same ledger as one more process sees them. */
+  /** The same log and ledger as another process sees them. */
   another(): Promise<EventLog>;
-  /** The process of this log dies: nothing is committed, nobody says goodbye, its leases are renewed no more. Resolves at once. */
+  /** The log's process dies: it commits nothing, does not leave the group, and no longer renews its leases. Resolves at once. */
   crash(log: EventLog): Promise<void>;
-  /** Appends what no event would become. */
+  /** Appends a record that no event would produce. */
   publishRaw(record: Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>): Promise<void>;
-  /** The delivery ledger of every process stops answering, and answers again. */
+  /** Makes the delivery ledger of every process stop answering, then answer again. */
   readonly ledgerOutage: { begin(): Promise<void>; end(): Promise<void> };
-  /** Cuts every connection between `log` and its broker in this moment; new ones succeed. Absent where there are none. */
+  /** Cuts every connection between `log` and its broker; new ones succeed. Absent if there are no connections. */
   interrupt?(): void;
   dispose(): Promise<void>;
 }
 
 export interface EventLogUnderTest {
-  /** A new, empty log with these topics, `dead` and `audit`, each of so many partitions (where there are any). */
+  /** A new, empty log with these topics, `dead` and `audit`, with the given number of partitions each (if the log has partitions). */
   open(options: { readonly topics: readonly string[]; readonly partitions: number }): Promise<EventLogWorld>;
-  /** Milliseconds after which something that must happen counts as never happening; covers the death of a member. Default 10,000. */
+  /** Milliseconds after which a missing event counts as a failure; covers the death of a member. Default 10,000. */
   readonly patienceMs?: number;
   /** Milliseconds of a long task; default 1,500. */
   readonly longTaskMs?: number;
-  /** Records a consumption with 8 handlers may hold at most; default 200. */
+  /** Maximum number of records a consumption with 8 handlers may hold; default 200. */
   readonly heldBound?: number;
-  /** Promises this adapter does not make, by their sentence, with the reason. */
+  /** Promises this adapter does not keep, by their sentence, with the reason. */
   readonly gaps?: Readonly<Record<string, string>>;
 }
 
-/** What the handlers of a test saw, over all members. */
+/** What a test's handlers received, over all members. */
 export class Seen {
   readonly deliveries: { readonly name: string; readonly attempt: number; readonly member: string; readonly at: number }[] = [];
 
@@ -71,7 +71,7 @@ export class Stage {
     return this.world.log;
   }
 
-  /** Subscribes to the input topic; deliveries are noted under the name of the member before `handle` runs. */
+  /** Subscribes to the input topic; records each delivery under the member's name before `handle` runs. */
   consume(
     handle: (delivery: Delivery, name: string) => Promise<HandlerOutcome>,
     part: Partial<Subscription> & { log?: EventLog; member?: string } = {},
@@ -87,7 +87,7 @@ export class Stage {
     });
   }
 
-  /** A promise for a handler to stand in until `open` is called; it opens by itself when the test is over. */
+  /** A promise a handler can wait for until `open` is called; opens automatically when the test ends. */
   gate(): { readonly passed: Promise<void>; open(): void } {
     let open!: () => void;
     const passed = new Promise<void>((resolve) => (open = resolve));
@@ -124,7 +124,7 @@ export class Stage {
   }
 }
 
-/** A promise of the port, and the test that it is kept. */
+/** A promise of the port, and the test that checks it. */
 export interface LogPromise {
   readonly sentence: string;
   readonly partitions?: number;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.js';
 
-/** A clock for tests: time passes only in `advance`, chance is what the test says. */
+/** A clock for tests: time passes only in `advance`, and the test sets the random value. */
 export class ManualClock implements Clock {
   private time: number;
   private order = 0;
@@ -32,7 +32,7 @@ export class ManualClock implements Clock {
     return this.calls.size;
   }
 
-  /** Lets everything that waits for no time come to rest, then moves on from timer to timer until `ms` have passed. */
+  /** Lets all work without timers settle, then advances timer by timer until `ms` have passed. */
   async advance(ms: number): Promise<void> {
     const end = this.time + ms;
     await settle();

@@ -8,7 +8,7 @@ import { encodeEvent, type DeadRecord, type RawRecord } from '../record.js';
 
 export type Handle = Subscription['handle'];
 
-/** A delivery pool on a bench: the test is the adapter, time is manual, everything that happens is written down. */
+/** Test bench for a delivery pool: the test acts as the adapter, time is manual, everything that happens is recorded. */
 export class PoolBench {
   readonly clock: ManualClock;
   readonly blobs = new MemoryBlobs();
@@ -21,7 +21,7 @@ export class PoolBench {
   readonly observed: DeliveryObservation[] = [];
   readonly points: string[] = [];
   rooms = 0;
-  /** While set, `publish` and `publishDead` reject with it. */
+  /** If set, `publish` and `publishDead` reject with it. */
   logError: Error | null = null;
   readonly pool: DeliveryPool;
   private offset = 0;
@@ -74,7 +74,7 @@ export class PoolBench {
   }
 }
 
-/** A handler that ends when the test says so. */
+/** A handler that ends when the test tells it to. */
 export class Gates {
   readonly started: string[] = [];
   private readonly openers = new Map<string, () => void>();

@@ -110,7 +110,7 @@ export const publishingPromises: readonly LogPromise[] = [
       const senders = names('sender', 20).map(async (sender) => {
         for (let n = 0; sending; n += 1) {
           const event = sampleInput(`${sender}-${n}`);
-          // A send that fails may be stored or not; only what was acknowledged is promised.
+          // A failed send may or may not be stored; only acknowledged events are promised.
           const stored = await stage.log.publish([event]).then(
             () => true,
             () => false,

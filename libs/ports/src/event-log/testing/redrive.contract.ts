@@ -16,7 +16,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error as Failure).code,
   );
 
-/** Two groups that read the same topic; the first one cannot handle `bad` until it is `mended`. */
+/** Two groups that read the same topic; the first cannot handle `bad` until it is `mended`. */
 async function twoGroups(stage: Stage) {
   const world = { mended: false, first: [] as Delivery[], second: [] as Delivery[] };
   const other = `${stage.group}-other`;
@@ -60,7 +60,7 @@ export const redrivePromises: readonly LogPromise[] = [
       await stage.until('its group has handled it', () => world.first.length === before.first + 1);
       await stage.until('both groups are through', settled);
       expect(world.first.at(-1)).toMatchObject({ attempt: 1, event: { id: event.id, data: event.data, topic: inputTopic } });
-      // What comes behind it shows that the other group has passed over it.
+      // The record behind it shows that the other group has skipped it.
       await stage.log.publish([sampleInput('behind', 'bad')]);
       await stage.until('what came later is handled by both', () => world.second.some(({ event: seen }) => sampleName(seen) === 'behind'));
       await stage.until('both groups are through again', settled);
@@ -112,7 +112,7 @@ export const redrivePromises: readonly LogPromise[] = [
       const record = (await stage.stored(inputTopic)).find(({ headers }) => headers['redrive-letter'] === letter.id)!;
       expect(record.raw.equals(raw)).toBe(true);
       expect(record.headers).toEqual({ why: 'test', 'redrive-group': stage.group, 'redrive-letter': letter.id });
-      // A letter of a re-driven record is re-driven like any other, and keeps nothing of the first time.
+      // A letter of a re-driven record is re-driven like any other, and keeps no headers of the first time.
       await lettersOf(stage).discard(again[0]!.id, { ...by, note: 'garbage' });
       expect((await open(stage)).data.map(({ id }) => id)).not.toContain(again[0]!.id);
     },

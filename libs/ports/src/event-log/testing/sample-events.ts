@@ -1,10 +1,10 @@
 import { KnowledgeProposed, makeEvent, SettingChanged, type Event } from '@conclave/contracts';
 
-/** Events that tests of the transport send: what they mean does not matter, only that they are real ones. */
+/** Events for transport tests: their content does not matter, but they are valid. */
 export const inputTopic = KnowledgeProposed.topic;
 export const outputTopic = SettingChanged.topic;
 
-/** An input event; events of one `run` name share a key. `text` is anything. */
+/** An input event; events with the same `run` name share a key. `text` is arbitrary. */
 export const sampleInput = (id: string, run = id, text = id): Event =>
   makeEvent(
     KnowledgeProposed,
@@ -12,7 +12,7 @@ export const sampleInput = (id: string, run = id, text = id): Event =>
     { kind: 'document', tenant: 'default', actor: 'test', text, about: id, proposedAt: 1_700_000_000_000 },
   );
 
-/** The event a handler answers `of` with; repeated handling makes the same id again. */
+/** The event a handler returns for `of`; handling it again returns the same id. */
 export const sampleOutput = (of: string, run = of): Event =>
   makeEvent(
     SettingChanged,

@@ -1,4 +1,4 @@
-/** Strings that a careless key takes for one another, cuts short or reads as a pattern. All of them are different. */
+/** Distinct strings that careless keys confuse, truncate or read as patterns. */
 export const hostileNames: readonly string[] = [
   ...['', ' ', 'a', 'A', 'a:', ':a', 'a:a', 'a\n', '{a}', '}:{', '"', '\\', '","', '["a","a"]', '%', '*', '__proto__'],
   // NUL ends a string in C; the first é is one code point, the second is two.
@@ -7,5 +7,5 @@ export const hostileNames: readonly string[] = [
   ...['\ud83e', '\udd81'],
 ];
 
-/** Every name with every name. */
+/** All pairs of names. */
 export const hostilePairs: readonly (readonly [string, string])[] = hostileNames.flatMap((a) => hostileNames.map((b) => [a, b] as const));

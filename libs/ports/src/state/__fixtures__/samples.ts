@@ -2,7 +2,7 @@ import { commandId, CommandIssued, makeEvent, PlanRequested, type EngineEntry, t
 import type { Acceptance, Step, StepTime, TimerToArm } from '../state.js';
 import { newRunId } from './store-harness.js';
 
-/** What the engine would keep; the suites only count. */
+/** Stand-in for the engine's state; the suites only count. */
 export interface Tally {
   readonly count: number;
   readonly seen: readonly string[];
@@ -63,7 +63,7 @@ export const nthInput = (runId: string, n: number): Event =>
     { seq: n, actor: 'key-1', issuedAt: 1_700_000_000_000 + n, command: { name: 'pause' } },
   );
 
-/** An event a step gives; what it says does not matter here. */
+/** An output event of a step; its content does not matter here. */
 export const namedOutput = (runId: string, name: string): Event => ({ ...nthInput(runId, 1), id: `${runId}/output/${name}` });
 
 export const timer = (name: string, dueAt: number, arm = 1): TimerToArm => ({ name, arm, dueAt });

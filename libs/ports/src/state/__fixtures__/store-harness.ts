@@ -3,7 +3,7 @@ import type { RunStream } from '../../run-stream/run-stream.js';
 import type { StoreTtl } from '../limits.js';
 import type { StateStore } from '../state.js';
 
-/** One process of Conclave on the store. Its id is the one the store was opened with: it owns the deliveries it begins. */
+/** One Conclave process on the store. Its id is the one the store was opened with: it owns the deliveries it begins. */
 export interface StoreProcess {
   readonly processId: string;
   readonly store: StateStore;
@@ -12,12 +12,12 @@ export interface StoreProcess {
 
 /** A new, empty store as the suites see it. */
 export interface StoreUnderTest extends StoreProcess {
-  /** A second process on the same store: own connection, own process id. */
+  /** A second process on the same store with its own connection and process id. */
   another(): Promise<StoreProcess>;
-  /** Moves the store's clock; left out where the clock is real. */
+  /** Advances the store's clock; absent if the clock is real. */
   advance?(ms: number): Promise<void> | void;
   readonly clockIsReal: boolean;
-  /** Closes every process and removes what the store kept. */
+  /** Closes every process and removes the store's data. */
   dispose(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface StoreHarness {
 /** Upper bound of every wait in the suites, in milliseconds. */
 export const patienceMs = 5_000;
 
-/** Polls a condition until it holds. Throws after `patienceMs`, naming what was waited for. */
+/** Polls a condition until it holds. Throws after `patienceMs`, naming the condition. */
 export async function until(what: string, condition: () => Promise<boolean> | boolean, boundMs = patienceMs): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {
@@ -37,7 +37,7 @@ export async function until(what: string, condition: () => Promise<boolean> | bo
   }
 }
 
-/** Lets `ms` pass on the store's clock: moved where it can be, else polled until it is there. */
+/** Lets `ms` pass on the store's clock: advances it if possible, otherwise polls until the time is reached. */
 export async function pass(under: StoreUnderTest, ms: number): Promise<void> {
   if (under.advance) return void (await under.advance(ms));
   const target = (await under.store.now()) + ms;

@@ -4,7 +4,7 @@ type Listener = (type: string) => void;
 
 const listeners = new Set<Listener>();
 
-/** Checks the data of an event against its schema: the one place where events are parsed, whoever made them. */
+/** Checks an event's data against its schema: the only place where events are parsed, whatever their origin. */
 export function checkData<S extends z.ZodType>(
   spec: { readonly type: string; readonly schema: S },
   data: unknown,
@@ -13,7 +13,7 @@ export function checkData<S extends z.ZodType>(
   return spec.schema.safeParse(data);
 }
 
-/** Tells the type of every event whose data is checked, until what it gives is called: for those who count what a run costs. */
+/** Reports the type of every event whose data is checked, until the returned function is called: for measuring the cost of a run. */
 export function onDataCheck(listener: Listener): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

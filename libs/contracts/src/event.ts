@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { checkData } from './data-check.js';
 import { Failure } from './failure.js';
 
-/** Who sends or receives events. `transport` and `learning` live inside other processes. */
+/** Senders and receivers of events. `transport` and `learning` run inside other processes. */
 export const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'transport', 'learning', 'replay'] as const;
 export type Service = (typeof services)[number];
 
@@ -32,7 +32,7 @@ export interface Event<T extends string = string, D = unknown> {
   readonly key: string;
   /** Service that sent it. */
   readonly source: Service;
-  /** Milliseconds since 1970 when it was made. */
+  /** When it was made, in milliseconds since 1970. */
   readonly time: number;
   readonly data: D;
   /** W3C trace context of the sender. */
@@ -48,16 +48,16 @@ export interface EventAddress {
   readonly runId: string;
   readonly source: Service;
   readonly time: number;
-  /** Needed for events keyed by task. */
+  /** Required for events keyed by task. */
   readonly key?: string;
-  /** Needed for `tasks.dispatched.<class>`. */
+  /** Required for `tasks.dispatched.<class>`. */
   readonly taskClass?: string;
   readonly traceparent?: string;
 }
 
 export const topicOf = (spec: EventSpec, taskClass?: string): string => spec.topic.replace('<class>', taskClass ?? '');
 
-/** Makes an event of a declared type; the data is checked against its schema. Throws Failure EVENT_UNDECODABLE for wrong data. */
+/** Makes an event of a declared type and checks its data against the schema. Throws Failure EVENT_UNDECODABLE for invalid data. */
 export function makeEvent<T extends string, S extends z.ZodType>(
   spec: EventSpec<T, S>,
   at: EventAddress,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { PlannedTask } from './events/plan.js';
 import { Insight, Outcome, RuleId, Source } from './values.js';
 
-/** How a run ends, once a row of the table or a limit has said so. */
+/** How a run ends, once a row of the decision table or a limit has decided it. */
 export const Ending = z.object({
   outcome: Outcome,
   rule: RuleId.nullable().describe('row of the decision table; null for an abort and for an answer of a cache'),
@@ -11,7 +11,7 @@ export const Ending = z.object({
 });
 export type Ending = z.infer<typeof Ending>;
 
-/** An answer, written and not yet out. */
+/** A written answer that is not published yet. */
 export const Draft = z.object({
   text: z.string(),
   sources: z.array(Source),
@@ -26,7 +26,7 @@ export const Draft = z.object({
 });
 export type Draft = z.infer<typeof Draft>;
 
-/** What a strategy says about its state before the decision table reads it. */
+/** What a strategy reports about its state before the decision table reads it. */
 export const Reading = z.object({
   sufficient: z.boolean().optional(),
   by: z
@@ -43,7 +43,7 @@ export const Reading = z.object({
 });
 export type Reading = z.infer<typeof Reading>;
 
-/** A task that a strategy wants. */
+/** A task requested by a strategy. */
 export const TaskWish = z.object({
   spec: PlannedTask.omit({ id: true }).extend({ id: z.string().describe('id inside its plan, unique in its epoch') }),
   action: z

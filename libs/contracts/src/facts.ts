@@ -7,15 +7,15 @@ import { ThoughtCode } from './thoughts.js';
 import { FailureNote, RuleId, Timestamp, Usage } from './values.js';
 
 /**
- * What a step of the engine can find true. A fact is a value: one line about it, its members, a sentence for whoever reads the run, and
- * what of it the run stream shows. Folding the facts of a run in their order gives its state, and nothing else changes it.
+ * A kind of fact that a step of the engine can establish: one line about it, its members, a sentence for readers of the run, and its
+ * entries in the run stream. Folding a run's facts in order yields its state; nothing else changes it.
  */
 interface FactSpec<K extends string, S extends z.ZodType> {
   readonly kind: K;
   readonly doc: string;
   readonly schema: S;
   sentence(fact: z.infer<S>): string;
-  /** The visible part, as entries of the run stream; nothing where it is left out. */
+  /** The visible part, as entries of the run stream; none if absent. */
   entries?(fact: z.infer<S>): readonly EngineEntry[];
 }
 
@@ -30,7 +30,7 @@ const defineFact = <K extends string, M extends z.ZodRawShape>(
   return { kind, doc, schema, sentence, ...(entries ? { entries } : {}) } as unknown as FactSpec<K, typeof schema>;
 };
 
-/** Longest text of a result that the run stream shows, in characters. */
+/** Longest result text in the run stream, in characters. */
 const shownText = 240;
 const bounded = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 const local = (ref: string): string => ref.slice(ref.indexOf('/') + 1);
@@ -344,13 +344,13 @@ const byKind = new Map<string, FactSpec<string, z.ZodType>>(
   factSpecs.map((spec) => [spec.kind, spec as unknown as FactSpec<string, z.ZodType>]),
 );
 
-/** One line for whoever reads what happened in a run. */
+/** One line for readers of a run's history. */
 export const factSentence = (fact: RunFact): string => byKind.get(fact.kind)!.sentence(fact);
 
 /** What the run stream shows of a fact. */
 export const factEntries = (fact: RunFact): readonly EngineEntry[] => byKind.get(fact.kind)!.entries?.(fact) ?? [];
 
-/** A fact that was recorded, as today's code reads it. Throws ZodError where it is no such fact. */
+/** Parses a recorded fact with the current schema. Throws ZodError for an invalid fact. */
 export const readFact = (value: unknown): RunFact => {
   const kind = (value as { kind?: unknown } | null)?.kind;
   const spec = typeof kind === 'string' ? byKind.get(kind) : undefined;

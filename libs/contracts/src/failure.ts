@@ -1,18 +1,18 @@
 import { failures, type FailureCode, type FailureSpec } from './failures.js';
 
-/** What is known of one occurrence of a failure. */
+/** Details of one occurrence of a failure. */
 export interface FailureOptions {
   readonly cause?: unknown;
   /** Small values for logs. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Field of the request it is about. */
+  /** The request field it is about. */
   readonly param?: string | undefined;
   /** How long the other side asked us to wait. */
   readonly retryAfterMs?: number;
   readonly upstream?: UpstreamRefusal;
 }
 
-/** What a model server said about a request that the client wrote itself, for that client alone: it may quote the prompt. */
+/** What a model server said about a request that the client wrote itself. Only that client may see it: it may quote the prompt. */
 export interface UpstreamRefusal {
   readonly status: number;
   readonly message: string;
@@ -21,7 +21,7 @@ export interface UpstreamRefusal {
   readonly code: string | null;
 }
 
-/** A failure of the table. `detail` is a sentence for people about this occurrence (no prompt text, no keys). */
+/** A failure from the table. `detail` is a sentence for people about this occurrence (no prompt text, no keys). */
 export class Failure extends Error {
   readonly spec: FailureSpec;
   constructor(
@@ -38,7 +38,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whether our own log, state or stream store does not work. */
+/** Whether our own log, state or stream store is failing. */
 export const isOutage = (error: unknown): boolean => error instanceof Failure && error.spec.outage;
 
 /** Whether a model, search, page or tool server is away and may come back. */

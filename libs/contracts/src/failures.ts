@@ -1,4 +1,4 @@
-/** What is known of a failure that a person or a caller can meet. */
+/** Definition of a failure that a person or a caller can meet. */
 export interface FailureSpec {
   /** HTTP status when it reaches a client before the response head. */
   readonly status: number;
@@ -7,9 +7,9 @@ export interface FailureSpec {
     'invalid_request_error' | 'authentication_error' | 'not_found_error' | 'rate_limit_error' | 'server_error' | 'upstream_error';
   /** Whether the same request can succeed when tried again. */
   readonly retriable: boolean;
-  /** Our own log, state or stream store does not work: consumption pauses, no record is blamed. */
+  /** Our own log, state or stream store is failing: consumption pauses, and no record is blamed. */
   readonly outage: boolean;
-  /** The work was paid for when it failed, so that an SDK's own retry would pay it again. */
+  /** The work was paid for before it failed, so an SDK's own retry would pay again. */
   readonly paid: boolean;
   /** Closed vocabulary for metrics: who has to act. */
   readonly errorType: string;
@@ -80,13 +80,13 @@ const rows = {
   ANSWER_SUPERSEDED:           [502, 'server_error',           'own_superseded',          yes, no,  yes, 'The attempt that wrote the text so far died and is being repeated. Send the request again with the same Idempotency-Key to follow the new attempt.'],
   SHUTTING_DOWN:               [503, 'server_error',           'own_shutdown',            yes, no,  no,  'The gateway is shutting down. A run that was accepted goes on.'],
   INTERNAL:                    [500, 'server_error',           '_other',                  yes, no,  no,  'Something unexpected went wrong on our side.'],
-  // About who may ask, from where, and what.
+  // Authentication and access.
   UNAUTHENTICATED:             [401, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'The API key is missing or not known.'],
   DETAIL_NOT_ALLOWED:          [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This API key may not see prompts and raw replies. Leave `detail` out, set `detail: full` for the key in conclave.yaml, or use the key of an admin.'],
   ADMIN_KEY_NEEDED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'This route needs a key with the role admin: one with `role: admin` under `keys`, or the one in the file `admin.key` of the data folder (CONCLAVE_ADMIN_KEY_FILE names another file). Send it as `Authorization: Bearer` or `x-api-key`.'],
   HOST_NOT_ALLOWED:            [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'While no API keys are configured, this gateway answers to loopback names alone, so that no web page can reach it under a name of its own. Call it as 127.0.0.1 or localhost, add the name to `allowed_hosts` in conclave.yaml, or configure `keys`.'],
   ORIGIN_NOT_ALLOWED:          [403, 'authentication_error',   'caller_unauthenticated',  no,  no,  no,  'While no API keys are configured, pages of other origins may not call this gateway. Call it from a program or from its own address, or configure `keys`.'],
-  // About what evidence is found with: search, tools, pages, documents, mathematics, graph, vectors.
+  // Evidence: search, tools, pages, documents, mathematics, graph, vectors.
   ANSWER_NOT_IN_SCHEMA:        [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The answer does not keep the JSON Schema of `response_format`, also after it was put into it once more.'],
   SEARCH_UNAVAILABLE:          [502, 'upstream_error',         'provider_search',         yes, no,  no,  'The search server does not answer.'],
   TOOL_UNKNOWN:                [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No tool server offers a tool of this name.'],
@@ -109,7 +109,7 @@ const rows = {
   VECTORS_UNAVAILABLE:         [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The vector store does not answer.'],
   VECTORS_INCOMPATIBLE:        [500, 'server_error',           'caller_configuration',    no,  no,  no,  'Vectors do not fit their collection. A collection takes the vectors of one embedder only: give another embedder a collection of its own.'],
   COLLECTION_NOT_FOUND:        [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No collection has this name.'],
-  // About what people add and change while the system runs: ratings, collections, prompts, skills.
+  // Changes by users while the system runs: ratings, collections, prompts, skills.
   FEEDBACK_GIVEN:              [409, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'This answer was rated already, with another rating or correction. The first one stands.'],
   ANSWER_NOT_THERE:            [409, 'invalid_request_error',  'caller_invalid',          yes, no,  no,  'The run has not ended: there is no answer to rate yet. Send the rating once it has.'],
   ATTACHMENT_UNSUPPORTED:      [415, 'invalid_request_error',  'caller_invalid',          no,  no,  no,  'A template does not read this kind of content. Send text, images (PNG, JPEG, WebP, GIF) and files (text, Markdown, HTML, CSV, JSON, PDF), or ask a model (`model@provider`) that takes it.'],
@@ -129,7 +129,7 @@ const rows = {
   SETTING_VERSION_NOT_FOUND:   [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'This version is not kept. GET the setting to list the versions that are.'],
   INSIGHT_NOT_FOUND:           [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No insight of the knowledge graph has this id. GET /v1/knowledge/insights?run=<id> gives what a run taught.'],
   CONTRADICTION_NOT_FOUND:     [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'No contradiction of the knowledge graph has this id. GET /v1/admin/knowledge/quarantine lists them.'],
-  // About the state store, and the data folder of the embedded engine.
+  // The state store, and the data folder of the embedded engine.
   STORE_UNAVAILABLE:           [503, 'server_error',           'own_unavailable',         yes, yes, no,  'The state store does not answer.'],
   STORE_REPLACED:              [503, 'server_error',           'own_store',               no,  yes, no,  'The state store is empty or older than the event log. Run `conclave recover` before anything is consumed.'],
   STORE_FULL:                  [503, 'server_error',           'own_store',               yes, yes, no,  'The store has no room left. Free disk space; nothing that was acknowledged is lost.'],
@@ -142,7 +142,7 @@ const rows = {
 
 export type FailureCode = keyof typeof rows;
 
-/** Every failure that a person or a caller can meet, by its code. */
+/** Every failure that a person or a caller can meet, by code. */
 export const failures = Object.fromEntries(
   Object.entries<Row>(rows).map(([code, [status, type, errorType, retriable, outage, paid, message]]) => [
     code,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Every id is deterministic and semantic: it names what the event *is*, never the position it was made at,
- * so a repeated handler makes the same ids again and every receiver can drop the repeat.
+ * Every id is deterministic and semantic: it names what the event *is*, never the position it was made at, so a repeated handler makes the
+ * same ids and every receiver can drop the repeat.
  */
 export const RunId = z
   .string()
@@ -10,7 +10,7 @@ export const RunId = z
   .describe('run id, `run_` followed by 8 to 64 letters and digits');
 export type RunId = string;
 
-/** An id a planner may give a task: short, and never the prefix of the engine's own judge tasks. */
+/** A task id chosen by a planner: short, and never with the prefix of the engine's own judge tasks. */
 export const LocalTaskId = z
   .string()
   .regex(/^(?!judge\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/)
@@ -22,14 +22,14 @@ export const planId = (runId: string, epoch: number): string => `${runId}/${epoc
 export const taskId = (runId: string, epoch: number, local: string): string => `${runId}/${epoch}/${local}`;
 export const judgeTaskId = (runId: string, epoch: number, name: string, n = 0): string =>
   `${runId}/${epoch}/judge.${name}${n > 0 ? `.${n}` : ''}`;
-/** Owner of the call that reads what a finished run teaches. */
+/** Owner of the calls that learn from a finished run. */
 export const ingestId = (runId: string): string => `${runId}/ingest`;
 export const resultId = (task: string): string => `${task}/result`;
 export const gapId = (runId: string, epoch: number): string => `${runId}/${epoch}/gap`;
 export const timerId = (runId: string, arm: number): string => `${runId}/timer/${arm}`;
 export const commandId = (runId: string, seq: number): string => `${runId}/command/${seq}`;
 export const completedId = (runId: string): string => `${runId}/completed`;
-/** Journal step of the n-th model call of a task or plan: never a hash of the prompt, so a changed prompt is still the same step. */
+/** Journal step of the n-th model call of a task or plan: never a hash of the prompt, so a changed prompt keeps its step. */
 export const callStep = (owner: string, index: number): string => `${owner}/call/${index}`;
 
 export interface TaskAddress {

@@ -1,9 +1,9 @@
 /**
- * Lines of the prompts that the strategies write and that a reader of prompts may rely on: the built-in demo model and the
- * scripted model servers of the tests find their way by them. Everything else in a prompt may change freely.
+ * Lines of the strategies' prompts that readers of prompts may rely on: the built-in demo model and the scripted model servers of the tests
+ * find their way by them. The demo model also reads `Reply ONLY`, `Budget left:` and `These are forbidden now`.
  */
 export const promptMarks = {
-  /** A line of the system prompt of each kind of call, the first one except on a re-plan. */
+  /** A line of the system prompt of each kind of call; its first line except on a re-plan. */
   roles: {
     planner: 'You are the planner of a committee of experts.',
     expert: (category: string): string => `You are an expert of the committee: ${category}.`,
@@ -18,34 +18,34 @@ export const promptMarks = {
   },
   /** `QUESTION: <text>` of planner, expert and composer. */
   question: 'QUESTION:',
-  /** Head of the earlier turns as quoted lines, `user: …` and `assistant: …`. */
+  /** Heading of the earlier turns as quoted lines, `user: …` and `assistant: …`. */
   conversation: 'Earlier conversation:',
-  /** `Attached: <names>` behind the question of a planner; instructions about what is attached follow. */
+  /** `Attached: <names>` after the question of a planner; instructions about the attachments follow. */
   attached: 'Attached:',
   /** `TASK: <text>` of an expert. */
   task: 'TASK:',
-  /** Head of the numbered facts an expert gets. */
+  /** Heading of the numbered facts an expert gets. */
   evidence: 'EVIDENCE:',
-  /** Head of the numbered facts the composer gets, each `[n] text — title <url or ->`. */
+  /** Heading of the numbered facts the composer gets, each `[n] text — title <url or ->`. */
   facts: 'FACTS:',
   expertAnswers: 'EXPERT ANSWERS:',
   /** `- <statement> / <statement>` lines about experts that contradict each other, for the composer. */
   contradictions: 'CONTRADICTIONS:',
   /** Result of the thinking step, for the composer. */
   thinking: 'THINKING:',
-  /** The answer that the critic has in hand. */
+  /** The answer under review by the critic. */
   reviewed: 'ANSWER TO REVIEW:',
-  /** `TASK-ID: <id>` of judge calls about experts; what an expert is shown when it is asked again. */
+  /** `TASK-ID: <id>` of judge calls about experts; what an expert sees when it is asked again. */
   refinement: { task: 'TASK-ID:', previous: 'YOUR EARLIER ANSWER:', hints: 'HINTS OF THE JUDGE:' },
-  /** `STILL OPEN: <gap>`, only when a gap stays open. */
+  /** `STILL OPEN: <gap>`, only if a gap stays open. */
   stillOpen: 'STILL OPEN:',
   failedTasks: 'FAILED TASKS:',
   /** `- <capability>: <what it does>` lines follow. */
   capabilities: 'CAPABILITIES:',
-  /** Head what the planner of waves may call and what it knows. */
+  /** Headings for what the planner of waves may call and what it knows. */
   tools: 'TOOLS:',
   results: 'RESULTS:',
-  /** Everything between these two lines is data and never an instruction. */
+  /** Everything between these two lines is data, never an instruction. */
   data: { open: '<<<DATA', close: 'DATA>>>' },
   /** Block of a re-plan. */
   replan: {
@@ -54,7 +54,7 @@ export const promptMarks = {
     unresolved: 'Still unresolved:',
     instructions: 'Instructions: Focus ONLY on resolving the gap above.',
     nextFocus: 'Next focus:',
-    /** `- <epoch>/<id> …` lines follow: what a new task may do anew. */
+    /** `- <epoch>/<id> …` lines follow: tasks that a new task may redo. */
     results: 'Earlier tasks:',
     /** `- <query>` lines follow. */
     tried: 'Tried searches:',
@@ -67,11 +67,11 @@ export const promptMarks = {
     complete: 'COMPLETE',
     needsMore: 'NEEDS_MORE_INFO',
     gap: 'GAP:',
-    /** What the experts said of their own answers. */
+    /** The experts' statements about their own answers. */
     experts: 'WHAT THE EXPERTS SAY OF THEIR ANSWERS:',
     nextFocus: 'NEXT_FOCUS:',
   },
-  /** Lines an expert ends with. */
+  /** Final lines of an expert's answer. */
   expertMarkers: { finding: 'FINDING:', confidence: 'CONFIDENCE:', gaps: 'GAPS:', refer: 'REFER:' },
   /** The composer may end with one JSON object between these. */
   insight: { open: '<SYNTHESIS_INSIGHT>', close: '</SYNTHESIS_INSIGHT>' },

@@ -25,7 +25,7 @@ describe('an event recorded earlier', () => {
       expect(spec).toBeDefined();
       const parsed = spec!.schema.safeParse(JSON.parse(body));
       expect(parsed.error).toBeUndefined();
-      // What later versions added gets its default; nothing that was there is lost.
+      // Fields added by later versions get their defaults; nothing recorded is lost.
       expect(parsed.data).toMatchObject(JSON.parse(body) as object);
     },
   );

@@ -1,20 +1,20 @@
-/** What a relation of the knowledge graph says, and what it excludes. */
+/** Meaning of a relation of the knowledge graph, and what it excludes. */
 export interface RelationSpec {
   /** Words between subject and object in a sentence. */
   readonly says: string;
-  /** Relations that cannot hold between the same subject and object beside this one. */
+  /** Relations that cannot hold between the same subject and object together with this one. */
   readonly opposes?: readonly string[];
-  /** A subject has one object: another one contradicts it. */
+  /** A subject has one object: another object contradicts it. */
   readonly functional?: true;
   /** It cannot hold in both directions. */
   readonly oneWay?: true;
-  /** Subject and object may change places: both ways are the same relation. */
+  /** Subject and object may be swapped: both directions are the same relation. */
   readonly symmetric?: true;
 }
 
 /**
- * The allow-list of relation types: 19 of the ontology for domains (medicine, law, technology, requirements of actions), and six
- * that general questions need, four of them functional. A closed list is what keeps words of models out of statements.
+ * The allow-list of relation types: 19 of the ontology for domains (medicine, law, technology, requirements of actions), and six that
+ * general questions need, four of them functional. A closed list keeps model text out of statements.
  */
 export const relations = {
   IS_A: { says: 'is a', oneWay: true },
@@ -49,6 +49,6 @@ export const relationTypes = Object.keys(relations) as readonly RelationType[];
 
 export const isRelationType = (text: string): text is RelationType => Object.hasOwn(relations, text);
 
-/** The sentence a relation stands for, such as `Aspirin treats headache`. */
+/** A relation as a sentence, such as `Aspirin treats headache`. */
 export const relationSentence = ({ subject, relation, object }: { subject: string; relation: RelationType; object: string }): string =>
   `${subject} ${relations[relation].says} ${object}`;

@@ -109,10 +109,10 @@ export type StreamMark = z.infer<typeof StreamMark>;
 
 export type StreamBody = EngineEntry | WorkerEntry | StreamMark;
 
-/** One entry of a run's stream. Ids are dense integers from 1, given by the append. */
+/** One entry of a run's stream. Ids are dense integers from 1, assigned by the append. */
 export type StreamEntry = StreamBody & { readonly id: number; readonly at: number };
 
-/** Sent once before the entries when a reader asks for an id the stream does not hold (any more). */
+/** Sent once before the entries if a reader asks for an id the stream does not hold or no longer holds. */
 export interface Snapshot {
   readonly kind: 'snapshot';
   readonly runId: string;
@@ -122,7 +122,7 @@ export interface Snapshot {
   readonly text: string;
 }
 
-/** Shape of every entry as it goes over HTTP. */
+/** Shape of every entry over HTTP. */
 export const StreamEntryShape = z.intersection(
   z.object({ id: z.int().positive(), at: Timestamp }),
   z.union([EngineEntry, WorkerEntry, StreamMark]),

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { Timestamp } from './values.js';
 
-/** What the settings keep of a tenant's collections; gateway and graph-ingest share it. */
+/** What the settings keep of a tenant's collections; shared by gateway and graph-ingest. */
 export const StoredCollections = z.object({
   collections: z.array(z.object({ name: z.string(), description: z.string(), createdAt: Timestamp })),
 });
 export type StoredCollections = z.infer<typeof StoredCollections>;
 
-/** What the settings keep of one document. One that was removed stays as a mark, so that work on its way brings nothing back. */
+/** What the settings keep of one document. A removed document stays as a mark, so that work in flight does not restore it. */
 export const StoredDocument = z.object({
   id: z.string(),
   collection: z.string(),
@@ -29,10 +29,10 @@ export const StoredDocument = z.object({
 });
 export type StoredDocument = z.infer<typeof StoredDocument>;
 
-/** One segment of a setting's name: any text; only halves of surrogate pairs, which no store keeps, are the same as one another. */
+/** One segment of a setting's name: any text is distinct, except unpaired surrogates, which no store keeps. */
 const segment = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 
-/** What the settings keep of the bytes a tenant has uploaded, by days since 1970. */
+/** Bytes uploaded by a tenant, by days since 1970. */
 export const StoredUploads = z.object({ days: z.array(z.object({ day: z.int(), bytes: z.int().nonnegative() })) });
 export const uploadsSetting = (tenant: string): string => `uploads/${segment(tenant)}`;
 
@@ -40,14 +40,14 @@ export const collectionsSetting = (tenant: string): string => `collections/${seg
 export const documentSetting = (tenant: string, collection: string, id: string): string =>
   `documents/${segment(tenant)}/${segment(collection)}/${segment(id)}`;
 
-/** Ids of the documents of a collection, in as many lists as there are first digits of an id, so that none of them grows large. */
+/** Ids of a collection's documents, split into one list per first digit of the id, so that no list grows large. */
 export const documentIndexes = [...'0123456789abcdef'] as const;
 export const documentIndexSetting = (tenant: string, collection: string, digit: string): string =>
   `document-ids/${segment(tenant)}/${segment(collection)}/${segment(digit)}`;
 export const StoredDocumentIds = z.object({ ids: z.array(z.string()) });
 
-/** Setting in which a process that has tool servers says what they offer. */
+/** Setting in which a process with tool servers publishes their offers. */
 export const toolOffersSetting = 'offers/tools';
-/** Setting of an operator's text for a prompt, and of a skill added over HTTP. */
+/** Setting that holds an operator's text for a prompt, or a skill added over HTTP. */
 export const promptSetting = (name: string): string => `prompts/${name}`;
 export const skillSetting = (name: string): string => `skills/${name}`;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Name of a kind of loop. Which ones there are is known to whoever has the strategies, not to the contract. */
+/** Name of a kind of loop. The strategies' package defines which exist, not the contract. */
 export const StrategyId = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,39}$/)
@@ -12,7 +12,7 @@ export const ModelRef = z
   .regex(/^[^\s@]+(@[A-Za-z0-9_.-]+)$/)
   .describe('a model of a provider, written `model@provider`');
 
-/** What a run may use. Requests may lower a limit, never raise it. */
+/** Limits of a run. Requests may lower a limit, never raise it. */
 export const RunLimits = z.object({
   wall_time_s: z.number().positive().describe('seconds from acceptance to the terminal event'),
   model_calls: z.int().positive().describe('model calls, failed ones too'),
@@ -34,7 +34,7 @@ export const ExpertProfile = z.object({
 });
 export type ExpertProfile = z.infer<typeof ExpertProfile>;
 
-/** A tool of a server, as a planner reads it. */
+/** A server's tool as a planner sees it. */
 export const ToolOffer = z.object({
   name: z.string().describe('`server.tool`'),
   description: z.string(),
@@ -47,8 +47,8 @@ export const CollectionOffer = z.object({ name: z.string(), description: z.strin
 export type CollectionOffer = z.infer<typeof CollectionOffer>;
 
 /**
- * A template with every default filled in: what a run carries from its first event to its last. What is optional came later than the first
- * recorded runs; a template that is resolved today has all of it.
+ * A template with every default filled in: a run carries it from its first event to its last. Optional fields are absent in the first
+ * recorded runs; a template resolved today has all of them.
  */
 export const Template = z.object({
   id: z.string().describe('what a client sends as `model`'),

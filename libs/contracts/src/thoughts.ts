@@ -4,11 +4,11 @@ import * as z from 'zod';
 export interface Thought {
   readonly emoji: string;
   readonly title: string;
-  /** What stands in the entry once full detail is allowed; without it stages, tasks, sources, gaps, durations and cost are all there is. */
+  /** Content of the entry at full detail; without it only stages, tasks, sources, gaps, durations and cost are shown. */
   readonly detail: string | null;
 }
 
-/** The 22 kinds (moe-pipeline.md, Visible Events in the Thinking Panel), in its order. A provider stands where the source has a GPU node. */
+/** The 22 kinds (moe-pipeline.md, Visible Events in the Thinking Panel), in its order. A provider replaces the source's GPU node. */
 export const thoughts = {
   'skill.resolved': { emoji: '🎯', title: 'Skill', detail: 'name, arguments and the prompt it became' },
   'planner.prompt': { emoji: '📋', title: 'Planner prompt', detail: 'the whole prompt with role, rules and examples' },
@@ -37,7 +37,7 @@ export const thoughts = {
 export type ThoughtCode = keyof typeof thoughts;
 export const ThoughtCode = z.enum(Object.keys(thoughts) as [ThoughtCode, ...ThoughtCode[]]);
 
-/** Longest prompt or reply that an entry carries, in characters; what is longer is cut and says so. */
+/** Longest prompt or reply of an entry, in characters; longer text is cut and says so. */
 export const longestDetail = 32_000;
 
 export const boundedDetail = (text: string): string =>

@@ -1,6 +1,6 @@
 /**
- * Tokens of a text before a server has counted them: four ASCII characters or one other character per token, rounded up.
- * English prose comes out up to 15 % high with the usual byte-pair vocabularies, other alphabets higher: a budget errs on the safe side.
+ * Estimated tokens of a text before a server has counted them: four ASCII characters or one other character per token, rounded up. Up to 15
+ * % high for English prose with the usual byte-pair vocabularies, higher for other alphabets: a budget errs on the safe side.
  */
 export function estimateTokens(text: string): number {
   let ascii = 0;
@@ -17,16 +17,16 @@ export function estimateTokens(text: string): number {
   return Math.ceil(ascii / 4) + other;
 }
 
-/** Role and separators that every message costs on top of its text. */
+/** Tokens of role and separators per message. */
 const perMessage = 4;
 
 /**
- * Tokens of one image, whatever its size: servers count 85 + 170 for each tile of 512 pixels, of which there are 8 at most (OpenAI, high
- * detail: 1,445), or one for 750 pixels, 1,600 at most (Anthropic). The highest of these: a budget errs on the safe side.
+ * Tokens of one image of any size: servers count 85 + 170 per tile of 512 pixels, at most 8 tiles (OpenAI, high detail: 1,445), or one per
+ * 750 pixels, at most 1,600 (Anthropic). The highest of these: a budget errs on the safe side.
  */
 export const imageTokens = 1_600;
 
-/** What stands in a prompt beside its text, as far as it costs tokens. */
+/** The parts of a prompt beside its text that cost tokens. */
 interface Counted {
   readonly content: string;
   readonly attached?: readonly ({ readonly kind: 'image' } | { readonly kind: 'file'; readonly tokens: number })[];

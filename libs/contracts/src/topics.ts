@@ -1,4 +1,4 @@
-/** A topic as it is created. Run-keyed topics share one partition count and partitioner. */
+/** A topic to create. Run-keyed topics share one partition count and partitioner. */
 export interface TopicSpec {
   readonly name: string;
   readonly key: 'run' | 'task' | 'none';
@@ -14,7 +14,7 @@ export const defaultPartitions = 24;
 export const runRetentionMs = 7 * DAY;
 
 export const deadTopic = 'dead';
-/** Store identity beside the log: one compacted record that says which state store belongs to this log. */
+/** Store identity beside the log: one compacted record that names the log's state store. */
 export const identityTopic = 'store.identity';
 
 const fixed: readonly TopicSpec[] = [
@@ -41,7 +41,7 @@ export const shippedClasses = ['expert', 'evidence', 'judge'] as const;
 
 export const taskTopic = (taskClass: string): string => `tasks.dispatched.${taskClass}`;
 
-/** Whether every record of a run lies in one partition of this topic, the one of its id. */
+/** Whether all records of a run are in one partition of this topic, chosen by the run id. */
 export const isKeyedByRun = (topic: string): boolean => fixed.some(({ name, key }) => name === topic && key === 'run');
 
 /** Every topic for these task classes. */

@@ -1,29 +1,29 @@
-/** What a chat front end asks for itself beside the chat: a title, tags, questions that could follow, search queries, the end of a sentence. */
+/** A chat front end's own request beside the chat: a title, tags, follow-up questions, search queries, the end of a sentence. */
 export interface UtilityPrompt {
-  /** The JSON object it wants, read off its example: one member, a text or a list of texts. Null where it wants plain text. */
+  /** The JSON object it wants, derived from its example: one member, a text or a list of texts. Null if it wants plain text. */
   readonly shape: { readonly member: string; readonly list: boolean } | null;
-  /** Turns of the chat it is about, where they can be told. */
+  /** Turns of the chat it is about, if they can be recognised. */
   readonly turns: readonly { readonly asked: boolean; readonly text: string }[];
 }
 
-/** Longer prompts are not looked at: front ends send the last turns of a chat only. */
+/** Longer prompts are ignored: front ends only send the last turns of a chat. */
 const longest = 60_000;
 
-/** Tags of HTML and Markdown, which people write themselves. */
+/** HTML and Markdown tags, which people write themselves. */
 const html: ReadonlySet<string> = new Set(
   'a article aside b blockquote body br center code dd details div dl dt em font footer h1 h2 h3 h4 h5 h6 head header html i iframe img kbd li main nav ol p picture pre s script section small span strong style sub summary sup svg table tbody td th thead title tr u ul video'.split(
     ' ',
   ),
 );
-/** What may stand behind the last block of a prompt: the heading under which the reply is to follow. */
+/** What may follow the last block of a prompt: the heading under which the reply is to follow. */
 const onlyHeading = /^\s*(?:#{1,6} [^\n]{0,60})?\s*$/u;
 
-/** Where a block such as `<chat_history>...</chat_history>` begins, whatever its name. */
+/** Start of a block such as `<chat_history>...</chat_history>`, whatever its name. */
 const opening = /^[ \t]*<([a-z][\w-]{1,40})>/gimu;
-/** Opening tags that are looked at. */
+/** Maximum number of opening tags examined. */
 const mostBlocks = 64;
 
-/** The blocks of a prompt, one behind the other, and the text around them. */
+/** The consecutive blocks of a prompt, and the text around them. */
 function blocksIn(text: string): { readonly inner: readonly string[]; readonly around: string; readonly rest: string } {
   const inner: string[] = [];
   let around = '';
@@ -44,19 +44,19 @@ function blocksIn(text: string): { readonly inner: readonly string[]; readonly a
   return { inner, around: around + rest, rest };
 }
 
-/** Turns as front ends write them into a prompt; the names of the roles are the code's and not the template's. */
+/** Turns as front ends write them into a prompt; the role names come from their code, not from the template. */
 const turn = /^(USER|ASSISTANT): ?/mu;
 const namedTurn = /^(?:\s*)(User|Human|AI|Assistant): ?/mu;
 const heading = /^#{2,6} \S/gmu;
 /** An example of a JSON object with one member; the quoted text may itself be a placeholder. */
 const example =
   /\{\s{0,20}"([\p{L}_][\p{L}\p{N}_-]{0,40})"\s{0,20}:\s{0,20}(?:(")(?:[^"\\\n]|\\.){0,200}"|(\[)[^[\]{}]{0,400}\])\s{0,20}\}/u;
-/** Blocks of a question with documents in it, which is the user's own. */
+/** Blocks of a question with documents in it, which is the user's own question. */
 const documents = /<(?:context|user_query|sources?|documents?)\b/iu;
 
-/** First words of prompts that have no other mark. Only where such a prompt is all that is sent. */
+/** First words of prompts without other marks. Used only if such a prompt is the whole request. */
 const openings = [
-  // LibreChat, and front ends that took its words over
+  // LibreChat, and front ends that copied its words
   /^(?:please )?(?:provide|generate|write|create|give) (?:me )?a(?:n extremely)? (?:very )?(?:short|concise|brief)[^\n.]{0,60}\btitle\b[^\n]{0,80}\b(?:conversation|chat|query|prompt|message)/iu,
   /^analy[sz]e this conversation and provide:/iu,
   // Open WebUI, first versions
@@ -65,7 +65,7 @@ const openings = [
 ] as const;
 
 /**
- * Reads a prompt by which a front end asks something for itself; null for any other text. It is told by its build, which survives
+ * Recognises a prompt by which a front end asks for something itself; null for any other text. Detected by structure, which survives
  * translation: headings, a block with the turns of a chat, an example of the JSON it wants.
  */
 export function readUtilityPrompt(text: string): UtilityPrompt | null {
@@ -83,7 +83,7 @@ export function readUtilityPrompt(text: string): UtilityPrompt | null {
   return null;
 }
 
-/** The same for a request that says itself that it is one. */
+/** The same for a request that declares itself to be one. */
 export const utilityPromptOf = (text: string): UtilityPrompt =>
   readUtilityPrompt(text) ?? { shape: shapeIn(blocksIn(text.slice(0, longest)).around), turns: turnsOf(text.slice(0, longest)) };
 
@@ -99,11 +99,11 @@ function turnsOf(text: string): UtilityPrompt['turns'] {
   return turns;
 }
 
-/** Texts a list may have, and characters of one text, where they are made of prose. */
+/** Maximum number of texts in a list, and of characters in a text, when they are derived from prose. */
 const longestList = 5;
 const longestText = 200;
 
-/** A reply in the shape that was asked for, as JSON: the object in it, or what its prose says. */
+/** A reply in the requested shape, as JSON: the object it contains, or one built from its prose. */
 export function shapedReply(reply: string, shape: NonNullable<UtilityPrompt['shape']>): string {
   const { member, list } = shape;
   for (let at = reply.indexOf('{'), tries = 0; at >= 0 && tries < 20; at = reply.indexOf('{', at + 1), tries += 1) {
@@ -119,7 +119,7 @@ export function shapedReply(reply: string, shape: NonNullable<UtilityPrompt['sha
   return JSON.stringify({ [member]: list ? lines.slice(0, longestList) : (lines[0] ?? '') });
 }
 
-/** The JSON object that begins here. */
+/** The JSON object that begins at this position. */
 function objectAt(text: string, from: number): Record<string, unknown> | null {
   let depth = 0;
   let quoted = false;

@@ -62,7 +62,7 @@ export const TriedAction = z.object({
 });
 export type TriedAction = z.infer<typeof TriedAction>;
 
-/** What the run knows. Immutable goal, append-only ledger; the audit keeps everything even where a prompt drops it. */
+/** The run's knowledge. Immutable goal, append-only ledger; the audit keeps everything, even what a prompt drops. */
 export const Memory = z.object({
   goal: z.string().describe("the user's words"),
   searchQuestion: z.string().nullable().describe('standalone question written by the planner for follow-ups'),
@@ -86,7 +86,7 @@ export type Complexity = z.infer<typeof Complexity>;
 export const SafetyTopic = z.enum(['medicine', 'law', 'danger']);
 export type SafetyTopic = z.infer<typeof SafetyTopic>;
 
-/** Something that came along with a question. It is in the blobs, or at an address that the model server fetches itself. */
+/** Attached to a question. It is in the blobs, or at an address that the model server fetches itself. */
 export const Attachment = z.object({
   kind: z.enum(['image', 'file']).describe('an image is looked at, of a file the text is read'),
   mime: z.string().describe('media type, such as `image/png`; `image/*` where only an address is known'),
@@ -106,14 +106,14 @@ export const Attachment = z.object({
 export type Attachment = z.infer<typeof Attachment>;
 
 /**
- * What a prompt says about an attachment instead of carrying it: it is put in right before the call, so that state, journal and audit
- * hold its hash and never its bytes.
+ * A prompt's reference to an attachment. The content is inserted right before the call, so that state, journal and audit hold its hash and
+ * never its bytes.
  */
 export type AttachedReference =
   | {
       readonly kind: 'image';
       readonly mime: string;
-      /** SHA-256 under which the blobs keep it; null where `url` is set. */
+      /** SHA-256 of the stored blob; null if `url` is set. */
       readonly blob: string | null;
       readonly bytes: number;
       readonly url: string | null;
@@ -124,15 +124,15 @@ export type AttachedReference =
       readonly name: string | null;
       readonly blob: string;
       readonly bytes: number;
-      /** Characters of its text that the prompt has room for. */
+      /** Characters of its text that fit into the prompt. */
       readonly room: number;
       /** Estimated tokens of these characters. */
       readonly tokens: number;
-      /** What its passages are chosen by where it is longer than that. */
+      /** Selects its passages if it is longer than that. */
       readonly query: string;
     };
 
-/** An answer that a cache offers, and where it came from. */
+/** An answer from a cache, with its origin. */
 export const CachedAnswer = z.object({
   origin: z.enum(['exact', 'semantic']),
   runId: z.string().describe('run that gave the answer'),
@@ -155,7 +155,7 @@ export type CacheHit = z.infer<typeof CacheHit>;
 export const Review = z.enum(['none', 'confirmed', 'corrected', 'unparsable', 'not_reviewed']);
 export type Review = z.infer<typeof Review>;
 
-/** Where the answer of a run may be kept; made by whoever accepted it, so that reader and writer use the same keys. */
+/** Where the run's answer may be cached; set at acceptance, so that reader and writer use the same keys. */
 export const CacheKeys = z.object({
   exact: z.string().nullable().describe('key of the exact answer cache; null where it is off'),
   scope: z.string().nullable().describe('tenant, template and models that a semantic entry is found under; null where it is off'),
@@ -167,7 +167,7 @@ export const ChatRole = z.enum(['system', 'developer', 'user', 'assistant', 'too
 export const TextMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.string() });
 export type TextMessage = z.infer<typeof TextMessage>;
 
-/** Client parameters that act on the final call only. */
+/** Client parameters that affect the final call only. */
 export const AnswerParameters = z.object({
   temperature: z.number().optional(),
   top_p: z.number().optional(),

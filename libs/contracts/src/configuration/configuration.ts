@@ -70,7 +70,7 @@ export const TaskClassName = z
   .regex(/^[a-z][a-z0-9-]{0,29}$/)
   .meta({ expected: 'small letters, digits and `-`' });
 
-/** What the owner of a key may, from least to most. */
+/** Rights of a key, from least to most. */
 export const keyRoles = ['user', 'auditor', 'admin'] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
@@ -93,7 +93,7 @@ const ClientKeySettings = z.strictObject({
     .describe('auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes'),
 });
 
-/** A host as the header Host names it, with its port or without. */
+/** A host as in the Host header, with or without its port. */
 const AllowedHost = z
   .string()
   .regex(/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/)
@@ -101,7 +101,7 @@ const AllowedHost = z
 
 const AliasName = z.string().min(1).max(128);
 
-/** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs come from here. */
+/** conclave.yaml. Every field has a sentence; the parser, the JSON Schema for editors and the table of the docs are made from it. */
 export const Configuration = z.strictObject({
   providers: z.record(ProviderName, ProviderSettings).default({}).describe('model servers'),
   models: z.record(ConfiguredModel, ModelSettings).default({}).describe('context and price of models; unknown models work without'),

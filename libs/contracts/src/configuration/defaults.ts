@@ -1,6 +1,6 @@
 import type { RunLimits } from '../template.js';
 
-/** Limits of a template that does not say. The one place they stand; the table in the docs is printed from here. */
+/** Default limits of a template. This is their only place; the table in the docs is printed from it. */
 export const defaultLimits: RunLimits = {
   wall_time_s: 300,
   model_calls: 60,
@@ -10,7 +10,7 @@ export const defaultLimits: RunLimits = {
   concurrent_tasks: 8,
 };
 
-/** Currency units a run of a shipped template may cost once it uses a paid model whose price is known. */
+/** Maximum cost, in currency units, of a run of a shipped template once it uses a paid model with a known price. */
 export const paidCostCap = 0.5;
 
 export const defaultTimeouts = {
@@ -24,25 +24,25 @@ export const defaultTimeouts = {
 /** Tasks of a class that one worker process runs at the same time. */
 export const defaultClassConcurrency = 8;
 
-/** Tokens assumed for a model whose context length nobody told. */
+/** Tokens assumed for a model of unknown context length. */
 export const unknownContextTokens = 8_192;
 
-/** Names under which local model servers are found when nothing is configured. */
+/** Local model servers that are looked for when nothing is configured. */
 export const discoveredProviders = ['ollama', 'lmstudio', 'llamacpp', 'vllm'] as const;
 /** Provider made from OPENAI_BASE_URL and OPENAI_API_KEY. */
 export const environmentProvider = 'openai';
 /** Provider of the built-in demo model. */
 export const demoProvider = 'demo';
 
-/** Templates that exist without any file. */
+/** Templates that exist without a configuration file. */
 export const shippedTemplates = ['conclave-fast', 'conclave', 'conclave-research', 'conclave-waves'] as const;
 
-/** Tool servers that exist without any file: name -> the server of the product behind it. */
+/** Tool servers that exist without a configuration file: name -> the product's server behind it. */
 export const shippedToolServers: Readonly<Record<string, string>> = { precision: 'precision-tools' };
 
-/** Capabilities beside experts that come with the product. */
+/** Shipped capabilities besides experts. */
 export const evidenceCapabilities = ['research', 'math', 'mcp', 'graph', 'collections'] as const;
 /** Categories whose answers are reviewed unless a template says otherwise (moe.md, Critic). */
 export const safetyCritical = ['medical_consult', 'legal_advisor'] as const;
-/** Strategies that come with the product. */
+/** Strategies shipped with the product. */
 export const shippedStrategies = ['single-pass', 'agentic', 'waves'] as const;

@@ -18,7 +18,7 @@ const port = z.coerce.number().pipe(z.int().min(0).max(65_535)).meta({ expected:
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Points at which a process can be told to die, for tests of what the delivery promises. */
+/** Points at which a process can be told to die, for tests of the delivery promises. */
 export const crashPoints = [
   'after-accept',
   'after-poll',
@@ -46,7 +46,7 @@ const crashPoint = z
   .optional()
   .meta({ expected: `<service>:<point> or <service>:<point>#<n>, with a point of ${crashPoints.join(', ')}` });
 
-/** Environment variables that any of the programs reads. An empty value counts as absent. */
+/** Environment variables of all programs. An empty value counts as absent. */
 export const Environment = z.object({
   PORT: port.optional().describe('port of the gateway; 8080, and the next free one when that is taken'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address the gateway listens on'),

@@ -1,17 +1,17 @@
-/** One thing the product does so that nothing is lost, and what happens without it. */
+/** A safeguard against loss, and what happens without it. */
 export interface ProtectionSpec {
   readonly name: string;
   /** What is lost without it, one sentence. */
   readonly lost: string;
-  /** Engines on which it exists and can be taken away. */
+  /** Engines that have it and can switch it off. */
   readonly engines: readonly ('embedded' | 'distributed')[];
 }
 
 const both = ['embedded', 'distributed'] as const;
 
 /**
- * Protections that a test can take away with WITHOUT_PROTECTION, to see that its checks notice: a check that stays green
- * without the protection proves nothing. Nothing else may use them.
+ * Protections that a test can switch off with WITHOUT_PROTECTION, to see that its checks notice: a check that stays green without the
+ * protection proves nothing. Only tests may use them.
  */
 export const protections = [
   {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** JSON Schema, as far as the settings need it. */
+/** JSON Schema, limited to what the settings use. */
 export interface Shape {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -18,13 +18,13 @@ export interface Shape {
   readonly anyOf?: readonly Shape[];
 }
 
-/** What a person may write, before defaults are filled in. */
+/** The shape a person may write, before defaults are filled in. */
 export const shapeOf = (schema: z.ZodType): Shape =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-7' }) as Shape;
 
 const alternatives = (shape: Shape): readonly Shape[] => (shape.anyOf ? shape.anyOf.flatMap(alternatives) : [shape]);
 
-/** Shapes that may stand at a path; several where the setting can be written in several ways. */
+/** Shapes allowed at a path; several if the setting has several forms. */
 export function shapesAt(shape: Shape, path: readonly PropertyKey[]): readonly Shape[] {
   const [step, ...rest] = path;
   if (step === undefined) return alternatives(shape);
@@ -36,11 +36,11 @@ export function shapesAt(shape: Shape, path: readonly PropertyKey[]): readonly S
   });
 }
 
-/** Keys that are known at a path. */
+/** Known keys at a path. */
 export const knownKeys = (shape: Shape, path: readonly PropertyKey[]): readonly string[] =>
   shapesAt(shape, path).flatMap((one) => Object.keys(one.properties ?? {}));
 
-/** What may be written there, for people: `a number from 0 to 4`. */
+/** Allowed values in words: `a number from 0 to 4`. */
 export function expectation(shapes: readonly Shape[]): string {
   return [...new Set(shapes.map(describeOne))].join(', or ');
 }
@@ -74,7 +74,7 @@ function describeOne(shape: Shape): string {
   }
 }
 
-/** Closest of the candidates by edit distance, when it is close enough to be meant. */
+/** Closest candidate by edit distance; undefined if none is close enough to be a typo. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {

@@ -4,8 +4,8 @@ import { defaultLimits, defaultTimeouts, evidenceCapabilities, safetyCritical, s
 import { ConfiguredModel } from './providers.js';
 
 /**
- * What a client may send as `model`. Clients change their behaviour on names with `codex` and on names that begin like
- * a reasoning model, so a template cannot be called that.
+ * Value of `model` that a client may send. Clients change their behaviour for names that contain `codex` or begin like a reasoning model,
+ * so a template must not have such a name.
  */
 export const TemplateId = z
   .string()

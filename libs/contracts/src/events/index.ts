@@ -3,7 +3,7 @@ import { CommandIssued, GapDetected, PlanCreated, PlanRequested, TimerFired } fr
 import { CallRecorded, KnowledgeProposed, LetterSettled, RunCompleted, SettingChanged, StepRecorded } from './record.js';
 import { ResultReady, TaskDispatched } from './task.js';
 
-/** Every event there is. The list is the registry, the documentation and the test table at once. */
+/** All events. The registry, the documentation and the test table are made from this list. */
 export const events = [
   PlanRequested,
   PlanCreated,

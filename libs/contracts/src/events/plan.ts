@@ -36,7 +36,7 @@ export const PlannedTask = z.object({
 });
 export type PlannedTask = z.infer<typeof PlannedTask>;
 
-/** A plan as the plan cache keeps it: all that whoever made it would say again. */
+/** A plan as the plan cache stores it: everything its planner would say again. */
 export const KeptPlan = z.object({
   complexity: Complexity,
   signals: z.array(z.string()),
@@ -116,7 +116,7 @@ export const PlanCreated = defineEvent({
 });
 export type PlanCreated = EventOf<typeof PlanCreated>;
 
-/** What a task of an earlier round brought, as the next plan is told. */
+/** Result of a task of an earlier round, as the next plan sees it. */
 export const EarlierResult = z.object({
   id: z.string().describe('`<epoch>/<id>`, by which a task of the next plan may name it as done anew'),
   capability: z.string(),

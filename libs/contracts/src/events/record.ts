@@ -18,7 +18,7 @@ import {
 } from '../values.js';
 import { Caller, KeptPlan } from './plan.js';
 
-/** What one expert contributed, for scores and for people. */
+/** Contribution of one expert, for scores and for people. */
 export const ExpertOutcome = z.object({
   taskId: z.string(),
   category: z.string(),
@@ -121,7 +121,7 @@ export const KnowledgeProposed = defineEvent({
 });
 export type KnowledgeProposed = EventOf<typeof KnowledgeProposed>;
 
-/** An input of the engine as a step records it: all of the event that a decision can see. */
+/** An input of the engine as a step records it: every part of the event that a decision can see. */
 const StepInput = z.object({
   id: z.string(),
   type: z.string(),

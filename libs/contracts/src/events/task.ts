@@ -6,7 +6,7 @@ import { AnswerParameters, Attachment, Fact, FailureNote, Insight, Source, TextM
 
 const ExpertAnswer = z.object({ category: z.string(), text: z.string(), confidence: z.number(), epoch: z.int() });
 
-/** What a task works on. Structured, so that the worker renders the prompt and a recorded run survives a changed prompt. */
+/** What a task works on. Structured, so that the worker renders the prompt and a recorded run remains valid when prompts change. */
 export const TaskInput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('expert'),
@@ -115,7 +115,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
   }),
 ]);
 export type TaskInput = z.infer<typeof TaskInput>;
-/** A task input as it is made, before defaults are filled in. */
+/** A task input before defaults are filled in. */
 export type TaskInputDraft = z.input<typeof TaskInput>;
 
 export const Allowance = z.object({

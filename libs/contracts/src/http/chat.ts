@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { Complexity } from '../values.js';
 
 /**
- * Requests are read generously: a field that is not named here is ignored, and null means absent. A named field
- * with the wrong type is refused, because guessing what was meant would change the answer.
+ * Requests are parsed leniently: unknown fields are ignored, and null means absent. A known field of the wrong type is refused, because
+ * guessing its meaning would change the answer.
  */
 export const ContentPart = z.looseObject({
   type: z
@@ -29,7 +29,7 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 
 const positive = z.int({ error: 'must be a whole number above 0' }).positive({ error: 'must be a whole number above 0' });
 
-/** Our own options; a limit of the template is lowered by one, never raised. Equal headers: `x-conclave-rounds` and so on. */
+/** Our own options; they can lower a limit of the template, never raise it. Equivalent headers: `x-conclave-rounds` and so on. */
 export const ConclaveOptions = z.strictObject({
   rounds: z
     .int({ error: 'must be a whole number from 0' })
@@ -67,7 +67,7 @@ export type ConclaveOptions = z.infer<typeof ConclaveOptions>;
 
 const replyLimit = z.union([z.literal(-1), positive], { error: 'must be a whole number above 0, or -1 for no limit' });
 
-/** Parameters that act on the final model call only, as clients send them. */
+/** Client parameters that affect the final model call only. */
 export const answerFields = {
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
@@ -121,7 +121,7 @@ export const ChatCompletionRequest = z.object({
 });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
-/** A request to `model@provider`: only what this gateway acts on is read, everything else is the model server's business. */
+/** A request to `model@provider`: only the fields this gateway uses are parsed; the rest passes to the model server. */
 export const PassedChatRequest = z.looseObject({
   model: ChatCompletionRequest.shape.model,
   messages: z
@@ -156,7 +156,7 @@ export const UrlCitation = z.object({
 });
 export type UrlCitation = z.infer<typeof UrlCitation>;
 
-/** What stands behind an answer, beside the fields that OpenAI clients know. */
+/** Facts about an answer, beside the fields that OpenAI clients know. */
 export const AnswerFacts = z.object({
   run_id: z.string(),
   outcome: z.string().describe('outcome of the run'),

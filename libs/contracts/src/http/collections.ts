@@ -32,7 +32,7 @@ export type CollectionList = z.infer<typeof CollectionList>;
 export const DocumentStatus = z.enum(['queued', 'reading', 'embedding', 'ready', 'failed']);
 export type DocumentStatus = z.infer<typeof DocumentStatus>;
 
-/** Values a document is found by; their names must not be those that every chunk carries. */
+/** Metadata names that every chunk already has; documents may not use them. */
 export const reservedMetadata = ['collection', 'document', 'heading', 'n', 'name', 'title'] as const;
 export const DocumentMetadata = z
   .record(
@@ -53,7 +53,7 @@ export const DocumentName = z
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'must not hold control characters' });
 
-/** A document as JSON; the other ways are a form with the field `file`, and the bytes as they are. */
+/** A document as JSON; the alternatives are a form with the field `file`, and the raw bytes. */
 export const DocumentRequest = z.object({
   name: DocumentName,
   mime: z.string({ error: 'must be a media type' }).max(200, { error: 'must have at most 200 characters' }).nullish(),

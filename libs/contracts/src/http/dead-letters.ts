@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Timestamp } from '../values.js';
 
-/** What a person decided about a dead letter. */
+/** A person's decision about a dead letter. */
 export const DeadLetterSettlement = z.object({
   action: z.enum(['redriven', 'discarded']),
   actor: z.string().describe('who decided it'),

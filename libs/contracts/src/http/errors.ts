@@ -13,7 +13,7 @@ export const ErrorBody = z.object({
 });
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
-/** Codes that clients look for under the name OpenAI gave them; every other failure keeps its own. */
+/** Codes that clients expect under OpenAI's name; every other failure keeps its own. */
 const openAiCodes: Partial<Record<FailureCode, string>> = {
   MODEL_NOT_FOUND: 'model_not_found',
   UNAUTHENTICATED: 'invalid_api_key',
@@ -22,7 +22,7 @@ const openAiCodes: Partial<Record<FailureCode, string>> = {
   PROVIDER_RATE_LIMITED: 'rate_limit_exceeded',
 };
 
-/** OpenAI error object of a failure. A 401 says nothing about the occurrence. */
+/** OpenAI error object of a failure. A 401 carries no details. */
 export function errorBody(failure: Failure): ErrorBody {
   const { upstream } = failure.options;
   if (upstream) {

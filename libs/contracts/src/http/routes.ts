@@ -15,7 +15,7 @@ const retryHeaders = [
   { name: 'x-conclave-detail', doc: 'redacted or full; full needs a key with that permission' },
 ] as const;
 
-/** Every endpoint there is: the OpenAPI document is printed from it, and a wrong method is recognised by it. */
+/** All endpoints: the OpenAPI document is printed from this list, and wrong methods are detected with it. */
 export const routes: readonly Route[] = [
   {
     method: 'POST',
@@ -168,7 +168,7 @@ export const routes: readonly Route[] = [
   },
 ];
 
-/** Paths of a route: a name in braces is one segment, one with a plus several. */
+/** Pattern of a route's path: a name in braces matches one segment, a name with a plus several. */
 export const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
   new RegExp(
     `^${path
@@ -177,7 +177,7 @@ export const patternOf = ({ path }: Pick<Route, 'path'>): RegExp =>
       .replaceAll(/\{\w+\}/g, '[^/]+')}/?$`,
   );
 
-/** Methods that a path takes; empty for a path nobody serves. A route of fixed text is not matched by a pattern of a neighbour. */
+/** Methods of all routes that match a path; empty for an unknown path. */
 export function methodsOf(path: string): readonly string[] {
   const matches = routes.filter((route) => patternOf(route).test(path));
   return [...new Set(matches.map((route) => route.method))];

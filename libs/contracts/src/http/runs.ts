@@ -4,7 +4,7 @@ import { RunLimits } from '../template.js';
 import { CacheHit, Complexity, FailureNote, HistoryEntry, Outcome, Review, RuleId, Source, Timestamp, Usage } from '../values.js';
 import { answerFields, ChatMessage } from './chat.js';
 
-/** Starts a run that outlives its client. `input` is short for one user message. */
+/** Starts a run that outlives its client. `input` is shorthand for one user message. */
 export const RunRequest = z.object({
   model: z.string({ error: 'must be the id of a template' }).min(1, { error: 'must be the id of a template' }),
   input: z.string({ error: 'must be a text' }).nullish().describe('the question; or send `messages`'),
@@ -78,7 +78,7 @@ export type RoundView = z.infer<typeof RoundView>;
 export const DecisionView = z.object({ epoch: z.int().nonnegative(), rule: RuleId, sentence: z.string(), at: Timestamp });
 export type DecisionView = z.infer<typeof DecisionView>;
 
-/** A run as people read it: what was asked, what was planned, what came back, which rule decided, what it cost. */
+/** A run for people: the question, the plan, the results, the deciding rule, the cost. */
 export const RunView = z.object({
   object: z.literal('run'),
   id: RunId,
@@ -139,7 +139,7 @@ export const CommandRequest = z.discriminatedUnion(
   { error: 'must be "cancel", "pause", "resume", "steer", "add_context", "override_step" or "answer"' },
 );
 export type CommandRequest = z.infer<typeof CommandRequest>;
-/** What a client may tell a run. A strategy declares which of them its runs take. */
+/** Commands that a client may send to a run. A strategy declares which of them its runs accept. */
 export type CommandName = CommandRequest['command'];
 
 export const CommandAccepted = z.object({
@@ -151,7 +151,7 @@ export const CommandAccepted = z.object({
 });
 export type CommandAccepted = z.infer<typeof CommandAccepted>;
 
-/** First event of `/v1/runs/{id}/events` when the reader asks for an id the stream does not hold. */
+/** First event of `/v1/runs/{id}/events` if the reader asks for an id the stream does not hold. */
 export const SnapshotShape = z.object({
   kind: z.literal('snapshot'),
   runId: RunId,

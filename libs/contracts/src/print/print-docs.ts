@@ -5,7 +5,7 @@ import { configurationSchema, configurationTable, eventTable, failureTable, flow
 /** Version of the HTTP API and of the events, in both documents. */
 export const apiVersion = '0.1.0';
 
-/** Everything in docs/generated that the contracts can say: path from the root of the repository -> text. */
+/** All of docs/generated that is printed from the contracts: path from the root of the repository -> text. */
 export const printDocs = (): Readonly<Record<string, string>> => ({
   'docs/generated/asyncapi.json': asyncApiText(apiVersion),
   'docs/generated/openapi.json': openApiText(apiVersion),

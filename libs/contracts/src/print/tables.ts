@@ -34,7 +34,7 @@ export const eventTable = (): string =>
     ),
   );
 
-/** Who sends what to whom, for Mermaid. Events of the audit are left out: everybody writes them. */
+/** Flow of events between services, for Mermaid. Leaves out audit events, which every service writes. */
 export function flowDiagram(): string {
   const arrows = new Map<string, string[]>();
   for (const { type, from, to, topic } of all) {

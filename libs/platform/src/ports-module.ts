@@ -34,29 +34,29 @@ import type { History } from './process/history.js';
 import type { Readiness } from './process/readiness.js';
 import { CRASH_POINTS, HISTORY, LOGGER, METRICS, PROCESS, READINESS, type ProcessIdentity } from './tokens.js';
 
-/** The outside of one process, opened. */
+/** The opened ports of one process. */
 export interface Ports {
   readonly log: EventLog;
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly blobs: Blobs;
   readonly models: Models;
-  /** Null where nothing to search was configured. */
+  /** Null if nothing to search is configured. */
   readonly search: Search | null;
-  /** Null in a process whose service does not use it. */
+  /** Null if the service does not use it. */
   readonly graph: KnowledgeGraph | null;
-  /** What only some services use: null or absent where a process does not. */
+  /** Used by some services only: null or absent in other processes. */
   readonly symbolic?: Symbolic | null;
   readonly tools?: ToolServers | null;
   readonly pages?: PageReader | null;
   readonly documents?: DocumentReader | null;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
-  /** Closes all of them, in an order that loses nothing. */
+  /** Closes all of them in an order that loses nothing. */
   close(): Promise<void>;
 }
 
-/** What the platform gives to every service of a process. */
+/** Provided by the platform to every service of a process. */
 export interface Observers {
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -65,7 +65,7 @@ export interface Observers {
   readonly readiness: Readiness;
 }
 
-/** Makes every port and observer injectable in every module of an application. */
+/** Makes every port and observer injectable in all modules of an application. */
 @Module({})
 export class PortsModule {
   static register(ports: Ports, observers: Observers, process: ProcessIdentity): DynamicModule {

@@ -1,4 +1,4 @@
-/** Injection tokens of what the platform gives to services, beside the ports. */
+/** Injection tokens for what the platform provides to services, beside the ports. */
 export const LOGGER = Symbol('Logger');
 export const METRICS = Symbol('Metrics');
 export const CRASH_POINTS = Symbol('CrashPoints');
@@ -6,7 +6,7 @@ export const HISTORY = Symbol('History');
 export const PROCESS = Symbol('ProcessIdentity');
 export const READINESS = Symbol('Readiness');
 
-/** Who this process is: its id in leases and the journal, and the task classes it serves. */
+/** Identity of this process: its id in leases and the journal, and the task classes it serves. */
 export interface ProcessIdentity {
   readonly id: string;
   readonly classes: readonly string[];

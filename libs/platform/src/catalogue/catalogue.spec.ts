@@ -52,7 +52,7 @@ describe('the shipped templates', () => {
   it('exist without any file, on the demo model', () => {
     const { templates, choice, warnings } = resolve({}, [demo], [demoProvider]);
     expect(choice.because).toBe('demo');
-    // It knows nothing by itself: each question goes to the documents, and asking it again helps nobody.
+    // The demo model has no knowledge: each question goes to the documents, and repeating it helps nothing.
     for (const template of templates) expect(template).toMatchObject({ complexity: 'moderate', refine_rounds: 0 });
     expect(warnings).toEqual([]);
     expect(templates.map(({ id, strategy, max_agentic_rounds, gap_check }) => [id, strategy, max_agentic_rounds, gap_check])).toEqual([
@@ -196,7 +196,7 @@ describe('templates of an operator', () => {
     );
     expect(templates.map(({ id }) => id)).toEqual(['mine', 'conclave-fast', 'conclave', 'conclave-research']);
     expect(templates[0]).toMatchObject({
-      // Tools and collections are offered once there are some.
+      // Offers tools and collections once there are some.
       capabilities: ['research', 'math'],
       complexity: 'auto',
       refine_rounds: 1,

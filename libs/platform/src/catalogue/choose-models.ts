@@ -3,18 +3,18 @@ import type { ModelInfo, ProviderStatus } from '@conclave/ports';
 import { spreadModels, type ModelRoles } from './spread-models.js';
 
 export interface ModelChoice {
-  /** Models for every role of a template that names none, first one first; empty when nothing can answer. */
+  /** Models for roles that a template does not name, in order of preference; empty if no model is available. */
   readonly models: readonly ModelInfo[];
-  /** Why these: named in the configuration, on a configured server, found on this machine, paid but configured, or the demo. */
-  /** Who plays which part in the shipped templates, where several models were found on this machine; null where one model plays all. */
+  /** Roles in the shipped templates, if several models were found on this machine; null if one model plays all. */
   readonly roles?: ModelRoles | null;
+  /** Reason for the choice: named in the configuration, on a configured server, found on this machine, paid but configured, or the demo. */
   readonly because: 'configured' | 'server' | 'local' | 'paid' | 'demo' | 'nothing';
 }
 
 /**
- * Models of templates that name none. Local and free ones come first; an embedding model is never taken; a paid model is
- * taken only where its server or itself was configured, never because a key lies in the environment; the demo model is
- * taken when nothing was configured and nothing found. A configured server that is down is not replaced by the demo.
+ * Models for templates that name none. Local and free ones come first; never an embedding model; a paid model only if it or its server was
+ * configured, never just because a key is in the environment; the demo model if nothing was configured or found. A configured server that
+ * is down is not replaced by the demo.
  */
 export function chooseModels(
   configuration: Configuration,
@@ -47,7 +47,7 @@ export function chooseModels(
   const first = ranks.find(([, some]) => some.length > 0);
   if (first) {
     const [because, some] = first;
-    // A list that somebody wrote, or a hosted one of hundreds, is not spread: its first model was meant.
+    // A written list, or a hosted one of hundreds, is not spread over roles: its first model is the intended one.
     const roles = because === 'local' ? spreadModels(some) : null;
     const judge = roles && some.find(({ ref }) => ref === roles.judge);
     return { because, models: [judge ?? some[0]!], ...(roles ? { roles } : {}) };

@@ -22,11 +22,11 @@ export interface TemplateInput {
   readonly configuration: Configuration;
   readonly models: readonly ModelInfo[];
   readonly providers: readonly ProviderStatus[];
-  /** Category -> system prompt; `general` among them. */
+  /** Category -> system prompt; includes `general`. */
   readonly expertPrompts: Readonly<Record<string, string>>;
-  /** Strategies there are. */
+  /** Available strategies. */
   readonly strategies: readonly OfferedStrategy[];
-  /** Capabilities there are beside experts. */
+  /** Available capabilities besides experts. */
   readonly capabilities: readonly OfferedCapability[];
   /** Whether `research` has anything to search. */
   readonly canSearch: boolean;
@@ -39,24 +39,24 @@ export interface TemplateInput {
 export interface OfferedStrategy {
   readonly id: string;
   readonly options: z.ZodType<Record<string, unknown>>;
-  /** It plans calls of tools by itself: it gets all that are offered, whatever capabilities its template names. */
+  /** Plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
 }
 
 /** A capability as templates see it. */
 export interface OfferedCapability {
   readonly name: string;
-  /** Class whose workers serve it unless an operator says otherwise. */
+  /** Class whose workers serve it, unless an operator changes it. */
   readonly taskClass: string;
 }
 
-/** What the world offers to templates and may change while the system runs. */
+/** Offers to templates that may change while the system runs. */
 export interface Offers {
   readonly tools: readonly ToolOffer[];
   readonly collections: readonly CollectionOffer[];
-  /** Tenants may have collections of their own: whoever accepts a run puts them in, or takes the capability out. */
+  /** Tenants may have their own collections: acceptance adds them to a run, or removes the capability. */
   readonly tenantCollections?: boolean;
-  /** Prompt name -> text an operator put in the place of the shipped one. */
+  /** Prompt name -> the operator's replacement of the shipped text. */
   readonly prompts: Readonly<Record<string, string>>;
 }
 export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
@@ -68,7 +68,7 @@ export interface ResolvedTemplates {
   readonly choice: ModelChoice;
 }
 
-/** What the shipped templates do beside their strategy. */
+/** Settings of the shipped templates beside their strategy. */
 const wholePipeline = {
   gap_check: 'evidence',
   capabilities: [...evidenceCapabilities],
@@ -101,7 +101,7 @@ const shipped: Readonly<Record<(typeof shippedTemplates)[number], TemplateSettin
   }),
 };
 
-/** Every template with all defaults filled in. A template whose strategy or models this version cannot run is left out, with a warning. */
+/** Every template with all defaults filled in. Omits, with a warning, a template whose strategy or models this version cannot run. */
 export function resolveTemplates(input: TemplateInput): ResolvedTemplates {
   const { configuration } = input;
   const choice = chooseModels(configuration, input.models, input.providers);
@@ -193,7 +193,7 @@ function resolveOne(
     capabilities: asked.filter((name) => possible[name] ?? true),
     tools: asked.includes('mcp') || input.strategies.find(({ id }) => id === settings.strategy)?.callsTools ? [...offers.tools] : [],
     collections: asked.includes('collections') ? [...offers.collections] : [],
-    // The demo model knows nothing by itself and cannot advise: every question goes to the documents, and no expert is asked again.
+    // The demo model has no knowledge and cannot advise: every question goes to the documents, and no expert is asked again.
     complexity: isDemo && settings.complexity === 'auto' ? 'moderate' : settings.complexity,
     thinking: settings.thinking,
     refine_rounds: isDemo ? 0 : settings.refine_rounds,
@@ -218,7 +218,7 @@ function resolveOne(
   return Template.parse({ ...content, version: createHash('sha256').update(canonical(content)).digest('hex').slice(0, 16) });
 }
 
-/** Options with the strategy's defaults. Throws Failure CONFIGURATION_INVALID for a strategy or an option that is not there. */
+/** Options with the strategy's defaults. Throws Failure CONFIGURATION_INVALID for an unknown strategy or option. */
 function optionsOf(id: string, { strategy, options }: TemplateSettings, { strategies }: TemplateInput): Record<string, unknown> {
   const found = strategies.find((one) => one.id === strategy);
   if (!found)
@@ -233,7 +233,7 @@ function optionsOf(id: string, { strategy, options }: TemplateSettings, { strate
   throw new Failure('CONFIGURATION_INVALID', `${at}: ${fault?.message ?? 'it is not valid'}.`);
 }
 
-/** Throws Failure CONFIGURATION_INVALID for a capability that nobody has. */
+/** Throws Failure CONFIGURATION_INVALID for an unknown capability. */
 function checkCapabilities(id: string, asked: readonly string[], { capabilities }: TemplateInput): void {
   const names = capabilities.map(({ name }) => name);
   const unknown = asked.find((name) => !names.includes(name));
@@ -244,7 +244,7 @@ function checkCapabilities(id: string, asked: readonly string[], { capabilities 
     );
 }
 
-/** Class of each capability, or of its first word: the operator's, else its own. */
+/** Class of each capability, or of its first word: the operator's, else the default. */
 const classesOf = ({ configuration: { task_classes: classes }, capabilities }: TemplateInput): Record<string, string> => ({
   expert: 'expert',
   judge: 'judge',
@@ -283,7 +283,7 @@ function pick<T>(refs: readonly string[], of: (ref: string) => T | undefined): R
   );
 }
 
-/** JSON with sorted keys, so that the same content has the same hash in every process. */
+/** JSON with sorted keys, so that equal content has the same hash in every process. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
@@ -291,7 +291,7 @@ function canonical(value: unknown): string {
   return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`;
 }
 
-/** Sentences about what the configuration asks for and this version does not do yet. It is read, so that the file stays valid. */
+/** Warnings about settings that this version does not implement yet. They are parsed, so that the file stays valid. */
 const laterFeatures = (configuration: Configuration): string[] =>
   Object.entries(configuration.templates).flatMap(([id, template]) => ofTemplate(id, template));
 

@@ -16,19 +16,19 @@ export interface NamedModel {
 /** Templates, aliases and models by the names clients use. */
 export interface TemplateCatalogue {
   templates(): readonly Template[];
-  /** Null for a name that means nothing. An alias of a template gives the template. */
+  /** Null for an unknown name. An alias of a template returns the template. */
   resolve(name: string): ResolvedName | null;
   /**
-   * Null unless the name is a template's and no model can serve it because model servers do not answer: then the sentence that names
-   * them, after they were looked for once more.
+   * Null unless the name is a template that no model can serve because model servers do not answer: then a sentence that names them, after
+   * looking for them once more.
    */
   waitsFor(name: string): Promise<string | null>;
-  /** Waits, a second at most, until settings that were changed two seconds ago are in the templates. Never rejects. */
+  /** Waits, at most a second, until settings changed two seconds ago are in the templates. Never rejects. */
   upToDate(): Promise<void>;
-  /** Reads the settings again now, for whoever knows that they have changed. Never rejects. */
+  /** Reads the settings again now, for callers that know they have changed. Never rejects. */
   refresh(): Promise<void>;
   describeModels(): Promise<readonly NamedModel[]>;
-  /** What was found when it was resolved last, for the start-up text. */
+  /** Models, providers and templates of the last resolution, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
 }
 
@@ -36,24 +36,24 @@ export interface CatalogueOptions
   extends Pick<TemplateInput, 'expertPrompts' | 'strategies' | 'capabilities' | 'canSearch'>, Partial<Pick<TemplateInput, 'canRecall'>> {
   readonly configuration: Configuration;
   readonly models: Models;
-  /** Reads what may change while the system runs; asked again when templates are needed, at most every two seconds. */
+  /** Reads offers that may change while the system runs; called when templates are needed, at most every two seconds. */
   readonly offers?: () => Promise<Offers>;
-  /** Milliseconds after which models of this machine are looked for again; 30,000. */
+  /** Milliseconds after which local models are looked for again; 30,000. */
   readonly localAgainMs?: number;
   readonly onOffersFailed?: (error: unknown) => void;
 }
 
-/** Settings that were changed are followed within this time (architecture.md, Settings). */
+/** Changed settings take effect within this time (architecture.md, Settings). */
 const offersMs = 2_000;
-/** A store that is slow holds nobody up for longer. */
+/** A slow store delays no caller for longer. */
 const patienceMs = 1_000;
 
-/** Templates that wait for a model server that was down are looked for again at most this often. */
+/** Minimum interval between searches for a model server that templates are waiting for. */
 const againAfterMs = 5_000;
-/** Models of this machine come and go while the system runs: the parts of the shipped templates follow them. */
+/** Local models come and go while the system runs: the roles of the shipped templates follow them. */
 const localAgainMs = 30_000;
 
-/** Resolves the templates once. While a configured model server does not answer, they are resolved again in the background. */
+/** Resolves the templates once, then again in the background while a configured model server does not answer. */
 export async function openCatalogue(options: CatalogueOptions): Promise<TemplateCatalogue> {
   const { configuration } = options;
   const openedAt = Math.floor(Date.now() / 1000);
@@ -70,14 +70,14 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   let found = await look();
   let lookedAt = performance.now();
   let looking: Promise<void> | null = null;
-  /** The look that is under way, or that is due by now. */
+  /** The search in progress, or a new one if it is due. */
   const lookAgain = (): Promise<void> | null => {
     const { because } = found.choice;
     const afterMs = because === 'nothing' ? againAfterMs : because === 'local' ? (options.localAgainMs ?? localAgainMs) : Infinity;
     if (looking || performance.now() - lookedAt < afterMs) return looking;
     // `list` and `providers` never reject; a provider that is down is in their result.
     looking = look().then((next) => {
-      // A server that is busy for a moment takes no template away.
+      // A server that is briefly busy removes no template.
       if (because === 'nothing' || next.choice.because === because) found = next;
       lookedAt = performance.now();
       looking = null;
@@ -86,7 +86,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   };
   let offersAt = performance.now();
   let reading: Promise<void> | null = null;
-  /** A store that does not answer leaves the templates as they are. */
+  /** Keeps the templates unchanged if the store does not answer. */
   const readOffers = (afterMs = offersMs): void => {
     if (!options.offers || reading || performance.now() - offersAt < afterMs) return;
     reading = options

@@ -1,10 +1,10 @@
 import { Environment, expectation, shapeOf, type Shape } from '@conclave/contracts';
 import { refuse, type Mistake } from './mistakes.js';
 
-/** Variables as the process has them; an empty value counts as absent. */
+/** Environment variables of the process; an empty value counts as absent. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Values of the environment, bad ones left out, and a mistake for each of those: for a report together with the file's. */
+/** Valid values of the environment, and a mistake for each invalid one, to be reported together with the file's. */
 export function parseEnvironment(variables: Variables): {
   readonly environment: Environment;
   readonly mistakes: readonly Mistake[];
@@ -29,7 +29,7 @@ export function parseEnvironment(variables: Variables): {
   return { environment: Environment.parse(Object.fromEntries(good)), mistakes };
 }
 
-/** Who takes protections away is a test, and a test writes a history. */
+/** Only tests switch off protections, and a test writes a history. */
 function onlyForTests({ WITHOUT_PROTECTION, HISTORY_FILE }: Environment): readonly Mistake[] {
   if (!WITHOUT_PROTECTION || HISTORY_FILE) return [];
   const setting = 'WITHOUT_PROTECTION';
@@ -37,7 +37,7 @@ function onlyForTests({ WITHOUT_PROTECTION, HISTORY_FILE }: Environment): readon
   return [{ where: setting, line: 0, setting, problem, remedy: 'Unset it; a test sets HISTORY_FILE too.' }];
 }
 
-/** The environment, or Failure CONFIGURATION_INVALID naming every bad variable. */
+/** Returns the environment. Throws Failure CONFIGURATION_INVALID naming every invalid variable. */
 export function readEnvironment(variables: Variables): Environment {
   const { environment, mistakes } = parseEnvironment(variables);
   if (mistakes.length > 0) throw refuse(mistakes);

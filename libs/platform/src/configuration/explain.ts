@@ -10,7 +10,7 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** Makes people's sentences of what the schema found, each with its line. */
+/** Turns the schema's findings into sentences for people, each with its line. */
 export function explain(
   issues: readonly z.core.$ZodIssue[],
   shape: Shape,
@@ -88,7 +88,7 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** A value as it may be shown: short, and never a long text that could be a secret. */
+/** A value for display: short, never a long text that could be a secret. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object' && value !== null) return 'a section';

@@ -49,7 +49,7 @@ describe('a configuration file', () => {
     write('store_prompts: hash');
     expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names none\./);
     expect(shares(both)().file).toBe(join(folder, 'conclave.yaml'));
-    // Half of it is one mistake, not two.
+    // A half configuration is one mistake, not two.
     expect(shares({ KAFKA_BROKERS: '127.0.0.1:1' })).toThrow(/^[^\n]*One mistake/);
   });
 

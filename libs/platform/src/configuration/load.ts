@@ -19,32 +19,32 @@ import { checkReferences, type PathProblem } from './references.js';
 import { resolveSecrets, type Secrets } from './secrets.js';
 import { readYaml } from './yaml-source.js';
 
-/** Everything a process was told, read once and frozen. */
+/** The configuration of a process, read once and frozen. */
 export interface Loaded {
   readonly configuration: Configuration;
   readonly environment: Environment;
   readonly secrets: Secrets;
-  /** The environment as it was given, for programs that get some of it. Never logged. */
+  /** The original environment, for child programs that get part of it. Never logged. */
   readonly variables: Variables;
-  /** Absolute path of the file; null when there is none. */
+  /** Absolute path of the file; null if there is none. */
   readonly file: string | null;
   /** Absolute path of the data folder. */
   readonly home: string;
 }
 
-/** `prompt: prompts/medical.md` names a file; a text of several lines, or one that ends like a sentence, is the prompt itself. */
+/** `prompt: prompts/medical.md` names a file; a text of several lines or with another ending is the prompt itself. */
 const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|txt)$/i.test(text.trim());
 
 export interface LoadOptions {
-  /** Expert categories that have a prompt; any other needs one of its own. */
+  /** Expert categories with a shipped prompt; any other needs its own. */
   readonly categories?: readonly string[];
-  /** The program is one process of several: without stores that it shares with the others it is refused. Default false: a data folder will do. */
+  /** The program is one process of several: it is refused without shared stores. Default false: a data folder is enough. */
   readonly sharesStores?: boolean;
 }
 
 /**
- * Reads environment and file (CONCLAVE_CONFIG, else ./conclave.yaml, else the data folder; none is fine).
- * Throws Failure CONFIGURATION_INVALID with every mistake of both, each with its line and remedy.
+ * Reads environment and file (CONCLAVE_CONFIG, else ./conclave.yaml, else the data folder; the file is optional). Throws Failure
+ * CONFIGURATION_INVALID with every mistake of both, each with its line and remedy.
  */
 export function loadConfiguration(variables: Variables, cwd: string, known: LoadOptions = {}): Loaded {
   const { environment, mistakes: inEnvironment } = parseEnvironment(variables);
@@ -117,7 +117,7 @@ function readFileConfiguration(file: string): FileReading {
   return { configuration, mistakes: problemsAt([...checkReferences(configuration), ...problems]), problemsAt };
 }
 
-/** Puts the text of prompt files in the place of their names, and makes the folders absolute. */
+/** Replaces names of prompt files with their text, and makes the folders absolute. */
 function readPrompts(
   configuration: Configuration,
   folder: string,
@@ -219,8 +219,8 @@ function deepFreeze<T>(value: T): T {
 type Servers = Configuration['mcp'];
 
 /**
- * The tool servers that are used: those of the file, and those that come with the product. What the file says about one of the latter
- * is added to it, unless it names another way to reach it. Whatever has `enabled: false` is left out.
+ * The tool servers in use: those of the file and the shipped ones. Settings for a shipped server are merged into it, unless they name
+ * another way to reach it. Omits every server with `enabled: false`.
  */
 function withShippedToolServers(configuration: Configuration): Configuration {
   const servers: Servers = { ...configuration.mcp };
@@ -233,7 +233,7 @@ function withShippedToolServers(configuration: Configuration): Configuration {
   return { ...configuration, mcp: Object.fromEntries(used) };
 }
 
-/** Puts what the environment says in the place of what the file says. OPENAI_BASE_URL becomes the provider `openai`. */
+/** Overrides the file with the environment. OPENAI_BASE_URL becomes the provider `openai`. */
 function applyOverrides(configuration: Configuration, environment: Environment): Configuration {
   const { stores } = configuration;
   const { KAFKA_BROKERS, KAFKA_TOPIC_PREFIX, REDIS_URL, NEO4J_URL, OPENAI_BASE_URL, OPENAI_API_KEY, SEARXNG_URL } = environment;
@@ -241,7 +241,7 @@ function applyOverrides(configuration: Configuration, environment: Environment):
   const kafka = KAFKA_BROKERS
     ? KafkaSettings.parse({ ...stores.kafka, brokers: KAFKA_BROKERS, ...prefix })
     : stores.kafka && { ...stores.kafka, ...prefix };
-  // A REDIS_URL that lies around for another program does not change an embedded Conclave.
+  // A REDIS_URL set for another program does not affect an embedded Conclave.
   const redis = REDIS_URL && (kafka || stores.redis) ? RedisSettings.parse({ ...stores.redis, url: REDIS_URL }) : stores.redis;
   const neo4j = NEO4J_URL ? Neo4jSettings.parse({ ...stores.neo4j, url: NEO4J_URL }) : stores.neo4j;
   const providers = OPENAI_BASE_URL

@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 
-/** One mistake in what an operator wrote, with where it is and what to do. */
+/** One mistake in an operator's input, with its place and remedy. */
 export interface Mistake {
   /** `conclave.yaml:12:5`, or the name of an environment variable. */
   readonly where: string;
@@ -15,14 +15,14 @@ export interface Mistake {
 const sentence = ({ where, setting, problem, remedy }: Mistake): string =>
   `  ${where}${setting && setting !== where ? `  ${setting}` : ''}: ${problem} ${remedy}`;
 
-/** Every mistake at once, in the order of the file. */
+/** One failure with every mistake, in file order. */
 export function refuse(mistakes: readonly Mistake[]): Failure {
   const sorted = [...mistakes].sort((a, b) => a.line - b.line);
   const count = sorted.length === 1 ? 'One mistake' : `${sorted.length} mistakes`;
   return new Failure('CONFIGURATION_INVALID', `${count}:\n${sorted.map(sentence).join('\n')}`, { context: { mistakes: sorted } });
 }
 
-/** Mistakes of a Failure that `refuse` made. */
+/** Mistakes of a Failure made by `refuse`. */
 export const mistakesOf = (failure: Failure): readonly Mistake[] =>
   (failure.options.context?.mistakes as readonly Mistake[] | undefined) ?? [];
 

@@ -10,7 +10,7 @@ import {
   type TemplateSettings,
 } from '@conclave/contracts';
 
-/** A mistake before it has a line. */
+/** A mistake before its line is known. */
 export interface PathProblem {
   readonly path: readonly PropertyKey[];
   readonly atKey?: boolean;
@@ -18,7 +18,7 @@ export interface PathProblem {
   readonly remedy: string;
 }
 
-/** Names that point at nothing, and settings that contradict each other: what a schema of single values cannot see. */
+/** Dangling references and contradictory settings, which a schema of single values cannot detect. */
 export function checkReferences(configuration: Configuration): readonly PathProblem[] {
   const providers = [...new Set([...Object.keys(configuration.providers), environmentProvider, demoProvider, ...discoveredProviders])];
   const checkModel = (ref: string, path: readonly PropertyKey[], atKey = false): PathProblem[] => {
@@ -99,7 +99,7 @@ function checkAliases(configuration: Configuration, providers: readonly string[]
   });
 }
 
-/** Strategies and capabilities that nobody has. What extensions bring is not known before they are loaded: templates are checked again then. */
+/** Unknown strategies and capabilities. Those of extensions are unknown until they are loaded: templates are checked again then. */
 function checkNames({ templates, extensions }: Configuration): PathProblem[] {
   if (extensions.length > 0) return [];
   const check = (what: string, plural: string, name: string, known: readonly string[], path: readonly PropertyKey[]): PathProblem[] => {

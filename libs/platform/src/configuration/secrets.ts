@@ -10,7 +10,7 @@ export interface TlsFiles {
   readonly key?: string;
 }
 
-/** Keys and passwords, apart from the configuration so that the configuration can be shown. Never logged. */
+/** Keys and passwords, kept apart so that the configuration can be shown. Never logged. */
 export interface Secrets {
   /** Provider name -> API key. */
   readonly providerKeys: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface Secrets {
   readonly chroma: { readonly token?: string };
 }
 
-/** Reads what the configuration names by environment variable or file. What is missing is a problem at the line that names it. */
+/** Reads the secrets that the configuration names by environment variable or file. A missing one is a problem at the line that names it. */
 export function resolveSecrets(
   configuration: Configuration,
   variables: Variables,

@@ -6,12 +6,12 @@ export interface Position {
   readonly column: number;
 }
 
-/** A YAML text that remembers where everything stands in it. */
+/** A YAML text with source positions. */
 export interface YamlSource {
   readonly value: unknown;
-  /** Mistakes of the YAML itself. */
+  /** Syntax errors of the YAML. */
   readonly mistakes: readonly Mistake[];
-  /** Where the value of a path stands, or the deepest part of the path that exists. With `key`, the key and not its value. */
+  /** Position of the value at a path, or of the deepest existing part of the path. With `key`, of the key instead of its value. */
   position(path: readonly PropertyKey[], key?: boolean): Position;
 }
 
@@ -63,7 +63,7 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key: 
     const keyOffset: number = (pair.key as Node).range?.[0] ?? offset;
     const value = pair.value as Node | null;
     offset = key && depth === path.length - 1 ? keyOffset : (value?.range?.[0] ?? keyOffset);
-    // An empty value starts where the next token stands; its key is the better place.
+    // An empty value starts at the next token; its key is the better position.
     if (isScalar(value) && value.value === null && value.source === '') offset = keyOffset;
     node = value;
   }

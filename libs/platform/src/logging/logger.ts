@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Failure, type LogLevel } from '@conclave/contracts';
 import { redact, redactText } from './redact.js';
 
-/** Small values beside a message. `run` and `trace` are the run id and the trace id; `error` may be anything thrown. */
+/** Small values beside a message. `run` and `trace` are the run id and the trace id; `error` may be any thrown value. */
 export interface LogFields {
   readonly run?: string;
   readonly trace?: string;
@@ -11,7 +11,7 @@ export interface LogFields {
   readonly [name: string]: unknown;
 }
 
-/** ERROR wakes somebody, WARN heals itself, INFO is the life of a run and of the process, DEBUG is every event. */
+/** ERROR needs a person, WARN recovers by itself, INFO is the life of a run and of the process, DEBUG is every event. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -58,13 +58,13 @@ export const jsonLines = (out: { write(text: string): unknown }): LogSink => ({
   close: () => {},
 });
 
-/** A log file larger than this is put aside as `<name>.1` at the next start. */
+/** A larger log file is renamed to `<name>.1` at the next start. */
 const largestLogBytes = 10 * 1024 * 1024;
 
 /**
- * JSON lines in a file; written before the call returns, so that the last words of a process are in it. A line that finds no room is left
- * out: the log must not fail the work it tells about. How many are missing stands in the next line that can be written.
- * Throws Failure CONFIGURATION_INVALID where the file cannot be opened.
+ * JSON lines in a file; written before the call returns, so that the last lines of a dying process are kept. A line that cannot be written
+ * (full disk) is dropped: logging must not fail the work. The next line written reports how many are missing. Throws Failure
+ * CONFIGURATION_INVALID if the file cannot be opened.
  */
 export function fileLines(path: string): LogSink {
   let file: number | undefined;
@@ -96,7 +96,7 @@ export function fileLines(path: string): LogSink {
   };
 }
 
-/** For a person in front of it: warnings and errors only, one readable line each. */
+/** For a person at a terminal: warnings and errors only, one readable line each. */
 export const terminalLines = (out: { write(text: string): unknown }): LogSink => ({
   write: ({ level, message, error }) => {
     if (rank[level] < rank.warn) return;

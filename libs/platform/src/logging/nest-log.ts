@@ -4,7 +4,7 @@ import type { Logger } from './logger.js';
 const text = (message: unknown): string =>
   message instanceof Error ? message.message : typeof message === 'string' ? message : JSON.stringify(message);
 
-/** Nest's own messages in our log: its chatter about modules is DEBUG, its warnings and errors keep their severity. */
+/** Nest's own messages in our log: messages about modules are DEBUG, warnings and errors keep their severity. */
 export const nestLog = (logger: Logger): LoggerService => ({
   log: (message: unknown, ...rest: unknown[]) => logger.debug(text(message), { context: rest.at(-1) }),
   debug: (message: unknown, ...rest: unknown[]) => logger.debug(text(message), { context: rest.at(-1) }),

@@ -1,5 +1,5 @@
 const secretName = /(^|[_.-])(api[_-]?key|key|token|secret|password|passwd|authorization|cookie|credential)s?$/i;
-/** Words whose values are what people and models said; they belong to the audit, never to a log. */
+/** Names of fields that hold texts of people and models; these belong to the audit, never to a log. */
 const contentName = /^(prompt|system|messages?|content|text|question|answer|goal|conversation|reply|draft|snippet|body|data)$/i;
 const secretsInText: readonly (readonly [RegExp, string])[] = [
   [/\b(sk|pk|rk)-[A-Za-z0-9_-]{8,}/g, '$1-[redacted]'],
@@ -9,15 +9,15 @@ const secretsInText: readonly (readonly [RegExp, string])[] = [
 ];
 const maxText = 2_000;
 
-/** Text without keys, tokens and credentials of addresses, cut at 2,000 characters. */
+/** Text without keys, tokens and credentials in addresses, cut at 2,000 characters. */
 export function redactText(text: string): string {
   const clean = secretsInText.reduce((rest, [pattern, by]) => rest.replace(pattern, by), text);
   return clean.length > maxText ? `${clean.slice(0, maxText)}… (${clean.length - maxText} more characters)` : clean;
 }
 
 /**
- * What may stand in a log line: names that hold secrets or content lose their value, text loses keys, nesting ends at
- * four levels. It runs on every field of every line, so no caller can forget it.
+ * Redacts a log value: fields named like secrets or content lose their value, text loses keys, nesting ends at four levels. Runs on every
+ * field of every line, so no caller can forget it.
  */
 export function redact(value: unknown, name = '', depth = 0): unknown {
   if (name && secretName.test(name) && value !== undefined && value !== null) return '[redacted]';

@@ -9,7 +9,7 @@ export interface MetricSpec {
 
 const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
-/** Every metric there is; exported with the prefix `conclave_`. Label values are bounded: never a path, a user or a run. */
+/** All metrics; exported with the prefix `conclave_`. Label values are bounded: never a path, a user or a run. */
 export const metricList = {
   runs_total: {
     kind: 'counter',

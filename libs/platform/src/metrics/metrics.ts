@@ -9,21 +9,21 @@ import {
   type MetricSpec,
 } from './list.js';
 
-/** The metrics of one process. Names and labels are those of the list; anything else does not compile. */
+/** The metrics of one process. Only names and labels of the list compile. */
 export interface Metrics {
   count<N extends CounterName>(name: N, labels: LabelsOf<N>, by?: number): void;
   set<N extends GaugeName>(name: N, labels: LabelsOf<N>, value: number): void;
   /** Adds to a gauge; for things that open and close. */
   add<N extends GaugeName>(name: N, labels: LabelsOf<N>, by: number): void;
   observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, value: number): void;
-  /** Called before each exposition, for values that are read and not counted; what it throws is left out of the exposition. */
+  /** Called before each exposition, for values that are read on demand; if it throws, its values are left out. */
   onCollect(collect: () => Promise<void> | void): void;
   /** Prometheus text format. */
   text(): Promise<string>;
   readonly contentType: string;
 }
 
-/** Names that promtool refuses: counters by name, gauges by nature. */
+/** Names that promtool rejects: named like counters, but gauges. */
 const refused = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export function openMetrics(options: { readonly runtime?: boolean } = {}): Metrics {

@@ -1,12 +1,12 @@
 import { failures, type AnyEvent, type CallRecorded, type Event, type FailureCode, type ResultReady } from '@conclave/contracts';
 import type { Metrics } from './metrics.js';
 
-/** Event ids remembered so that a redelivery in the same process is not counted again. */
+/** Number of event ids remembered, so that a redelivery in the same process is not counted again. */
 const remembered = 2_000;
 
 /**
- * Counts what handlers return: runs, decisions, tasks, plans and calls are all events, so the transport can measure them
- * once and no service has to. A repeat after the death of a process may count in two processes; bills come from CallRecorded.
+ * Counts what handlers return: runs, decisions, tasks, plans and calls are all events, so the transport measures them once for all
+ * services. A repeat after the death of a process may be counted in two processes; bills come from CallRecorded.
  */
 export function observeEvents(metrics: Metrics): (input: Event, outputs: readonly Event[]) => void {
   const seen = new Set<string>();

@@ -12,7 +12,7 @@ const json = (response: ServerResponse, status: number, body: unknown): void => 
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-/** /health/live, /health/ready and /metrics of a process that has no other HTTP side. Rejects when the port is taken. */
+/** Serves /health/live, /health/ready and /metrics for a process without another HTTP server. Rejects if the port is taken. */
 export async function openAdminServer(options: {
   readonly host: string;
   readonly port: number;

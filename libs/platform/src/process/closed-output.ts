@@ -1,11 +1,11 @@
-/** What this needs of a stream; `process.stdout` and `process.stderr` are such. */
+/** The required part of a stream; `process.stdout` and `process.stderr` qualify. */
 interface Output {
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
 }
 
 /**
- * Lets a process go on whose output nobody reads any more (`npm start | head`, a terminal that was closed, a full disk): what is written
- * then is lost, as there is nowhere left to say so. Node ends a process at the first such write otherwise. `onClosed` is told once.
+ * Keeps a process alive when its output is closed (`npm start | head`, a closed terminal, a full disk): later output is lost silently. By
+ * default, Node ends a process at the first such write. `onClosed` is called once.
  */
 export function outliveReaders(onClosed: () => void = () => {}, outputs: readonly Output[] = [process.stdout, process.stderr]): void {
   let told = false;

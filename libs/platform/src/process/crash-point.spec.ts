@@ -19,10 +19,10 @@ const programArguments = ['--no-warnings', '--import', loader, here('./__fixture
 const boundMs = 20_000;
 
 const started: ChildProcess[] = [];
-// A frozen process hears of no other signal, and holds Jest as long as it lives.
+// A frozen process reacts to no other signal and would keep Jest waiting.
 afterEach(() => started.splice(0).forEach((program) => program.kill('SIGKILL')));
 
-/** Starts a process that passes the points, and collects what it says and how it ended: once both its end and all it said are there. */
+/** Starts a process that passes the points; resolves with its output and exit once both are complete. */
 function startChild(environment: Record<string, string>) {
   const program = spawn(process.execPath, programArguments, { env: { ...process.env, ...environment } });
   started.push(program);
@@ -74,7 +74,7 @@ describe('a crash point', () => {
     const state = (): string =>
       spawnSync('ps', ['-o', 'state=', '-p', String(program.pid)], { encoding: 'utf8', timeout: boundMs }).stdout.trim();
     await until('it is stopped', () => existsSync(file) && state().startsWith('T'), boundMs);
-    // What it said before lies in the pipe; it is read here a moment later.
+    // Its earlier output is in the pipe and arrives a moment later.
     await until('what it said has arrived', () => seen.said.includes('before 2'), boundMs);
     expect(seen.said).toBe('before 1\nbefore 2\n');
     expect(readFileSync(file, 'utf8')).toContain('"op":"after-commit","phase":"freeze","id":"event-2"');

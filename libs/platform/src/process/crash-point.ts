@@ -1,17 +1,20 @@
 import { crashPoints, Failure, type CrashPointName } from '@conclave/contracts';
 import type { History } from './history.js';
 
-/** Where a test may end or freeze the process: the hook stands in the code always and does nothing without CRASH_AT and FREEZE_AT. */
+/** Points at which a test may end or freeze the process: the hook is always in the code and does nothing without CRASH_AT and FREEZE_AT. */
 export interface CrashPoints {
-  /** Told whenever a service passes the point; ends the process when this is the hit that CRASH_AT names, freezes it for FREEZE_AT. `id` is what it was working on. */
+  /**
+   * Called whenever a service passes the point; ends the process at the hit that CRASH_AT names, freezes it for FREEZE_AT. `id` names the
+   * work in progress.
+   */
   reached(service: string, point: CrashPointName, id: string): void;
-  /** Whether the point does anything: those behind a write lie behind its being durable then, which nobody waits for otherwise. */
+  /** Whether the point is active: only then do points after a write wait until it is durable. */
   isArmed(service: string, point: CrashPointName): boolean;
 }
 
 export const noCrashPoints: CrashPoints = { reached: () => {}, isArmed: () => false };
 
-/** A point behind a write that has to survive. */
+/** A point after a write that must survive. */
 export async function reachedDurably(
   crashPoints: CrashPoints,
   store: { durable(): Promise<void> },
@@ -21,7 +24,7 @@ export async function reachedDurably(
   crashPoints.reached(...at);
 }
 
-/** The signal may arrive a moment later than `kill` returns; nothing may run in between. */
+/** The signal may arrive after `kill` returns; nothing may run in between. */
 const signalSelf = (signal: 'SIGKILL' | 'SIGSTOP', waitMs: number): void => {
   process.kill(process.pid, signal);
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
@@ -31,7 +34,7 @@ const reactions: Readonly<Record<CrashVariable, () => void>> = {
   FREEZE_AT: () => signalSelf('SIGSTOP', 200),
 };
 
-/** CRASH_AT ends the process; FREEZE_AT puts it to sleep, until somebody sends it SIGCONT. */
+/** CRASH_AT ends the process; FREEZE_AT stops it until it gets SIGCONT. */
 type CrashVariable = 'CRASH_AT' | 'FREEZE_AT';
 
 /** Both hooks of one process. Throws Failure CONFIGURATION_INVALID. */
@@ -46,8 +49,8 @@ export function crashPointsOf(environment: { readonly [V in CrashVariable]?: str
 }
 
 /**
- * `<service>:<point>` or `<service>:<point>#<n>`: the reaction at the n-th hit (1 when not given), a history line before it.
- * Throws Failure CONFIGURATION_INVALID for anything else.
+ * `<service>:<point>` or `<service>:<point>#<n>`: reacts to the n-th hit (default 1), after writing a history line. Throws Failure
+ * CONFIGURATION_INVALID for anything else.
  */
 export function openCrashPoints(at: string | undefined, history: History, variable: CrashVariable = 'CRASH_AT'): CrashPoints {
   if (!at) return noCrashPoints;

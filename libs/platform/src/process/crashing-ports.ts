@@ -6,12 +6,12 @@ import { overriding } from './overriding.js';
 type Work = (...args: never[]) => Promise<unknown>;
 
 /**
- * The ports of one service with a point to die at behind each write into caches, vectors, knowledge graph and settings, and behind each call
- * of a tool: its effect is there, and nobody knows of it yet. Where no point is asked for they are the ports themselves.
+ * The ports of one service, with a crash point after each write to caches, vectors, knowledge graph and settings, and after each tool call:
+ * the effect is stored but not yet reported. Returns the ports unchanged if no point is armed.
  */
 export function crashingPorts<P extends Pick<Ports, 'state'> & Partial<Ports>>(ports: P, crashPoints: CrashPoints, service: string): P {
   if (crashPoints === noCrashPoints) return ports;
-  // What is learned of runs is learned in the process of the engine.
+  // Learning from runs happens in the engine's process.
   const where = service === 'learning' ? 'merger' : service;
   const behind = <W extends Work>(point: CrashPointName, work: W): W =>
     (async (...args: Parameters<W>) => {

@@ -13,39 +13,39 @@ import { appendFileSync } from 'node:fs';
  * | gateway or standalone | `accept` | `ok`, `fail` (overloaded), `unknown` | run | template |
  * | service of the group | `offset-commit` | `ok` | group | topic, partition, offset (Kafka) |
  * | service of the group | type of the event, `record` | `after-poll`, `before-publish`, `after-publish`, `after-commit` | event; `undecodable` | null |
- * | service | name of a crash point | `crash`, the last line of its process; `freeze`, the last before it sleeps | what it worked on | at |
+ * | service | name of a crash point | `crash`, the last line of its process; `freeze`, the last before it stops | work in progress | at |
  * | service | `call` | `invoke`, `ok`, `fail`, `replayed` | step | attempt, model; attempt, stored |
  * | gateway | `run` | `accepted`, `attached`, `published`, `refused`, `cancelled` | run | reason |
  * | gateway | `client` | `left`, `answered`, `failed` | run | code |
  */
 export interface HistoryLine {
-  /** Who did it: a service, a client, a fake model. */
+  /** The actor: a service, a client, a fake model. */
   readonly actor: string;
   readonly op: string;
-  /** A word of the table. */
+  /** A phase from the table. */
   readonly phase: string;
-  /** Id of the event, call or run it is about. */
+  /** Id of the event, call or run it concerns. */
   readonly id: string;
   readonly data?: unknown;
 }
 
-/** Events that were to be appended to the log; the same in all phases of an operation. */
+/** Events to be appended to the log; the same in all phases of an operation. */
 export interface PublishData {
   /** By a service itself, by the delivery for a handler, inside the commit of a step (embedded), or as a dead letter. */
   readonly by: 'service' | 'delivery' | 'commit' | 'dead-letter';
-  /** The `id` of a dead letter is `<group>:<topic>/<partition>/<offset>` of the record it stands for, its `type` is `dead-letter`. */
+  /** For a dead letter, `id` is `<group>:<topic>/<partition>/<offset>` of the original record and `type` is `dead-letter`. */
   readonly events: readonly { readonly id: string; readonly type: string; readonly topic: string; readonly runId: string }[];
 }
 
 export interface History {
-  /** Appends before it returns, so that a process which dies next has written it. */
+  /** Appends before it returns, so that a process that dies next has written the line. */
   write(line: HistoryLine): void;
   readonly enabled: boolean;
 }
 
 export const noHistory: History = { write: () => {}, enabled: false };
 
-/** History in a file of JSON lines shared by all processes of a test; nothing is written without a file. */
+/** History in a file of JSON lines shared by all processes of a test; writes nothing without a file. */
 export function openHistory(file: string | undefined, processId: string): History {
   if (!file) return noHistory;
   return {
@@ -55,7 +55,7 @@ export function openHistory(file: string | undefined, processId: string): Histor
   };
 }
 
-/** Notes that a process lives, and how it ended where it could still say so. Without a history it does nothing. */
+/** Records the start of a process and, unless it is killed, its end. Does nothing without a history. */
 export function noteProcess(history: History, { processId, service }: { readonly processId: string; readonly service: string }): void {
   if (!history.enabled) return;
   const note = (phase: string, code?: number): void =>

@@ -13,13 +13,13 @@ export interface ObserverOptions {
   readonly processId: string;
   readonly service: string;
   /**
-   * Set where a person sits in front of it: the terminal gets warnings and errors only, `<home>/conclave.log` gets everything.
-   * Otherwise JSON lines go to standard output.
+   * Set if a person uses the terminal: it gets warnings and errors only, `<home>/conclave.log` gets everything. Otherwise JSON lines go to
+   * standard output.
    */
   readonly interactive?: { readonly home: string; readonly terminal: { write(text: string): unknown } };
 }
 
-/** Logger, metrics, crash points, history and readiness of one process, as its environment says. */
+/** Logger, metrics, crash points, history and readiness of one process, from its environment. */
 export function openObservers({ environment, processId, service, interactive }: ObserverOptions): Observers {
   const sinks: readonly LogSink[] = interactive
     ? [terminalLines(interactive.terminal), fileLines(join(interactive.home, 'conclave.log'))]

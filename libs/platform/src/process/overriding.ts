@@ -1,4 +1,4 @@
-/** The same object with some members replaced. For objects of classes with private fields, which cannot be spread. */
+/** The same object with some members replaced. For class instances with private fields, which cannot be spread. */
 export const overriding = <T extends object>(whole: T, changed: Partial<T>): T =>
   new Proxy(whole, {
     get: (target, name) => {

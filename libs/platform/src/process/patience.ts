@@ -2,10 +2,10 @@ import pRetry from 'p-retry';
 import { isOutage, type Failure } from '@conclave/contracts';
 import type { Logger } from '../logging/logger.js';
 
-/** How long a start waits for stores that are starting too. */
+/** How long a start waits for stores that are also starting. */
 export const startPatienceMs = 60_000;
 
-/** Tries again while our own stores do not answer; a replaced store is no matter of time. Throws the last failure when patience ends. */
+/** Retries while our own stores do not answer; a replaced store fails at once. Throws the last failure when the time is over. */
 export const retryWhileStarting = <T>(act: () => Promise<T>, logger: Logger, patienceMs = startPatienceMs): Promise<T> => {
   const end = performance.now() + patienceMs;
   return pRetry(act, {

@@ -3,13 +3,16 @@ import type { Logger } from '../logging/logger.js';
 import type { HealthCheck } from './readiness.js';
 
 export interface ProcessLease {
-  /** Not well once the lease could have expired without being renewed: others may then take over our calls. */
+  /** Unhealthy once the lease could have expired without being renewed: others may then take over our calls. */
   readonly health: HealthCheck;
-  /** Ends the lease at once, so that nobody waits for a process that left in good order. */
+  /** Ends the lease at once, so that no process waits for one that has shut down properly. */
   end(): Promise<void>;
 }
 
-/** Tells the other processes that this one lives: renewed every 2 s, expired after 6 s. Throws STORE_UNAVAILABLE when it cannot be taken at all. */
+/**
+ * Tells the other processes that this one is alive: renewed every 2 s, expires after 6 s. Throws STORE_UNAVAILABLE if the lease cannot be
+ * taken.
+ */
 export async function holdProcessLease(
   leases: Leases,
   process: { readonly id: string; readonly service: string; readonly classes: readonly string[] },

@@ -2,13 +2,13 @@ import { protections, type Environment, type ProtectionName } from '@conclave/co
 import type { Logger } from '../logging/logger.js';
 import type { History } from './history.js';
 
-/** Protections that are taken away in this process; empty in production. */
+/** Protections switched off in this process; empty in production. */
 export type Protections = ReadonlySet<ProtectionName>;
 
 export const protectionsOff = ({ WITHOUT_PROTECTION = [] }: Pick<Environment, 'WITHOUT_PROTECTION'>): Protections =>
   new Set(WITHOUT_PROTECTION);
 
-/** Says loudly, and in the history, what is lost. Nothing is said when all protections stand. */
+/** Logs what is lost and records it in the history. Does nothing if all protections are on. */
 export function announceProtections(
   off: Protections,
   service: string,

@@ -1,14 +1,14 @@
 import pTimeout from 'p-timeout';
 
-/** Null when all is well, otherwise a sentence that says what is wrong. */
+/** Null if healthy, otherwise a sentence that says what is wrong. */
 export type HealthCheck = () => string | null | Promise<string | null>;
 
 export interface Readiness {
-  /** Adds a check under a name; a check that throws counts as not ready. */
+  /** Adds a named check; a check that throws counts as not ready. */
   add(name: string, check: HealthCheck): void;
-  /** What is wrong now, each as `name: sentence`; empty when ready. */
+  /** Current problems, each as `name: sentence`; empty if ready. */
   problems(): Promise<readonly string[]>;
-  /** Not ready from now on, whatever the checks say: the process is stopping. */
+  /** Not ready from now on, regardless of the checks: the process is stopping. */
   stopping(): void;
 }
 

@@ -1,9 +1,9 @@
 import type { Logger } from '../logging/logger.js';
 
 export interface Shutdown {
-  /** Steps run in the reverse order of their addition: what was opened last is closed first. */
+  /** Steps run in reverse order: what was opened last is closed first. */
   add(name: string, close: () => Promise<void> | void): void;
-  /** Runs every step once; a step that fails is logged and the others still run. The same promise for every caller. */
+  /** Runs every step once; a failing step is logged and the others still run. Returns the same promise to every caller. */
   run(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export function openShutdown(logger: Logger): Shutdown {
 }
 
 /**
- * Ends the process on SIGINT and SIGTERM after the steps ran: code 0, or 1 when they take longer than `limitMs`.
- * A second signal ends it at once with 130.
+ * Ends the process on SIGINT and SIGTERM after the steps have run: code 0, or 1 if they take longer than `limitMs`. A second signal ends it
+ * at once with 130.
  */
 export function endOnSignals(
   shutdown: Shutdown,

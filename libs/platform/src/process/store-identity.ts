@@ -4,11 +4,11 @@ import type { EventLog, StateStore, StoreMark } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 
 /**
- * Compares the mark in the state store with the mark beside the log, then raises the generation in both.
- * A new store and a new log get one mark. Throws Failure STORE_REPLACED when the store is empty or older than the log:
- * nothing may be consumed then, because journal and applied ids are gone and finished calls would be paid again.
+ * Compares the mark in the state store with the mark beside the log, then raises the generation in both. A new store and a new log get one
+ * mark. Throws Failure STORE_REPLACED if the store is empty or older than the log: nothing may be consumed then, because journal and
+ * applied ids are gone and finished calls would be paid again.
  *
- * The log's mark is read first: the store's is written first, so a store read later is never behind by a start of our own.
+ * Reads the log's mark first: a start writes the store's mark first, so a store read later is never behind because of our own start.
  */
 export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<StateStore, 'identity'>): Promise<StoreMark> {
   const beside = await log.identity.read();
@@ -31,13 +31,13 @@ export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<S
 }
 
 export interface HeldMark {
-  /** Writes it a last time. */
+  /** Writes the mark a last time. */
   end(): Promise<void>;
 }
 
 /**
- * Writes the mark of the store beside the log again, every minute unless said otherwise and at the end: when no process is left that
- * remembers the store `claimed`, a copy that is older than the last writing is still known as one.
+ * Copies the store's mark beside the log again, every minute by default and at the end: when no process remembers the store `claimed`, a
+ * copy older than the last write is still detected.
  */
 export function holdStoreMark(
   log: Pick<EventLog, 'identity'>,
@@ -52,7 +52,7 @@ export function holdStoreMark(
     (running = state.identity
       .read()
       .then(async (mark) => {
-        // What stands there now may be the copy that the mark is to betray.
+        // The current mark may belong to the very copy that must be detected.
         if (mark?.storeId !== newest.storeId || mark.generation < newest.generation) return;
         newest = mark;
         await log.identity.write(mark);
@@ -69,8 +69,8 @@ export function holdStoreMark(
 }
 
 /**
- * Journal, applied ids and tombstones must live at least as long as anything that can bring their records back.
- * Throws Failure CONFIGURATION_INVALID with every topic whose retention is longer than `keptMs`.
+ * Checks that journal, applied ids and tombstones live at least as long as anything that can redeliver their records. Throws Failure
+ * CONFIGURATION_INVALID with every topic whose retention is longer than `keptMs`.
  */
 export function checkRetention(topics: readonly { readonly name: string; readonly retentionMs: number }[], keptMs: number): void {
   const longer = topics.filter(({ retentionMs }) => retentionMs < 0 || retentionMs > keptMs);

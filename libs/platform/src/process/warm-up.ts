@@ -1,9 +1,9 @@
-/** Milliseconds after the start at which the first step runs: then what the start itself wanted is done. */
+/** Milliseconds after the start at which the first step runs: the start's own work is done by then. */
 const afterMs = 1_000;
 
 /**
- * Runs the steps once, each in a turn of its own and none before a second has passed, so that what is slow only the first time is not
- * slow for whoever asks first. Keeps no process alive. Gives what stops it.
+ * Runs the steps once, each in its own turn and none before a second has passed, so that first-use costs do not slow the first request.
+ * Keeps no process alive. Returns a function that stops it.
  */
 export function warmUpSoon(steps: readonly (() => void)[]): () => void {
   let next = 0;

@@ -14,21 +14,21 @@ export function traceIdOf(traceparent: string | undefined): string | undefined {
   return match && !/^0+$/.test(match[1]!) && !/^0+$/.test(match[2]!) ? match[1] : undefined;
 }
 
-/** Trace of a run that nobody gave one: made from its id, so that every process names the same trace. */
+/** Default trace of a run: derived from its id, so that every process names the same trace. */
 export const traceIdOfRun = (runId: string): string => digest(`trace ${runId}`, 32);
 
 /**
- * W3C `traceparent` for an event: the given trace, or the run's own, and a span id made from the event id, so that a
- * repeated handler gives the same header again.
+ * W3C `traceparent` of an event: the given trace, or the run's own, and a span id derived from the event id, so that a repeated handler
+ * returns the same header.
  */
 export const traceparentFor = (event: { readonly id: string; readonly runId: string }, traceId?: string): string =>
   `00-${traceId ?? traceIdOfRun(event.runId)}-${digest(`span ${event.id}`, 16)}-01`;
 
-/** `traceparent` of an event that nothing of its run has caused: a timer, a command. `request` is the run's header where one is known. */
+/** `traceparent` of an event that no other event of the run caused: a timer, a command. `request` is the run's header, if known. */
 export const traceparentIn = (request: Pick<Event, 'traceparent'> | null, event: { readonly id: string; readonly runId: string }): string =>
   traceparentFor(event, traceIdOf(request?.traceparent));
 
-/** Outputs in the trace of what caused them, each with a span of its own. One that has a trace keeps it. */
+/** Outputs in the trace of their cause, each with its own span. An output that has a trace keeps it. */
 export function traced(cause: Pick<Event, 'runId' | 'traceparent'>, outputs: readonly Event[]): readonly Event[] {
   const trace = traceIdOf(cause.traceparent) ?? traceIdOfRun(cause.runId);
   return outputs.map((output) => (output.traceparent ? output : { ...output, traceparent: traceparentFor(output, trace) }));

@@ -2,7 +2,7 @@ import { BaseRpcContext } from '@nestjs/microservices';
 import type { Delivery } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 
-/** What a handler gets beside its event (`@Ctx()`, or simply its second parameter). */
+/** A handler's context beside its event (`@Ctx()`, or simply its second parameter). */
 export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   constructor(
     readonly delivery: Delivery,
@@ -11,7 +11,7 @@ export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   ) {
     super([delivery]);
   }
-  /** Aborted when the process shuts down and its grace is over, or the record is no longer ours. */
+  /** Aborts when the process shuts down and its grace is over, or when the record is no longer ours. */
   get signal(): AbortSignal {
     return this.delivery.signal;
   }

@@ -5,7 +5,7 @@ import type { CrashPoints } from '../process/crash-point.js';
 import type { History } from '../process/history.js';
 import { serviceOfGroup } from './groups.js';
 
-/** What the delivery pool of every log tells, made into metrics, log lines, history and points to die at. */
+/** Turns the hooks of every delivery pool into metrics, log lines, history and crash points. */
 export function deliveryHooks(to: {
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -3,7 +3,7 @@ import { specOf, taskTopic } from '@conclave/contracts';
 /** Consumer group of a task class: every member serves the whole class. */
 export const taskGroup = (taskClass: string): string => `tasks.${taskClass}`;
 
-/** Service that serves a group, for labels and crash points: judges live in the merger's process, other classes are experts. */
+/** Service of a group, for labels and crash points: judges run in the merger's process, other classes are experts. */
 export const serviceOfGroup = (group: string): string => {
   if (!group.startsWith('tasks.')) return group;
   return group === taskGroup('judge') ? 'merger' : 'experts';
@@ -15,10 +15,7 @@ export interface PlannedSubscription {
   readonly taskClass: string | null;
 }
 
-/**
- * Subscriptions that these event types need: one group for the service, one for each task class.
- * Throws for a type that no contract declares.
- */
+/** Subscriptions for these event types: one group for the service, one for each task class. Throws for an undeclared type. */
 export function planSubscriptions(service: string, types: readonly string[], classes: readonly string[]): readonly PlannedSubscription[] {
   const topics = new Set<string>();
   for (const type of types) {

@@ -19,7 +19,7 @@ import { RethrowFilter } from './rethrow-filter.js';
 
 const runOf = (name: string): string => `run_${Buffer.from(name).toString('hex').padStart(8, '0')}`;
 
-/** An input event of a run of its own. */
+/** An input event with its own run. */
 const knowledgeOf = (name: string): Event =>
   makeEvent(
     KnowledgeProposed,
@@ -27,7 +27,7 @@ const knowledgeOf = (name: string): Event =>
     { kind: 'document', tenant: 'default', actor: 'test', text: name, about: null, proposedAt: 1 },
   );
 
-/** What a handler may answer with; the same input and name give the same id. */
+/** A possible output of a handler; the same input and name return the same id. */
 const settled = (event: Event, setting = 'done'): Event =>
   makeEvent(
     SettingChanged,

@@ -22,13 +22,13 @@ import { TaskLoad, type ClassLoad } from './task-load.js';
 
 export interface LogTransportOptions {
   readonly log: EventLog;
-  /** Name of the service, which is its consumer group too. */
+  /** Name of the service, also its consumer group. */
   readonly service: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Task classes to serve, where the service handles TaskDispatched. */
+  /** Task classes to serve, if the service handles TaskDispatched. */
   readonly classes?: readonly string[];
-  /** Handlers at the same time: for the service's own group, and for each task class. */
+  /** Maximum concurrent handlers: for the service's own group, and for each task class. */
   readonly concurrency?: { readonly events?: number; readonly tasks?: Readonly<Record<string, number>> };
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds that closing waits for handlers. */
@@ -39,12 +39,12 @@ export type TransportStatus = 'connected' | 'disconnected';
 const defaultEventConcurrency = 16;
 
 /**
- * Nest's handlers on our log. `@EventPattern('<type>')` takes an event and returns events (or `defer(ms)`), as a value,
- * a promise or an observable; `@EventPattern('dead:<type>')` says what to publish when a record of the type is put aside
- * as dead. Publishing, acknowledging, retrying and dead-lettering belong to the log's delivery pool.
+ * Connects Nest's handlers to our log. `@EventPattern('<type>')` takes an event and returns events (or `defer(ms)`), as a value, a promise
+ * or an observable; `@EventPattern('dead:<type>')` returns what to publish when a record of the type is dead-lettered. Publishing,
+ * acknowledging, retrying and dead-lettering belong to the log's delivery pool.
  */
 export class LogTransport extends Server<Record<string, never>, TransportStatus> implements CustomTransportStrategy {
-  /** We await every result and give its failure to the delivery pool. */
+  /** We await every result and pass its failure to the delivery pool. */
   override readonly propagatesEventHandlerErrors = true;
   private readonly consumptions: Consumption[] = [];
   private readonly taskLoads: TaskLoad[] = [];
@@ -102,7 +102,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
   private async handle(delivery: Delivery): Promise<HandlerOutcome> {
     const { event } = delivery;
     const handler = this.messageHandlers.get(event.type);
-    // A topic may carry types that this service has no interest in.
+    // A topic may carry types that this service does not handle.
     if (!handler) return [];
     const context = this.contextOf(delivery);
     const outcome = await settle(handler(event, context), event.type);
@@ -147,7 +147,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     });
   }
 
-  /** How busy the task classes that are served here are, by class. */
+  /** Load of the task classes served here, by class. */
   classLoads(): Readonly<Record<string, ClassLoad>> {
     return Object.fromEntries(
       this.taskLoads.flatMap((load) => {
@@ -157,13 +157,13 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     );
   }
 
-  /** Null while every group fetches, otherwise what is wrong. */
+  /** Null while every group fetches, otherwise a sentence that says what is wrong. */
   health(): string | null {
     const sentences = this.consumptions.map((consumption) => consumption.health()).filter((sentence) => sentence !== null);
     return sentences.length > 0 ? sentences.join(' ') : null;
   }
 
-  /** Stops fetching and waits for running handlers; the log itself belongs to whoever opened it. */
+  /** Stops fetching and waits for running handlers; the log itself is closed by its opener. */
   async close(): Promise<void> {
     await Promise.all(this.consumptions.splice(0).map((consumption) => consumption.close()));
     this._status$.next('disconnected');
@@ -178,7 +178,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
   }
 }
 
-/** The end of a run is worth a line; what it said is not for logs. */
+/** Logs the end of a run, without its content. */
 function noteEnd(output: Event, logger: Logger): void {
   if (output.type !== 'RunCompleted') return;
   const { template, outcome, rule, rounds, usage, failure } = output.data as RunCompleted['data'];
@@ -192,7 +192,7 @@ function noteEnd(output: Event, logger: Logger): void {
   });
 }
 
-/** What several handlers of one event give, as Nest joins them. */
+/** Combined results of several handlers of one event, as Nest joins them. */
 interface Joined {
   readonly current: unknown;
   readonly next: unknown;
@@ -202,9 +202,8 @@ const isEvent = (value: unknown): value is Event =>
   typeof value === 'object' && value !== null && typeof (value as Event).id === 'string' && typeof (value as Event).type === 'string';
 
 /**
- * Waits for what a handler gave (a value, a promise or an observable) and makes it the outcome of the delivery.
- * Nothing at all means no events. When one of several handlers defers, the whole delivery is deferred.
- * Throws TypeError for anything that is neither events nor `defer()`.
+ * Awaits a handler's result (a value, a promise or an observable) and turns it into the outcome of the delivery. No result means no events.
+ * If one of several handlers defers, the whole delivery is deferred. Throws TypeError for anything other than events or `defer()`.
  */
 async function settle(result: unknown, handler: string): Promise<HandlerOutcome> {
   const value: unknown = await result;

@@ -5,17 +5,17 @@ import type { History, PublishData } from '../process/history.js';
 import { overriding } from '../process/overriding.js';
 import { serviceOfGroup } from './groups.js';
 
-/** Where the lines go and who stands in them. */
+/** Where the lines go and which actor they name. */
 export interface Recording {
   readonly history: History;
   readonly service: string;
 }
 
-/** The log, with a line before every append of a service and one behind it. */
+/** The log, with a line before and after every append of a service. */
 export const recordedLog = (log: EventLog, { history, service }: Recording): EventLog =>
   overriding(log, { publish: (events) => recorded(history, service, publishOf('service', events), () => log.publish(events)) });
 
-/** The same for what delivery pools append: outputs of handlers, and dead letters. */
+/** The same for appends by delivery pools: outputs of handlers, and dead letters. */
 export const recordedPool =
   (history: History, durable: () => Promise<void>): PoolChange =>
   (options) => {
@@ -28,8 +28,8 @@ export const recordedPool =
   };
 
 /**
- * Runs, with a line for each acceptance. `appends`: the commit of a step appends its outputs to the log in the same write (the
- * embedded engine), so they are noted between the step and the write, and once more when the write is done.
+ * Runs, with a line for each acceptance. `appends`: committing a step appends its outputs to the log in the same write (the embedded
+ * engine), so they are recorded between step and write, and again after the write.
  */
 export function recordedRuns(
   runs: Runs,
@@ -44,7 +44,7 @@ export function recordedRuns(
         if (made && made.outputs.length > 0) appends.push(begin(history, service, publishOf('commit', made.outputs)));
         return made;
       });
-      // Of a step that was computed more than once the last one counts.
+      // If a step was computed several times, the last one counts.
       const end = appends.pop();
       if (end) endDurably(end, durable);
       return committed;
@@ -84,7 +84,7 @@ function begin(history: History, actor: string, data: PublishData): Operation {
   return note;
 }
 
-/** What is acknowledged before it is durable is noted as acknowledged when it is; nobody waits for that. */
+/** Records an acknowledged write once it is durable; no caller waits for that. */
 function endDurably(end: Operation, durable: () => Promise<void>): void {
   void durable().then(
     () => end('ok'),
@@ -92,7 +92,7 @@ function endDurably(end: Operation, durable: () => Promise<void>): void {
   );
 }
 
-/** `durable`: resolves when what the append acknowledged has become durable; without it that is so at once. */
+/** `durable`: resolves when the acknowledged append is durable; without it that is immediately. */
 async function recorded(
   history: History,
   actor: string,

@@ -1,7 +1,7 @@
 import { Catch, type RpcExceptionFilter } from '@nestjs/common';
 import { throwError, type Observable } from 'rxjs';
 
-/** Hands a handler's error to the transport as it is; Nest would replace it by "Internal server error". */
+/** Passes a handler's error to the transport unchanged; Nest would replace it with "Internal server error". */
 @Catch()
 export class RethrowFilter implements RpcExceptionFilter<unknown> {
   catch(error: unknown): Observable<never> {

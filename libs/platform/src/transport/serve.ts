@@ -12,16 +12,16 @@ import { RethrowFilter } from './rethrow-filter.js';
 import type { Logger } from '../logging/logger.js';
 import type { ClassLoad } from './task-load.js';
 
-/** Milliseconds that the last report may take. */
+/** Maximum milliseconds for the last report. */
 const goodbyeMs = 1_000;
 
 /**
- * Tells every gateway how long the tasks of this worker wait, as often as leases are renewed. A report that is lost is made
- * up for by the next one; one that is not renewed expires at its reader. Gives what ends the reports.
+ * Reports to every gateway how long this worker's tasks wait, as often as leases are renewed. The next report replaces a lost one; one that
+ * is not renewed expires at its reader. Returns a function that ends the reports.
  */
 function reportLoad(parts: {
   readonly hints: Hints;
-  /** Of the process and the service in it. */
+  /** Identifies the process and its service. */
   readonly worker: string;
   readonly read: () => Readonly<Record<string, ClassLoad>>;
   readonly logger: Logger;
@@ -35,7 +35,7 @@ function reportLoad(parts: {
     sending = hints.publish(loadChannel, JSON.stringify(report)).then(
       () => void (failing = false),
       (error: unknown) => {
-        // Gateways then know nothing of us and admit runs, as they would without this report.
+        // Gateways then have no load report from us and admit runs.
         if (!failing) logger.warn('The load of this worker could not be reported.', { error });
         failing = true;
       },
@@ -50,7 +50,7 @@ function reportLoad(parts: {
   };
 }
 
-/** A store that does not answer must not hold up a shutdown: the report expires by itself. */
+/** A store that does not answer must not delay a shutdown: the report expires by itself. */
 function atMost(ms: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -77,7 +77,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Starts a service's Nest module on the log, with the ports and observers injectable. Rejects when a group cannot be joined. */
+/** Starts a service's Nest module on the log, with the ports and observers injectable. Rejects if a group cannot be joined. */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { service, ports, observers, process } = options;
   const logger = observers.logger.child({ service });

@@ -4,8 +4,8 @@ import type { Metrics } from '../metrics/metrics.js';
 import { overriding } from '../process/overriding.js';
 
 /**
- * Caches that leave out what is too large to be kept, and count it: a copy for later is never worth the work it was made of.
- * Such a write gives false, as one that a ban refuses does.
+ * Caches that skip and count values too large to store: failing to cache must not fail the work. Such a write returns false, like one
+ * refused by a ban.
  */
 export const sparingCaches = (caches: Caches, metrics: Pick<Metrics, 'count'>): Caches =>
   overriding(caches, {

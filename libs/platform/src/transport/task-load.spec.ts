@@ -52,7 +52,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-/** One worker of the class `gpu` with two slots; the log's clock is behind ours by `lateMs`, as if every task had waited that long. */
+/** One worker of the class `gpu` with two slots; the log's clock is `lateMs` behind ours, as if every task had waited that long. */
 async function worker(handle: Handle, lateMs = 0) {
   const clock = {
     now: () => Date.now() - lateMs,

@@ -1,19 +1,19 @@
 import type { ConsumptionLoad, Delivery } from '@conclave/ports';
 import type { Metrics } from '../metrics/metrics.js';
 
-/** Deferred tasks come again as first deliveries; so many of them are remembered. */
+/** Deferred tasks return as first deliveries; this many of them are remembered. */
 const remembered = 2_000;
 
-/** How busy the workers of one task class in this process are. */
+/** Load of one task class in this process. */
 export interface ClassLoad {
-  /** Tasks they run at most at the same time. */
+  /** Maximum number of concurrent tasks. */
   readonly slots: number;
   readonly busy: number;
-  /** Milliseconds that the oldest task which waits here has waited since the log took it; 0 when none waits. */
+  /** Milliseconds that the oldest waiting task has waited since the log accepted it; 0 if none is waiting. */
   readonly waitMs: number;
 }
 
-/** Watches one task class of a process: what its tasks waited, how many of its slots are busy. */
+/** Measures one task class of a process: the waiting time of its tasks and its busy slots. */
 export class TaskLoad {
   private readonly begun = new Set<string>();
 
@@ -25,9 +25,9 @@ export class TaskLoad {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** A handler begins with a task. Counted once: not for a repetition after a failure, nor after a deferral. */
+  /** A handler begins a task. Counted once: not after a failure or a deferral. */
   begins({ event, attempt, appendedAt }: Delivery): void {
-    // A task that is driven again keeps its id and is appended anew.
+    // A re-driven task keeps its id and is appended anew.
     const name = `${event.id}@${appendedAt}`;
     if (attempt > 1 || this.begun.has(name)) return;
     this.begun.add(name);

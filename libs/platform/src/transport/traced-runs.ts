@@ -4,8 +4,8 @@ import { overriding } from '../process/overriding.js';
 import { traced } from '../tracing/trace-context.js';
 
 /**
- * Runs whose commit puts the trace of its input on the outputs before it stores them: they may lie on the log as soon as the step is
- * written (the embedded engine), or be published from the store after a death.
+ * Runs whose commit adds the trace of its input to the outputs before storing them: they may be on the log as soon as the step is written
+ * (the embedded engine), or be published from the store after a death.
  */
 export const tracedRuns = (runs: Runs): Runs =>
   overriding(runs, {

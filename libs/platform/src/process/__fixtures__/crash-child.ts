@@ -1,4 +1,4 @@
-// Passes the same point again and again, and says so; started by crash-point.spec.ts with CRASH_AT or FREEZE_AT, and HISTORY_FILE.
+// Passes the same point repeatedly and reports it; started by crash-point.spec.ts with CRASH_AT or FREEZE_AT, and HISTORY_FILE.
 import { crashPointsOf } from '../crash-point.js';
 import { openHistory } from '../history.js';
 

@@ -11,8 +11,8 @@ type ResultPart = Extract<Performed, { result: unknown }>['result'];
 type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
 
 /**
- * Answers a task by a question to its models, within its allowance: what is busy, cancelled or failed ends as such, and `read` makes the
- * result of a reply.
+ * Answers a task with a question to its models, within its allowance: a busy, cancelled or failed question ends the task as such, and
+ * `read` turns a reply into the result.
  */
 export async function answerTask(
   maker: Calls,
@@ -26,7 +26,9 @@ export async function answerTask(
   return { result: { usage, attempt, model: answered.model, ...(await read(answered)) }, records };
 }
 
-/** Answers a task by an ask, re-asks included. `makeResult` makes the result of its output, which is null for a reply that cannot be used. */
+/**
+ * Answers a task with an ask, re-asks included. `makeResult` turns its output into the result; the output is null for an unusable reply.
+ */
 export async function answerByAsk<In, Out>(
   maker: Calls,
   context: TaskContext,
@@ -38,14 +40,14 @@ export async function answerByAsk<In, Out>(
   const { data } = context.task;
   const answered = await performAsk(maker, ask, input, { ...ofTask(context), prompts: data.prompts, ...asking });
   if (answered.kind === 'busy' || answered.kind === 'cancelled') return unanswered(answered);
-  // A reply that could not be corrected, because the next call failed, stays a reply that cannot be used.
+  // If the correcting call failed, the reply before it remains the unusable reply.
   if (answered.kind === 'failed' && answered.last === null) return unanswered(answered);
   const { usage, attempt, records } = answered;
   const model = answered.kind === 'output' ? answered.model : answered.last!.model;
   return { result: { usage, attempt, model, ...(await makeResult(answered.kind === 'output' ? answered.output : null)) }, records };
 }
 
-/** What a task asks with: its models and its allowance. */
+/** The models and allowance of a task. */
 const ofTask = ({ task: { runId, data }, signal, deadline }: TaskContext) => ({
   runId,
   owner: data.taskId,
@@ -60,7 +62,7 @@ const ofTask = ({ task: { runId, data }, signal, deadline }: TaskContext) => ({
   signal,
 });
 
-/** The end of a task that was not answered. */
+/** The result of an unanswered task. */
 function unanswered(answered: Exclude<Answered, { kind: 'answer' }>): Performed {
   if (answered.kind === 'busy') return { deferMs: answered.retryInMs };
   const { usage, attempt, records } = answered;
@@ -74,22 +76,22 @@ export const emptyAnswer: ResultPart = {
   failure: note('PROVIDER_REPLY_INVALID', 'The model gave an empty answer.'),
 };
 
-/** A line of the thought stream that a worker gives; `n` tells the lines of one attempt apart, so that a repeat is not shown twice. */
+/** A line of the thought stream from a worker; `n` identifies the line within its attempt, so that a repeat is not shown twice. */
 export interface ThoughtLine {
   readonly n: number;
   readonly code: ThoughtCode;
   readonly text: string;
-  /** A prompt or raw content: kept only where the run asked for full detail. */
+  /** A prompt or raw content: kept only if the run asked for full detail. */
   readonly detail?: string;
 }
 
-/** A task or a plan, as far as its lines need it. */
+/** The fields of a task or plan that its lines need. */
 interface Shown {
   readonly runId: string;
   readonly data: { readonly taskId: string; readonly detail: 'redacted' | 'full' };
 }
 
-/** Shows what a task does. */
+/** Appends a task's thoughts to the run stream. */
 export async function appendThoughts(stream: ShownIn, task: Shown, attempt: number, lines: readonly ThoughtLine[]): Promise<void> {
   const { taskId, detail: wanted } = task.data;
   await stream.append(
@@ -106,6 +108,6 @@ export async function appendThoughts(stream: ShownIn, task: Shown, attempt: numb
   );
 }
 
-/** A prompt as people read it. */
+/** A prompt formatted for people. */
 export const promptDetail = (messages: readonly AskedMessage[]): string =>
   messages.map(({ role, content, attached }) => `[${role}]\n${content}${attached ? `\n${JSON.stringify(attached)}` : ''}`).join('\n\n');

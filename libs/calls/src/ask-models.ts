@@ -9,32 +9,32 @@ export interface ModelQuestion {
   readonly purpose: string;
   /** Models in the order they are tried. */
   readonly models: readonly string[];
-  /** The prompt, or how it is written so that it has at most so many tokens. */
+  /** The prompt, or a function that writes it within the given number of tokens. */
   readonly messages: readonly AskedMessage[] | ((promptTokens: number) => readonly AskedMessage[]);
-  /** Puts in what the messages refer to; absent where they refer to nothing. */
+  /** Inserts what the messages refer to; absent if they refer to nothing. */
   readonly fillIn?: FillIn;
-  /** Context length in tokens by model, where known. */
+  /** Context length in tokens by model, if known. */
   readonly contexts?: Readonly<Record<string, number>>;
   readonly parameters?: AnswerParameters;
   readonly temperature?: number;
-  /** Form of the reply, where the client asks for none and the server knows it. */
+  /** Reply format, used if the client sets none and the server supports it. */
   readonly wishedFormat?: Readonly<Record<string, unknown>>;
   readonly deadline: number;
-  /** Calls this question may cost, failed and repeated ones too. */
+  /** Maximum calls for this question, failed and repeated ones included. */
   readonly calls: number;
-  /** Prompt and completion tokens it may cost; absent where nothing bounds them. */
+  /** Maximum prompt and completion tokens; absent if unlimited. */
   readonly tokens?: number;
-  /** Currency units it may cost; null or absent where nothing bounds them. */
+  /** Maximum cost in currency units; null or absent if unlimited. */
   readonly cost?: number | null;
   readonly prices: Prices;
   readonly signal: AbortSignal;
-  /** Asked for a run that is over, to learn from it. */
+  /** Asked for a finished run, to learn from it. */
   readonly afterRun?: boolean;
-  /** Calls that earlier questions of the same owner may have cost. */
+  /** Maximum number of calls that earlier questions of the same owner made. */
   readonly firstIndex?: number;
   /**
-   * `attempt` rises with every call and every repeat of one: what was written by a lower one no longer counts. `before` is what the model
-   * before this one failed with, null for the first.
+   * `attempt` rises with every call and repeat: text of a lower attempt no longer counts. `before` is the failure of the previous model,
+   * null for the first.
    */
   readonly onBegun?: (
     attempt: number,
@@ -65,16 +65,16 @@ export type Answered =
   | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly records: readonly Event[] }
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
-/** Attempts of one call that keep their order below those of the next call of the same owner: 100 between two rebuilds of the store. */
+/** Attempts reserved per call, so that they order before those of the owner's next call: 100 between two rebuilds of the store. */
 const attemptsPerCall = 10_000;
 
-/** Calls of an owner are numbered with room for the models that a question passes over. */
+/** Number of call indices reserved, with room for the models that a question skips. */
 const indicesOf = (calls: number): number => calls * 8;
 
-/** Below this many tokens the limit is told to the server; above, its own default is better. */
+/** Below this many tokens the limit is sent to the server; above, its own default is better. */
 const tellTokensBelow = 8_192;
 
-/** Tokens of a context that are kept for the reply, at most a third of it. */
+/** Tokens of a context reserved for the reply, at most a third of it. */
 const replyTokens = 2_048;
 
 const exhausted = (what: string): FailureNote => ({
@@ -84,15 +84,15 @@ const exhausted = (what: string): FailureNote => ({
 });
 
 /**
- * Asks the models in order until one answers or the allowance is used up. A broken stream is tried once more on the first model
- * when there is no other.
+ * Asks the models in order until one answers or the allowance is used up. After a broken stream, retries the first model once if there is
+ * no other.
  */
 export async function askModels(maker: Calls, question: ModelQuestion): Promise<Answered> {
   const records: Event[] = [];
   let usage: Usage = noUsage;
   let failure = exhausted('model call');
   let attempt = 0;
-  // Models that were not asked, because their provider is left alone: they cost none of the calls.
+  // Models skipped because their provider's breaker is open: they cost none of the calls.
   let passed = 0;
   for (let tried = 0; tried < indicesOf(question.calls) && tried - passed < question.calls && usage.calls < question.calls; tried += 1) {
     const again = failure.code === 'PROVIDER_STREAM_BROKEN' && tried === question.models.length;
@@ -115,7 +115,7 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
         model,
         messages: room.messages,
         ...parametersOf(question, room.replyTokens),
-        // A call that is tried again by the adapter is a call; the next model keeps one.
+        // The adapter's retries count as calls; one call is reserved for the next model.
         attempts: Math.max(1, question.calls - usage.calls - (tried + 1 < question.models.length ? 1 : 0)),
       },
       ...(Number.isFinite(room.replyTokens) ? { maxReplyTokens: room.replyTokens } : {}),
@@ -142,10 +142,10 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
   return { kind: 'failed', failure, attempt, usage, records };
 }
 
-/** Why another model is asked than the first, to stand behind its name in a line for people. */
+/** Why a later model was asked, as a suffix to its name in a line for people. */
 export const insteadOf = (before: FailureNote | null): string => (before === null ? '' : `, after this: ${before.message}`);
 
-/** The prompt as this model may get it, and the tokens that are left for its reply. */
+/** The prompt for this model, and the tokens left for its reply. */
 function roomFor(
   question: ModelQuestion,
   model: string,

@@ -40,36 +40,36 @@ export interface CallMakerParts {
   readonly storePrompts: 'full' | 'hash' | 'none';
 }
 
-/** What a call tells about itself while it runs. */
+/** What a running call reports. */
 interface Running {
   readonly signal: AbortSignal;
-  /** Awaited right before the request is made. Throws Overtaken where the step is not ours any more. */
+  /** Awaited right before the request. Throws Overtaken if the step is no longer ours. */
   making(): Promise<void>;
-  /** The request is on its way: from here on it may cost something, and one that follows a death is counted. */
+  /** The request is sent: from here on it may cost something, and one that follows a death is counted. */
   sent(): void;
   arrived(text: string): void;
 }
 
-/** A step that was begun this many milliseconds ago may belong to somebody else: this process may have been frozen past its lease. */
+/** Milliseconds after which a begun step may belong to another process: this one may have been frozen past its lease. */
 const ownedMs = leaseTtlMs - leaseRenewMs;
 
-/** Another process has begun the step anew, because this one was thought dead. */
+/** Another process has begun the step anew, because this one was presumed dead. */
 class Overtaken extends Error {}
 
-/** Milliseconds between two looks at whether somebody waits for a parked run again. */
+/** Milliseconds between two checks whether a parked run has a waiting client again. */
 const parkedRetryMs = 1_000;
 
-/** Tools have no tokens: nothing is counted for them. */
+/** Tool names have no `@`: tools use no tokens, so nothing is counted for them. */
 const isModel = (name: string): boolean => name.includes('@');
 
-/** What the usage ledger is told with the end of a call, whatever that end is. */
+/** The usage ledger entry for the end of a call, whatever the outcome. */
 const paidFor = (name: string, usage: Usage, at: number): Paid | undefined => (isModel(name) && isPaid(usage) ? { usage, at } : undefined);
 
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
 /**
- * Makes model and tool calls through the journal: a finished one is never made again, one that another living process makes is waited for,
- * a cancel stops it upstream within a poll interval, and each leaves a CallRecorded.
+ * Makes model and tool calls through the journal: a finished call is never repeated, a call in progress in another living process is
+ * awaited, a cancel stops it upstream within a poll interval, and each leaves a CallRecorded.
  */
 export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
@@ -81,11 +81,11 @@ export class CallMaker implements Calls {
     this.cancels = new CancelWatch(parts.state);
     this.breakers = new ProviderBreakers(parts);
     this.slots = new ProviderSlots(parts);
-    // Every call that waits for a store listens, and leaves when it goes on.
+    // Every call that waits for a store listens, and removes its listener when it continues.
     setMaxListeners(Infinity, this.closing.signal);
   }
 
-  /** Waits for no store any more: the process ends, and its lease with it. */
+  /** Stops waiting for stores: the process ends, and its lease with it. */
   async close(): Promise<void> {
     this.closing.abort();
     await this.slots.close();
@@ -97,7 +97,7 @@ export class CallMaker implements Calls {
     const holder = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
     const gate = this.breakers.gate(model, holder);
     const onBegun = async (attempt: number): Promise<void> => {
-      // Before anybody is told that this model is asked.
+      // Before the call is announced for this model.
       await gate.look();
       await call.onBegun?.(attempt);
     };
@@ -115,7 +115,7 @@ export class CallMaker implements Calls {
     });
   }
 
-  /** Throws PROVIDER_UNWELL instead of making the call where its provider is left alone; else the provider is judged by how it ended. */
+  /** Throws PROVIDER_UNWELL without calling if the provider's breaker is open; otherwise the outcome counts for the breaker. */
   private async through(gate: ProviderGate, timeoutMs: number, perform: () => Promise<ModelReply>): Promise<ModelReply> {
     const settle = await gate.enter();
     let health: CallHealth = 'well';
@@ -142,7 +142,7 @@ export class CallMaker implements Calls {
     const from = performance.now();
     await running.making();
     this.crash('before-call', call);
-    // Whoever gave it up meanwhile pays for nothing, and nothing is counted.
+    // A call cancelled meanwhile is not sent: nothing is paid or counted.
     if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
     running.sent();
     try {
@@ -179,7 +179,7 @@ export class CallMaker implements Calls {
     }
   }
 
-  /** A call to a tool: the same journal and audit, no slot, no tokens. A tool that does not react to its signal is left alone. */
+  /** A call to a tool: same journal and audit, but no slot and no tokens. A tool that ignores its signal is abandoned. */
   async tool(call: JournalledToolCall, perform: (signal: AbortSignal) => Promise<string>): Promise<CallEnd> {
     const request = { model: call.name, messages: [] as AskedMessage[], tool: call.request };
     return this.journalled({ ...call, request, prices: {} }, call.name, call.request, async (running) => {
@@ -207,11 +207,11 @@ export class CallMaker implements Calls {
     const beginning = { runId: call.runId, step, nonce: randomUUID(), owner: processId };
     const from = performance.now();
     const elapsed = (): number => Math.round(performance.now() - from);
-    // Listens before it looks, which is where the step begins: a cancel in between is heard.
+    // Subscribes before the first check, which happens when the step begins: a cancel in between is noticed.
     const watch = await this.cancels.open(call.afterRun ? [] : [call.runId, call.owner], call.signal);
     let begun: Begun;
     try {
-      // An answer that got lost may have begun the step: while this process lives and does not know, everybody would find it busy.
+      // A lost reply may have begun the step: until this process knows, every process would find it busy.
       begun = await retryDuringOutage(() => state.journal.begin({ ...beginning, flags: watch.flags }), this.closing.signal);
     } catch (error) {
       watch.stop();
@@ -234,7 +234,7 @@ export class CallMaker implements Calls {
     try {
       await watch.look(begun.flagged);
       if (watch.parked() && !watch.cancelled()) {
-        // Nobody waits for the run at this moment: what it needs is asked for when somebody does.
+        // No client is waiting for the run: the call is made when one does.
         await retryDuringOutage(() => state.journal.abandon(at), this.closing.signal);
         return { kind: 'busy', retryInMs: parkedRetryMs };
       }
@@ -265,8 +265,8 @@ export class CallMaker implements Calls {
       cancelled = watch.cancelled();
       const handedBack = call.signal.aborted;
       if (!cancelled && (handedBack || !(error instanceof Failure) || isOutage(error))) {
-        // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. Whoever gets the record next begins again.
-        // What was sent is paid all the same.
+        // Not an outcome of the call: the process is stopping, a store is away, or our own code failed. The next owner of the record begins
+        // again. A sent request is paid all the same.
         const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
         const paid = paidFor(name, spent, startedAt + elapsed());
         await retryDuringOutage(() => state.journal.abandon(at, paid), this.closing.signal);
@@ -299,7 +299,7 @@ export class CallMaker implements Calls {
     return this.ended(call, said.stored, attempt, false);
   }
 
-  /** A history says of a call that it ended when a death cannot take its end away; until then it is in flight. */
+  /** Records the end in the history once a death can no longer undo it; until then the call is in flight. */
   private noteEnd(step: string, phase: 'ok' | 'fail', data: { readonly attempt: number; readonly stored: 'stored' | 'refused' }): void {
     const { state, history, service, logger } = this.parts;
     if (!history.enabled) return;
@@ -309,7 +309,7 @@ export class CallMaker implements Calls {
     );
   }
 
-  /** Beside the request itself, so that only what was sent is counted. Never rejects: a count that cannot be kept costs no reply. */
+  /** Runs in parallel with the request, so that only sent requests are counted. Never rejects: a failed count costs no reply. */
   private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
     const { state, logger } = this.parts;
     await retryDuringOutage(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
@@ -317,7 +317,10 @@ export class CallMaker implements Calls {
     );
   }
 
-  /** The call is paid: its outcome is kept until the journal has it, however long the store is away. What cannot be kept at all is given up. */
+  /**
+   * The call is paid: retries until the journal has its outcome, however long the store is away. An outcome that cannot be stored at all is
+   * dropped.
+   */
   private async keep(
     at: JournalCall,
     paid: Paid | undefined,
@@ -339,7 +342,7 @@ export class CallMaker implements Calls {
   private replay(call: JournalledCall, step: string, outcome: CallOutcome, attempt: number): CallEnd {
     this.parts.history.write({ actor: this.parts.service, op: 'call', phase: 'replayed', id: step, data: { attempt } });
     if (outcome.ok) return this.ended(call, wholeCall(outcome.reply as KeptCall), attempt, true);
-    // Nothing here stores a bare failure; a journal that holds one is answered all the same.
+    // The current code never stores a bare failure; a journal that holds one is still read.
     const { failure } = outcome;
     const { purpose } = call;
     const name = call.request.model;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { CallRecorded, type Event, type FailureNote, makeEvent, type Service, type Usage } from '@conclave/contracts';
 import type { ModelReply, RecordedCall } from '@conclave/ports';
 
-/** What the journal keeps of a call: its end and its record, so that a repeat publishes the same. */
+/** What the journal stores of a call: its end and its record, so that a repeat publishes the same. */
 export interface StoredCall {
   readonly reply: ModelReply | null;
   readonly failure: FailureNote | null;
@@ -24,10 +24,10 @@ export interface EndedCall {
   readonly durationMs: number;
 }
 
-/** SHA-256 of a request as its record carries it, in hex. */
+/** SHA-256 of a request as in its record, in hex. */
 export const requestHash = (request: unknown): string => hash('sha256', JSON.stringify(request));
 
-/** The audit's record of a call; prompts and replies as far as `storePrompts` keeps them. */
+/** The audit record of a call; `storePrompts` decides how much of prompt and reply it keeps. */
 export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none'): CallRecorded['data'] {
   const full = storePrompts === 'full';
   const { reply } = end;
@@ -50,8 +50,8 @@ export function recordOf(end: EndedCall, storePrompts: 'full' | 'hash' | 'none')
 }
 
 /**
- * What the journal kept of a call, from its record: the inverse of `recordOf`. Null for a call that answered where the record does
- * not hold the reply, because `store_prompts` was not full.
+ * The journal's entry of a call, from its record: the inverse of `recordOf`. Null for an answered call whose record lacks the reply,
+ * because `store_prompts` was not full.
  */
 export function storedCallOf(record: CallRecorded['data']): StoredCall | null {
   const { status, failure, usage, reportedModel, firstTokenMs, durationMs } = record;
@@ -62,12 +62,12 @@ export function storedCallOf(record: CallRecorded['data']): StoredCall | null {
   return { reply: { content, reasoning, finishReason, usage, reportedModel, firstTokenMs, durationMs }, failure, cancelled: false, record };
 }
 
-/** A call as the journal keeps it: by its record alone, where that tells everything. */
+/** A call as the journal stores it: only the record, if that is complete. */
 export type KeptCall = StoredCall | Pick<StoredCall, 'record'>;
 
 export const keptCallOf = (stored: StoredCall): KeptCall => (storedCallOf(stored.record) ? { record: stored.record } : stored);
 
-/** What the journal kept, whole. Throws TypeError for what `keptCallOf` never gives. */
+/** The complete call from the journal's entry. Throws TypeError for an entry that `keptCallOf` never returns. */
 export function wholeCall(kept: KeptCall): StoredCall {
   if ('reply' in kept) return kept;
   const stored = storedCallOf(kept.record);
@@ -75,12 +75,12 @@ export function wholeCall(kept: KeptCall): StoredCall {
   return stored;
 }
 
-/** Where the record of a call stands on the log. */
+/** Log address of a call's record. */
 export const recordedAt = ({ step, attempt }: Pick<CallRecorded['data'], 'step' | 'attempt'>): RecordedCall => ({
   topic: CallRecorded.topic,
   id: `${step}/${attempt}`,
 });
 
-/** The same record gives the same event, byte for byte, however often it is published. */
+/** The same record returns the same event, byte for byte, however often it is published. */
 export const recordEvent = (runId: string, source: Service, data: CallRecorded['data']): Event =>
   makeEvent(CallRecorded, { id: recordedAt(data).id, runId, source, time: data.startedAt + data.durationMs }, data);

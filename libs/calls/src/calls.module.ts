@@ -31,7 +31,7 @@ class CancelCloser implements OnApplicationShutdown {
   }
 }
 
-/** Gives a service its CallMaker over the ports of the process. */
+/** Provides a service's CallMaker over the ports of the process. */
 @Module({})
 export class CallsModule {
   static register(options: CallerOptions): DynamicModule {

@@ -2,11 +2,11 @@ import type { AttachedReference, Event, FailureNote, Usage } from '@conclave/con
 import type { CallMessage, ModelCall, ModelReply, Runs, RunStream, StateStore } from '@conclave/ports';
 import type { Prices } from './usage.js';
 
-/** A message as the journal and the audit keep it: what is attached is referred to. */
+/** A message as the journal and the audit keep it, with references to attachments. */
 export interface AskedMessage extends CallMessage {
   readonly attached?: readonly AttachedReference[];
 }
-/** Puts in what messages refer to, right before a call. Throws what the blobs throw. */
+/** Replaces references in messages right before a call. Throws the failures of the blobs. */
 export type FillIn = (messages: readonly AskedMessage[]) => Promise<readonly CallMessage[]>;
 
 /** One call that must not be paid twice. */
@@ -22,7 +22,7 @@ export interface JournalledCall {
   readonly deadline: number;
   readonly prices: Prices;
   readonly signal: AbortSignal;
-  /** Made for a run that is over, to learn from it: that the run has ended, or was told to, does not stop it; only `signal` does. */
+  /** Made for a finished run, to learn from it: the end or cancel of the run does not stop it; only `signal` does. */
   readonly afterRun?: boolean;
   readonly onBegun?: (attempt: number) => void | Promise<void>;
   readonly onContent?: (text: string) => void;
@@ -41,25 +41,25 @@ export type CallEnd =
   | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly record: Event | null }
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
-/** `maxReplyTokens`: a reply that grows longer is cut short there, whatever the server was told. */
+/** `maxReplyTokens`: a longer reply is cut off there, whatever limit the server got. */
 export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: number; readonly fillIn?: FillIn };
 export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent'> & {
   readonly name: string;
   readonly request: unknown;
 };
 
-/** How handlers reach models and tools: `CallMaker` makes the calls, a replay answers from what was recorded. */
+/** How handlers call models and tools: `CallMaker` makes the calls, a replay answers from the recording. */
 export interface Calls {
   readonly cancels: {
     /** Whether any of the ids is flagged, or its run is over. */
     isCancelled(ids: readonly string[]): Promise<boolean>;
   };
   model(call: JournalledModelCall): Promise<CallEnd>;
-  /** `perform` makes the call; it runs only where the call has not been made before. */
+  /** `perform` makes the call; it runs only if the call has not been made before. */
   tool(call: JournalledToolCall, perform: (signal: AbortSignal) => Promise<string>): Promise<CallEnd>;
 }
 
-/** All of the state that the handlers of plans and tasks look at. */
+/** The part of the state that handlers of plans and tasks read. */
 export interface WorkState {
   /** Milliseconds since 1970 by the store's clock. */
   now(): Promise<number>;
@@ -67,5 +67,5 @@ export interface WorkState {
   readonly runs: Pick<Runs, 'header' | 'read' | 'nextCommandSeq'>;
 }
 
-/** Where a task's progress and text are shown. */
+/** Shows a task's progress and text. */
 export type ShownIn = Pick<RunStream, 'append'>;

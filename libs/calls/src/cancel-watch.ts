@@ -1,15 +1,15 @@
 import { parkedFlag, type StateStore } from '@conclave/ports';
 
-/** How long a cancel may go unseen when its hint is lost. */
+/** Maximum delay until a cancel is noticed when its hint is lost. */
 const pollMs = 250;
 
-/** Watches whether one of some ids, a run's first, is cancelled. `stop` must be called when the work is over. */
+/** Watches whether one of the ids, a run's first, is cancelled. `stop` must be called when the work ends. */
 export interface Watch {
-  /** Aborts when one of the ids is found to be cancelled, or the outer signal aborts. */
+  /** Aborts when one of the ids is cancelled, or when the outer signal aborts. */
   readonly signal: AbortSignal;
-  /** What is looked for in the store: the ids, and the mark of a run that is parked. */
+  /** Flags to look up in the store: the ids, and the flag of a parked run. */
   readonly flags: readonly string[];
-  /** Looks at the flags, or at what a look of somebody else has `found` since the watch was opened. Throws STORE_*. */
+  /** Reads the flags, or uses those `found` by another read since the watch was opened. Throws STORE_*. */
   look(found?: readonly string[]): Promise<void>;
   cancelled(): boolean;
   /** Whether the run was parked at the last look. */
@@ -17,7 +17,7 @@ export interface Watch {
   stop(): void;
 }
 
-/** One of the watches of this process, as hints and polls reach it. */
+/** One of this process's watches, as hints and polls see it. */
 interface Watched {
   readonly ids: readonly string[];
   readonly flags: readonly string[];
@@ -25,8 +25,8 @@ interface Watched {
 }
 
 /**
- * Tells running calls that their run or task was cancelled. The flag in the state store is the truth;
- * the hint makes it quick, the poll makes it certain: one subscription and one poll for all calls of the process.
+ * Tells running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast, the poll
+ * makes it certain. All calls of the process share one subscription and one poll.
  */
 export class CancelWatch {
   private readonly watches = new Set<Watched>();
@@ -41,7 +41,7 @@ export class CancelWatch {
     return (await this.state.runs.cancelled(ids)).size > 0;
   }
 
-  /** A watch that listens and has not looked yet. Throws STORE_*. */
+  /** Opens a watch that listens but has not checked the flags yet. Throws STORE_*. */
   async open(ids: readonly string[], outer: AbortSignal): Promise<Watch> {
     await this.subscribed();
     const controller = new AbortController();
@@ -94,7 +94,7 @@ export class CancelWatch {
     this.poll = null;
   }
 
-  /** A store that does not answer is no cancel: the calls go on, and their ends will find the outage. */
+  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. */
   private lookFor(watches: readonly Watched[]): Promise<void> {
     if (watches.length === 0) return Promise.resolve();
     return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(
@@ -103,7 +103,7 @@ export class CancelWatch {
     );
   }
 
-  /** A subscription that could not be made is tried again by the next watch. */
+  /** If subscribing failed, the next watch retries. */
   private async subscribed(): Promise<void> {
     const subscription = (this.subscription ??= this.state.hints.subscribe(
       'cancel',

@@ -1,11 +1,11 @@
 import type { ShownIn } from './calls.js';
 
-/** After the first one, chunks are gathered for this long before they are appended; people do not see it. */
+/** After the first chunk, text is batched for this long before it is appended, which is too short to notice. */
 const batchMs = 40;
 
 /**
- * Text of one attempt on its way into the run stream: gathered, numbered by its offset, appended in order.
- * A repeat of text that is already there appends only the missing rest.
+ * Streams one attempt's text into the run stream: batched, numbered by offset, appended in order. Repeating text that is already there
+ * appends only the missing rest.
  */
 export class LiveText {
   private offset = 0;
@@ -26,7 +26,7 @@ export class LiveText {
   push(text: string): void {
     if (text === '') return;
     this.pending += text;
-    // The first text of an answer is what people wait for.
+    // Send the first text at once: people are waiting for it.
     if (this.offset === 0) void this.send();
     else this.timer ??= setTimeout(() => void this.send(), batchMs);
   }
@@ -52,7 +52,7 @@ export class LiveText {
     return this.tail;
   }
 
-  /** Everything pushed so far is in the stream. Throws what an append failed with. */
+  /** Resolves when all pushed text is in the stream. Throws the error of a failed append. */
   async flush(): Promise<void> {
     await this.send();
     if (this.failure !== null) throw this.failure;

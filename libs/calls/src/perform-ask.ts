@@ -5,7 +5,7 @@ import { askModels, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls } from './calls.js';
 import type { LiveText } from './live-text.js';
 
-/** Which time a model is asked, from 1, of how many. */
+/** The number of the try, from 1, and the maximum. */
 export interface Try {
   readonly n: number;
   readonly of: number;
@@ -13,15 +13,15 @@ export interface Try {
 
 type OfQuestion = 'runId' | 'owner' | 'purpose' | 'models' | 'contexts' | 'deadline' | 'calls' | 'tokens' | 'cost' | 'prices' | 'signal';
 
-/** Who asks, and what all tries together may cost: `calls`, `tokens` and `cost` bound re-asks too. */
+/** The asker's limits over all tries: `calls`, `tokens` and `cost` include re-asks. */
 export interface Asking extends Pick<ModelQuestion, OfQuestion> {
-  /** Calls that one try may cost; all of them where this is absent. */
+  /** Maximum calls per try; all of them if absent. */
   readonly callsPerTry?: number;
-  /** Prompts of the template that replace shipped ones. */
+  /** The template's replacements of shipped prompts. */
   readonly prompts?: Readonly<Record<string, string>>;
-  /** Where the text of an attempt is shown while it is written; absent where nobody sees it. */
+  /** Shows the text of an attempt while it is written; absent if it is not shown. */
   readonly live?: (attempt: number) => LiveText;
-  /** As in `Question`, with the try that the call belongs to. */
+  /** As in `ModelQuestion`, plus the call's try. */
   readonly onBegun?: (
     begun: {
       readonly attempt: number;
@@ -31,14 +31,14 @@ export interface Asking extends Pick<ModelQuestion, OfQuestion> {
     },
     tried: Try,
   ) => Promise<void>;
-  /** A reply was read: what is wrong with it, empty for one that can be used. */
+  /** Called after a reply was read, with its faults; empty for a usable reply. */
   readonly onRead?: (
     read: { readonly attempt: number; readonly reply: ModelReply; readonly faults: readonly string[] },
     tried: Try,
   ) => Promise<void>;
 }
 
-/** A reply that could not be used. */
+/** An unusable reply. */
 export interface Unreadable {
   readonly reply: ModelReply;
   readonly model: string;
@@ -48,23 +48,23 @@ export interface Unreadable {
 interface Spent {
   readonly usage: Usage;
   readonly records: readonly Event[];
-  /** Of the last call that was made, 0 where none was. */
+  /** Attempt of the last call, 0 if there was none. */
   readonly attempt: number;
-  /** Times a model was asked again because of what it replied. */
+  /** How often a model was asked again because of its reply. */
   readonly reAsks: number;
 }
 
 export type AskedFor<Out> =
   | ({ readonly kind: 'output'; readonly output: Out; readonly reply: ModelReply; readonly model: string } & Spent)
   | ({ readonly kind: 'unreadable'; readonly last: Unreadable } & Spent)
-  /** `last`: the reply that was to be corrected, null where there was none. */
+  /** `last`: the reply that was to be corrected, null if there was none. */
   | ({ readonly kind: 'failed'; readonly failure: FailureNote; readonly last: Unreadable | null } & Spent)
   | ({ readonly kind: 'cancelled' } & Spent)
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
 /**
- * Performs an ask: prompt, calls, reading, and again with what is wrong with a reply that cannot be used, as often as the ask says and as far
- * as the allowance goes. What finishes a first time is journalled and never paid again.
+ * Performs an ask: prompt, calls, reading, and re-asks that name the faults of an unusable reply, within the ask's limit and the allowance.
+ * Finished calls are journalled and never paid again.
  */
 export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input: In, asking: Asking): Promise<AskedFor<Out>> {
   const { callsPerTry = asking.calls, prompts = {}, live, onBegun, onRead, ...question } = asking;
@@ -110,12 +110,12 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
     const { reply, model, replayed } = answered;
     let shown = heard as Heard | null;
     if (live && ask.show && (shown?.attempt !== answered.attempt || replayed)) {
-      // What was already paid for is shown again from its beginning; the run stream keeps only what it does not have yet.
+      // Already paid text is shown again from the beginning; the run stream keeps only the missing part.
       shown = new Heard(answered.attempt, ask.show(input), live(answered.attempt));
       shown.push(reply.content);
     }
     await shown?.end();
-    // Who watched has seen exactly the text of the result.
+    // Viewers have seen exactly the text of the result.
     const reading = checked(ask, ask.read({ text: shown?.text ?? reply.content, cutShort: reply.finishReason === 'length' }, input));
     await onRead?.({ attempt: answered.attempt, reply, faults: 'faults' in reading ? reading.faults : [] }, tried);
     if ('output' in reading) return { kind: 'output', output: reading.output, reply, model, usage, records, attempt, reAsks };
@@ -124,14 +124,14 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
   }
 }
 
-/** A reading that is not what the ask promises is a fault of the reply. */
+/** A reading that violates the ask's schema is a fault of the reply. */
 function checked<In, Out>({ output }: Ask<In, Out>, reading: ReturnType<Ask<In, Out>['read']>): ReturnType<Ask<In, Out>['read']> {
   if ('faults' in reading) return reading;
   const parsed = output.safeParse(reading.output);
   return parsed.success ? { output: parsed.data } : { faults: faultsOf(parsed.error) };
 }
 
-/** The text of one attempt, as the model gave it and as it is shown. */
+/** The text of one attempt, as the model sent it and as it is shown. */
 class Heard {
   text = '';
 

@@ -10,7 +10,7 @@ const { openMs } = defaultBreaker;
 let shift = 0;
 let stores: MemoryStores;
 let asked: string[];
-/** What the servers do with a call; an answer unless a test says otherwise. */
+/** How the servers react to a call; they answer unless a test sets something else. */
 let meet: (model: string, signal: AbortSignal) => Promise<void>;
 let trips: { read: number; swap: number };
 beforeEach(() => {
@@ -36,7 +36,7 @@ const models = (maxConcurrency: number): Models =>
     },
   }) as Partial<Models> as Models;
 
-/** A process of its own; what it knows of a breaker it has from the store. */
+/** A separate process, which knows breakers only from the store. */
 function process(id: string, { maxConcurrency = 8, breakers }: { maxConcurrency?: number; breakers?: Partial<Breakers> } = {}) {
   const { state, stream } = stores.connect(id);
   const counted: Breakers = {
@@ -82,7 +82,7 @@ async function failing(maker: CallMaker, times: number, code: FailureCode = 'PRO
   meet = fails(code);
   for (let n = 0; n < times; n += 1) expect(await askModels(maker, question(['a@sick'], { calls: 1 }))).toMatchObject({ kind: 'failed' });
 }
-/** How often a breaker was opened, as all of them together count it. */
+/** Total number of openings counted by all processes. */
 async function openings(processes: readonly ReturnType<typeof process>[]): Promise<number> {
   const texts = await Promise.all(processes.map(({ metrics }) => metrics.text()));
   return texts.reduce((sum, text) => sum + Number(/openings_total\{provider="sick"\} (\d+)/.exec(text)?.[1] ?? 0), 0);
@@ -132,7 +132,7 @@ describe('a provider that fails five times in a row', () => {
     const first = process('one');
     await failing(first.maker, 5);
     const all = [first];
-    /** Two processes that have seen nothing yet, two calls each: how many of the four reach the provider. */
+    /** Two processes without prior knowledge make two calls each: how many of the four reach the provider. */
     const reached = async (): Promise<number> => {
       const both = [process('two'), process('three')];
       all.push(...both);

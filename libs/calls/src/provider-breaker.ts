@@ -20,19 +20,22 @@ export interface BreakerParts {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** What one call passes on its way to its provider. A provider without a breaker lets everything through. */
+/** The gate of one call to its provider. A provider without a breaker lets every call through. */
 export interface ProviderGate {
-  /** Throws PROVIDER_UNWELL where the call would be refused now. At most one round trip a second and process. */
+  /** Throws PROVIDER_UNWELL if the call would be refused now. At most one round trip per second and process. */
   look(): Promise<void>;
-  /** Lets the call through, as the probe where one is due, or throws PROVIDER_UNWELL. What it gives must be told how the call ended. */
+  /**
+   * Lets the call through, as the probe if one is due, or throws PROVIDER_UNWELL. The returned function must be called with the call's
+   * outcome.
+   */
   enter(): Promise<(health: CallHealth) => Promise<void>>;
 }
 
-/** Milliseconds for which what was seen last of a breaker is taken as current. */
+/** Milliseconds for which the last known state of a breaker counts as current. */
 const currentMs = 1_000;
-/** Times a write is tried when others were faster. An outcome that is lost after that is one of many of the same moment. */
+/** Maximum tries of a contended write. An outcome lost after that is one of many at the same moment. */
 const swaps = 50;
-/** A call that had less time than this, in milliseconds, says nothing about its provider when it is over. */
+/** A call with a time limit below this, in milliseconds, shows nothing about its provider when it times out. */
 const fairTimeMs = 10_000;
 
 const phases = { closed: 0, 'half-open': 1, open: 2 } as const;
@@ -43,7 +46,7 @@ const unwellCodes: ReadonlySet<string> = new Set([
   'PROVIDER_RATE_LIMITED',
 ]);
 
-/** What a failed call that had `timeoutMs` says about its provider. What stands in one request, or in its key, is nobody's illness. */
+/** What a failed call with the limit `timeoutMs` shows about its provider. Failures due to the request or its key do not count. */
 export function healthOf(error: unknown, timeoutMs: number): CallHealth {
   if (!(error instanceof Failure)) return 'neither';
   return unwellCodes.has(error.code) || (error.code === 'CALL_TIMEOUT' && timeoutMs >= fairTimeMs) ? 'unwell' : 'neither';
@@ -51,13 +54,13 @@ export function healthOf(error: unknown, timeoutMs: number): CallHealth {
 
 interface Seen {
   readonly held: HeldBreaker;
-  /** By the clock of this process. */
+  /** By this process's clock. */
   readonly at: number;
 }
 
 /**
- * The circuit breakers of all providers as one process sees them. A healthy provider costs one read a second; each call that fails, and
- * each that succeeds soon after one that failed, costs one write.
+ * The circuit breakers of all providers, as one process sees them. A healthy provider costs one read per second; each failing call, and
+ * each success soon after a failure, costs one write.
  */
 export class ProviderBreakers {
   private readonly seen = new Map<string, Seen>();
@@ -84,7 +87,7 @@ export class ProviderBreakers {
         if (!known) return async () => undefined;
         const begunAt = await this.admitted(provider, by, known);
         return async (health) => {
-          // The call is made and paid: its outcome stands, whatever becomes of the count.
+          // The call is made and paid: its outcome stands even if the count fails.
           await this.settled(provider, { by, begunAt, health }, known).catch((error: unknown) =>
             this.parts.logger.warn('How a call ended was not counted for its provider.', { provider, error }),
           );
@@ -97,7 +100,7 @@ export class ProviderBreakers {
     return (await this.parts.models.providers()).find(({ name }) => name === provider)?.breaker;
   }
 
-  /** Gives when the call began, by the store's clock. */
+  /** Returns when the call began, by the store's clock. */
   private async admitted(provider: string, by: string, { openMs }: BreakerSettings): Promise<number> {
     let seen = await this.current(provider);
     for (let tried = 0; tried < swaps; tried += 1) {
@@ -155,7 +158,7 @@ export class ProviderBreakers {
     return seen;
   }
 
-  /** All that this process has called, as they stand in the store now. */
+  /** Current breaker states of all providers this process has called. */
   private async measure(): Promise<void> {
     for (const provider of this.seen.keys()) {
       const settings = await this.settingsOf(provider);

@@ -3,9 +3,9 @@ import type { Logger } from '@conclave/platform';
 import { leaseRenewMs, leaseTtlMs, type Models, type StateStore } from '@conclave/ports';
 
 const pollMs = 250;
-/** Milliseconds that a process keeps a slot which none of its calls uses: the next call of a run often follows at once. */
+/** Milliseconds that a process keeps an unused slot: the next call of a run often follows at once. */
 const idleMs = 500;
-/** Somebody waits for a slot of the provider that is named: whoever keeps one unused gives it back. */
+/** Announces that a process is waiting for a slot of the named provider: processes with an unused one release it. */
 const wantedChannel = 'slot-wanted';
 
 export interface SlotParts {
@@ -29,18 +29,18 @@ export interface Waiting {
   readonly signal: AbortSignal;
   /** Milliseconds since 1970 by the store's clock. */
   readonly deadline: number;
-  /** Called between two looks at the slots; what it throws ends the waiting. */
+  /** Called between two attempts to get a slot; if it throws, the waiting ends. */
   look(): Promise<void>;
 }
 
 /**
- * The call slots of providers, shared by all processes, as one of them takes them. A slot that is free again serves its next call without
- * a word to the store, unless another process waits for one. Leases are renewed while they are held.
+ * The call slots of providers, shared by all processes, as one process takes them. A free slot serves its next call without asking the
+ * store, unless another process waits for one. Leases are renewed while slots are held.
  */
 export class ProviderSlots {
   private readonly unused = new Map<string, Held[]>();
   private readonly wakes = new Map<string, Set<() => void>>();
-  /** When another process said last that it waits, by provider and the clock of this process. */
+  /** When another process last announced that it is waiting, by provider and this process's clock. */
   private readonly wanted = new Map<string, number>();
   /** Subscriptions by channel. */
   private readonly hearing = new Map<string, Promise<() => Promise<void>>>();
@@ -50,8 +50,8 @@ export class ProviderSlots {
   constructor(private readonly parts: SlotParts) {}
 
   /**
-   * Takes a slot of the model's provider; the result gives it back. Throws CALL_CANCELLED when the signal aborts first, CALL_TIMEOUT when the
-   * deadline passes first.
+   * Takes a slot of the model's provider; the returned function releases it. Throws CALL_CANCELLED if the signal aborts first, CALL_TIMEOUT
+   * if the deadline passes first.
    */
   async take(modelRef: string, waiting: Waiting): Promise<() => void> {
     const provider = modelRef.slice(modelRef.lastIndexOf('@') + 1);
@@ -61,13 +61,13 @@ export class ProviderSlots {
     return () => this.giveBack(held);
   }
 
-  /** Gives everything back that no call uses, and hears no more. */
+  /** Releases all unused slots and ends the subscriptions. */
   async close(): Promise<void> {
     for (const provider of this.unused.keys()) this.releaseUnused(provider);
     await Promise.all(this.releases);
     const hearing = [...this.hearing.values()];
     this.hearing.clear();
-    // One that could not be made was told to whoever asked for it.
+    // A failed subscription was already reported to its caller.
     for (const one of await Promise.allSettled(hearing)) if (one.status === 'fulfilled') await one.value();
   }
 
@@ -103,7 +103,7 @@ export class ProviderSlots {
       signal.removeEventListener('abort', onChange);
       wakes.delete(onChange);
     }
-    // A renewal that fails is made up for by the next one; an expired slot only lets one more call through.
+    // The next renewal makes up for a failed one; an expired slot only lets one more call through.
     const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), leaseRenewMs);
     return { provider, holder, renewal, idle: null };
   }
@@ -117,7 +117,7 @@ export class ProviderSlots {
 
   private giveBack(held: Held): void {
     const { provider } = held;
-    // Whoever waits elsewhere comes before our own next call, or it might wait for ever.
+    // Waiters in other processes come before our own next call, or they might wait for ever.
     if (performance.now() - (this.wanted.get(provider) ?? -Infinity) < 2 * pollMs) return this.release(held);
     held.idle = setTimeout(() => {
       this.unused.set(
@@ -134,7 +134,7 @@ export class ProviderSlots {
     for (let held = this.takeUnused(provider); held; held = this.takeUnused(provider)) this.release(held);
   }
 
-  /** The store tells who waits. A slot that cannot be given back expires by itself. */
+  /** The store notifies waiters. A slot that cannot be released expires by itself. */
   private release({ provider, holder, renewal }: Held): void {
     clearInterval(renewal);
     const { state, logger } = this.parts;
@@ -145,13 +145,13 @@ export class ProviderSlots {
     void released.finally(() => this.releases.delete(released));
   }
 
-  /** Resolves once this process hears of slots that are free and of processes that wait. */
+  /** Resolves once this process is subscribed to free slots and waiting processes. */
   private async heard(): Promise<void> {
     await this.hear('slot', (provider) => this.wakes.get(provider)?.forEach((wake) => wake()));
     await this.hear(wantedChannel, (text) => this.onWanted(JSON.parse(text) as { provider: string; by: string }));
   }
 
-  /** A subscription that could not be made is tried again by the next one who needs it. */
+  /** If subscribing failed, the next caller retries. */
   private async hear(channel: string, listener: (payload: string) => void): Promise<void> {
     const hearing = this.hearing.get(channel) ?? this.parts.state.hints.subscribe(channel, listener);
     this.hearing.set(channel, hearing);

@@ -19,7 +19,7 @@ import type { Calls, WorkState } from './calls.js';
 /** The body of a result before its defaults are filled in. */
 type ResultDraft = z.input<(typeof ResultReady)['schema']>;
 
-/** What a capability gives back: the body of a result, what it leaves for the audit, or a wish to be called later. */
+/** What a capability returns: the body of a result, entries for the audit, or a deferral. */
 export type Performed =
   | { readonly result: Partial<ResultDraft> & Pick<ResultDraft, 'status'>; readonly records: readonly Event[] }
   | { readonly deferMs: number };
@@ -38,7 +38,7 @@ export const note = (code: string, message: string, retriable = false): FailureN
 /** Status of a task whose call failed. */
 export const failedStatus = ({ code }: FailureNote): 'timeout' | 'error' => (code === 'CALL_TIMEOUT' ? 'timeout' : 'error');
 
-/** The result event of a task, with everything that was not said left empty. */
+/** The result event of a task, with missing fields filled with defaults. */
 export function resultOf(
   task: TaskDispatched,
   source: Service,
@@ -68,8 +68,8 @@ export function resultOf(
 }
 
 /**
- * Runs one dispatched task: old, ended and unknown work is answered without a call; everything else goes to its capability.
- * Whoever comes after the start deadline finishes only what was begun before it.
+ * Runs one dispatched task: expired, ended and unknown work is answered without a call; all other work goes to its capability. After the
+ * start deadline, only work begun before it is finished.
  */
 export async function workOn(
   task: TaskDispatched,
@@ -79,7 +79,7 @@ export async function workOn(
     source: Service;
     signal: AbortSignal;
     capability: Capability | null;
-    /** The capability does nothing before its first journalled call, which looks itself whether it is still wanted. */
+    /** The capability does nothing before its first journalled call, which itself checks for cancels. */
     callsFirst: boolean;
   },
 ): Promise<HandlerOutcome> {
@@ -108,14 +108,14 @@ export async function workOn(
   return [resultOf(task, source, { durationMs: Math.round(performance.now() - from), ...performed.result }, ended), ...performed.records];
 }
 
-/** A task whose record is a dead letter ends with an error, so that its round goes on. */
+/** Result of a dead-lettered task: an error, so that its round continues. */
 export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReason): ReadyResult =>
   resultOf(task, source, {
     status: 'error',
     failure: note('RECORD_DEAD', `The record of this task was put aside as a dead letter (${reason}).`),
   });
 
-/** An engine or planner record that is a dead letter ends its run. */
+/** Ends the run of a dead-lettered engine or planner record. */
 export async function abortRun(
   event: Event,
   state: Pick<WorkState, 'now'> & { readonly runs: Pick<WorkState['runs'], 'nextCommandSeq'> },

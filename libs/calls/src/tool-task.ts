@@ -5,19 +5,19 @@ import { failedStatus, note, type Performed, type TaskContext } from './task-wor
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
 type ToolRequest = Pick<JournalledToolCall, 'name' | 'request' | 'onBegun'>;
 
-/** What a tool replied, and for which attempt of its task. */
+/** A tool's reply, and the attempt of the task it belongs to. */
 export interface ToolAnswer {
   readonly content: string;
   readonly attempt: number;
 }
 
-/** What the audit keeps of calls. */
+/** Audit records of the calls. */
 export const recordsOf = (ends: readonly CallEnd[]): readonly Event[] =>
   ends.flatMap((end) => (end.kind !== 'busy' && end.record ? [end.record] : []));
 
 /**
- * How a task ends whose calls were not all answered: handed back while one is busy, else cancelled, else failed as the first call whose
- * failure is one of the task. Null where there is something to go on with.
+ * How a task ends if some calls were not answered: deferred while one is busy, else cancelled, else failed with the first failure that is
+ * the task's own. Null if there are answers to continue with.
  */
 export function earlyEnd(
   ends: readonly CallEnd[],
@@ -33,8 +33,8 @@ export function earlyEnd(
 }
 
 /**
- * Answers a task by one call of a tool, as `answerTask` does by a model: what is busy, cancelled or failed ends as such, and `read` makes
- * the result of a reply. `onFailed` is told of a failure before the task ends with it.
+ * Answers a task with one tool call, like `answerTask` with a model: a busy, cancelled or failed call ends the task as such, and `read`
+ * turns a reply into the result. `onFailed` is called with a failure before the task ends with it.
  */
 export async function answerByTool(
   maker: Calls,

@@ -1,7 +1,7 @@
 import { estimatePrompt, estimateTokens, Failure, noUsage, Usage } from '@conclave/contracts';
 import type { CallMessage, ModelReply } from '@conclave/ports';
 
-/** What a call that ended without usage has cost at least: its prompt and what had arrived. */
+/** Minimum usage of a call that ended without reporting any: its prompt and the text that arrived. */
 export const estimatedUsage = (messages: readonly CallMessage[], arrived: string): Usage => ({
   ...noUsage,
   calls: 1,
@@ -10,7 +10,7 @@ export const estimatedUsage = (messages: readonly CallMessage[], arrived: string
   estimated: true,
 });
 
-/** What a failed call has cost: what the adapter counted over all its tries, else an estimate where anything had arrived, else the call alone. */
+/** Usage of a failed call: the adapter's count over all its tries, else an estimate if any text arrived, else just the call. */
 export function spentBy(error: unknown, messages: readonly CallMessage[], arrived: string): Usage {
   const counted = error instanceof Failure ? Usage.safeParse(error.options.context?.['usage']) : null;
   if (counted?.success) return counted.data;

@@ -1,8 +1,8 @@
 import { Failure, isOutage } from '@conclave/contracts';
 
 /**
- * Performs something that may not know our failures or its signal: throws CALL_CANCELLED as soon as `outer` aborts, CALL_TIMEOUT
- * after `timeoutMs`, and what it throws itself before that.
+ * Performs an action that may not know our failures or its signal: throws CALL_CANCELLED as soon as `outer` aborts, CALL_TIMEOUT after
+ * `timeoutMs`, and the action's own errors before that.
  */
 export async function withTimeout<T>(perform: (signal: AbortSignal) => Promise<T>, outer: AbortSignal, timeoutMs: number): Promise<T> {
   const over = new AbortController();
@@ -17,7 +17,7 @@ export async function withTimeout<T>(perform: (signal: AbortSignal) => Promise<T
   try {
     return await Promise.race([stopped, perform(signal)]);
   } catch (error) {
-    // What an aborted client library throws says less than why it was aborted.
+    // An aborted client library's error says less than the reason for the abort.
     if (signal.aborted && !isOutage(error)) throw outer.aborted ? new Failure('CALL_CANCELLED') : new Failure('CALL_TIMEOUT');
     throw error;
   } finally {

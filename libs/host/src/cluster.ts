@@ -1,7 +1,7 @@
 import { Failure, shippedClasses, topicsFor, type TopicSpec } from '@conclave/contracts';
 import type { Loaded, Logger, Protections, TlsFiles } from '@conclave/platform';
 
-/** Notes what is to be closed later. */
+/** Registers a resource to be closed later. */
 export type Keep = <T extends { close(): Promise<void> }>(one: T) => T;
 
 /** Every topic of this configuration. */
@@ -10,18 +10,18 @@ export const topicsOf = ({ configuration }: Loaded): readonly TopicSpec[] =>
 
 /** Whether records of a topic can bring a run back; those of the audit and of the identity cannot. */
 export const canRevive = ({ name, retentionMs }: TopicSpec): boolean => name !== 'audit' && retentionMs >= 0;
-/** How long journal, applied ids and tombstones are kept: as long as the longest of those topics. */
+/** Retention of journal, applied ids and tombstones: the longest retention of those topics. */
 export const keptMs = Math.max(
   ...topicsFor()
     .filter(canRevive)
     .map(({ retentionMs }) => retentionMs),
 );
 
-/** Redis as the configuration names it; `off` are protections a test takes away. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
+/** Opens Redis as configured; `off` are protections switched off by a test. Throws Failure CONFIGURATION_INVALID, STORE_UNAVAILABLE. */
 export async function openRedis(loaded: Loaded, processId: string, keep: Keep, off?: Protections) {
   const { redis } = loaded.configuration.stores;
   if (!redis) throw new Failure('CONFIGURATION_INVALID', 'Kafka needs Redis beside it: set stores.redis.url or REDIS_URL.');
-  // Loaded only where it is used: the embedded mode starts a second earlier without it and Kafka.
+  // Loaded on demand: without it and Kafka the embedded mode starts a second earlier.
   const { openRedisState } = await import('@conclave/adapter-redis');
   const tls = tlsOptions(loaded.secrets.redis.tls);
   return keep(
@@ -39,7 +39,7 @@ export async function openRedis(loaded: Loaded, processId: string, keep: Keep, o
   );
 }
 
-/** How Kafka is reached, as the configuration says. Throws Failure CONFIGURATION_INVALID. */
+/** Kafka connection settings from the configuration. Throws Failure CONFIGURATION_INVALID. */
 export function kafkaConnection(loaded: Loaded, logger: Logger) {
   const { kafka } = loaded.configuration.stores;
   if (!kafka) throw new Failure('CONFIGURATION_INVALID', 'stores.kafka is not set.');

@@ -10,7 +10,7 @@ import type { OpenPortsOptions, ServiceName } from './opening.js';
 
 export type Capabilities = Required<Pick<Ports, 'symbolic' | 'tools' | 'pages' | 'documents' | 'vectors' | 'embedder'>>;
 
-/** Which services use what; none of it is started before it is used. */
+/** Capabilities by service; each starts on first use. */
 const users: Readonly<Record<keyof Capabilities, readonly ServiceName[]>> = {
   symbolic: ['experts', 'standalone'],
   tools: ['experts', 'standalone'],
@@ -20,7 +20,7 @@ const users: Readonly<Record<keyof Capabilities, readonly ServiceName[]>> = {
   embedder: ['gateway', 'planner', 'experts', 'merger', 'graph-ingest', 'standalone'],
 };
 
-/** What the capabilities of a service work with. */
+/** Opens the ports for a service's capabilities. */
 export async function openCapabilities(
   { loaded, service, observers: { logger } }: OpenPortsOptions,
   sqlite: Sqlite | null,
@@ -58,7 +58,7 @@ export async function openCapabilities(
   };
 }
 
-/** Null where no process shares vectors with the others: a cluster without ChromaDB. */
+/** Null if processes cannot share vectors: a cluster without ChromaDB. */
 async function openVectors({ configuration: { stores }, secrets }: Loaded, sqlite: Sqlite | null, keep: Keep): Promise<Vectors | null> {
   if (stores.chroma) {
     const { ChromaVectors } = await import('@conclave/adapter-chroma');
@@ -73,7 +73,7 @@ async function openVectors({ configuration: { stores }, secrets }: Loaded, sqlit
   return sqlite?.vectors ?? null;
 }
 
-/** Throws Failure CONFIGURATION_INVALID for a model of a provider that is not configured. */
+/** Throws Failure CONFIGURATION_INVALID for a model of an unconfigured provider. */
 async function openEmbedder(loaded: Loaded): Promise<Embedder> {
   const { model } = loaded.configuration.embeddings;
   if (!model) return (await import('@conclave/adapter-embedder')).BuiltInEmbedder.open();
@@ -86,8 +86,8 @@ async function openEmbedder(loaded: Loaded): Promise<Embedder> {
 }
 
 /**
- * Programs that come with the product, started with the Node that runs this process. They are found from their package, not from this file:
- * sources under test start the built program too.
+ * Shipped programs, started with this process's Node. Located through their package, not relative to this file, so that sources under test
+ * start the built program too.
  */
 function builtins(): Readonly<Record<string, { readonly command: string; readonly args: readonly string[] }>> {
   const manifest = createRequire(import.meta.url).resolve('@conclave/app-precision-tools/package.json');

@@ -5,12 +5,12 @@ import type { Loaded, Logger } from '@conclave/platform';
 import type { EventLog, Recovery, StateStore } from '@conclave/ports';
 import { kafkaConnection, keptMs, openRedis, topicsOf, type Keep } from './cluster.js';
 
-/** The event log for people's commands: nothing is subscribed, created or deleted by opening it, and no model is looked for. */
+/** The event log for command-line use: opening it subscribes, creates and deletes nothing, and looks for no model. */
 export interface OpenedLog {
   readonly log: Pick<EventLog, 'read' | 'publish' | 'publishRaw' | 'identity'>;
-  /** Where a run stands, from the state store beside the log; null for one it does not know. */
+  /** Status of a run, from the state store beside the log; null for an unknown run. */
   readonly runOf: (runId: string) => Promise<{ readonly status: string; readonly terminal: boolean } | null>;
-  /** The state store beside the log, for whoever rebuilds it. */
+  /** The state store beside the log, for a rebuild. */
   readonly state: Pick<StateStore, 'identity' | 'now'> & { readonly recovery: Recovery };
   /** How long the state store keeps ended runs, in milliseconds. */
   readonly retentionMs: number;
@@ -27,15 +27,15 @@ export interface OpenLogOptions {
   readonly processId: string;
 }
 
-/** What the log is, for people: Kafka where `stores` names it, the data folder otherwise. */
+/** Description of the log for people: Kafka if `stores` names it, otherwise the data folder. */
 export const logPlace = ({ configuration, home }: Loaded): string => {
   const { kafka } = configuration.stores;
   return kafka ? `Kafka at ${kafka.brokers.join(', ')}` : `the data folder ${home}`;
 };
 
 /**
- * Opens the log of Kafka where `stores` names it (bodies above 64 KB are read from Redis), that of the data folder otherwise; null
- * where there is no data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server works on the folder, and what the stores say.
+ * Opens the Kafka log if `stores` names it (bodies above 64 KB are read from Redis), otherwise that of the data folder; null if there is no
+ * data folder yet. Throws Failure DATA_FOLDER_IN_USE while a server uses the folder, and the failures of the stores.
  */
 export async function openLog({ loaded, logger, processId }: OpenLogOptions): Promise<OpenedLog | null> {
   const opened: { close(): Promise<void> }[] = [];

@@ -8,7 +8,7 @@ type OpenAi = typeof openAi;
 
 export interface OpenedModels {
   readonly models: Models;
-  /** Nothing is configured and nothing was found: the built-in demo model answers. */
+  /** Nothing is configured or found: the built-in demo model answers. */
   readonly demoOnly: boolean;
 }
 
@@ -16,13 +16,13 @@ export interface ModelSearch {
   readonly onConceded?: NonNullable<ProvidersConfig['onConceded']>;
   /** False in a process that makes no model calls. */
   readonly discover: boolean;
-  /** Where local servers are looked for, for tests. */
+  /** Ports to search for local servers, for tests. */
   readonly ports?: Partial<Readonly<Record<(typeof discoveredProviders)[number], number>>>;
 }
 
 /**
- * Configured servers; with none, local servers found at their usual ports; with none of those either, the demo model.
- * A key alone makes its hosted service callable as `model@openai`, and is never used by itself.
+ * Opens the configured servers; without any, local servers found at their usual ports; without those, the demo model. A key alone makes its
+ * hosted service callable as `model@openai`, but it is never chosen automatically.
  */
 export async function openModels(loaded: Loaded, search: ModelSearch): Promise<OpenedModels> {
   const { configuration, environment } = loaded;
@@ -47,7 +47,7 @@ export async function openModels(loaded: Loaded, search: ModelSearch): Promise<O
   return { models: joined(real, openDemoModels(), demoOnly, { ...openai.usualPorts, ...search.ports }, openai.openProviders), demoOnly };
 }
 
-/** A configured provider with its key; null for a name that is not configured. */
+/** A configured provider with its key; null for an unconfigured name. */
 export function providerOf({ configuration, secrets }: Loaded, name: string, natureOf: OpenAi['natureOf']): ProviderConfig | null {
   const provider = configuration.providers[name];
   if (!provider) return null;
@@ -72,7 +72,7 @@ const breakerOf = ({ breaker = {} }: Loaded['configuration']['providers'][string
   openMs: breaker.open_s === undefined ? defaultBreaker.openMs : breaker.open_s * 1000,
 });
 
-/** Seconds of the configuration as milliseconds. */
+/** Time limits of the configuration, seconds converted to milliseconds. */
 const boundsOf = ({
   first_token_s: first,
   idle_s: idle,
@@ -93,8 +93,8 @@ const known = (models: Loaded['configuration']['models']): NonNullable<Providers
   );
 
 /**
- * One list of models, the demo in it only when it is the only one. A run carries the models its gateway chose, so a
- * process that looked around at another moment still reaches the demo and any usual local server by name.
+ * Combines the lists of models; includes the demo only if there is no other. A run carries the models its gateway chose, so a process that
+ * searched at another moment still reaches the demo and any usual local server by name.
  */
 function joined(
   real: Models,

@@ -26,21 +26,21 @@ import { unprotectedStores } from './protections/unprotected-ports.js';
 
 export interface OpenedPorts extends Ports {
   readonly engine: 'embedded' | 'distributed';
-  /** Nothing is configured and nothing was found: the built-in demo model answers. */
+  /** Nothing is configured or found: the built-in demo model answers. */
   readonly demoOnly: boolean;
-  /** Whether `research` has anything to search, in whatever process. */
+  /** Whether `research` can search anything, in any process. */
   readonly canSearch: boolean;
-  /** Whether workers can read the knowledge graph, in whatever process. */
+  /** Whether workers can read the knowledge graph, in any process. */
   readonly canRecall: boolean;
-  /** A question that shows the loop on the sample documents; null where those are not searched. */
+  /** A question that shows the loop on the sample documents; null if those are not searched. */
   readonly sampleQuestion: string | null;
-  /** Sentences about lost guarantees of the stores. */
+  /** Sentences about missing guarantees of the stores. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Adapters as the configuration says: Kafka and Redis where `stores` names them, one SQLite file otherwise. Each is imported where it is
- * opened, so that a process loads what it uses.
+ * Opens the configured adapters: Kafka and Redis if `stores` names them, otherwise one SQLite file. Each is imported on demand, so that a
+ * process loads only what it uses.
  */
 export async function openPorts(options: OpenPortsOptions): Promise<OpenedPorts> {
   const { loaded } = options;
@@ -105,7 +105,7 @@ const withTracedRuns = (stores: Stores): Stores => ({
   state: overriding(stores.state, { runs: tracedRuns(stores.state.runs) }),
 });
 
-/** The same stores; with a history, what is accepted and appended is noted. */
+/** The same stores; with a history, acceptances and appends are recorded. */
 function recordedStores(stores: Stores, { observers: { history }, service }: OpenPortsOptions): Stores {
   if (!history.enabled) return stores;
   const recording = { history, service };
@@ -113,7 +113,7 @@ function recordedStores(stores: Stores, { observers: { history }, service }: Ope
   return { ...stores, log: recordedLog(stores.log, recording), state: overriding(stores.state, { runs }) };
 }
 
-/** What history and missing protections change about the delivery; nothing in production. */
+/** Changes of the delivery by history and disabled protections; none in production. */
 function poolChangeOf(
   { observers: { history }, off }: Opening,
   engine: Stores['engine'],
@@ -126,8 +126,8 @@ function poolChangeOf(
 }
 
 /**
- * Workers search, and a planner looks up first what seems trivial. The documents may be at hand for workers alone: then a planner has
- * nothing to look in, and goes without.
+ * Workers search, and a planner looks up seemingly trivial questions first. If only workers have the documents, the planner skips the
+ * look-up.
  */
 function canSearchHere({ service, loaded, observers }: OpenPortsOptions, folder: string | null): boolean {
   if (service === 'experts' || service === 'standalone') return true;
@@ -187,7 +187,7 @@ async function openDistributed(opening: Opening, keep: Keep): Promise<Stores> {
   };
 }
 
-/** Every process can read a graph that is a server; a graph in a file belongs to one process. */
+/** Every process can read a graph server; a graph file belongs to one process. */
 const canRecall = ({ configuration: { stores } }: Loaded): boolean => stores.neo4j !== undefined || stores.kafka === undefined;
 
 async function openSearch({ configuration }: Loaded, folder: string | null, sqlite: Sqlite | null, keep: Keep): Promise<Search | null> {
@@ -225,7 +225,7 @@ async function openGraph(
   if (sqlite) return sqlite.graph;
   if (readsOnly) return null;
   const { openSqlite } = await import('@conclave/adapter-sqlite');
-  // A graph of its own file beside Kafka and Redis: one process can have it, which is what this service needs.
+  // A graph in its own file beside Kafka and Redis: one process can own it, which is enough for this service.
   return keep(
     openSqlite({ home: join(loaded.home, 'graph'), processId, durability: loaded.configuration.durability, logger: observers.logger }),
   ).graph;

@@ -1,6 +1,6 @@
 import type * as documents from '@conclave/adapter-documents';
 
-/** Files that a request names by their addresses. */
+/** Reader for files that a request names by address. */
 export async function openRemoteFiles(
   ...options: Parameters<typeof documents.openRemoteFiles>
 ): Promise<ReturnType<typeof documents.openRemoteFiles>> {

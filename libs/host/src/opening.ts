@@ -9,8 +9,8 @@ export interface OpenPortsOptions {
   readonly observers: Observers;
   readonly service: ServiceName;
   readonly processId: string;
-  /** Where local model servers are looked for; tests give closed ports. */
+  /** Ports to search for local model servers; tests pass closed ports. */
   readonly localServers?: ModelSearch['ports'];
-  /** Told what the embedded store does; only for those who count it. */
+  /** Reports the embedded store's operations, for measurements. */
   readonly storeCounter?: StoreCounter;
 }

@@ -20,7 +20,7 @@ describe('among paraphrases and distractors', () => {
     folder = mkdtempSync(join(tmpdir(), 'conclave-recall-'));
     const documents = join(folder, 'documents');
     mkdirSync(documents);
-    // The name of a file is its title, which is searched too: numbers are no words of a question.
+    // The file name is the title, which is searched too: numbers match no words of a question.
     texts.forEach((text, n) => writeFileSync(join(documents, `${n}.md`), text));
     words = await CorpusSearch.open({ folder: documents, index: ':memory:' });
     embedder = BuiltInEmbedder.open();

@@ -3,9 +3,9 @@ import { toolOffersSetting, type Configuration, type ToolOffer } from '@conclave
 import type { Logger } from '@conclave/platform';
 import type { StateStore, ToolServers } from '@conclave/ports';
 
-/** How often tool servers are asked what they offer. */
+/** Interval at which tool servers are asked for their offers. */
 const everyMs = 60_000;
-/** The first wait for a server that is away, such as one that is still starting; every further one doubles it. */
+/** The first wait for a server that is away, such as one that is still starting; each further wait doubles. */
 const soonMs = 1_000;
 
 export interface OfferParts {
@@ -16,15 +16,16 @@ export interface OfferParts {
 }
 
 export interface PublishedOffers {
-  /** Settles when servers were asked for the first time, whatever came of it. Never rejects. */
+  /** Settles when servers were asked for the first time, whatever the result. Never rejects. */
   readonly asked: Promise<void>;
-  /** Waits for a look that is under way. */
+  /** Waits for a request in progress. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps the setting in which gateways find the tools of this process's servers: once now, in the background, and then every minute.
- * While a server is away it is looked for more often. The setting is written when it changes. Where no server is configured nothing is started; what stood there is emptied.
+ * Maintains the setting in which gateways find the tools of this process's servers: once now, in the background, then every minute, and
+ * more often while a server is away. Writes the setting when it changes. If no server is configured, starts nothing and empties the
+ * setting.
  */
 export function publishToolOffers({ configuration, ports, logger, everyMs: every = everyMs }: OfferParts): PublishedOffers {
   const { state, tools } = ports;
@@ -60,7 +61,7 @@ export function publishToolOffers({ configuration, ports, logger, everyMs: every
   };
 }
 
-/** Whether it had to be written. Another process that was faster has the same servers: nothing is lost by leaving it at that. */
+/** Returns whether it had to be written. If another process was faster, its servers are the same, so losing the race is harmless. */
 async function written(settings: StateStore['settings'], offers: readonly ToolOffer[]): Promise<boolean> {
   const tools = offers.map(({ name, description, signature }) => ({ name, description, signature }));
   const present = await settings.read(toolOffersSetting);

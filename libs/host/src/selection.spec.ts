@@ -42,7 +42,7 @@ const load = (variables: Record<string, string> = {}, yaml?: string): Loaded => 
   return loadConfiguration(variables, folder);
 };
 
-/** A server that lists these models and answers every call with its own name; anything else is a 500. */
+/** A server that lists these models and answers every call with its own name; any other request gets a 500. */
 async function modelServer(...ids: readonly string[]): Promise<number> {
   const server: Server = createServer((request, response) => {
     const json = (status: number, body: unknown) =>

@@ -33,17 +33,17 @@ export interface ProcessOptions {
   readonly cwd: string;
   /** Task classes this process serves. */
   readonly classes?: (loaded: Loaded) => readonly string[];
-  /** Expert categories that have a prompt, to check templates against. */
+  /** Expert categories with a prompt, for checking templates. */
   readonly categories?: readonly string[];
-  /** Looks at the configuration before anything is opened; what it throws ends the process. */
+  /** Checks the configuration before anything is opened; a thrown error ends the process. */
   readonly check?: (loaded: Loaded) => void;
-  /** Loads the modules that the configuration names as extensions; called where it names some. */
+  /** Loads the modules configured as extensions; called only if there are any. */
   readonly extend?: (extensions: readonly string[]) => Promise<void>;
-  /** The service's module on the log; absent for a service that consumes nothing. */
+  /** The service's module on the log; absent if the service consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
-  /** Further services of this process on the same stores, by their names: each has its own consumer group, and serves no task class. */
+  /** Further services of this process on the same stores, by name: each has its own consumer group and serves no task class. */
   readonly also?: Readonly<Record<string, (loaded: Loaded) => ServeOptions['module']>>;
-  /** What runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
+  /** Runs beside the module, such as an HTTP server. Its `close` runs first at shutdown. */
   readonly beside?: (process: RunningProcess) => Promise<{ close(): Promise<void> }>;
 }
 
@@ -57,16 +57,15 @@ export interface RunningProcess {
 
 /** Above the longest task of the defaults, below the grace of the containers. */
 const defaultGraceS = 125;
-/** What is handed back after the grace, and the stores that are closed then, take no longer. */
+/** Limit for handing back unfinished work after the grace and closing the stores. */
 const closingMs = 15_000;
 
-/** Id of a process: new with every start, since it owns leases and deliveries. */
+/** Id of a process: new at every start, because it owns leases and deliveries. */
 export const newProcessId = (service: string): string => `${service}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
 
 /**
- * Runs one service as a process of its own until a signal ends it: configuration, admin port, stores, lease, module.
- * A store that is empty or older than the log keeps the process up, red and without work. Other failures at the start
- * end it with a sentence and code 1.
+ * Runs one service as its own process until a signal ends it: configuration, admin port, stores, lease, module. If a store is empty or
+ * older than the log, the process stays up, red and idle. Other failures at the start end it with a sentence and code 1.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   outliveReaders();
@@ -113,12 +112,12 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   readiness.add('log', () => ports.log.health());
   readiness.add('state store', () => ports.state.health());
   const { graph } = ports;
-  // Whoever only reads it can go on without.
+  // A service that only reads it can continue without it.
   if (graph && service === 'graph-ingest') readiness.add('graph', () => graph.health());
   const lease = await holdProcessLease(ports.state.leases, { id: identity.id, service, classes: identity.classes }, logger);
   readiness.add('lease', lease.health);
   shutdown.add('lease', () => lease.end());
-  // One service is enough; it is the one that owns the state.
+  // One service is enough: the one that owns the state.
   if (service === 'merger') {
     const held = holdStoreMark(ports.log, ports.state, mark, logger);
     shutdown.add('store mark', () => held.end());
@@ -142,10 +141,12 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   logger.info('Ready.', { classes: identity.classes });
 }
 
-/** How often a store that was replaced is looked at again, in milliseconds. */
+/** Milliseconds between two checks of a replaced store. */
 const replacedPollMs = 2_000;
 
-/** The mark of log and state store; while the store is empty or older than the log, `red` is told why, and it is waited until somebody has rebuilt it. */
+/**
+ * The mark of log and state store. While the store is empty or older than the log, calls `red` with the reason and waits for the rebuild.
+ */
 async function claimedStores(ports: OpenedPorts, { logger }: Observers, red: (sentence: string) => void): Promise<StoreMark> {
   for (let looks = 1; ; looks += 1) {
     try {
@@ -159,7 +160,7 @@ async function claimedStores(ports: OpenedPorts, { logger }: Observers, red: (se
   }
 }
 
-/** Tasks at the same time, by class, where the configuration says so. */
+/** Concurrent tasks by class, if configured. */
 export const taskConcurrency = ({ configuration }: Loaded): { readonly tasks: Readonly<Record<string, number>> } => ({
   tasks: Object.fromEntries(
     Object.entries(configuration.task_classes).flatMap(([name, { concurrency }]) =>

@@ -1,4 +1,4 @@
-/** A question as one person asks it, and the same matter in the words of another. */
+/** A question, and the same question in another person's words. */
 export type Paraphrase = readonly [asked: string, said: string];
 
 /** The half that the built-in embedder was tuned on. */
@@ -71,7 +71,7 @@ export const tuningPairs: readonly Paraphrase[] = [
   ['Kündigungsfrist Mietvertrag', 'Fristen für die Kündigung einer gemieteten Wohnung'],
 ];
 
-/** Written at the same time and by the same hand as the embedder's German word list: a half to compare with, not an unseen one. */
+/** Written together with the embedder's German word list, by the same author: a half for comparison, not unseen data. */
 export const regressionPairs: readonly Paraphrase[] = [
   ['How do I cancel my subscription?', 'Ending a membership before the next payment is due'],
   ['My phone battery dies too fast', 'Why a mobile device runs out of power after a few hours'],
@@ -141,7 +141,7 @@ export const regressionPairs: readonly Paraphrase[] = [
   ['Elterngeld beantragen', 'Antrag auf Geld vom Staat für Mutter und Vater nach der Geburt'],
 ];
 
-/** Texts that are the answer to nothing here; many share words with a question on purpose. */
+/** Texts that answer none of the questions here; many share words with a question on purpose. */
 export const distractors: readonly string[] = [
   'How do I reset the clock on my oven?',
   'My password manager has a new logo',

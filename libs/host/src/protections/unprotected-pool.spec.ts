@@ -10,12 +10,12 @@ interface Story {
   readonly published: Event[];
   readonly letters: DeadRecord[];
   readonly pauses: boolean[];
-  /** Records the ledger was told are done, with the number of handlers that had begun by then. */
+  /** For each record reported done to the ledger, the number of handlers begun by then. */
   readonly done: number[];
   over: boolean;
 }
 
-/** Hands one event to a pool; `without` nothing, or one protection. */
+/** Offers one event to a pool `without` one protection, or with all of them. */
 async function tell(
   event: Event,
   part: Partial<DeliveryPoolOptions['subscription']> & { readonly ledger?: Partial<DeliveryPoolOptions['ledger']> },

@@ -2,10 +2,10 @@ import { Failure, isOutage, type Event, type TaskDispatched } from '@conclave/co
 import type { Protections } from '@conclave/platform';
 import type { Delivery, DeliveryKey, DeliveryLedger, DeliveryPoolOptions, PoolChange } from '@conclave/ports';
 
-/** Takes protections away from delivery pools; null when none of those that live there is off. */
+/** Switches off protections of delivery pools; null if all of them are on. */
 export function unprotectedPool(off: Protections, engine: 'embedded' | 'distributed'): PoolChange | null {
   const changes: PoolChange[] = [];
-  // On Kafka positions are none of the ledger's business: the consumption itself commits them too early.
+  // On Kafka the ledger does not hold positions: the consumption itself commits them too early.
   if (off.has('offset-tracker') && engine === 'embedded') changes.push(doneAtHandOver);
   if (off.has('dead-letters')) changes.push(droppingLetters);
   if (off.has('outage-pause')) changes.push(blamingRecords);
@@ -14,7 +14,7 @@ export function unprotectedPool(off: Protections, engine: 'embedded' | 'distribu
   return changes.length === 0 ? null : (options) => changes.reduce((changed, change) => change(changed), options);
 }
 
-/** The embedded ledger moves the cursor when a record is done: here that is before its handler runs. */
+/** The embedded ledger moves the cursor when a record is done: here before its handler runs. */
 function doneAtHandOver(options: DeliveryPoolOptions): DeliveryPoolOptions {
   const { ledger } = options;
   const attempts = new Map<string, number>();
@@ -40,7 +40,7 @@ function droppingLetters(options: DeliveryPoolOptions): DeliveryPoolOptions {
   return { ...options, subscription, publishDead: async () => {} };
 }
 
-/** An outage met by the handler, the ledger or the publishing is a failure of the record, counted here where the ledger does not answer. */
+/** Counts an outage of handler, ledger or publishing as a failure of the record, locally if the ledger does not answer. */
 function blamingRecords(options: DeliveryPoolOptions): DeliveryPoolOptions {
   const { subscription, publish } = options;
   return {
@@ -94,7 +94,7 @@ const ignoringDeaths: PoolChange = (options) => ({
   subscription: { ...options.subscription, retry: { ...options.subscription.retry, processDeaths: Infinity } },
 });
 
-/** Every task looks as if it had come in time. */
+/** Every task appears to have arrived in time. */
 const neverTooLate: PoolChange = (options) => {
   const { subscription } = options;
   return { ...options, subscription: { ...subscription, handle: (delivery) => subscription.handle(inTime(delivery)) } };

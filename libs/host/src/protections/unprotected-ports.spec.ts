@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 const file = (): string => join(folder, 'history.ndjson');
 
-/** The embedded stores as a process has them, without one protection or without none. */
+/** Opens the embedded stores of a process, with one protection or none switched off. */
 async function open(without: ProtectionName | 'nothing' = 'nothing', history = true): Promise<OpenedPorts> {
   const variables = { HISTORY_FILE: file(), ...(without === 'nothing' ? {} : { WITHOUT_PROTECTION: without }) };
   const ports = await openPorts({

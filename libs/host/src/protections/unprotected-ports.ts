@@ -5,9 +5,9 @@ import type { EventLog, Journal, Runs, RunStream, StateStore, Timers } from '@co
 type Stores = Pick<Ports, 'log' | 'state' | 'stream'>;
 
 /**
- * Takes protections away from log, state store and run streams. Those that live in the adapters (`offset-tracker`,
- * `compare-and-set`, half of `store-identity`) are options there, those of the delivery are in `unprotected-pool.ts`, and
- * `stream-resume` is in the gateway's app. Gives the same stores when none of its own is off.
+ * Switches off protections of log, state store and run streams. Those of the adapters (`offset-tracker`, `compare-and-set`, half of
+ * `store-identity`) are adapter options, those of the delivery are in `unprotected-pool.ts`, and `stream-resume` is in the gateway's app.
+ * Returns the same stores if all of its own are on.
  */
 export function unprotectedStores<S extends Stores>(stores: S, off: Protections): S {
   const { log, state, stream } = stores;
@@ -40,12 +40,12 @@ export function unprotectedStores<S extends Stores>(stores: S, off: Protections)
 const changedOrNothing = <K extends string, T extends object>(name: K, whole: T, changed: Partial<T>): { readonly [N in K]?: T } =>
   (Object.keys(changed).length === 0 ? {} : { [name]: overriding(whole, changed) }) as { readonly [N in K]?: T };
 
-/** The id of an event is another one each time, so none is ever known. */
+/** Every event gets a new id each time, so none is recognised as applied. */
 const applyingAgain = (runs: Runs): Pick<Runs, 'commit'> => ({
   commit: (event, step) => runs.commit({ ...event, id: `${event.id}~${randomUUID()}` }, step),
 });
 
-/** A step is given up as soon as it is begun, and no outcome is kept: nobody waits for its owner, nobody finds a reply, attempts rise. */
+/** Abandons each step when it begins and stores no outcome: no process waits for its owner, no reply is found, attempts rise. */
 const forgetful = (journal: Journal): Pick<Journal, 'begin' | 'finish' | 'abandon'> => ({
   begin: async (call) => {
     const begun = await journal.begin(call);
@@ -69,7 +69,7 @@ const removingFirst = (timers: Timers): Timers =>
     remove: async () => {},
   });
 
-/** Every attempt is the first: none is refused as an older one, and none supersedes another. */
+/** Every attempt is the first: none is refused as older, and none supersedes another. */
 const withoutAttempts = (stream: RunStream): RunStream =>
   overriding(stream, {
     append: (runId, entries) =>

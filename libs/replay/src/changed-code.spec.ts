@@ -3,20 +3,20 @@ import type { Verdict } from '@conclave/contracts';
 import type { Judge } from '@conclave/loop';
 import type * as Strategies from '@conclave/strategies';
 
-/** Prompts, parsers and rules of today's code; a test changes some of them, as a developer would. */
+/** Prompts, parsers and rules of today's code; tests change some of them, as a developer would. */
 const real: typeof Strategies = await import('@conclave/strategies');
 let changed: Partial<typeof Strategies> = {};
 const changeable = Object.fromEntries(
   Object.entries(real).map(([name, value]: [string, unknown]) => {
     const today = (...args: unknown[]): unknown =>
       (((changed as Record<string, unknown>)[name] ?? value) as (...all: unknown[]) => unknown)(...args);
-    // An ask is asked for its members when it is performed.
+    // An ask is proxied: its members are read when it is performed.
     if (name.endsWith('Ask'))
       return [
         name,
         new Proxy(value as object, { get: (ask, key) => Reflect.get((changed as Record<string, object>)[name] ?? ask, key) as unknown }),
       ];
-    // Classes begin with a capital; they are left as they are.
+    // Classes begin with a capital and are not wrapped.
     return [name, typeof value === 'function' && !/^[A-Z]/.test(name) ? today : value];
   }),
 );
@@ -31,7 +31,7 @@ beforeEach(() => {
 const records = await recordsOf('agentic');
 const { runId } = records[0]!.event!;
 const textOf = async (): Promise<string> => replayedText(await replayOf(records));
-/** Everything after the id of the run, its own ids shortened. */
+/** Everything after the run's id, with its own ids shortened. */
 const verdict = async (): Promise<string> => (await textOf()).slice(runId.length + 2).replaceAll(`${runId}/`, '');
 
 type Prompt = readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
@@ -45,7 +45,7 @@ const changedStrategy =
   (changes: Partial<Strategies.AskingStrategy>) =>
   (id: string): Strategies.AskingStrategy => ({ ...real.strategyOf(id), ...changes });
 type AnyAsk = Strategies.AnyQuestion['ask'];
-/** The strategies with another question of one of their judges. */
+/** The strategies with one judge's ask changed. */
 const changedJudge = (name: string, change: (ask: AnyAsk) => AnyAsk): Partial<typeof Strategies> => ({
   knownStrategy: (id) => {
     const strategy = real.strategyOf(id);

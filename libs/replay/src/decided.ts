@@ -9,39 +9,39 @@ export interface OutputDifference {
   readonly members: readonly MemberDifference[];
 }
 
-/** What today's code decides otherwise than was recorded. */
+/** A decision in which today's code differs from the recording. */
 export type Difference =
-  /** A step of the engine: its rule, outputs or state, or it cannot be taken. `output` is the first event it fills otherwise. */
+  /** An engine step with another rule, output or state, or one that cannot be taken. `output` is the first event that differs. */
   | {
       readonly kind: 'step';
       readonly result: Extract<Replayed, { kind: 'different' | 'refused' }>;
       readonly output: OutputDifference | null;
     }
-  /** A step that decides the same, but an event it puts out says something else. */
+  /** A step with the same decision but different content in an output event. */
   | OutputDifference
-  /** Another request of a call; its prompt where a line is named. */
+  /** A call with another request; a line is named if the prompt differs. */
   | { readonly kind: 'request'; readonly step: string; readonly purpose: string; readonly request: RequestDifference }
-  /** A call that was never made. `asks` is the end of its prompt. */
+  /** A call that was never recorded. `asks` is the end of its prompt. */
   | { readonly kind: 'unrecorded'; readonly step: string; readonly purpose: string; readonly name: string; readonly asks: string }
-  /** A call that was made is not made any more. */
+  /** A recorded call that is no longer made. */
   | { readonly kind: 'unmade'; readonly step: string; readonly purpose: string; readonly name: string }
-  /** A plan or a result says something else: the replies were read differently. `members` is empty where today there is none. */
+  /** A plan or a result with different content: the replies were read differently. `members` is empty if there is none today. */
   | { readonly kind: 'outcome'; readonly id: string; readonly type: string; readonly members: readonly MemberDifference[] }
-  /** Today's code fails on it. */
+  /** Today's code fails here. */
   | { readonly kind: 'thrown'; readonly owner: string; readonly sentence: string };
 
 /**
- * Where a decision stands in its run. Cause before effect: the prompt of a task comes after the engine's step that dispatched it, what was
- * read from the reply before the step that took the result.
+ * Position of a decision in its run. Cause before effect: the prompt of a task follows the engine step that dispatched it; the reading of a
+ * reply precedes the step that took the result.
  */
 export interface Place {
   /** Version of the state at that time. */
   readonly version: number;
   /** 0 the step that led to this version, 1 calls made after it, 2 outcomes that the next step may take. */
   readonly phase: 0 | 1 | 2;
-  /** Milliseconds since 1970 by the clock of the recording. */
+  /** Milliseconds since 1970 by the recording's clock. */
   readonly at: number;
-  /** Decides where the rest is equal, so that the order is the same every time. */
+  /** Tie-breaker, so that the order is always the same. */
   readonly id: string;
 }
 
@@ -49,14 +49,14 @@ export interface Decided {
   readonly place: Place;
   readonly kind: 'step' | 'call' | 'outcome';
   readonly difference: Difference | null;
-  /** What today's code decided, as JSON-able data: it goes into the hash of the replay. */
+  /** Today's decision as JSON data, included in the hash of the replay. */
   readonly mark: unknown;
 }
 
 export const inOrder = (a: Place, b: Place): number =>
   a.version - b.version || a.phase - b.phase || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** The clock of a recorded run: its steps and when they were taken. */
+/** Clock of a recorded run: its steps and their times. */
 export class RunClock {
   private readonly steps: readonly { readonly version: number; readonly now: number }[];
   private readonly gaveOut = new Map<string, number>();
@@ -83,7 +83,7 @@ export class RunClock {
     return this.steps.find((step) => step.version === version)?.now ?? 0;
   }
 
-  /** Version after which work on `input` could begin, and the last one at which its outcome could still be on its way. */
+  /** Version after which work on `input` could begin, and the last one at which its outcome could still be pending. */
   bounds(input: string, outcome: string): readonly [from: number, to: number] {
     const from = this.gaveOut.get(input) ?? 0;
     return [from, Math.max(from, (this.tookIn.get(outcome) ?? Number.POSITIVE_INFINITY) - 1)];

@@ -1,7 +1,7 @@
 import { canonicalJson } from '@conclave/loop';
 import type { AskedCall } from './recorded-calls.js';
 
-/** One member that is not as it was recorded; null where it is absent. Texts are cut to the part that differs. */
+/** One member that differs from the recording; null if it is absent. Texts are cut to the part that differs. */
 export interface MemberDifference {
   /** Such as `tasks[0].query`. */
   readonly path: string;
@@ -9,7 +9,7 @@ export interface MemberDifference {
   readonly now: string;
 }
 
-/** First line of a prompt that is not as it was recorded; null where one has fewer lines. */
+/** First line of a prompt that differs from the recording; null if one has fewer lines. */
 export interface LineDifference {
   /** Number of the message, from 1. */
   readonly message: number;
@@ -20,7 +20,7 @@ export interface LineDifference {
   readonly now: string | null;
 }
 
-/** What differs about a call that was asked for: a line of its prompt, or other members of its request; neither where only a hash was stored. */
+/** How a call's request differs: a line of its prompt, or other members; neither if only a hash was stored. */
 export interface RequestDifference {
   readonly line: LineDifference | null;
   readonly members: readonly MemberDifference[];
@@ -30,7 +30,7 @@ const shownBefore = 30;
 const shownAtMost = 160;
 const mostMembers = 6;
 
-/** Every member that differs between two JSON values, at most a few. */
+/** The first few members that differ between two JSON values. */
 export function membersThatDiffer(recorded: unknown, now: unknown): readonly MemberDifference[] {
   const found: MemberDifference[] = [];
   collect(recorded, now, '', found);
@@ -83,7 +83,7 @@ function lineThatDiffers(recorded: readonly Message[], now: readonly Message[]):
   return null;
 }
 
-/** Two texts around the place where they part. */
+/** Excerpts of two texts around their first difference. */
 function window(recorded: string, now: string): readonly [string, string] {
   let same = 0;
   while (same < Math.min(recorded.length, now.length) && recorded[same] === now[same]) same += 1;

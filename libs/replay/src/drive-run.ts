@@ -18,36 +18,36 @@ import { todaysCode, type TodaysCode } from './todays-code.js';
 
 export interface ReplayCounts {
   readonly steps: number;
-  /** Of models and tools. */
+  /** Calls of models and tools. */
   readonly calls: number;
   readonly outcomes: number;
 }
 
-/** What came of one recorded run. */
+/** Result of replaying one recorded run. */
 export interface ReplayedRun {
   readonly runId: string;
-  /** Milliseconds since 1970 of the first thing that was recorded. */
+  /** Milliseconds since 1970 of the first record. */
   readonly from: number;
   readonly ended: boolean;
-  /** What was driven in all, and what was the same before the first difference. */
+  /** Counts of everything driven, and of what was equal before the first difference. */
   readonly driven: ReplayCounts;
   readonly before: ReplayCounts;
-  /** The first decision in the order of the run that today's code takes otherwise. */
+  /** The first decision, in run order, that today's code makes differently. */
   readonly first: Difference | null;
-  /** Differences after the first one; many may follow from it. */
+  /** Number of differences after the first one; many may follow from it. */
   readonly more: number;
-  /** Sentences: what the recording does not have, so that it could not be driven whole. */
+  /** Sentences about missing parts of the recording, which prevented a complete replay. */
   readonly lacks: readonly string[];
-  /** SHA-256 over everything today's code decided, first 16 hex digits: equal for equal decisions. */
+  /** SHA-256 over everything today's code decided, first 16 hex digits: equal decisions have equal hashes. */
   readonly hash: string;
 }
 
-/** Whether the recording could be replayed whole and today's code decides everything the same. */
+/** Whether the recording was replayed completely and today's code makes the same decisions. */
 export const sameAsRecorded = ({ first, lacks }: ReplayedRun): boolean => first === null && lacks.length === 0;
 
 /**
- * Drives everything that was decided in a run through today's code: each step of the engine, each plan and each task, with the recorded clock,
- * calls and replies. No model, tool or store is asked.
+ * Drives every decision of a run through today's code: each engine step, plan and task, with the recorded clock, calls and replies.
+ * Contacts no model, tool or store.
  */
 export async function driveRun(recording: Recording, code: TodaysCode = todaysCode): Promise<ReplayedRun> {
   const { runId } = recording;
@@ -96,7 +96,7 @@ const countsOf = (decided: readonly Decided[]): ReplayCounts => {
 
 interface DrivenEngine {
   readonly decided: readonly Decided[];
-  /** What today's engine puts out, by id, up to the first step that differs. */
+  /** Outputs of today's engine, by id, up to the first step that differs. */
   readonly outputs: ReadonlyMap<string, Event>;
   readonly lacks: readonly string[];
   readonly ended: boolean;
@@ -133,13 +133,16 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
   return { decided: [...steps.values()], outputs, lacks, ended };
 }
 
-/** An output of the engine against the event on its topic, where it is still there. */
+/** Compares an output of the engine with the event on its topic, if it is still there. */
 function outputDifference(version: number, { id, type, data }: Event, recorded: Event | undefined): readonly OutputDifference[] {
   const members = recorded ? membersThatDiffer(recorded.data, data) : [];
   return members.length === 0 ? [] : [{ kind: 'output', version, id, type, members }];
 }
 
-/** What was worked on: plans, tasks and what the end of the run teaches, with the events that asked for them as recorded, else as today's engine puts them out. */
+/**
+ * Handled work: plans, tasks and learning from the run's end, with the events that requested it as recorded, else as today's engine outputs
+ * them.
+ */
 function* worksOf(recording: Recording, outputs: ReadonlyMap<string, Event>, lacks: string[]): Generator<Work> {
   const { runId, request } = recording;
   const known = new Set<string>();

@@ -17,7 +17,10 @@ import { CallNotRecorded, RecordedCalls, ReplyNotStored, type AskedCall } from '
 import type { RecordedOutcome, Recording } from './recording.js';
 import type { SeenState, TodaysCode } from './todays-code.js';
 
-/** A plan or a task that somebody worked on, or the reading of a finished answer. `outcome` is the id of the event that answers it; a reading has none. */
+/**
+ * A plan or task that was handled, or the reading of a finished answer. `outcome` is the id of the event that answers it; a reading has
+ * none.
+ */
 export type Work =
   | { readonly kind: 'plan'; readonly owner: string; readonly outcome: string; readonly input: PlanRequested | GapDetected }
   | { readonly kind: 'task'; readonly owner: string; readonly outcome: string; readonly input: TaskDispatched }
@@ -26,22 +29,22 @@ export type Work =
 export interface DrivenWork {
   readonly decided: readonly Decided[];
   readonly lacks: readonly string[];
-  /** Steps of calls of which neither request nor hash is in the audit. */
+  /** Steps of calls with neither request nor hash in the audit. */
   readonly uncompared: readonly string[];
   /** Steps of calls whose replies are not in the audit. */
   readonly unstored: readonly string[];
 }
 
-/** Results that no capability made: the transport settled a dead letter, and its code has decided nothing. */
+/** Results not made by a capability: the transport settled a dead letter, which is no decision of that code. */
 const isOfTransport = ({ data }: RecordedOutcome): boolean => (data as ResultReady['data']).failure?.code === 'RECORD_DEAD';
 
-/** Sends one recorded input through today's handler and compares each request and the outcome with what was recorded. */
+/** Sends one recorded input through today's handler and compares each request and the outcome with the recording. */
 export async function driveWork(work: Work, recording: Recording, clock: RunClock, code: TodaysCode): Promise<DrivenWork> {
   const recorded = recording.callsOf(work.owner);
   const outcomes = recording.outcomesOf(work.outcome).filter((outcome) => !isOfTransport(outcome));
-  // Whoever made calls gave the result that counts them; an attempt of 0 says that somebody else answered without any.
+  // The worker that made calls reports them in its result; attempt 0 marks an answer made without calls by another one.
   const told = (recorded.size > 0 && outcomes.find(({ data }) => (data as { attempt?: number }).attempt !== 0)) || outcomes[0];
-  // Nobody worked on it, or nothing of that is left: there is no decision to compare.
+  // The work was not handled, or left no records: there is no decision to compare.
   if (recorded.size === 0 && !told) return { decided: [], lacks: [], uncompared: [], unstored: [] };
   const calls = new RecordedCalls(recorded, recorded.size === 0 && (told?.data as Partial<ResultReady['data']>).status === 'cancelled');
   const bounds = clock.bounds(work.input.id, work.outcome);
@@ -104,17 +107,19 @@ const handle = (
 
 const outcomeTypes: Readonly<Record<Work['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
 
-/** The state a handler saw is not recorded; what it did tells all that matters of it: whether it had begun, was too late, was cancelled. */
+/**
+ * The state a handler saw is not recorded; it is inferred from the handler's actions: whether it had begun, was too late or was cancelled.
+ */
 function seen(work: Work, { request }: Recording, called: boolean, told: RecordedOutcome | null): SeenState {
   const started = called || work.kind !== 'task';
   if (work.kind !== 'task') return { now: work.input.time, started, request };
   const answer = told?.data as ResultReady['data'] | undefined;
-  // A worker in time begins a call and finds the flag there: one that made none was late, whatever it found.
+  // A worker in time begins a call and finds the flag there: one that made no call was late, whatever it found.
   const expired = answer?.failure?.code === 'TASK_EXPIRED' || (!called && answer?.status === 'cancelled');
   return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request };
 }
 
-/** What a worker searched in, as its call names it. One that could not search said so. */
+/** What a worker searched, according to its call or to a result saying that it could not search. */
 function searched(calls: ReadonlyMap<string, CallRecorded>, told: RecordedOutcome | undefined): Search['kind'] | null {
   const name = [...calls.values()][0]?.data.model;
   if (name?.startsWith('search.')) return name.slice('search.'.length) as Search['kind'];
@@ -135,7 +140,7 @@ function outcomeDifference({ outcome, kind }: Work, told: RecordedOutcome, answe
   return canonicalJson(was) === canonicalJson(is) ? null : { kind: 'outcome', id: outcome, type, members: membersThatDiffer(was, is) };
 }
 
-/** Without the time it took, which no decision depends on. */
+/** Removes the duration, on which no decision depends. */
 function comparable(data: unknown): unknown {
   const { durationMs: _durationMs, ...rest } = data as { durationMs?: number };
   return rest;
@@ -143,7 +148,7 @@ function comparable(data: unknown): unknown {
 
 const recordingEnded = ({ outputs }: Recording): boolean => [...outputs.values()].some(({ type }) => type === 'RunCompleted');
 
-/** The end of what a call asks, behind everything that it quotes: a re-ask says there what was wrong. */
+/** The end of a call's prompt, after everything it quotes: a re-ask names the faults there. */
 function endOf({ request }: AskedCall): string {
   const messages = (request as { messages?: readonly { readonly content: string }[] }).messages ?? [];
   return messages.at(-1)?.content.split(promptMarks.data.close).at(-1)?.trim() ?? canonicalJson(request);

@@ -11,7 +11,7 @@ const { runId } = records[0]!.event!;
 const whole = await replayOf(records);
 const isCall = ({ event }: StoredRecord): boolean => event?.type === 'CallRecorded';
 const firstCall = records.find(isCall)!.event!.data as CallRecorded['data'];
-// Without the reply of the first one, the look at the question, nobody knows whether the planner was asked.
+// Without the reply of the first call, the look at the question, it is unknown whether the planner was asked.
 const undriven = whole.driven.calls - 1;
 const changeCalls = (step: RegExp, change: (data: CallRecorded['data']) => Partial<CallRecorded['data']>): readonly StoredRecord[] =>
   records.map((record) =>
@@ -173,7 +173,7 @@ describe('results that no capability made', () => {
     attempt: 0,
     failure: { code, message, retriable: false },
   });
-  /** The task of an expert without its calls, and with this result. */
+  /** An expert's task without its calls, and with this result. */
   const taskWith = (change: Partial<ResultReady['data']>): readonly StoredRecord[] => [
     ...records.filter(isCall).slice(0, 1),
     ...records.filter((record) => isOf('0/x1', 'TaskDispatched', record)),

@@ -2,7 +2,7 @@ import { isKeyedByRun } from '@conclave/contracts';
 import type { EventLog } from '@conclave/ports';
 import { Recording } from './recording.js';
 
-/** Bytes of records that are held at once; parsed they take a few times as much memory. */
+/** Bytes of records held at once; parsed they take several times as much memory. */
 const heldBytes = 64 * 1024 * 1024;
 
 const isRead = (topic: string): boolean =>
@@ -10,8 +10,8 @@ const isRead = (topic: string): boolean =>
   topic.startsWith('tasks.dispatched.');
 
 /**
- * Gathers the records of one run, or of all recorded ones for null, and hands them over run by run. What does not fit into memory at once is
- * read in further passes over the log; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
+ * Collects the records of one run, or of all recorded runs for null, and passes them on run by run. If they exceed memory, reads the rest
+ * in further passes over the log; one run is always held whole. `strangers` counts audit records that cannot be decoded and name no run.
  */
 export async function readRuns(
   { log, topics }: { readonly log: Pick<EventLog, 'read'>; readonly topics: readonly string[] },
@@ -28,7 +28,7 @@ export async function readRuns(
     const held = new Held(limit);
     for (const topic of ['audit', ...topics.filter(isRead)])
       for await (const record of log.read(topic, runId !== null && isKeyedByRun(topic) ? runId : undefined)) {
-        // The audit tells of settings too, which belong to no run.
+        // The audit also records settings, which belong to no run.
         if (record.event?.type === 'SettingChanged') continue;
         const id = record.event?.runId ?? record.headers['ce_runid'];
         if (id === undefined) strangers += topic === 'audit' && passes === 1 ? 1 : 0;
@@ -43,7 +43,7 @@ export async function readRuns(
   }
 }
 
-/** The runs of one pass. The audit is read first and says which runs there are. */
+/** The runs of one pass. The audit is read first and determines which runs exist. */
 class Held {
   readonly later = new Set<string>();
   private readonly recordings = new Map<string, Recording>();
@@ -70,7 +70,7 @@ class Held {
     };
   }
 
-  /** Takes them out, so that each can go once it is handed over. */
+  /** Removes and returns runs, so that each can be freed once it is processed. */
   *runs(): Generator<Recording> {
     for (const [id, recording] of this.recordings) {
       this.recordings.delete(id);
@@ -78,7 +78,7 @@ class Held {
     }
   }
 
-  /** Puts off the runs that began last, until the rest fits; the first is always kept. */
+  /** Postpones the runs that began last until the rest fits; always keeps the first. */
   private shrink(): void {
     while (this.bytes > this.limit && this.recordings.size > 1) {
       const [id, recording] = [...this.recordings].at(-1)!;

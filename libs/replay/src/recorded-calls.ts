@@ -4,25 +4,25 @@ import type { ModelReply } from '@conclave/ports';
 import { requestHash, type CallEnd, type Calls, type JournalledModelCall, type JournalledToolCall } from '@conclave/calls';
 import { canonicalJson } from '@conclave/loop';
 
-/** A call as today's code asks for it. `recorded` is null where the recording has no such call. */
+/** A call as today's code makes it. `recorded` is null if the recording has no such call. */
 export interface AskedCall {
   readonly step: string;
   readonly purpose: string;
   readonly name: string;
   readonly request: unknown;
   readonly recorded: CallRecorded['data'] | null;
-  /** How it compares with the recorded one; `unknown` where neither request nor hash was stored. */
+  /** Comparison with the recorded call; `unknown` if neither request nor hash was stored. */
   readonly compared: 'same' | 'different' | 'unknown';
 }
 
-/** Today's code asks for what was never asked: there is nothing to answer with. */
+/** Today's code makes a call that was never recorded: there is no reply for it. */
 export class CallNotRecorded extends Error {}
-/** The call was made and its reply is not in the audit. */
+/** The call was made, but its reply is not in the audit. */
 export class ReplyNotStored extends Error {}
 
 const Reply = z.object({ content: z.string(), reasoning: z.string(), finishReason: z.string() });
 
-/** Answers the calls of one plan or task from their recording, and keeps what was asked. Nothing is ever sent to anybody. */
+/** Answers the calls of one plan or task from their recording and keeps the requests. Sends nothing. */
 export class RecordedCalls implements Calls {
   readonly asked: AskedCall[] = [];
 
@@ -46,7 +46,7 @@ export class RecordedCalls implements Calls {
     return [...this.calls.values()].some(({ data }) => data.model === name);
   }
 
-  /** Recorded calls that today's code did not ask for. */
+  /** Recorded calls that today's code did not make. */
   get unmade(): readonly CallRecorded['data'][] {
     return [...this.calls.values()].map(({ data }) => data).filter(({ step }) => !this.asked.some((asked) => asked.step === step));
   }

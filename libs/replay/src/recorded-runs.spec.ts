@@ -4,7 +4,7 @@ import { recordedNames, recordsOf, replayOf } from './__fixtures__/recorded-runs
 import { replayedText } from './replayed-text.js';
 
 /**
- * The regression suite for prompts, parsers and rules. Where one was changed on purpose, record the runs again and look at the difference:
+ * The regression suite for prompts, parsers and rules. After an intended change, record the runs again and review the difference:
  *   node tools/run.mjs record-runs
  */
 describe('the runs that are kept', () => {
@@ -19,7 +19,7 @@ describe('the runs that are kept', () => {
     const made = records
       .filter(({ event }) => event?.type === 'CallRecorded')
       .map(({ event }) => (event!.data as CallRecorded['data']).purpose);
-    // Looking the question up has no outcome of its own: the plan is one, whoever made it.
+    // The look-up of the question has no outcome of its own: there is one plan, however it was made.
     expect(run.driven).toMatchObject({ calls: made.length, outcomes: made.filter((purpose) => purpose !== 'plan.lookup').length });
     expect(made.length).toBeGreaterThan(2);
     expect(await replayOf(records)).toEqual(run);

@@ -2,26 +2,26 @@ import { specOf, type CallRecorded, type Event, type GapDetected, type StepRecor
 import { canonicalJson, type RecordedStep } from '@conclave/loop';
 import type { StoredRecord } from '@conclave/ports';
 
-/** Who made a call, and its number there: the inverse of `callStep`. */
+/** Owner of a call, and the call's number: the inverse of `callStep`. */
 const stepParts = /^(.+)\/call\/(\d+)$/;
 export const ownerOf = (step: string): string => stepParts.exec(step)?.[1] ?? step;
 
-/** What the planner or a worker answered with. */
+/** Answer of the planner or a worker. */
 export type RecordedOutcome = Pick<Event, 'id' | 'type' | 'time' | 'data'>;
 const outcomeTypes: readonly string[] = ['PlanCreated', 'ResultReady'];
 const outputTypes: readonly string[] = ['TaskDispatched', 'GapDetected', 'RunCompleted'];
 
-/** Everything the log holds about one run that a decision was made from or that a decision was. Records may come in any order and repeatedly. */
+/** All records of one run that are inputs of decisions or decisions. They may arrive in any order and repeatedly. */
 export class Recording {
-  /** As they were recorded, repeats included. */
+  /** As recorded, repeats included. */
   readonly steps: RecordedStep[] = [];
-  /** The engine's outputs as their topics hold them, by event id. */
+  /** The engine's outputs as stored on their topics, by event id. */
   readonly outputs = new Map<string, Event>();
-  /** Ids of audit records that cannot be decoded: a step or a call may be among them. */
+  /** Ids of undecodable audit records: a step or a call may be among them. */
   readonly undecodable: string[] = [];
-  /** Calls of which two records say different things. */
+  /** Calls with two contradictory records. */
   readonly contradicted = new Set<string>();
-  /** Bytes of its records on the log, a measure of what it takes in memory. */
+  /** Size of its records on the log in bytes, a measure of memory use. */
   bytes = 0;
   private readonly calls = new Map<string, Map<string, CallRecorded>>();
   private readonly requests = new Map<string, RecordedOutcome>();
@@ -40,7 +40,7 @@ export class Recording {
     else if (outputTypes.includes(event.type) && !this.outputs.has(event.id)) this.outputs.set(event.id, event);
   }
 
-  /** The request of the run: as the engine took it, else as its topic holds it. */
+  /** The run's request: as the engine took it, else as stored on its topic. */
   get request(): Event | null {
     const found = this.requests.get('step') ?? this.requests.get('topic');
     return found ? this.eventOf(found) : null;
@@ -51,13 +51,13 @@ export class Recording {
     return [...this.calls.keys()];
   }
 
-  /** Calls of a plan or task by step, in the order of their number; of several attempts the last, which is the one a journal keeps. */
+  /** Calls of a plan or task by step, ordered by number; of several attempts the last, which is the one a journal keeps. */
   callsOf(owner: string): ReadonlyMap<string, CallRecorded> {
     const number = (step: string): number => Number(stepParts.exec(step)?.[2] ?? 0);
     return new Map([...(this.calls.get(owner) ?? [])].sort(([a], [b]) => number(a) - number(b)));
   }
 
-  /** What was recorded under the id, the one the engine took first; several where the log holds different ones. */
+  /** Outcomes recorded under the id, the one the engine took first; several if the log holds different ones. */
   outcomesOf(id: string): readonly RecordedOutcome[] {
     return this.outcomes.get(id) ?? [];
   }
@@ -75,7 +75,7 @@ export class Recording {
     for (const input of [step.input, step.request]) {
       if (!input) continue;
       const { id, type, time } = input;
-      // What does not fit today's schema is refused by the engine, in the place where it came in.
+      // The engine refuses data that violates today's schema when it arrives.
       const data = specOf(type)?.schema.safeParse(input.data);
       if (!data?.success) continue;
       if (type === 'PlanRequested') this.requests.set('step', { id, type, time, data: data.data });

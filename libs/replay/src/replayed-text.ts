@@ -6,7 +6,7 @@ import type { ReplayCounts, ReplayedRun } from './drive-run.js';
 
 const lineLength = 200;
 
-/** The verdict on one run, for people: one line, and below it what differs first and what the recording lacks. */
+/** The verdict on one run, for people: one line, then the first difference and what the recording lacks. */
 export function replayedText({ runId, ended, driven, before, first, more, lacks, hash }: ReplayedRun): string {
   const open = ended ? '' : ', the run has not ended';
   const counted = counts(driven);

@@ -10,7 +10,7 @@ import { PlannerHandler } from '@conclave/service-planner';
 import { strategyOf } from '@conclave/strategies';
 import type { RecordedCalls } from './recorded-calls.js';
 
-/** What a handler saw of the state when it worked, as far as the recording tells. */
+/** The state a handler saw, as far as the recording tells. */
 export interface SeenState {
   readonly now: number;
   readonly started: boolean;
@@ -29,7 +29,7 @@ const stateView = ({ now, started, request }: SeenState): WorkState => ({
   },
 });
 
-/** Text and progress are shown to nobody. */
+/** Text and progress are not shown. */
 const stream = { append: () => Promise.resolve('appended' as const) };
 
 const searchOf = (kind: Search['kind']): Search => ({
@@ -40,7 +40,7 @@ const searchOf = (kind: Search['kind']): Search => ({
   close: () => Promise.resolve(),
 });
 
-/** Evidence is never looked for again: a call answers with what was recorded, and whoever asks a tool itself has a fault. */
+/** Evidence is never looked up again: a call returns the recording, so a direct use of a tool is a fault. */
 const unused = <T extends object>(what: string): T =>
   new Proxy({} as T, {
     get: () => () => Promise.reject(new Error(`A replay asks no ${what}.`)),
@@ -60,7 +60,7 @@ const hasDocuments = { ...unused<Vectors>('vectors'), count: () => Promise.resol
 
 const someEmbedder = { ...unused<Embedder>('embedder'), id: 'recorded' } as Embedder;
 
-/** What is learned again goes nowhere. */
+/** Discards what is learned again. */
 const forgetful = {
   ...unused<KnowledgeGraph>('graph'),
   addTriples: () => Promise.resolve({ added: 0, confirmed: 0, refused: 0, quarantined: [] }),
@@ -83,14 +83,14 @@ const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | nu
     { readPages: 0 },
   );
 
-/** The code of the services that decides anything: the same classes that a server runs. */
+/** The deciding code of the services: the same classes that a server runs. */
 export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
   chainHash,
   stateHash,
-  /** `search` is what was searched in; null where that is not known. */
+  /** `search` is what was searched; null if unknown. */
   plan(event: PlanRequested | GapDetected, calls: RecordedCalls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
-    // Where it was looked there was something to look in; what was seen is recorded.
+    // A recorded look-up proves that there was something to search; its result is recorded.
     const looked = calls.has('lookup');
     const handler = new PlannerHandler(
       plannerView(state),
@@ -106,7 +106,7 @@ export const todaysCode = {
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());
   },
-  /** `search` is what the worker searched in; null where it had nothing. */
+  /** `search` is what the worker searched; null if it had nothing. */
   work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     const handler = task.data.capability.startsWith('judge.')
       ? new JudgeHandler(stateView(state), calls, stream)

@@ -7,12 +7,12 @@ import type { TodaysCode } from '../todays-code.js';
 
 const folder = new URL('.', import.meta.url);
 
-/** Names of the recorded runs that are kept, one file each; `tests/support/recording/record-runs.mjs` writes them. */
+/** Names of the stored recorded runs, one file each; `tests/support/recording/record-runs.mjs` writes them. */
 export const recordedNames: readonly string[] = readdirSync(folder)
   .filter((name) => name.endsWith('.ndjson'))
   .map((name) => name.replace('.ndjson', ''));
 
-/** Records of a kept run, in the order of its log. */
+/** Records of a stored run, in log order. */
 export async function recordsOf(name: string): Promise<readonly StoredRecord[]> {
   const lines = readFileSync(new URL(`${name}.ndjson`, folder), 'utf8')
     .trim()
@@ -34,13 +34,13 @@ export async function recordsOf(name: string): Promise<readonly StoredRecord[]> 
   );
 }
 
-/** A record with other data. */
+/** A copy of the record with changed data. */
 export const withData = (record: StoredRecord, change: (data: never) => unknown): StoredRecord => {
   const event = { ...record.event!, data: change(structuredClone(record.event!.data) as never) } as Event;
   return { ...record, event };
 };
 
-/** What can be read of a log that holds these records. */
+/** A log, as replay reads it, with these records. */
 export const logOf = (records: readonly StoredRecord[]) => ({
   log: {
     async *read(topic: string) {
@@ -50,7 +50,7 @@ export const logOf = (records: readonly StoredRecord[]) => ({
   topics: [...new Set(records.map(({ topic }) => topic))],
 });
 
-/** Replays the one run that these records are of. */
+/** Replays the only run in these records. */
 export async function replayOf(records: readonly StoredRecord[], code?: TodaysCode): Promise<ReplayedRun> {
   const runs: ReplayedRun[] = [];
   await readRuns(logOf(records), null, async (recording) => void runs.push(await driveRun(recording, code)));

@@ -3,7 +3,7 @@ import { paidCallOf, type PaidCall, type RestoredCall, type StoredRecord } from 
 import { keptCallOf, storedCallOf } from '@conclave/calls';
 import type { RunRecords } from './rebuild-run.js';
 
-/** Who issues the aborts of a recovery. */
+/** Issuer of a recovery's aborts. */
 export const recoveryActor = 'recover';
 
 /** What has been read of one run so far. */
@@ -14,20 +14,20 @@ export class KnownRun {
   readonly unreadable: number[] = [];
   /** By step: the record of the highest attempt. */
   readonly calls = new Map<string, RestoredCall>();
-  /** What every attempt of every call has used, for the usage ledger. */
+  /** Usage of every attempt of every call, for the usage ledger. */
   private paid: PaidCall[] = [];
-  /** Steps of calls that answered and whose reply the log does not hold. */
+  /** Steps of answered calls whose reply is not on the log. */
   readonly withoutReply = new Set<string>();
-  /** The log holds a request of it that cannot be read. */
+  /** The log holds an unreadable request of this run. */
   requestIsLost = false;
   cancelled = false;
-  /** An earlier recovery has asked for its end already. */
+  /** An earlier recovery has already requested its end. */
   aborted = false;
   commandSeq = 0;
 
   constructor(readonly runId: string) {}
 
-  /** Takes a record of the run; false for one that says nothing about its state. */
+  /** Reads a record of the run; returns false if it does not affect the run's state. */
   take({ event, headers }: StoredRecord): boolean {
     switch (event?.type ?? headers['ce_type']) {
       case 'StepRecorded':
@@ -35,7 +35,7 @@ export class KnownRun {
         else this.unreadable.push(Number(headers['ce_id']?.split('/').at(-1)));
         return true;
       case 'CallRecorded':
-        // A call that a gateway made for a client directly belongs to no run and to no journal.
+        // A call that a gateway made directly for a client belongs to no run and no journal.
         if ((event?.source ?? headers['ce_source']) === 'gateway') return false;
         this.call(event as CallRecorded | null, headers['ce_id'] ?? '');
         return true;
@@ -54,7 +54,7 @@ export class KnownRun {
     }
   }
 
-  /** Its terminal step and all before it have been read: nothing that comes can change it. */
+  /** The terminal step and everything before it have been read: later records cannot change the run. */
   get isWhole(): boolean {
     const last = this.steps.at(-1);
     return (
@@ -68,14 +68,14 @@ export class KnownRun {
     return { runId, header, steps, unreadable: unreadable.filter(Number.isSafeInteger), completed, cancelled };
   }
 
-  /** The calls read so far; they are given once. */
+  /** Returns the calls read so far, each only once. */
   takeCalls(): readonly RestoredCall[] {
     const calls = [...this.calls.values()];
     this.calls.clear();
     return calls;
   }
 
-  /** What the calls read so far have used; it is given once. */
+  /** Returns the usage read so far, each entry only once. */
   takePaid(): readonly PaidCall[] {
     const paid = this.paid;
     this.paid = [];

@@ -3,8 +3,8 @@ import { makeEvent, PlanRequested } from '@conclave/contracts';
 const limits = { wall_time_s: 1, model_calls: 1, prompt_tokens: 1, tokens: 1, cost: null, concurrent_tasks: 1 };
 
 /**
- * Stands for a request whose body was lost, so that its run can be ended. Who asked is lost with it: the run is under the tenant
- * that all callers have where no keys are configured, and holds nothing of the question. `time` in milliseconds since 1970.
+ * Replaces a request whose body was lost, so that its run can be ended. The caller is lost too: the run belongs to the tenant used when no
+ * keys are configured, and contains nothing of the question. `time` in milliseconds since 1970.
  */
 export const lostRequest = (runId: string, time: number): PlanRequested =>
   makeEvent(

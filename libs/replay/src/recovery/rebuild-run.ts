@@ -3,17 +3,17 @@ import { evolve, inputOf, NotBegun, statusOf, step, type Decision, type RunState
 import type { RestoredRun } from '@conclave/ports';
 import { lostRequest } from './lost-request.js';
 
-/** What the log holds of one run. */
+/** The log's records of one run. */
 export interface RunRecords {
   readonly runId: string;
-  /** Its request; null where only later records of it are left. */
+  /** Its request; null if only later records are left. */
   readonly header: PlanRequested | null;
-  /** Records of its steps in the order of the log; one that was published twice may stand there twice. */
+  /** Records of its steps in log order; a step published twice may occur twice. */
   readonly steps: readonly StepRecorded[];
-  /** Versions whose record is there and cannot be read. */
+  /** Versions whose record exists but is unreadable. */
   readonly unreadable: readonly number[];
   readonly completed: RunCompleted | null;
-  /** Whether somebody asked for its end. */
+  /** Whether its end was requested. */
   readonly cancelled: boolean;
 }
 
@@ -23,18 +23,18 @@ export interface RebuildOptions {
 
 export interface RebuiltRun {
   readonly run: RestoredRun<RunState>;
-  /** Versions that have no record although later ones have: their inputs were never acknowledged and come again. */
+  /** Versions without a record although later ones have one: their inputs were never acknowledged and are redelivered. */
   readonly gaps: readonly number[];
-  /** Why it cannot go on and has to be ended; null where it can. */
+  /** Why the run cannot continue and must be ended; null if it can. */
   readonly fault: string | null;
 }
 
 /**
- * A run as it stood after its last recorded step: every recorded input is driven through today's engine, at its recorded time.
+ * Rebuilds a run after its last recorded step by driving every recorded input through today's engine at its recorded time.
  *
- * A step that the lost store held and that was never published leaves a gap. Its input was not acknowledged either, so it comes
- * again and is taken then, later than it was: ids are semantic, so whatever had followed from it is decided again under the same ids.
- * Where it is the first step, the run begins from its header with the first input that is there.
+ * A step that was in the lost store but never published leaves a gap. Its input was not acknowledged either, so it is redelivered and taken
+ * later: ids are semantic, so everything that followed from it is decided again under the same ids. If the first step is missing, the run
+ * begins from its header with the first existing input.
  */
 export function rebuildRun(records: RunRecords, options: RebuildOptions): RebuiltRun {
   const { runId, completed, unreadable } = records;
@@ -44,7 +44,7 @@ export function rebuildRun(records: RunRecords, options: RebuildOptions): Rebuil
   const gaps = gapsIn(versions).filter((version) => !lost.includes(version));
   const { header } = driven;
   const version = Math.max(0, ...versions, ...unreadable, completed ? 1 : 0);
-  // Whatever can be driven, an ended run stays ended: its end is on the log.
+  // An ended run stays ended, whatever can be driven: its end is on the log.
   const end = completed && (driven.state?.endedAt ?? null) === null ? endOf(completed, driven.state?.epoch ?? 0) : null;
   const state = end ? endedState(runId, driven.state, header, completed!, end, options) : driven.state;
   const endedAt = state?.endedAt ?? null;
@@ -58,7 +58,7 @@ export function rebuildRun(records: RunRecords, options: RebuildOptions): Rebuil
       header,
       retryKey: header?.data.retryKey ?? null,
       version,
-      // A run whose steps cannot be driven is ended; until then it stands at its beginning.
+      // A run whose steps cannot be driven is ended; until then it has its initial state.
       state: state ?? (version > 0 ? begun(runId, header ?? lostRequest(runId, driven.lastNow), options) : null),
       status: state ? statusOf(state) : 'accepted',
       terminal,
@@ -87,7 +87,7 @@ interface Driven {
 function drive({ runId, header, steps }: RunRecords, options: RebuildOptions): Driven {
   const driven: Driven = { state: null, header, fault: null, lastNow: 0, applied: [], entries: [], cancels: new Set() };
   const taken = new Set<string>();
-  // From a gap on the steps are others than the recorded ones, which is right.
+  // After a gap, steps rightly differ from the recorded ones.
   let whole = true;
   for (const record of [...steps].sort((a, b) => a.data.version - b.data.version)) {
     const { version, input, now } = record.data;
@@ -100,8 +100,8 @@ function drive({ runId, header, steps }: RunRecords, options: RebuildOptions): D
       if (whole) driven.fault = departureOf(record, decision);
       keep(driven, record, decision);
     } catch (error) {
-      // What it is about follows from a step that is missing. That input comes again, and with it everything that followed: a task goes out
-      // under its id and is answered from the journal. An input that counted as applied would then be thrown away.
+      // The input's subject follows from a missing step. That input is redelivered, and with it everything that followed: a task is
+      // dispatched under its id and answered from the journal. Marking this input as applied would then discard it.
       if (!whole && error instanceof NotBegun) continue;
       driven.fault = `step ${version} cannot be taken today: ${error instanceof Error ? error.message : String(error)}`;
     }
@@ -117,7 +117,7 @@ function takeStep(runId: string, driven: Driven, { data }: StepRecorded, { strat
   return step(driven.state, event, data.now, strategyOf, event.type === 'PlanRequested' ? null : driven.header);
 }
 
-/** What followed from a step is on the log or will be published: a state that gives other outputs is not the state of this run. */
+/** Outputs of a step are on the log or will be published: a state with other outputs is not this run's state. */
 function departureOf({ data }: StepRecorded, decision: Decision | null): string | null {
   const idsOf = (outputs: readonly { readonly id: string }[]): string => outputs.map(({ id }) => id).join(', ') || 'nothing';
   const [was, is] = [idsOf(data.outputs), idsOf(decision?.outputs ?? [])];
@@ -128,7 +128,7 @@ function keep(driven: Driven, record: StepRecorded, decision: Decision | null): 
   const { input, now, hash } = record.data;
   driven.applied.push({ eventId: input.id, outputs: [...(decision?.outputs ?? []), record as Event] });
   if (!decision) return;
-  // Between two steps a state lies in a store as JSON. The chain of hashes goes on from what is recorded.
+  // Between two steps a state is stored as JSON. The chain of hashes continues from the recorded one.
   driven.state = JSON.parse(JSON.stringify({ ...decision.next, hash })) as RunState;
   driven.entries.push(...decision.entries.map((entry) => ({ at: now, entry })));
   for (const id of decision.cancels) driven.cancels.add(id);
@@ -139,7 +139,7 @@ function gapsIn(versions: ReadonlySet<number>): readonly number[] {
   return Array.from({ length: last }, (_, n) => n + 1).filter((version) => !versions.has(version));
 }
 
-/** A run as its request makes it, before anything follows. */
+/** Initial state of a run, from its request. */
 function begun(runId: string, { data: request }: PlanRequested, { strategyOf }: RebuildOptions): RunState {
   const { strategy } = request.template;
   const started = evolve(null, { kind: 'RunStarted', at: request.requestedAt, strategy, maxRounds: 1, request }, strategyOf);
@@ -153,7 +153,7 @@ function endOf({ data }: RunCompleted, epoch: number): FactOf<'RunEnded'> {
   return { kind: 'RunEnded', at, ending: { outcome, rule, reason, reasonCode }, answer, usage, rounds, openCalls, failure };
 }
 
-/** An ended run whose last steps are gone, as its terminal event says it. */
+/** State of an ended run whose last steps are lost, from its terminal event. */
 function endedState(
   runId: string,
   before: RunState | null,
@@ -167,7 +167,7 @@ function endedState(
   return { ...ended, spent: data.usage, rounds: data.rounds, history: data.history };
 }
 
-/** What the end of a run tells of its request. */
+/** Completes a lost request with what the run's end tells about it. */
 const withEnd = (lost: PlanRequested, { question, caller, template }: RunCompleted['data']): PlanRequested => ({
   ...lost,
   data: { ...lost.data, goal: question, caller, template: { ...lost.data.template, ...template } as PlanRequested['data']['template'] },

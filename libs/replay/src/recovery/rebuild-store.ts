@@ -15,15 +15,15 @@ import { KnownRun, recoveryActor } from './known-runs.js';
 import { lostRequest } from './lost-request.js';
 import { rebuildRun, type RebuildOptions } from './rebuild-run.js';
 
-/** Writes that run beside each other, at most so many at a time. */
+/** Maximum number of concurrent writes. */
 const atOnce = 32;
 
-/** Runs independent writes side by side. The first failure is thrown by the next `add`, and by `settled`. */
+/** Runs independent writes concurrently. The next `add`, or `settled`, throws the first failure. */
 class Writes {
   private readonly running = new Set<Promise<void>>();
   private failure: { readonly error: unknown } | null = null;
 
-  /** Resolves when there is room for it, not when it is done. */
+  /** Resolves when the write may start, not when it is done. */
   async add(write: () => Promise<void>): Promise<void> {
     while (this.running.size >= atOnce) await Promise.race(this.running);
     if (this.failure) throw this.failure.error;
@@ -54,13 +54,13 @@ export interface RebuildStore extends RebuildOptions {
   readonly onProgress?: (so: { readonly records: number; readonly ended: number; readonly topic: string }) => void;
 }
 
-/** What a recovery has done; counts, and ids where somebody has to look. */
+/** Result of a recovery: counts, and ids that need a person's attention. */
 export interface Recovered {
   records: number;
   open: number;
-  /** Of the open ones, those that the store held as new or newer. */
+  /** Open runs for which the store held this version or a newer one. */
   kept: number;
-  /** Of the open ones, those no step had taken yet. */
+  /** Open runs that no step had taken yet. */
   requested: number;
   ended: number;
   /** Ended so long ago that nothing can bring them back. */
@@ -73,18 +73,18 @@ export interface Recovered {
   strangers: number;
   readonly aborted: { readonly runId: string; readonly fault: string }[];
   readonly gaps: { readonly runId: string; readonly versions: readonly number[] }[];
-  /** Calls of open runs whose reply the log does not hold: they are made again if their task comes again. */
+  /** Calls of open runs whose reply is not on the log: they are repeated if their task is redelivered. */
   readonly withoutReply: { readonly runId: string; readonly steps: readonly string[] }[];
 }
 
-/** Topics that say what runs are; audit first, because it tells most and lets ended runs go while it is read. */
+/** Topics that define runs; audit first, because it contains most and lets ended runs be freed while it is read. */
 const telling = ['audit', 'run.completed', 'plan.requested', 'run.commands'];
-/** Records between two looks at the signal that also tell the progress. */
+/** Records between two checks of the signal, which also report progress. */
 const progressEvery = 1_000;
 
 /**
- * Writes everything the log tells into a store between `begin` and `end`. Open runs are kept in memory until all topics are read;
- * ended ones only until their last step. Throws the reason of `signal`, and what log and store fail with: run it again then.
+ * Writes the log's content into a store between `begin` and `end`. Keeps open runs in memory until all topics are read; ended ones only
+ * until their last step. Throws the reason of `signal`, and the failures of log and store: then run it again.
  */
 export async function rebuildStore(options: RebuildStore): Promise<Recovered> {
   return new StoreRebuild(options).run();
@@ -92,7 +92,7 @@ export async function rebuildStore(options: RebuildStore): Promise<Recovered> {
 
 class StoreRebuild {
   private readonly open = new Map<string, KnownRun>();
-  /** Ended runs that are written already. */
+  /** Ended runs that are already written. */
   private readonly over = new Set<string>();
   private readonly writes = new Writes();
   private readonly done: Recovered = {
@@ -135,7 +135,7 @@ class StoreRebuild {
     const runId = event?.runId ?? headers['ce_runid'];
     if (runId === undefined) return void (this.done.strangers += 1);
     if (this.over.has(runId)) return this.late(runId, record);
-    // A call that a gateway made for a client directly belongs to no run: it names who is charged.
+    // A call that a gateway made directly for a client belongs to no run: it names the account to charge.
     const direct = event?.type === 'CallRecorded' && event.source === 'gateway' ? [paidCallOf(event as CallRecorded)] : [];
     if (direct.length > 0) return this.writes.add(() => this.options.recovery.paid(this.stillCounted(direct)));
     const run = this.open.get(runId) ?? new KnownRun(runId);
@@ -144,12 +144,12 @@ class StoreRebuild {
     if (run.isWhole && (await this.write(run, { onlyEnded: true }))) this.open.delete(runId);
   }
 
-  /** An attempt that ended longer ago may be in the sums of an older copy of the store, which does not know it by itself any more. */
+  /** Drops older attempts: they may be in the sums of an older copy of the store, which no longer recognises them individually. */
   private stillCounted(calls: readonly PaidCall[]): readonly PaidCall[] {
     return calls.filter(({ at }) => at + this.options.retentionMs > this.options.now);
   }
 
-  /** A call of a run that has ended is still paid once. */
+  /** A late call of an ended run is still paid once. */
   private async late(runId: string, record: StoredRecord): Promise<void> {
     const run = new KnownRun(runId);
     run.take(record);
@@ -161,7 +161,7 @@ class StoreRebuild {
     });
   }
 
-  /** Gives whether there is nothing more to read of it. */
+  /** Returns whether the run is complete and needs no more records. */
   private async write(known: KnownRun, { onlyEnded = false } = {}): Promise<boolean> {
     const { now, retentionMs, mark, recovery, log } = this.options;
     const { runId } = known;
@@ -172,7 +172,7 @@ class StoreRebuild {
       this.done.expired += 1;
       return true;
     }
-    // A run that left nothing but calls, or commands for nobody, was never accepted or is long forgotten.
+    // A run with only calls, or with commands that have no run, was never accepted or has long expired.
     if (rebuilt.version === 0 && !rebuilt.header && !known.requestIsLost) return true;
     const ends = fault ?? (rebuilt.terminal || rebuilt.header ? null : 'its request cannot be read any more');
     const run = rebuilt.terminal || rebuilt.header ? rebuilt : { ...rebuilt, header: lostRequest(runId, now) };
@@ -189,7 +189,7 @@ class StoreRebuild {
       else if (said === 'kept') this.done.kept += 1;
       if (gaps.length > 0) this.done.gaps.push({ runId, versions: gaps });
       if (withoutReply.length > 0) this.done.withoutReply.push({ runId, steps: withoutReply });
-      // A store that holds a newer state needs no log to go on.
+      // A store with a newer state continues without the log.
       if (ends === null || (said === 'kept' && run.version > 0)) return;
       this.done.aborted.push({ runId, fault: ends });
       if (!known.aborted) await log.publish([abortOf(run, above.commandSeq, now, ends)]);
@@ -198,7 +198,7 @@ class StoreRebuild {
   }
 }
 
-/** Ends a run that cannot go on, through the engine like any other end. Its number is one that is never given again. */
+/** Ends a run that cannot continue, through the engine like any other end. Its command number is never used again. */
 function abortOf({ runId, header }: Pick<RestoredRun<unknown>, 'runId' | 'header'>, seq: number, now: number, fault: string) {
   const id = commandId(runId, seq);
   return makeEvent(

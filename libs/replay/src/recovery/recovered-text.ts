@@ -2,7 +2,7 @@ import type { Recovered } from './rebuild-store.js';
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
-/** What a recovery did and what it could not do, for people. */
+/** What a recovery did and could not do, for people. */
 export function recoveredText(recovered: Recovered): string {
   const { records, open, kept, requested, ended, expired, calls, timers, bodies, strangers, aborted, gaps, withoutReply } = recovered;
   const within = [

@@ -6,7 +6,7 @@ const nothing = (): never => {
   throw new Error('A run of a strategy that is not there can only be ended.');
 };
 
-/** Stands for a strategy that this version does not have, so that a run of it can still be ended. */
+/** Replaces a strategy that this version does not have, so that its runs can still be ended. */
 const absent = (id: string): Strategy => ({
   id: id as StrategyId,
   commands: [],

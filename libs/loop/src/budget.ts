@@ -8,7 +8,7 @@ export const reserveShare = 0.85;
 export type BudgetLevel = 'free' | 'narrow' | 'reserve' | 'spent';
 export interface BudgetReading {
   readonly level: BudgetLevel;
-  /** Budget that is used up most. */
+  /** The budget with the largest used share. */
   readonly name: 'model_calls' | 'tokens' | 'cost' | 'prompt_tokens' | 'wall_time_s';
   readonly used: number;
   readonly limit: number;
@@ -19,8 +19,8 @@ const levelOf = (share: number): BudgetLevel =>
 const rank: Record<BudgetLevel, number> = { free: 0, narrow: 1, reserve: 2, spent: 3 };
 
 /**
- * How much of its budgets a run has used. The context guard (`prompt_tokens`) forces the finish when it is reached but
- * still allows the synthesis, so it never reads as `spent` (agentic-replanning-loop, Safety Mechanisms).
+ * How much of its budgets a run has used. The context guard (`prompt_tokens`) forces the finish when it is reached but still allows the
+ * synthesis, so it never counts as `spent` (agentic-replanning-loop, Safety Mechanisms).
  */
 export function readBudget(run: RunState, now: number): BudgetReading {
   const { spent } = run;
@@ -35,7 +35,7 @@ export function readBudget(run: RunState, now: number): BudgetReading {
   return readings.reduce((worst, next) => (rank[next.level] > rank[worst.level] ? next : worst));
 }
 
-/** Milliseconds that the clock of the run went: it stands while the run is paused or waits for the user. */
+/** Milliseconds the run's clock has been running: it stops while the run is paused or waits for the user. */
 export const ranMs = ({ ran, since }: RunState, now: number): number => ran + (since === null ? 0 : Math.max(0, now - since));
 
 const reading = (name: BudgetReading['name'], used: number, limit: number): BudgetReading => ({
@@ -64,17 +64,17 @@ function reserved(run: RunState): Allowance {
   );
 }
 
-/** Tokens one task reserves at most, unless its own input is larger; enough for the context of common local models. */
+/** Maximum tokens a task reserves, unless its own input is larger; enough for the context of common local models. */
 const tokensPerTask = 32_000;
-/** Tokens kept free for the reply to a large input. */
+/** Tokens reserved for the reply to a large input. */
 const replyTokens = 8_192;
 
-/** Tokens a task on this input wants: two characters of it to a token, so that no alphabet comes out short, and room for the reply. */
+/** Tokens a task with this input needs: two characters per token, so that no alphabet falls short, plus room for the reply. */
 export const tokensFor = (input: unknown): number => Math.max(tokensPerTask, Math.ceil(JSON.stringify(input).length / 2) + replyTokens);
 
 /**
- * What one of `sharers` tasks that are dispatched now may spend: an even share of what is neither spent nor reserved.
- * The reserve (15 %) is kept for the judge's last word unless `fromReserve`. Zero calls means: do not dispatch.
+ * Allowance of one of `sharers` tasks dispatched now: an even share of what is neither spent nor reserved. The reserve (15 %) is kept for
+ * the judge's last call unless `fromReserve`. Zero calls means: do not dispatch.
  */
 export function allowanceFor(
   run: RunState,

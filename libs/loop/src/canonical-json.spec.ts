@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { canonicalJson } from './canonical-json.js';
 
-/** The definition in few words: the hashes of recorded runs depend on it. */
+/** Reference implementation: the hashes of recorded runs depend on it. */
 function defined(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => defined(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -1,9 +1,9 @@
-/** Keys whose JSON is the key between quotes: nearly all there are. */
+/** Keys that need no JSON escaping: nearly all of them. */
 const plainKey = /^[\w./~-]*$/;
 
 const { stringify } = JSON;
 
-/** JSON with sorted keys and without undefined members: the same value gives the same text. */
+/** JSON with sorted keys and without undefined members: equal values return equal text. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return stringify(value) ?? 'null';
   let text = '';
@@ -11,7 +11,7 @@ export function canonicalJson(value: unknown): string {
     for (const item of value as unknown[]) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
     return `[${text}]`;
   }
-  // By UTF-16 units, which is how the hashes of recorded runs were made.
+  // By UTF-16 units, like the hashes of recorded runs.
   const keys = Object.keys(value).sort();
   for (const key of keys) {
     const member = (value as Record<string, unknown>)[key];

@@ -6,14 +6,14 @@ import { ended } from './table.js';
 
 const pauseMs = ({ request }: RunState): number => (request.template.pause_timeout_s ?? defaultTimeouts.pause_timeout_s) * 1000;
 
-/** A command as it arrives. Numbers may have holes: what never comes is not waited for. */
+/** Handles a command on arrival. Numbers may have gaps: missing commands are not awaited. */
 export function takeCommand(turning: Turning, { seq, command }: Pick<CommandIssued['data'], 'seq' | 'command'>): void {
   const { run, now, strategies } = turning;
   const { name } = command;
   const reject = (reason: string): void => turning.put({ kind: 'CommandRejected', seq, name, reason });
   const apply = (text?: string): void =>
     turning.put({ kind: 'CommandApplied', seq, name, epoch: run.epoch, at: now, ...(text === undefined ? {} : { text }) });
-  // Who is attached is the gateway's matter.
+  // The gateway tracks attached clients.
   if (name === 'attach' || name === 'detach') return;
   if (name === 'cancel') {
     apply();

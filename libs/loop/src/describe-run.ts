@@ -4,7 +4,7 @@ import { viewOf, type Strategies } from './view.js';
 
 type View = RunView['rounds'][number]['tasks'][number];
 
-/** A run as people read it, from the state the engine stored. Pure. */
+/** A run for people, from the engine's stored state. Pure. */
 export function describeRun(stored: unknown, strategies: Strategies): RunView {
   const run = stored as RunState;
   const { template, limits, cached, goal, requestedAt } = run.request;

@@ -4,7 +4,7 @@ import { settleByEngine } from './ending.js';
 import type { Turning } from './turning.js';
 import type { RunState, TaskState } from './state.js';
 
-/** Milliseconds a worker gets beyond its deadline to report by itself before the engine settles the task. */
+/** Milliseconds a worker gets after its deadline to report by itself before the engine settles the task. */
 const graceMs = 2_000;
 
 const startOver = ({ started, startBy }: TaskState): number => (started ? Number.POSITIVE_INFINITY : startBy + graceMs);
@@ -12,7 +12,7 @@ const endOver = ({ deadline }: TaskState): number => deadline + graceMs;
 const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
   Object.entries(run.tasks).filter(([, { status }]) => status === 'open');
 
-/** The earliest moment at which the clock alone changes something, in milliseconds since 1970; null where it never does. */
+/** The earliest time at which the clock alone changes something, in milliseconds since 1970; null if it never does. */
 export function dueOf(run: RunState): number | null {
   if (run.endedAt !== null) return null;
   const wallMs = run.request.limits.wall_time_s * 1000;
@@ -21,19 +21,19 @@ export function dueOf(run: RunState): number | null {
     ...openTasks(run).map(([, task]) => Math.min(startOver(task), endOver(task))),
     ...(run.question ? [run.question.deadline] : []),
     ...(run.paused ? [run.paused.until] : []),
-    // A whole millisecond, at which the share is reached and not nearly so.
+    // Rounded up to a whole millisecond, so that the share is really reached.
     ...(run.since === null ? [] : [run.since + Math.ceil(wallMs * (run.ending ? 1 : reserveShare)) - run.ran]),
   ];
   return at.length === 0 ? null : Math.min(...at);
 }
 
-/** Open tasks whose time to start or to end is over: what is to be found out about them before the timer can speak of them. */
+/** Open tasks past their time to start or to end: the timer's sender must look up their status first. */
 export const overdueTasks = (run: RunState, now: number): readonly { readonly taskId: string; readonly taskClass: string }[] =>
   openTasks(run)
     .filter(([, task]) => Math.min(startOver(task), endOver(task)) <= now)
     .map(([taskId, { taskClass }]) => ({ taskId, taskClass }));
 
-/** Settles the tasks that nobody began or ended in time, as far as the timer tells of them; the earliest first. */
+/** Settles tasks that were not begun or not ended in time, as far as the timer reports them; earliest first. */
 export function settleOverdue(turning: Turning, told: TimerFired['data']['tasks']): void {
   const { run, now } = turning;
   const known = new Map(told.map((task) => [task.taskId, task]));

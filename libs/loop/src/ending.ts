@@ -4,21 +4,21 @@ import type { Turning } from './turning.js';
 import { budgetSentence } from './table.js';
 import { viewOf } from './view.js';
 
-/** The run will end this way. What is open is cancelled; the strategy makes the answer, unless nothing may be spent any more. */
+/** Begins to end the run this way. Cancels open work; the strategy writes the answer, unless no budget is left. */
 export function finishing(turning: Turning, ending: Ending, hard = false): void {
   cancelOpen(turning, 'all');
   turning.put({ kind: 'Finishing', ending });
   if (hard) sayLast(turning);
 }
 
-/** Ends the run with what can be said without a model. `why` is why it is said now. */
+/** Ends the run with an answer that needs no model. `why` is the reason for giving it now. */
 export function sayLast(turning: Turning, why = turning.run.ending!.reason): void {
   cancelOpen(turning, 'all');
   const { run, now, strategies } = turning;
   say(turning, strategies(run.strategy).lastAnswer(viewOf(run, strategies, now), why));
 }
 
-/** The answer is there, or nothing is: then the run has failed. */
+/** Ends the run with the answer; without one the run has failed. */
 export function say(turning: Turning, draft: Draft | null): void {
   const ending = turning.run.ending!;
   if (draft === null) {
@@ -39,7 +39,7 @@ const lastFailure = ({ run }: Turning): FailureNote | null =>
     .flatMap(({ result }) => (result?.failure ? [result.failure] : []))
     .findLast(({ code }) => code !== 'CALL_CANCELLED') ?? null;
 
-/** Exactly one end; nothing after it has outputs. */
+/** Ends the run. A run ends once and has no outputs afterwards. */
 export function endRun(turning: Turning, ending: Ending, answer: Draft | null, failure: FailureNote | null = null): void {
   const isPlanning = turning.run.awaiting !== null;
   cancelOpen(turning, 'all');
@@ -49,7 +49,7 @@ export function endRun(turning: Turning, ending: Ending, answer: Draft | null, f
   turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
 }
 
-/** An answer of a cache is a run like any other, of one step. */
+/** A cached answer is a run like any other, with a single step. */
 export function endFromCache(turning: Turning, { origin, runId, answer, sources, distance }: CachedAnswer): void {
   const how =
     origin === 'exact' ? 'The same question' : `A question of the same meaning (distance ${Math.round((distance ?? 0) * 1000) / 1000})`;
@@ -59,7 +59,7 @@ export function endFromCache(turning: Turning, { origin, runId, answer, sources,
   endRun(turning, ending, { text: answer, sources, insight: null, cutShort: false, epoch: 0 });
 }
 
-/** A question or a pause that lasted too long ends the run. */
+/** Ends a run whose question or pause has lasted too long. */
 export function endsByClock(turning: Turning): void {
   const { run, now } = turning;
   const waited = run.question && run.question.deadline <= now ? 'question' : run.paused && run.paused.until <= now ? 'pause' : null;
@@ -73,14 +73,14 @@ export function endsByClock(turning: Turning): void {
   );
 }
 
-/** Writes the row down that ends the run, and begins to end it. */
+/** Records the row that ends the run, and begins to end it. */
 export function decideEnd(turning: Turning, ending: Ending & { readonly rule: NonNullable<Ending['rule']> }, hard = false): void {
   const { run, now } = turning;
   turning.put({ kind: 'Decided', epoch: run.epoch, rule: ending.rule, then: 'finish', sentence: ending.reason, at: now });
   finishing(turning, ending, hard);
 }
 
-/** Counts the round that is open, if one is, and writes down what it brought. */
+/** Counts the open round, if any, and records its results. */
 export function closeRound(turning: Turning): void {
   const { run, now, strategies } = turning;
   if (run.round === null) return;
@@ -96,7 +96,10 @@ export function closeRound(turning: Turning): void {
   });
 }
 
-/** The budget ends the run: at 85 % of the time the answer is begun, at 100 % of anything it is what is there. True when it did. */
+/**
+ * Ends the run by its budget: at 85 % of the time the answer is begun, at 100 % of any budget the run ends with what it has. Returns true
+ * if it did.
+ */
 export function endsByBudget(turning: Turning): boolean {
   const { run, now } = turning;
   const budget = readBudget(run, now);
@@ -113,7 +116,7 @@ export function endsByBudget(turning: Turning): boolean {
   return true;
 }
 
-/** Settles what is open as cancelled, so that its workers stop; `plan` is the plan that is awaited. */
+/** Settles open work as cancelled, so that its workers stop; `plan` is the awaited plan. */
 export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | readonly string[]): void {
   const { awaiting } = turning.run;
   if (awaiting && (what === 'all' || what === 'plan'))
@@ -136,7 +139,7 @@ export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | rea
 
 const codes = { cancelled: 'CALL_CANCELLED', timeout: 'CALL_TIMEOUT', unavailable: 'WORKER_UNAVAILABLE' } as const;
 
-/** An outcome that no worker gave. */
+/** Settles a task with an outcome made by the engine. */
 export function settleByEngine(turning: Turning, ref: string, status: keyof typeof codes, message: string): void {
   const { epoch, spec } = turning.run.tasks[ref]!;
   turning.put({

@@ -24,7 +24,7 @@ import { limitsOf, viewOf, type Strategies } from './view.js';
 /** Inputs of the engine. */
 export type EngineInput = Extract<AnyEvent, { type: 'PlanRequested' | 'PlanCreated' | 'ResultReady' | 'TimerFired' | 'CommandIssued' }>;
 
-/** The input is about something that this run does not know yet: it is to be given again later. */
+/** The input refers to something this run does not know yet: deliver it again later. */
 export class NotBegun extends Error {
   constructor(
     readonly what: 'run' | 'task',
@@ -34,26 +34,25 @@ export class NotBegun extends Error {
   }
 }
 
-/** What one step of the engine gives: the next state, the facts that lead there, and everything that leaves it. */
+/** Result of one engine step: the next state, the facts that lead there, and all outputs. */
 export interface Decision {
   readonly next: RunState;
   readonly facts: readonly RunFact[];
   readonly outputs: readonly Event[];
   readonly entries: readonly EngineEntry[];
-  /** Ids whose work shall stop. */
+  /** Ids whose work must stop. */
   readonly cancels: readonly string[];
-  /** The timer of the run where this step set it anew; null where it stays as it was. */
+  /** The run's timer if this step set it; null if it is unchanged. */
   readonly timer: RunState['due'] | null;
   readonly status: string;
 }
 
-/** Passes of one step after which the strategy goes in circles. */
+/** Passes of one step after which the strategy counts as looping. */
 const mostPasses = 200;
 
 /**
- * One step of a run: what the input means, then what follows from the state until nothing does. Pure; `at` is the store's clock. Null when
- * nothing follows, as for everything after the end. `request` begins a run whose own request was never applied.
- * Throws NotBegun.
+ * One step of a run: applies the input, then everything that follows from the state. Pure; `at` is the store's clock. Returns null if
+ * nothing follows, as for every input after the end. `request` begins a run whose own request was never applied. Throws NotBegun.
  */
 export function step(
   state: RunState | null,
@@ -72,7 +71,7 @@ export function step(
     begin(turning, request.data);
     settle(turning);
   }
-  // A request that a cache answers ends its run before the input is looked at.
+  // A request answered by a cache ends its run before the input is applied.
   const isOver = turning.facts.length > 0 && turning.run.endedAt !== null;
   if (!isOver) receive(turning, input);
   if (isTimer || turning.facts.length > 0) settle(turning);
@@ -80,13 +79,13 @@ export function step(
   if (facts.length === 0 && !isTimer) return null;
   const run = { ...turning.run, last: turning.now };
   const dueAt = dueOf(run);
-  // A timer that has fired is gone, whatever it changed.
+  // A fired timer is gone, whatever it changed.
   const timer = isTimer || dueAt !== run.due.at ? { arm: run.due.arm + 1, at: dueAt } : null;
   const next = timer ? { ...run, due: timer } : run;
   return { next, facts, outputs, entries: facts.flatMap(factEntries), cancels, timer, status: statusOf(next) };
 }
 
-/** Goes on until nothing follows from the state. */
+/** Advances until nothing follows from the state. */
 function settle(turning: Turning): void {
   for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
     if (pass < mostPasses) continue;
@@ -115,7 +114,7 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
   if (request.cached) endFromCache(turning, request.cached);
 }
 
-/** What the input means to this state. */
+/** Applies the input to this state. */
 function receive(turning: Turning, input: EngineInput): void {
   const { run } = turning;
   switch (input.type) {
@@ -140,7 +139,7 @@ function receive(turning: Turning, input: EngineInput): void {
           plan: null,
         });
       endsByClock(turning);
-      // What the end of the run cancels is not judged by its own clock.
+      // Work cancelled by the end of the run is not judged by its own clock.
       if (turning.run.endedAt === null && readBudget(turning.run, turning.now).level !== 'spent') settleOverdue(turning, input.data.tasks);
     }
   }
@@ -180,6 +179,6 @@ function takeResult(turning: Turning, result: Extract<EngineInput, { type: 'Resu
     text: task.spec.capability.startsWith('judge.') ? '' : textOf(result),
     result,
   });
-  // The engine settles what it cancels by itself, so the worker found the flag of the run: its command may be late or lost.
+  // The engine settles what it cancels, so the worker must have found the run's flag: its command may be late or lost.
   if (result.status === 'cancelled') endCancelled(turning, 'its flag was set');
 }

@@ -4,7 +4,7 @@ import { addFacts, factIdentity, saidBy } from './memory.js';
 import { isJudge, judgeName, type Owed, type RunState, type TaskResult, type TaskState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 
-/** The state after a fact. Nothing else changes a state. */
+/** The state after a fact. Only facts change a state. */
 export function evolve(run: RunState | null, fact: RunFact, strategies: Strategies): RunState {
   if (fact.kind === 'RunStarted') return begun(fact);
   if (run === null) throw new Error(`The first fact of a run is RunStarted, not ${fact.kind}.`);
@@ -15,14 +15,14 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
   let own: unknown = strategy.evolve ? strategy.evolve(next.own, fact, view) : next.own;
   if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') {
     const task = next.tasks[fact.ref]!;
-    // Neither the verdict of an earlier epoch nor that of a judge who was cancelled counts.
+    // Ignores verdicts of earlier epochs and of cancelled judges.
     const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
     if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
   }
   return own === next.own ? next : { ...next, own };
 }
 
-/** The state after facts that are on record. */
+/** The state after recorded facts. */
 export function foldFacts(run: RunState | null, facts: readonly RunFact[], runId: string, strategies: Strategies): RunState | null {
   return facts.reduce<RunState | null>((state, fact) => {
     const next = evolve(state, fact, strategies);
@@ -260,7 +260,7 @@ function tried(run: RunState, { action }: TaskState, { status, output }: ResultR
   return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...same, outcome }] } };
 }
 
-/** The facts of those that are history now stay in the ledger as such, but for what the new result says too. */
+/** Marks the facts of replaced results as superseded in the ledger, except those that the new result repeats. */
 function accepted(run: RunState, { ref, instead }: FactOf<'TaskAccepted'>): RunState {
   const task = run.tasks[ref]!;
   const { finding, confidence } = task.result ?? { finding: null, confidence: null };
@@ -330,7 +330,7 @@ const resultOf = (data: ResultReady['data'], facts: number): Omit<TaskResult, 'e
   };
 };
 
-/** What a result says, in the words that a person may read. */
+/** The text of a result, for people. */
 export function textOf({ status, output }: ResultReady['data']): string {
   if (status !== 'ok' || output === null) return '';
   switch (output.kind) {

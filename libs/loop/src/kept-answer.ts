@@ -3,9 +3,9 @@ import { step } from './engine.js';
 import { viewOf, type Strategies } from './view.js';
 
 /**
- * What the run stream will hold of a run whose request carries the answer of a cache: the entries of the engine's own first step, the
- * last one `run.completed`. Null where the request carries none. Whoever has the request can answer from them before the engine has
- * come to it, in the same words. They hold unless a command reaches the engine before the request does.
+ * The run stream entries of a run whose request carries a cached answer: those of the engine's first step, the last one `run.completed`.
+ * Null if the request carries none. Lets a holder of the request answer before the engine does, in the same words. Valid unless a command
+ * reaches the engine before the request does.
  */
 export function keptEntries(request: PlanRequested, strategies: Strategies): readonly EngineEntry[] | null {
   if (!request.data.cached) return null;
@@ -13,8 +13,8 @@ export function keptEntries(request: PlanRequested, strategies: Strategies): rea
 }
 
 /**
- * What the planner works on for the first plan, as the engine's first step on this request leaves it: the strategy that asks, and what it
- * gives. Null where that step awaits no plan: then the planner has nothing to do.
+ * The planner's input for the first plan, as the engine's first step on this request leaves it: the asking strategy, and its data. Null if
+ * that step awaits no plan: then the planner has nothing to do.
  */
 export function firstPlanAsked(
   request: PlanRequested,

@@ -2,13 +2,13 @@ import type { Fact, Memory, ResultReady, TriedAction } from '@conclave/contracts
 import type { TaskState } from './state.js';
 import { isNear, textKey } from './wording.js';
 
-/** Source and text. What a tool says is compared sign by sign; of a text neither case nor blanks count. */
+/** Source and text. Tool output is compared exactly; text ignores case and white space. */
 export function factIdentity({ source, text }: Fact): string {
   const said = source.kind === 'tool' ? text.trim() : text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
   return `${source.url ?? source.title} ${said}`;
 }
 
-/** Ledger with the new facts appended; a fact with the same source and text as a current one is not a new one. */
+/** Ledger with the new facts appended, without those that have the same source and text as a current one. */
 export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
   const known = new Set(memory.facts.filter((fact) => !fact.superseded).map(factIdentity));
   const fresh: Fact[] = [];
@@ -21,10 +21,10 @@ export function addFacts(memory: Memory, facts: readonly Fact[]): Memory {
   return fresh.length === 0 ? memory : { ...memory, facts: [...memory.facts, ...fresh] };
 }
 
-/** What is known now: without the facts of results that a later one took the place of. */
+/** Current facts: without those of superseded results. */
 export const currentFacts = ({ facts }: Memory): readonly Fact[] => facts.filter((fact) => !fact.superseded);
 
-/** Facts that a result brings: its evidence, or the finding of an expert's answer. */
+/** Facts of a result: its evidence, or the finding of an expert's answer. */
 export function saidBy(
   ref: string,
   { spec, epoch }: Pick<TaskState, 'spec' | 'epoch'>,
@@ -40,24 +40,24 @@ export function saidBy(
 
 export type Repeat = 'new' | 'known' | 'retry' | 'near' | 'exhausted' | 'once';
 
-/** What a task does, as it is compared with others. */
+/** A task's action, for comparison with others. */
 export interface Action {
   readonly capability: string;
   /** Query, instruction, or a call as canonical JSON. */
   readonly argument: string;
-  /** True for a call with arguments: it is the same only sign by sign, and near to none. */
+  /** True for a call with arguments: it only equals an identical one and is near to none. */
   readonly exact?: boolean | undefined;
-  /** True for a call that may have changed something: it is not tried twice. */
+  /** True for a call that may have side effects: it is not tried twice. */
   readonly once?: boolean | undefined;
 }
 
-/** Two actions with the same key are one. */
+/** Actions with the same key are the same action. */
 export const actionKey = ({ capability, argument, exact }: Action): string =>
   `${capability} ${exact ? `= ${argument}` : textKey(argument)}`;
 
 /**
- * What an action is in the light of what was tried: `known` succeeded before (answer it from the ledger), `retry` failed once (allowed once more),
- * `once` failed and may have changed something all the same, `exhausted` failed twice, `near` says the same as a tried one in other words.
+ * Compares an action with those tried: `known` succeeded before (answer it from the ledger), `retry` failed once (allowed once more),
+ * `once` failed but may have had side effects, `exhausted` failed twice, `near` says the same as a tried one in other words.
  */
 export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat {
   const key = actionKey(action);
@@ -78,7 +78,7 @@ export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat 
   return close ? 'near' : 'new';
 }
 
-/** Last six actions with two or fewer distinct ones: going in circles. */
+/** The last six actions contain at most two distinct ones: oscillation. */
 export function isOscillating(tried: readonly TriedAction[]): boolean {
   const window = tried.slice(-6);
   return window.length === 6 && new Set(window.map(actionKey)).size <= 2;

@@ -6,12 +6,12 @@ import { classOf } from './plan-rules.js';
 import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';
 
-/** Model calls a task may make: its first model with two repeats, and one fallback. */
+/** Maximum model calls of a task: its first model with two repeats, and one fallback. */
 const callsPerTask = 4;
 
 const refOf = ({ runId }: RunState, epoch: number, local: string): string => taskId(runId, epoch, local);
 
-/** Takes tasks in. From 70 % of a budget on there is no new breadth: of a round only the first task that is listed, and what it needs. */
+/** Adds tasks. From 70 % of a budget on, a round is not widened: only its first listed task is added, with its dependencies. */
 export function admit(turning: Turning, wishes: readonly TaskWish[], helper: boolean): void {
   const { run, now } = turning;
   const isNarrow = !helper && readBudget(run, now).level === 'narrow';
@@ -32,7 +32,7 @@ export function admit(turning: Turning, wishes: readonly TaskWish[], helper: boo
   for (const { spec } of wishes) if (!kept.has(spec.id)) refuse(turning, refOf(run, run.epoch, spec.id), 'narrow');
 }
 
-/** Opens a judge as a task beside the round. */
+/** Adds a judge as a task outside the round. */
 export function admitJudge(turning: Turning, name: string, how: Pick<TaskWish, 'stream' | 'from' | 'composes'>): void {
   const { run, strategies } = turning;
   const judge = strategies(run.strategy).judges[name];
@@ -48,19 +48,22 @@ function refuse(turning: Turning, ref: string, why: RefusedWhy): void {
   turning.put({ kind: 'TaskRefused', ref, capability: turning.run.tasks[ref]!.spec.capability, why, at: turning.now });
 }
 
-/** Opens what may begin: everything it needs is settled, it is no repeat, and concurrency and budget allow it. True when something changed. */
+/**
+ * Opens every task that may begin: all dependencies are settled, it is no repeat, and concurrency and budget allow it. Returns true if
+ * something changed.
+ */
 export function openReady(turning: Turning): boolean {
   const { run, now } = turning;
   const blocked = Object.entries(run.tasks).filter(([, { status }]) => status === 'blocked');
   if (blocked.length === 0) return false;
-  // In the reserve a round ends with what is there: what runs may end, nothing more is started.
+  // In the reserve a round ends with the results it has: running tasks may end, no others are started.
   const isReserve = readBudget(run, now).level === 'reserve' && run.memory.facts.length > 0;
   const refused = isReserve ? blocked.filter(([, { from }]) => from !== 'reserve') : [];
   for (const [ref] of refused) refuse(turning, ref, 'budget');
   if (refused.length > 0) return true;
   const open = Object.values(run.tasks).filter(({ status }) => status === 'open');
   const inFlight = new Set(open.flatMap(({ action }) => (action ? [actionKey(action)] : [])));
-  // Of equal ones the first begins, and the others wait for what it brings.
+  // Of equal tasks the first begins, and the others wait for its result.
   const free = blocked.filter(([, task]) => {
     const key = task.action ? actionKey(task.action) : null;
     if (!isFree(run, task) || (key !== null && inFlight.has(key))) return false;
@@ -83,7 +86,7 @@ const needed = (run: RunState, { epoch, spec }: TaskState): readonly TaskState[]
 
 const isFree = (run: RunState, task: TaskState): boolean => needed(run, task).every(({ status }) => status === 'settled');
 
-/** A task is no repeat when something it builds on is new in this round; what the planner wants done anew is no near one by mistake. */
+/** A task is no repeat if something it builds on is new in this round; a task the planner wants redone is not rejected as near. */
 function repeatedWhy(run: RunState, task: TaskState): RefusedWhy | null {
   if (task.action === null || needed(run, task).some(({ result }) => result!.status !== 'repeated')) return null;
   const repeat = repeatOf(run.memory.tried, task.action);

@@ -16,7 +16,7 @@ import { isExpert } from './plan-rules.js';
 import type { RunState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 
-/** A step that is being taken, as far as what goes out depends on it. */
+/** The parts of a step in progress that its outputs depend on. */
 interface Leaving {
   readonly run: RunState;
   readonly now: number;
@@ -25,7 +25,7 @@ interface Leaving {
   readonly inputs: ReadonlyMap<string, TaskInputDraft>;
 }
 
-/** What goes out because of a fact and the state right after it. The one list of it. */
+/** All outputs of a fact, given the state right after it. No outputs are made elsewhere. */
 export function outputsOf(leaving: Leaving, fact: RunFact): readonly Event[] {
   switch (fact.kind) {
     case 'PlanAwaited':
@@ -39,7 +39,7 @@ export function outputsOf(leaving: Leaving, fact: RunFact): readonly Event[] {
   }
 }
 
-/** Ids of plans and tasks whose work shall stop. */
+/** Ids of plans and tasks whose work must stop. */
 export function cancelsOf(run: RunState, fact: RunFact): readonly string[] {
   if (fact.kind === 'PlanRefused') return fact.by === 'planner' ? [] : [planId(run.runId, fact.epoch)];
   return fact.kind === 'TaskSettled' && fact.by === 'engine' ? [fact.ref] : [];
@@ -101,7 +101,7 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
   );
 }
 
-/** Most facts that go along for whoever learns from the run. */
+/** Maximum number of facts sent along for learning from the run. */
 const factsToLearnFrom = 12;
 
 function completedEvent(

@@ -2,7 +2,7 @@ import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { canonicalJson } from './canonical-json.js';
 import { actionKey, type Action } from './memory.js';
 
-/** Most expert and evidence tasks of one moderate plan (moe.md, Planner). */
+/** Maximum number of expert and evidence tasks in a moderate plan (moe.md, Planner). */
 export const maxExpertTasks = 4;
 export const maxEvidenceTasks = 4;
 
@@ -25,8 +25,8 @@ export function classOf(template: Template, capability: string): string {
 }
 
 /**
- * Everything that is wrong with a plan, as sentences a model can act on; empty for a plan that may run. `faultsOf` says what is wrong with
- * a single task by the rules of its capability.
+ * All faults of a plan, as sentences a model can act on; empty for a valid plan. `faultsOf` returns the faults of a single task by the
+ * rules of its capability.
  */
 export function planFaults(
   tasks: readonly PlannedTask[],
@@ -50,7 +50,7 @@ export function planFaults(
   const experts = tasks.filter((task) => isExpert(task.capability)).length;
   const most = mostExperts(template, complexity);
   if (experts > most) faults.push(`The plan has ${experts} expert tasks; at most ${most} are allowed.`);
-  // One look at what was learned comes with any plan: it asks no model and takes nobody's place.
+  // One `graph` task comes with any plan: it calls no model and does not count towards the limit.
   const evidence = tasks.length - experts - (tasks.some((task) => task.capability === 'graph') ? 1 : 0);
   if (evidence > maxEvidenceTasks) faults.push(`The plan has ${evidence} evidence tasks; at most ${maxEvidenceTasks} are allowed.`);
   if (faults.length === 0 && hasCycle(tasks)) faults.push('The needs of the tasks form a circle. Remove one of them.');
@@ -71,7 +71,7 @@ function hasCycle(tasks: readonly PlannedTask[]): boolean {
   return waiting.size > 0;
 }
 
-/** Tasks after everything they need; a plan has no circles. */
+/** Tasks ordered after their dependencies; a plan has no cycles. */
 export function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const ordered: PlannedTask[] = [];
   const place = (task: PlannedTask): void => {
@@ -84,8 +84,8 @@ export function inOrderOfNeeds(tasks: readonly PlannedTask[]): readonly PlannedT
 }
 
 /**
- * A plan whose equal tasks (same action) are one; what needs another of them needs that one. Of equal tasks the one stays that comes
- * first in the order of needs, so that no task comes to need itself.
+ * A plan with equal tasks (same action) merged; dependencies on a removed task point to the remaining one. Of equal tasks the first in
+ * dependency order stays, so that no task depends on itself.
  */
 export function dedupe(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const firstOf = new Map<string, string>();
@@ -102,19 +102,19 @@ export function dedupe(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
     .map((task) => ({ ...task, needs: [...new Set(task.needs.map((need) => twinOf.get(need) ?? need))] }));
 }
 
-/** The plan taken when the planner gives none: one general task on the goal. */
+/** The plan used if the planner returns none: one general task on the goal. */
 export const fallbackTasks = (goal: string): readonly PlannedTask[] => [
   { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs: [], metadata_filters: null },
 ];
 
 /** Capabilities that do exactly what they are told. */
 const deterministic: ReadonlySet<string> = new Set(['mcp', 'math']);
-/** Arguments without which the words of a task say what is calculated. */
+/** Arguments without which a task's text says what is calculated. */
 const formulas = ['expression', 'equations', 'matrix'] as const;
 
 /**
- * What a task does: a call with its arguments as canonical JSON; a query; or an instruction with the actions whose results it builds on,
- * since the same instruction about other evidence is another action.
+ * A task's action: a call with its arguments as canonical JSON; a query; or an instruction with the actions whose results it builds on,
+ * because the same instruction about other evidence is another action.
  */
 export function actionOf(task: PlannedTask, plan: readonly PlannedTask[]): Action {
   const { capability } = task;
@@ -130,7 +130,7 @@ export function actionOf(task: PlannedTask, plan: readonly PlannedTask[]): Actio
   return { capability, argument: [task.task, ...evidence].join(' | ') };
 }
 
-/** Every task that a task builds on, in the order of the plan. */
+/** Every task that a task builds on, in plan order. */
 function evidenceOf(task: PlannedTask, plan: readonly PlannedTask[], seen: Set<string>): readonly PlannedTask[] {
   const reach = (of: PlannedTask): void => {
     for (const need of of.needs) {

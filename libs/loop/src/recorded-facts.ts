@@ -1,6 +1,6 @@
 import { readFact, type RunFact } from '@conclave/contracts';
 
-/** Bodies that a step has from its input, by the kind of the fact. */
+/** Fact members that a step copies from its input, by kind of fact. */
 const bodies: Readonly<Partial<Record<RunFact['kind'], string>>> = {
   RunStarted: 'request',
   PlanTaken: 'plan',
@@ -15,7 +15,7 @@ interface Given {
   readonly request?: unknown;
 }
 
-/** Facts as they are stored beside the input of their step: what is the input itself stands there once. */
+/** Facts as stored beside their step's input, without the parts that are in the input. */
 export const recordedFacts = (facts: readonly RunFact[], { input, request }: Given): Recorded[] =>
   facts.map((fact) => {
     const member = bodies[fact.kind];
@@ -25,7 +25,7 @@ export const recordedFacts = (facts: readonly RunFact[], { input, request }: Giv
     return stored;
   });
 
-/** The facts again. Throws where they are none of today's. */
+/** Restores recorded facts. Throws if today's code does not know them. */
 export const restoredFacts = (recorded: readonly Recorded[], { input, request }: Given): RunFact[] =>
   recorded.map((stored) => {
     const member = bodies[stored['kind'] as RunFact['kind']];

@@ -7,12 +7,12 @@ import type { Strategies } from './view.js';
 
 export type RecordedStep = StepRecorded['data'];
 type RecordedInput = RecordedStep['input'];
-/** What the hash of a step is made of. */
+/** Content of a step's hash. */
 export type HashedStep = Pick<RecordedStep, 'input' | 'request' | 'now' | 'facts'>;
 
-/** What a step gave, as the audit record of it says it. */
+/** Result of a step, as in its audit record. */
 export interface StepTrace {
-  /** The first fact that is not the same in both, as a sentence; null where one has fewer or all are the same. */
+  /** The first differing fact, as a sentence; null if one has fewer or all are the same. */
   readonly fact: string | null;
   readonly facts: number;
   readonly outputs: readonly { readonly id: string; readonly type: string }[];
@@ -21,10 +21,10 @@ export interface StepTrace {
 }
 
 /**
- * What came of replaying a run; `steps` of them were equal. Everything but `same` says at which version of the state it
- * ended: `different` what was recorded there and what comes out now (`now` is null where today's code takes no step at all),
- * `refused` why today's code cannot take the input, `missing` which versions have no record although later ones have (`gaps`, both ends included),
- * `conflicting` that two records of one step contradict each other.
+ * Result of replaying a run; `steps` of them were equal. Every kind but `same` names the state version at which the replay ended:
+ * `different` what was recorded there and what comes out now (`now` is null if today's code takes no step), `refused` why today's code
+ * cannot take the input, `missing` which versions have no record although later ones do (`gaps`, both ends included), `conflicting` that
+ * two records of one step contradict each other.
  */
 export type Replayed =
   | { readonly kind: 'same'; readonly steps: number; readonly ended: boolean }
@@ -49,21 +49,21 @@ export type Replayed =
 
 export interface ReplayOptions {
   readonly strategyOf: Strategies;
-  /** The hashes that the recording used; a pure layer has none. */
+  /** The hash function of the recording; a pure layer has none. */
   readonly stateHash: (state: RunState) => string;
   readonly chainHash: (before: string, step: HashedStep) => string;
-  /** Told what today's code decides in each step that it takes, the one that differs included, in the order of the versions. */
+  /** Called with today's decision for each step, including the one that differs, in version order. */
   readonly onStep?: (version: number, decision: Decision) => void;
 }
 
 /**
- * Drives the recorded steps of one run through today's `step`, in the order of their version and with the recorded clock.
- * Steps may be taken in any order and repeatedly, as a log gives them; those that wait for an earlier one are kept, the rest is not.
+ * Drives the recorded steps of one run through today's `step`, in version order and with the recorded clock. Steps may arrive in any order
+ * and repeatedly, as from a log; only steps waiting for an earlier one are kept.
  */
 export class Replay {
   private state: RunState | null = null;
   private readonly waiting = new Map<number, RecordedStep | 'conflicting'>();
-  /** What tells apart two records of an applied step, by version - 1. */
+  /** Distinguishes two records of an applied step, by version - 1. */
   private readonly applied: string[] = [];
   private stopped: Exclude<Replayed, { kind: 'same' | 'missing' }> | null = null;
 
@@ -86,7 +86,7 @@ export class Replay {
     this.advance();
   }
 
-  /** What holds for the steps taken so far. */
+  /** Result for the steps taken so far. */
   result(): Replayed {
     if (this.stopped) return this.stopped;
     const steps = this.applied.length;
@@ -100,7 +100,7 @@ export class Replay {
     return { kind: 'missing', steps, version: steps + 1, gaps };
   }
 
-  /** Another record of the very step that the replay stopped at. */
+  /** Compares another record of the step at which the replay stopped. */
   private compare(recorded: RecordedStep, version: number): void {
     if (recorded.version === version && this.applied[version - 1] !== markOf(recorded)) this.stopped = conflictAt(version);
   }
@@ -176,7 +176,7 @@ const traceOf = ({ facts, outputs, hash, stateHash }: Given, fact: Given['facts'
   stateHash,
 });
 
-/** A recorded fact may be of other code, or refer to its input: then its own members say it. */
+/** A recorded fact may come from other code, or refer to its input: then its own members are printed. */
 function sentenceOf(fact: Given['facts'][number]): string {
   try {
     return factSentence(fact as unknown as RunFact);
@@ -190,14 +190,14 @@ const firstDifference = (was: Given['facts'], is: Given['facts']): number =>
     (_, n) => canonicalJson(was[n] ?? null) !== canonicalJson(is[n] ?? null),
   );
 
-/** All recorded steps of one run at once. */
+/** Replays all recorded steps of one run at once. */
 export function replay(runId: string, steps: Iterable<RecordedStep>, options: ReplayOptions): Replayed {
   const run = new Replay(runId, options);
   for (const recorded of steps) run.take(recorded);
   return run.result();
 }
 
-/** Between two steps a state lies in a store as JSON. Of a run that has ended only that is kept, so that many fit in memory. */
+/** Between two steps a state is stored as JSON. Only the JSON of an ended run is kept, so that many fit in memory. */
 const kept = (next: RunState): RunState =>
   next.endedAt === null
     ? (JSON.parse(JSON.stringify(next)) as RunState)
@@ -221,7 +221,7 @@ function differences(was: Given, is: Given): ('facts' | 'outputs' | 'hash' | 'st
 
 const inputTypes: readonly string[] = ['PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued'];
 
-/** The event again, read as it would be from its topic today. Throws an Error that says why it cannot be. */
+/** The recorded event, parsed as if read from its topic today. Throws an Error with the reason if that fails. */
 export function inputOf(runId: string, { id, type, time, data }: RecordedInput): EngineInput {
   const spec = specOf(type);
   if (!spec || !inputTypes.includes(type)) throw new Error(`The engine takes no ${type}.`);
@@ -230,6 +230,6 @@ export function inputOf(runId: string, { id, type, time, data }: RecordedInput):
     const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);
     throw new Error(`The data of ${id} does not fit today's ${type} (${faults.join('; ')}).`);
   }
-  // Who sent it is not recorded, because no decision may depend on it.
+  // The sender is not recorded, because no decision may depend on it.
   return { id, type, runId, topic: spec.topic, key: runId, source: spec.from[0]!, time, data: parsed.data } as EngineInput;
 }

@@ -18,7 +18,7 @@ import type {
 
 export type Command = CommandIssued['data']['command'];
 
-/** What the strategy is still to be asked about, in this order. */
+/** Questions the strategy must still answer, in this order. */
 export type Owed =
   | { readonly hook: 'plan' }
   | { readonly hook: 'noPlan'; readonly why: string }
@@ -32,7 +32,7 @@ export interface TaskResult {
   readonly status: ResultReady['data']['status'] | 'repeated';
   readonly text: string;
   readonly confidence: number | null;
-  /** Facts of it that were new. */
+  /** Number of its facts that were new. */
   readonly facts: number;
   readonly gaps: readonly string[];
   /** Categories the expert referred to. */
@@ -43,35 +43,35 @@ export interface TaskResult {
   readonly attempt: number;
   readonly durationMs: number;
   readonly cutShort: boolean;
-  /** What the ledger keeps of an expert's answer. */
+  /** The finding of an expert's answer in the ledger. */
   readonly finding: string | null;
-  /** What whoever reads evidence must know of it. */
+  /** Warnings for readers of the evidence. */
   readonly notes: readonly string[];
-  /** Identities of what it said, where others had said some of it before. */
+  /** Identities of its facts, if earlier results contained some of them. */
   readonly echoes: readonly string[];
 }
 
 export interface TaskState extends Omit<TaskWish, 'action'> {
-  /** Null for a task that is never a repeat, and once it was tried. */
+  /** Null for a task that is never a repeat, and after it was tried. */
   readonly action: TaskWish['action'];
   readonly epoch: number;
   readonly taskClass: string;
   /** True outside the round: judges, and experts that are asked again. */
   readonly helper: boolean;
   readonly status: 'blocked' | 'open' | 'settled';
-  /** What is reserved of the budget while it is open. */
+  /** Reserved budget while it is open. */
   readonly allowance: Allowance | null;
   readonly startBy: number;
   readonly deadline: number;
   readonly started: boolean;
   readonly result: TaskResult | null;
-  /** False only for a task that learns when it is accepted, until it is. */
+  /** False only for a task that is learned from once accepted (`learn: 'accepted'`), until it is. */
   readonly accepted: boolean;
-  /** A later or better result took its place; it is history. */
+  /** Replaced by a later or better result. */
   readonly superseded: boolean;
-  /** The engine settled it while a worker had it. */
+  /** The engine settled it while a worker was working on it. */
   readonly unanswered: boolean;
-  /** Usage of a result that came after the engine had settled the task. */
+  /** Usage of a result that arrived after the engine had settled the task. */
   readonly lateUsage: Usage | null;
 }
 
@@ -82,7 +82,7 @@ export interface PlanRecord {
   readonly fallback: boolean;
   readonly usage: Usage;
   readonly failure: FailureNote | null;
-  /** What it says beside its tasks, where its strategy has more to say. */
+  /** Content beside its tasks, if the strategy adds any. */
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
@@ -93,26 +93,26 @@ export interface DecisionRecord {
   readonly at: number;
 }
 
-/** One run as a value: JSON, folded from facts and from nothing else. */
+/** One run as a JSON value, folded only from facts. */
 export interface RunState {
   readonly runId: string;
   readonly request: PlanRequested['data'];
-  /** The strategy that decides now. */
+  /** The current strategy. */
   readonly strategy: string;
-  /** The strategy's own part. */
+  /** The strategy's own part of the state. */
   readonly own: unknown;
-  /** Number of the plan that is awaited or running. */
+  /** Number of the awaited or running plan. */
   readonly epoch: number;
   readonly plan: PlanCreated['data'] | null;
   readonly awaiting: { readonly epoch: number; readonly deadline: number } | null;
-  /** Plans that were taken, and the epoch of the last one; -1 before. */
+  /** Number of accepted plans, and the epoch of the last one; -1 before. */
   readonly planned: number;
   readonly taken: number;
   readonly plans: readonly PlanRecord[];
-  /** First plan, where a model made it and the plan cache may have it once the run has ended well. */
+  /** First plan, if a model made it and the plan cache may store it once the run has ended well. */
   readonly keptPlan: KeptPlan | null;
   readonly tasks: Readonly<Record<string, TaskState>>;
-  /** Tasks of the open round; null where none is open. */
+  /** Tasks of the open round; null if none is open. */
   readonly round: readonly string[] | null;
   readonly factsBefore: number;
   readonly memory: Memory;
@@ -121,40 +121,40 @@ export interface RunState {
   readonly rounds: number;
   readonly failedRounds: number;
   readonly roundsWithoutFacts: number;
-  /** A stall was answered by another plan once. */
+  /** A stall was already answered with another plan. */
   readonly adjusted: boolean;
   readonly replans: number;
   readonly gap: string;
   readonly nextFocus: string;
-  /** Whether the last round was assessed with a verdict that could be read. */
+  /** Whether the last round was assessed with a readable verdict. */
   readonly assessed: boolean;
   readonly spent: Usage;
-  /** Milliseconds that the run went before `since`; `since` is null while its clock stands. */
+  /** Milliseconds the run's clock ran before `since`; `since` is null while the clock is stopped. */
   readonly ran: number;
   readonly since: number | null;
   readonly paused: { readonly until: number } | null;
   readonly question: { readonly text: string; readonly deadline: number } | null;
   /** Number of the last pause or resume. */
   readonly pauseSeq: number;
-  /** A task whose text was shown while it was written and is whole: it is the answer. */
+  /** A task whose complete text was streamed: it is the answer. */
   readonly live: string | null;
   readonly owed: readonly Owed[];
   readonly ending: Ending | null;
   readonly answer: Draft | null;
-  /** Failure of the last plan that was refused, and at the end that of the run. */
+  /** Failure of the last refused plan, and at the end that of the run. */
   readonly failure: FailureNote | null;
   readonly endedAt: number | null;
-  /** Calls that were in flight when it ended. */
+  /** Calls in flight when it ended. */
   readonly openCalls: number;
-  /** The one timer of the run: when the clock alone changes something, and how often it was set. Null where the clock changes nothing. */
+  /** The run's only timer: when the clock alone changes something (null if never), and how often it was set. */
   readonly due: { readonly arm: number; readonly at: number | null };
-  /** Of the steps so far; set by whoever stores the step, because a pure layer has no hash. */
+  /** Hash of the steps so far; set by the caller that stores the step, because a pure layer has no hash. */
   readonly hash: string;
   /** Time of the last step; the clock of a run never goes back. */
   readonly last: number;
 }
 
-/** Name of a judge within its strategy, out of the capability of its tasks. */
+/** Name of a judge within its strategy, from the capability of its tasks. */
 export const judgeName = (capability: string): string => capability.slice('judge.'.length);
 
 export const isJudge = ({ spec }: Pick<TaskState, 'spec'>): boolean => spec.capability.startsWith('judge.');
@@ -162,7 +162,7 @@ export const isJudge = ({ spec }: Pick<TaskState, 'spec'>): boolean => spec.capa
 export const tasksOf = (run: Pick<RunState, 'tasks'>, epoch: number): readonly (readonly [string, TaskState])[] =>
   Object.entries(run.tasks).filter(([, task]) => task.epoch === epoch);
 
-/** Word for lists: what the run is doing, or how it ended. */
+/** Status word for lists: what the run is doing, or how it ended. */
 export function statusOf(run: RunState): string {
   if (run.endedAt !== null) return run.ending?.outcome ?? 'done';
   if (run.paused) return 'paused';

@@ -3,7 +3,7 @@ import type { BudgetReading } from './budget.js';
 import type { Then } from './state.js';
 import type { Limits } from './strategy.js';
 
-/** Everything the table looks at, as plain values. */
+/** All inputs of the table, as plain values. */
 export interface Situation {
   readonly reading: Reading;
   readonly budget: BudgetReading;
@@ -12,7 +12,7 @@ export interface Situation {
   readonly failedRounds: number;
   readonly roundsWithoutFacts: number;
   readonly circling: boolean;
-  /** A stall was answered by another plan before. */
+  /** A stall was already answered with another plan. */
   readonly adjusted: boolean;
   readonly replans: number;
 }
@@ -25,7 +25,7 @@ export interface Row {
   readonly id: RuleId;
   readonly when: (s: Situation) => boolean;
   readonly then: (s: Situation) => Choice;
-  /** Sentence the user sees, with the numbers that mattered. */
+  /** Sentence for the user, with the deciding numbers. */
   readonly sentence: (s: Situation) => string;
 }
 
@@ -40,7 +40,7 @@ const budgetWords: Readonly<Record<Exclude<BudgetReading['name'], 'wall_time_s'>
   cost: 'money',
 };
 
-/** A sentence that ends with what somebody else wrote, such as a gap or an error, which may bring its own full stop. */
+/** Adds a full stop unless the sentence ends with one: it may end with foreign text, such as a gap or an error. */
 export const ended = (sentence: string): string => (/[.!?…]$/.test(sentence.trimEnd()) ? sentence.trimEnd() : `${sentence.trimEnd()}.`);
 
 export function budgetSentence({ level, name, used, limit }: BudgetReading): string {
@@ -59,7 +59,7 @@ const noProgress = ({ roundsWithoutFacts, limits }: Situation): string =>
 const mayReplan = ({ replans, limits }: Situation): boolean => replans < limits.adjusts;
 const isOpen = ({ reading }: Situation): boolean => (reading.open ?? '') !== '';
 
-/** First match wins (loop.md, Decision table). D1 is a command and no row: it needs no reading. */
+/** First match wins (loop.md, Decision table). D1 is a command, not a row: it needs no reading. */
 export const decisionTable: readonly Row[] = [
   {
     id: 'D2',

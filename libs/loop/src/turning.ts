@@ -4,12 +4,12 @@ import { cancelsOf, outputsOf } from './outputs.js';
 import type { RunState } from './state.js';
 import type { Strategies } from './view.js';
 
-/** A step while it is taken: facts are folded as they come. Lives inside one call of `step`, which stays a function of its arguments. */
+/** A step in progress: facts are folded as they arrive. Lives inside one call of `step`, which remains a function of its arguments. */
 export class Turning {
   readonly facts: RunFact[] = [];
   readonly outputs: Event[] = [];
   readonly cancels: string[] = [];
-  /** Inputs of the tasks that this step opened, by their ids. */
+  /** Inputs of the tasks that this step opened, by id. */
   readonly inputs = new Map<string, TaskInputDraft>();
 
   constructor(

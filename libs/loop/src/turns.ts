@@ -9,12 +9,12 @@ import { lastMoves, type Move } from './strategy.js';
 import { decideRow, ended } from './table.js';
 import { limitsOf, viewOf } from './view.js';
 
-/** One thing that follows from the state alone; false when nothing does. */
+/** Performs one action that follows from the state alone; returns false if there is none. */
 export function advance(turning: Turning): boolean {
   const { run, now, strategies } = turning;
-  // Text that was shown and is whole is the answer, also while the run is paused.
+  // A complete streamed text is the answer, even while the run is paused.
   if (run.ending && run.live && (run.paused || run.question)) return done(sayLast(turning));
-  // What arrives is folded; what is owed stays owed.
+  // Inputs are folded; owed questions stay owed.
   if (run.paused || run.question) return false;
   if (endsByBudget(turning)) return true;
   const [owed] = run.owed;
@@ -31,7 +31,7 @@ export function advance(turning: Turning): boolean {
 
 const done = (_: void): true => true;
 
-/** Asks the strategy about what it is owed. */
+/** Asks the strategy one owed question. */
 function turn(turning: Turning, owed: Owed): void {
   const { run, now, strategies } = turning;
   const strategy = strategies(run.strategy);
@@ -149,7 +149,7 @@ function make(turning: Turning, move: Move): void {
   }
 }
 
-/** The one decision table over what the strategy says of its state. */
+/** Applies the decision table to the strategy's reading of its state. */
 function decide(turning: Turning, reading: Reading): void {
   closeRound(turning);
   turning.put({ kind: 'Assessed', epoch: turning.run.epoch, reading });

@@ -2,10 +2,10 @@ import { readBudget } from './budget.js';
 import type { RunState } from './state.js';
 import type { Limits, Strategy, View } from './strategy.js';
 
-/** Finds a strategy by its id; throws for one that is not there. */
+/** Returns a strategy by id; throws for an unknown one. */
 export type Strategies = (id: string) => Strategy;
 
-/** What the strategy sees; `now` null where nothing may depend on the clock. */
+/** The strategy's view; `now` is null if the result must not depend on the clock. */
 export function viewOf(run: RunState, strategies: Strategies, now: number | null): View {
   const view: View = { run, own: run.own, template: run.request.template, budget: null, lastRound: false };
   if (now === null) return view;

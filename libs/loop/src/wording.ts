@@ -1,8 +1,8 @@
 const superscripts: Readonly<Record<string, string>> = { '⁺': '+', '⁻': '-', '⁽': '(', '⁾': ')', ⁿ: 'n', ⁱ: 'i' };
 
 /**
- * Compatibility forms as plain characters, without making another number of them: 10² becomes 10^2 (not 102), 1½ becomes 1 1⁄2 (not
- * 11⁄2), and every minus sign becomes "-".
+ * Replaces compatibility forms with plain characters without changing numbers: 10² becomes 10^2 (not 102), 1½ becomes 1 1⁄2 (not 11⁄2), and
+ * every minus sign becomes "-".
  */
 export const plainCharacters = (text: string): string =>
   text
@@ -15,30 +15,33 @@ export const plainCharacters = (text: string): string =>
 
 /** A word, a number with its separators, or one sign. */
 const tokenPattern = /\p{L}[\p{L}\p{M}\p{N}_]*(?:'\p{L}+)*|\p{N}+(?:[.,]\p{N}+)*|[^\s\p{L}\p{N}]/gu;
-/** Signs that only structure a sentence: opening and closing quotation marks, and what ends a word or a clause. A prime or an inch is none. */
+/**
+ * Signs that only structure a sentence: opening and closing quotation marks, and ends of words or clauses. A prime or an inch mark is not
+ * one.
+ */
 const structurePattern =
   /[“”„«»`]|(?<![\p{N})])"|(?<![\p{L}\p{N})\]'])'|(?<=[\p{L}\p{N})\]"”“»'])[,;:.?…]+(?=["'\s]|$)|(?<=\p{L}{2})!+(?=["'\s]|$)/gu;
 
 const isWord = (token: string): boolean => /^\p{L}/u.test(token);
 const firstLetterOnly = /^\p{Lu}[^\p{Lu}]*$/u;
 
-/** Up to so many letters a word keeps its case: C, R, Go, IT and US are other words than c, r, go, it and us. */
+/** Words up to this length keep their case: C, R, Go, IT and US differ from c, r, go, it and us. */
 const shortWord = 3;
 
 interface WordingToken {
-  /** As it is compared. */
+  /** The form used in comparisons. */
   readonly key: string;
-  /** False where another one in its place makes another question of the text: signs, numbers, names, and words that keep their case. */
+  /** False if replacing it changes the question: signs, numbers, names, and words that keep their case. */
   readonly isSoft: boolean;
 }
 
-/** The tokens of a text, and their keys once each. */
+/** The tokens of a text, and their distinct keys. */
 interface Wording {
   readonly tokens: readonly WordingToken[];
   readonly keys: ReadonlySet<string>;
 }
 
-/** Every step of a run compares the same few texts again: so many of the last ones are kept, and none that is longer than this. */
+/** Number of cached texts, because every step of a run compares the same few. A full cache is cleared; longer texts are not cached. */
 const keptWordings = 256;
 const longestKept = 2_000;
 const wordings = new Map<string, Wording>();
@@ -56,11 +59,11 @@ function wordingOf(text: string): Wording {
 }
 
 /**
- * The words, numbers and signs of an instruction or a query. Case counts in short words and in words with capitals inside (NASA, getUser),
+ * The words, numbers and signs of an instruction or a query. Case matters in short words and in words with inner capitals (NASA, getUser),
  * except for the capital that begins a sentence.
  */
 function tokensOf(text: string): readonly WordingToken[] {
-  // A line end stands for the end of a sentence.
+  // A line end replaces the end of a sentence.
   const plain = plainCharacters(text).replace(structurePattern, (sign) => (/[.?!:…]/u.test(sign) ? '\n' : ' '));
   let end = 0;
   return [...plain.matchAll(tokenPattern)].map((match) => {
@@ -76,7 +79,7 @@ function tokensOf(text: string): readonly WordingToken[] {
   });
 }
 
-/** Two texts with the same key say the same, letter by letter but for blanks, sentence marks and the case of long words. */
+/** Texts with equal keys are identical except for white space, punctuation and the case of long words. */
 export const textKey = (text: string): string =>
   wordingOf(text)
     .tokens.map(({ key }) => key)
@@ -90,23 +93,23 @@ function similarity(left: ReadonlySet<string>, right: ReadonlySet<string>): numb
   return shared / (left.size + right.size - shared);
 }
 
-/** From this token similarity on two texts may say the same (loop.md, No oscillation). */
+/** Minimum token similarity of texts that may say the same (loop.md, No oscillation). */
 const nearRepeat = 0.8;
 
 const listed = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** Words that turn a statement round, wherever they stand. */
+/** Words that reverse a statement, wherever they occur. */
 const turning = listed(
   'no not nor never none without except unless only least most more less first last before after all any both either neither ' +
     'nicht kein keine keinen keiner keines nie niemals ohne außer nur weder mehr weniger erste letzte vor nach alle beide',
 );
-/** Words that a sentence may have or change without saying anything else. */
+/** Words that can be added, removed or replaced without changing a sentence's meaning. */
 const filler = listed(
   'a an the is are was were be been do does did has have had of please exactly me us this that its it ' +
     'ein eine einer eines einem einen der die das den dem des ist sind war waren sei wird wurde hat haben hatte bitte genau mir uns es',
 );
 
-/** Forms of one word: the longer part of both is the same beginning. */
+/** Forms of one word: the common prefix has at least 4 letters and two thirds of the longer word. */
 function isForm(a: string, b: string): boolean {
   let same = 0;
   while (same < a.length && same < b.length && a[same] === b[same]) same += 1;
@@ -114,8 +117,8 @@ function isForm(a: string, b: string): boolean {
 }
 
 /**
- * Whether two texts say the same in nearly the same words: they share most tokens in the same order, and where they differ they differ in
- * words alone that do not make another question of them. Another number, sign or name, a negation, or another word in the same place does.
+ * Whether two texts say the same in nearly the same words: they share most tokens in the same order, and differ only in words that do not
+ * change the question. Another number, sign or name, a negation, or another word in the same place does change it.
  */
 export function isNear(a: string, b: string): boolean {
   const { tokens: left, keys: inLeft } = wordingOf(a);
@@ -129,6 +132,6 @@ export function isNear(a: string, b: string): boolean {
   return !isReplaced && inOrder(left, inRight) === inOrder(right, inLeft);
 }
 
-/** The shared tokens that say something, in the order in which they first stand. */
+/** The shared content tokens, in order of first occurrence. */
 const inOrder = (tokens: readonly WordingToken[], shared: ReadonlySet<string>): string =>
   [...new Set(tokens.map(({ key }) => key).filter((key) => shared.has(key) && !filler.has(key)))].join(' ');

@@ -12,18 +12,18 @@ import {
 } from '@conclave/strategies';
 import type * as zod from 'zod';
 
-/** What a module of an extension gets: it imports nothing of the product. `z` is zod, which the module may use all of. */
+/** Passed to an extension module, which imports nothing of the product. `z` is all of zod. */
 export const extensionKit = (z: typeof zod) => ({
   strategy: describeStrategy,
   capability: describeCapability,
   question: describeQuestion,
   planAsk: describePlanAsk,
-  /** Judge that writes the answer from everything that was found. */
+  /** Judge that writes the answer from all findings. */
   writer,
-  /** Text from outside, fenced so that nothing in it is an instruction; `dataRule` is the sentence that says so to the model. */
+  /** Foreign text, fenced so that it is not read as an instruction; `dataRule` is the sentence that tells the model so. */
   asData,
   dataRule,
-  /** What the run knows now, its tasks of a round, and what kind a task is. */
+  /** The run's current knowledge, its tasks of a round, and the kind of a task. */
   currentFacts,
   tasksOf,
   isExpert,
@@ -32,7 +32,7 @@ export const extensionKit = (z: typeof zod) => ({
 });
 export type ExtensionKit = ReturnType<typeof extensionKit>;
 
-/** What the function that a module exports by default gives. */
+/** Result of the function that a module exports by default. */
 export interface Extension {
   readonly strategies?: readonly AskingStrategy[];
   readonly capabilities?: readonly ExtensionCapability[];

@@ -6,13 +6,13 @@ import { extensionKit, type Extension, type ExtensionKit } from './extension-kit
 
 const loaded = new Set<string>();
 
-/** All of zod, from the packages: bundled it would stand in what every program reads at its start. */
+/** All of zod, loaded from the packages: bundled it would add to every program's start. */
 const packageOfSchemas: string = 'zod';
 const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
 /**
- * Loads modules by their absolute paths and takes in what they bring. A module that was loaded before is left alone.
- * Throws Failure CONFIGURATION_INVALID, with the path, where one cannot be loaded or brings what does not fit.
+ * Loads modules by absolute path and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if
+ * one cannot be loaded or exports something invalid.
  */
 export async function loadExtensions(paths: readonly string[]): Promise<void> {
   for (const path of paths) {

@@ -1,7 +1,7 @@
-/** Most terms of one question. */
+/** Maximum number of terms of a question. */
 export const mostTerms = 10;
 
-/** Words that begin questions and sentences or carry no name, in English and German. They end a run of capitals, too. */
+/** Words that begin questions and sentences or are never names, in English and German. They also end a run of capitalised words. */
 export const fillers: ReadonlySet<string> = new Set(
   `a an the and or but nor if then than so as at by for from in into of off on onto out over per to up via with within without about above after against
    all also am any are be been before being between both can could did do does done each either else ever every few had has have having he her here hers
@@ -18,19 +18,19 @@ export const fillers: ReadonlySet<string> = new Set(
    beschreibe beispiel`.split(/\s+/),
 );
 
-/** Lower-case words from this length on may name something. */
+/** Minimum length of a lower-case word that may name something. */
 const longWord = 5;
-/** Names are short: a quotation that is longer is a text. */
+/** Names are short: a longer quotation is a text. */
 const longestTerm = 80;
-/** What a question may cost to read: the names of a longer one stand at its beginning as well as anywhere. */
+/** Limits the reading cost: a longer question has its names at the beginning as well. */
 const readCharacters = 20_000;
 
 const quotations = /"([^"\n]{2,80})"|„([^“”"\n]{2,80})[“”"]|“([^”\n]{2,80})”|«([^»\n]{2,80})»|»([^«\n]{2,80})«|`([^`\n]{2,80})`/gu;
 const word = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’._+#/-]*/gu;
 
 /**
- * Terms of a question by which entities of the graph are looked up: quotations, then runs of capitalised words (and each capitalised
- * word of a longer run), names with digits, then long words; at most ten, in this order and each once. German and English.
+ * Terms of a question for looking up graph entities: quotations, then runs of capitalised words (and each capitalised word of a longer
+ * run), names with digits, then long words; at most ten, in this order, each once. German and English.
  */
 export function questionTerms(question: string): readonly string[] {
   const text = question.slice(0, readCharacters);
@@ -61,7 +61,9 @@ export function questionTerms(question: string): readonly string[] {
   return distinct([...quoted, ...runs, ...parts, ...long]).slice(0, mostTerms);
 }
 
-/** Capitalised and no filler; an abbreviation such as WHO is a name although it reads like one. Also what mixes letters with digits. */
+/**
+ * Capitalised and not a filler; an abbreviation such as WHO is a name although it looks like a filler. Also any mix of letters and digits.
+ */
 function isName(said: string): boolean {
   if (/\p{L}/u.test(said) && /\p{N}/u.test(said)) return true;
   if (!/^\p{Lu}/u.test(said) || said.length < 2) return false;

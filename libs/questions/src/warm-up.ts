@@ -2,8 +2,8 @@ import { complexityOf } from './complexity/complexity.js';
 import { sameQuestion } from './sameness/sameness.js';
 
 /**
- * Questions that between them reach every pattern. Patterns with letters of all alphabets are compiled when they are first used and
- * once more soon after: about 0.4 s of CPU for the level of a question, 0.1 s for the comparison of two.
+ * Questions that together use every pattern. Patterns with letters of all alphabets are compiled on first use and once more soon after:
+ * about 0.4 s of CPU for the complexity of a question, 0.1 s for the comparison of two.
  */
 const questions = [
   'Compare the first page of the book with the last one, explain the differences, and calculate 17.5 % of 2,340.',
@@ -13,10 +13,10 @@ const questions = [
 
 const readAloud = (question: string) => (): void => void complexityOf(question, { hasHistory: true, hasAttachments: true });
 
-/** Steps after which `complexityOf` takes as long as ever. */
+/** Steps after which `complexityOf` has no first-use cost. */
 export const complexityWarmUp: readonly (() => void)[] = questions.map(readAloud);
 
-/** Steps after which `sameQuestion` takes as long as ever. */
+/** Steps after which `sameQuestion` has no first-use cost. */
 export const samenessWarmUp: readonly (() => void)[] = questions.map(
   (question) => (): void => void sameQuestion(question, question.replace(/\.$|\?$/, ' today?')),
 );

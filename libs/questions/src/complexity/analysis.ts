@@ -1,34 +1,34 @@
 import words from '../assets/analysis.json' with { type: 'json' };
 import { countOf, phrases } from './phrases.js';
 
-/** Words that ask for an analysis when they head a request ("Analyse …", "please assess …", "… und bewerte …"). */
+/** Words that ask for an analysis at the head of a request ("Analyse …", "please assess …", "… und bewerte …"). */
 const analyse =
   'analy[sz]e|assess|evaluate|examine|investigate|critique|critically \\p{L}+|interpret|scrutini[sz]e|appraise|weigh(?: up)?|debate|discuss|argue|make (?:a|the) case|derive|work out|elaborate|conceptuali[sz]e|strategi[sz]e|review|audit|' +
   'analysiere?n?|bewerte?n?|beurteile?n?|untersuche?n?|prüfe?n?|erörtere?n?|erörtern|diskutiere?n?|interpretiere?n?|argumentiere?n?|trage? .{0,30}argumente|hinterfrage?n?|wäge?n?|erarbeite?n?|evaluiere?n?|leite? .{1,80} her(?!\\p{L})|setze? dich .{0,40}auseinander|nimm stellung';
 const head =
   '(?:^|[.!?:;,–\\n]|(?<![\\p{L}])(?:and|then|please|you|to|us|und|dann|bitte|sie|du|wir|ich|kritisch|ausführlich))[\\s"]*(?:critically|carefully|thoroughly|briefly|kritisch|gründlich|ausführlich)?\\s*';
 const headedAnalysis = new RegExp(`${head}(?:${analyse})(?![\\p{L}\\p{N}])`, 'iu');
-/** A word, a sentence or a sum is not much to analyse. */
+/** A word, a sentence or a sum is too small an object to count as analysis. */
 const smallObject = new RegExp(
   `(?:${analyse})\\s+(?:(?:this|the|that|my|following|expression|den|das|die|diesen|diese|dieses|folgenden|ob|if|whether)\\s+)*(?:(?:word|sentence|expression|spelling|grammar|term|sum|wort|satz|satzbau|ausdruck|term|rechtschreibung|zahl|number)(?![\\p{L}])|[-(]*\\d|\\d+ ?[-+*/]|[a-z]\\s*[-+*/=^]|"")`,
   'iu',
 );
 
 const create = phrases(...words.create);
-/** Works that consist of many parts, whoever asks for them. */
+/** Works that always consist of many parts. */
 const largeWork = phrases(...words.largeWork);
 const bothSides = phrases(...words.bothSides);
 const consequences = phrases(...words.consequences);
 const comparison = phrases('compare', 'contrast', 'comparison', 'vergleiche?', 'vergleich(?:en)?', 'vs\\.?', 'versus');
 
-/** Characters of one thing of an enumeration at most. */
+/** Maximum characters of one item of an enumeration. */
 const longestItem = 52;
 const betweenLast = /^\s*\S.{0,50}?\s(?:and|or|und|oder|sowie)\s+\p{L}/iu;
 const beforeLast = /^\s*(?:and|or|und|oder|sowie)\s+\p{L}/iu;
 
 /**
- * Three or more things in one breath: "privacy, banks, crime and older people"; how many there are in the longest enumeration, 0 for
- * none. Every character is looked at a fixed number of times: one pattern for all of it would take twice as long with every comma.
+ * Length of the longest enumeration of three or more items, such as "privacy, banks, crime and older people"; 0 if there is none. Visits
+ * every character a fixed number of times: a single pattern would double its time with every comma.
  */
 export function itemsOf(text: string): number {
   let most = 0;
@@ -53,7 +53,7 @@ const furtherPart = new RegExp(
   'giu',
 );
 
-/** What opens a list of the aspects wanted. */
+/** Phrases that introduce a list of requested aspects. */
 const listHead = phrases(
   'with',
   'on',
@@ -73,7 +73,7 @@ const listHead = phrases(
   'bezüglich',
 );
 
-/** Parts that a request has besides its first: further questions, further orders, further sentences. */
+/** Number of parts after a request's first: further questions, orders and sentences. */
 export function partsOf(text: string): number {
   const questions = Math.max(0, (text.match(/\?/g)?.length ?? 0) - 1);
   const sentences = text.split(/[.!?]+(?=\s|$)|\n+/u).filter((sentence) => /\p{L}{2}/u.test(sentence)).length - 1;
@@ -87,7 +87,7 @@ export interface AnalysisSigns {
 
 /** Points for analysis and for several aspects; `complexFrom` of them make a request complex. */
 export const complexFrom = 3;
-/** One point is a manner of speaking ("recommend a book"). */
+/** A single point may be a figure of speech ("recommend a book"). */
 export const moderateFrom = 2;
 export function analysisIn(text: string): AnalysisSigns {
   const signals: string[] = [];

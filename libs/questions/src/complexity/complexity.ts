@@ -13,42 +13,42 @@ export type ComplexityLevel = 'trivial' | 'moderate' | 'complex';
 
 export interface Complexity {
   readonly level: ComplexityLevel;
-  /** What was found, as stable codes in the order of the rules: `words>=80`, `domain:law`, `tool:date`, `lookup:hops`. */
+  /** Findings as stable codes in rule order: `words>=80`, `domain:law`, `tool:date`, `lookup:hops`. */
   readonly signals: readonly string[];
-  /** The expert category that the first marker names; null when none does. */
+  /** The expert category of the first marker; null if there is none. */
   readonly category: string | null;
-  /** Topics on which a wrong answer does harm: whatever a plan says, the answer is reviewed. */
+  /** Topics on which a wrong answer does harm: the answer is reviewed, whatever the plan says. */
   readonly safety: readonly SafetyTopic[];
-  /** Whether something is asked that may stand in documents or in what was learned. */
+  /** Whether documents or learned facts may hold the answer. */
   readonly factual: boolean;
-  /** Whether that is about the world (who, where, when, a name, a year) and no plain definition. */
+  /** Whether it is about the world (who, where, when, a name, a year) rather than a plain definition. */
   readonly worldly: boolean;
 }
 
 export interface ComplexityContext {
-  /** Earlier turns come with the text. */
+  /** The text has earlier turns. */
   readonly hasHistory: boolean;
   readonly hasAttachments: boolean;
 }
 
-/** moe.md, Complexity: from here on a text is complex whatever it says. */
+/** moe.md, Complexity: a text of this many words is always complex. */
 const manyWords = 80;
-/** Beyond that a single short question has become something else. */
+/** Maximum words of a single short question. */
 const shortWords = 15;
-/** A long text is read at both ends: people put the task before or after what they paste. */
+/** Long texts are read at both ends: people put the task before or after pasted text. */
 const readAtStart = 2_000;
 const readAtEnd = 1_000;
 
-/** What is read of a text: all of a short one. */
+/** The part of a text that is read: all of a short one. */
 export const bothEnds = (text: string): string =>
   text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
 
-/** Long runs of blanks are cheap to send and dear to match. Line ends stay: code is told by them. */
+/** Collapses blanks (slow to match); keeps newlines, which mark code. */
 const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
 /**
- * How much machinery a request needs, without a model (moe.md, Complexity). Reads English and German; in other languages only
- * length, notation and numbers count. Time grows linearly with the text, and the words themselves are looked at up to 3,000 characters.
+ * How much machinery a request needs, determined without a model (moe.md, Complexity). Reads English and German; in other languages only
+ * length, notation and numbers count. Linear in the text; words are only examined up to 3,000 characters.
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): Complexity {
   const whole = bothEnds(text);
@@ -90,6 +90,6 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
 
 const backward = phrases(...words.backward);
 
-/** A follow-up that is not understood alone: it points back, or is too short to stand by itself. Courtesy alone asks nothing. */
+/** A follow-up that depends on earlier turns: it refers back, or is too short to stand alone. Courtesy alone asks nothing. */
 const leansOnHistory = (request: string, words: number): boolean =>
   /[\p{L}\p{N}]/u.test(request) && (words <= 3 || (words <= 25 && backward.test(request)));

@@ -3,8 +3,8 @@ import { phrases } from './phrases.js';
 import { dangerSigns, legalSigns, medicalSigns } from './safety-signs.js';
 
 /**
- * What a text shows of a field. `raises`: the field's notation or a topic where a wrong answer does harm, which is at least
- * moderate. The others only name the expert of a question that may well be trivial.
+ * Evidence of a field in a text. `raises`: the field's notation, or a topic where a wrong answer does harm, which makes a question at least
+ * moderate. The others only name the expert of a question that may be trivial.
  */
 export interface Marker {
   readonly name: string;

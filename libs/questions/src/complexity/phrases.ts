@@ -1,7 +1,8 @@
 const rest = '\\p{L}{0,40}';
 
 /**
- * An expression that is compiled when it is first asked: all of them together take some 30 ms of a start, and most processes ask none. Of its own it has no pattern, so `new RegExp(this)` will not do: take `source`.
+ * A regular expression compiled on first use: compiling all of them takes about 30 ms of a start, and most processes use none. The object
+ * itself has no pattern, so use `source` instead of `new RegExp(this)`.
  */
 class Phrases extends RegExp {
   private compiled: RegExp | null = null;
@@ -14,7 +15,7 @@ class Phrases extends RegExp {
     return this.pattern;
   }
 
-  /** `test`, `match`, `replace` and `search` come by here. */
+  /** Called by `test`, `match`, `replace` and `search`. */
   override exec(text: string): RegExpExecArray | null {
     return this.whole().exec(text);
   }
@@ -33,8 +34,8 @@ class Phrases extends RegExp {
 }
 
 /**
- * One expression for a list of phrases, matched as whole words of any script. `\b` will not do: it knows ASCII letters only, so it
- * sees a boundary inside "für" and none before "§". A blank in a phrase stands for any white space, ` ?` for some or none; `*` for the rest of a word.
+ * One expression for a list of phrases, matched as whole words of any script. `\b` only knows ASCII letters, so it finds a boundary inside
+ * "für" and none before "§". A blank in a phrase matches any white space, ` ?` some or none; `*` matches the rest of a word.
  */
 export const phrases = (...list: readonly string[]): RegExp =>
   new Phrases(
@@ -51,7 +52,9 @@ export const countOf = (text: string, expression: RegExp): number => {
   return count;
 };
 
-/** Words are runs of non-blanks with a letter or a digit; in scripts without blanks two characters count as a word. Stops at `limit`. */
+/**
+ * Counts words: runs of non-blanks with a letter or a digit; in scripts without blanks two characters count as a word. Stops at `limit`.
+ */
 export function countWords(text: string, limit: number): number {
   let words = 0;
   for (const [run] of text.matchAll(/\S+/gu)) {

@@ -6,9 +6,9 @@ const months =
   '(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|okt(?:ober)?|nov(?:ember)?|dec(?:ember)?|dez(?:ember)?)';
 const number = '[-+]?\\d[\\d.,]{0,30}';
 
-/** What a deterministic tool answers exactly and a model may get wrong: knowledge-and-tools.md, Precision tools. */
+/** Questions that a deterministic tool answers exactly and a model may get wrong: knowledge-and-tools.md, Precision tools. */
 export const precisionQuestions: readonly { readonly name: string; readonly pattern: RegExp }[] = [
-  // Not inside dates (2025-01-31), times around the clock (24/7) or version numbers.
+  // Not in dates (2025-01-31), "around the clock" (24/7) or version numbers.
   {
     name: 'calculation',
     pattern: /(?<![\d.,/-]|\d\s)\d[\d.,]*\s*(?:[+*×÷^·]|\*\*|(?<=\s)[-–−/](?=\s)|(?<!24)\/(?!7\b))\s*[(]?-?\d[\d.,]*(?![\d/-])/u,
@@ -72,7 +72,7 @@ export const precisionQuestions: readonly { readonly name: string; readonly patt
       'is \\d+ (?:a )?prime',
     ),
   },
-  // A numeral in capitals, and no word that is spelled with its letters ("Mill", "civil").
+  // A numeral in capitals, but not a word of the same letters ("Mill", "civil").
   {
     name: 'number',
     pattern: /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\p{L}\p{N}])/u,

@@ -2,8 +2,8 @@ import words from '../assets/safety-signs.json' with { type: 'json' };
 import { phrases } from './phrases.js';
 
 /**
- * Stems by which names of active substances are made (International Nonproprietary Names), in their English and German endings: they
- * tell medicines that no list here knows.
+ * Stems of names of active substances (International Nonproprietary Names), with their English and German endings: they recognise medicines
+ * that no list here contains.
  */
 const substance = new RegExp(`(?<!\\p{L})\\p{L}{3,}(?:${words.substance.join('|')})(?:e|um|s)?(?!\\p{L})`, 'iu');
 
@@ -13,12 +13,12 @@ const intake =
   '(?:take|takes|taking|taken|give|giving|swallow|inject|drink|eat|dose|dosage|nehmen|nimmt|einnehmen|einnimmt|genommen|geben|gibt|schlucken|spritzen|trinken|essen|verabreich\\p{L}*|dosier\\p{L}*|dosis)';
 const living =
   '(?:adults?|child|children|kids?|toddlers?|bab(?:y|ies)|infants?|newborns?|teen\\p{L}*|\\d+[ -]?(?:year|month|week)s?[ -]?olds?|pregnan\\p{L}*|breastfeed\\p{L}*|patients?|dogs?|cats?|my (?:son|daughter|mother|father|wife|husband|mum|mom|dad|grand\\p{L}+)|\\d+ ?(?:kg|kilos?|pounds|lbs?)|erwachsene[rn]?|kind(?:er|ern|es)?|kleinkind\\p{L}*|bab(?:y|ys)|säugling\\p{L}*|jugendliche\\p{L}*|\\d+[ -]?jährige[rnms]?|schwangere\\p{L}*|stillende?|hund\\p{L}*|katzen?|(?:mein|unser)e?n? (?:sohn|tochter|mutter|vater|frau|mann|oma|opa))';
-/** Amount, intake and who gets it, in any order and within one sentence. */
+/** Amount, intake and recipient of a dose, in any order within one sentence. */
 const dose = new RegExp(
   `(?=[^.!?]{0,200}(?<!\\p{L})${amount}(?!\\p{L}))(?=[^.!?]{0,200}(?<!\\p{L})${intake}(?!\\p{L}))(?=[^.!?]{0,200}(?<!\\p{L})${living}(?!\\p{L}))`,
   'iu',
 );
-/** A part of a body with what is wrong with it. */
+/** A body part with its complaint. */
 const bodyPart =
   '(?:head|eyes?|ears?|nose|mouth|tongue|throat|neck|chest|heart|breasts?|stomach|belly|back|arms?|hands?|fingers?|legs?|feet|foot|toes?|knees?|hips?|skin|lips?|face|kopf|augen?|ohr(?:en)?|nase|mund|zunge|hals|nacken|brust|herz|magen|bauch|rücken|arme?|hände?|hand|finger|beine?|füße?|fuß|zehen?|knie|hüfte|haut|lippen?|gesicht)';
 const ailing =
@@ -28,12 +28,12 @@ const symptom = new RegExp(
   'iu',
 );
 
-/** What a question about a body, a medicine or a life at risk says, whatever it names. */
+/** Signs of a question about a body, a medicine or a life at risk, whatever it names. */
 export const medicalSigns: readonly RegExp[] = [substance, dose, symptom, phrases(...words.medicalSigns)];
 
 const obligation = '(?:do|must|have|can|could|may|am|are|is|does|will|should)';
 const wrongs = '(?:fire|dismiss|evict|deduct|withhold|force|make|search|record|film|arrest|deport|sue|charge|refuse|deny|cancel|terminate)';
-/** What a question about rights, duties and terms says, whatever field of law it is. */
+/** Signs of a question about rights, duties and deadlines, in any field of law. */
 export const legalSigns: readonly RegExp[] = [
   new RegExp(
     `(?<!\\p{L})${obligation} (?:my|the|an?|they|he|she|the) ?(?:\\p{L}+ ){0,3}${wrongs} (?:me|us|my|our|someone|somebody|an? \\p{L}+)(?!\\p{L})`,
@@ -46,7 +46,7 @@ const chemical =
   '(?:bleach|chlorine|ammonia|hydrogen peroxide|acids?|drain cleaner|cleaners?|cleaning (?:agents?|products?)|vinegar|solvents?|antifreeze|methanol|pesticides?|herbicides?|chlor\\p{L}*|ammoniak|wasserstoffperoxid|säuren?|\\p{L}*säure|\\p{L}*reiniger|essig|lösungsmittel|frostschutz\\p{L}*|methanol|pflanzenschutz\\p{L}*)';
 const together =
   '(?:mix|mixing|mixed|combine|combining|combined|add|pour|inhal\\p{L}*|breath\\p{L}*|drank|drink|swallow\\p{L}*|misch\\p{L}*|gemischt|zusammen\\p{L}*|kombinier\\p{L}*|schütt\\p{L}*|eingeatmet|einatm\\p{L}*|getrunken|geschluckt|verschluckt)';
-/** What may hurt or kill whoever follows a wrong answer: poison, electricity, gas, fire, wild food. */
+/** Signs of dangers where a wrong answer may hurt or kill: poison, electricity, gas, fire, wild food. */
 export const dangerSigns: readonly RegExp[] = [
   new RegExp(`(?=[^.!?]{0,200}(?<!\\p{L})${chemical}(?!\\p{L}))(?=[^.!?]{0,200}(?<!\\p{L})${together}(?!\\p{L}))`, 'iu'),
   /(?=[^.!?]{0,200}(?<!\p{L})(?:mushrooms?|berr(?:y|ies)|plants?|pilze?n?|beeren?|pflanzen?)(?!\p{L}))(?=[^.!?]{0,200}(?<!\p{L})(?:eat|ate|eaten|edible|safe|wild|gegessen|essen|essbar|genießbar|wilde?n?)(?!\p{L}))/iu,

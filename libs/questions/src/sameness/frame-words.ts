@@ -3,7 +3,7 @@ import type { Reading } from './reading.js';
 import { pair } from './small-words.js';
 import { matches } from './stems.js';
 
-/** "How do I <verb>": what is done, though it may be a word that only frames elsewhere. */
+/** "How do I <verb>": the verb is the action, even if it is only framing elsewhere. */
 const manner =
   /^(?:and |so )?how (?:(?:do|can|should|could|would|may) (?:i|you|we|one|people)|to) (?:best |properly |correctly )?(\p{L}+)/u;
 /** "What does it <verb>?" */
@@ -15,9 +15,7 @@ const stranded = /(?<!\p{L})(for|with|to|about|from|in|on|of|at|by)\s?[?.!]*$/u;
 const namingOrMeaning = ({ prose }: Reading): string =>
   /^wie (?:heiß|laute|nenn)/u.test(prose) ? 'name' : /^was (?:heiß|bedeute)/u.test(prose) ? 'meaning' : '';
 
-/**
- * What words of framing tell apart where they carry the question: in "How do I get it?" and "How do I describe it?" nothing else does.
- */
+/** Differences between framing words that carry the question: "How do I get it?" and "How do I describe it?" differ in nothing else. */
 export function frameWordDifferences(first: Reading, second: Reading): readonly string[] {
   const differences: string[] = [];
   const language = first.language ?? second.language;

@@ -5,16 +5,16 @@ import { stemOf } from './stem.js';
 const split = (words: string): readonly string[] => words.split(/\s+/).filter(Boolean);
 const setOf = (words: readonly string[]): ReadonlySet<string> => new Set(words);
 
-/** Words that carry grammar only. Disjoint enough between the languages to tell which one a text is in. */
+/** Purely grammatical words. The languages share few enough of them to detect a text's language. */
 export const grammarOf = { en: setOf(english.grammar), de: setOf(german.grammar) } as const;
-/** Words a question may be dressed in: "could you tell me the best way to …". */
+/** Words that frame a question: "could you tell me the best way to …". */
 const framing = { en: setOf(english.framing), de: setOf(german.framing) } as const;
 /** "man" and "die" are grammar in one language and content in the other. */
 export const isGrammar = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null ? grammarOf.en.has(word) || grammarOf.de.has(word) : grammarOf[language].has(word);
 const stemsOf = (language: 'en' | 'de'): ReadonlySet<string> => new Set([...framing[language]].map((word) => stemOf(word, language)));
 const framingStems = { en: stemsOf('en'), de: stemsOf('de') } as const;
-/** "kind" frames in English and is a child in German. */
+/** "kind" is framing in English and means child in German. */
 export const isFraming = (word: string, language: 'en' | 'de' | null): boolean =>
   language === null
     ? framing.en.has(word) || framing.de.has(word)
@@ -27,14 +27,14 @@ const indexed = (groups: readonly string[]): ReadonlyMap<string, readonly number
   });
   return index;
 };
-/** Within a group any word may stand for any other. Lower case, as written; inflected forms are reached through their stems too. */
+/** Words of a group are interchangeable. Lower case, as written; inflected forms are also found through their stems. */
 const synonyms = indexed([...english.synonyms, ...german.synonyms, ...english.verbForms]);
 export const areSynonyms = (a: string, b: string): boolean => {
   const others = synonyms.get(b);
   return others !== undefined && (synonyms.get(a)?.some((group) => others.includes(group)) ?? false);
 };
 
-/** For each family of words that exclude one another: word -> number of its member. */
+/** For each family of mutually exclusive words: word -> number of its member. */
 const oppositeFamilies: readonly ReadonlyMap<string, number>[] = [...english.opposites, ...german.opposites].map(
   (family) => new Map(family.split('|').flatMap((member, position) => split(member).map((word) => [word, position] as const))),
 );
@@ -42,6 +42,6 @@ const familiesByWord = new Map<string, number[]>();
 oppositeFamilies.forEach((family, position) => {
   for (const word of family.keys()) familiesByWord.set(word, [...(familiesByWord.get(word) ?? []), position]);
 });
-/** Only the families that hold one of the words, so that a comparison does not walk through all of them. */
+/** Only the families with one of the words, so that a comparison does not visit all of them. */
 export const oppositeFamiliesOf = (words: readonly string[]): readonly ReadonlyMap<string, number>[] =>
   [...new Set(words.flatMap((word) => familiesByWord.get(word) ?? []))].map((position) => oppositeFamilies[position]!);

@@ -1,14 +1,14 @@
 import { plainCharacters } from '@conclave/loop';
 
-/** Quoted text and code, which are taken as they stand: "…", „…“, “…”, «…», `…` and ``` … ```. Apostrophes quote nothing. */
+/** Quoted text and code, compared literally: "…", „…“, “…”, «…», `…` and ``` … ```. Apostrophes are not quotes. */
 export const literalPattern =
   /```[\s\S]*?```|`[^`\n]+`|"[^"\n]{1,2000}"|“[^”\n]{1,2000}”|„[^“”\n]{1,2000}[“”]|«[^»\n]{1,2000}»|»[^«\n]{1,2000}«/gu;
 
-/** Questions about letters themselves, where another case is another question. */
+/** Questions about letters themselves, in which case matters. */
 const aboutLetters =
   /(?<!\p{L})(?:hash|md5|sha|crc|base64|(?:en|de)code|(?:en|de)crypt|(?:en|de)kodier|verschlüssel|entschlüssel|regex|regular expression|regulär|password|passwort|upper-?case|lower-?case|capital letter|großbuchstab|kleinbuchstab|case[- ]sensitiv|groß-? ?und kleinschreib|anagram)/iu;
 
-/** Words whose capitals may be part of their meaning: mixed case inside (getUser), letters with digits, units behind a number (5 MW). */
+/** Words whose capitals may carry meaning: mixed case inside (getUser), letters with digits, units after a number (5 MW). */
 const keepsCase = (word: string): boolean => /^[^\p{Ll}]*\p{Ll}[^\p{Lu}]*\p{Lu}/u.test(word) || (/\p{L}/u.test(word) && /\d/u.test(word));
 const inLowerCase = (text: string): string =>
   text.replace(/(?<=\d\s?)[\p{L}µ°/]{1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}_]+/gu, (word, offset: number) =>
@@ -18,9 +18,9 @@ const inLowerCase = (text: string): string =>
 const longestFolded = 20_000;
 
 /**
- * The key of the exact cache: two texts with the same result are the same question, letter by letter but for case, blanks and the
- * closing punctuation. What is quoted or code stays as it is, and so does everything where such a change is another question: `5!`,
- * a regular expression's last `?`, indented code, a word to be hashed. Nobody types 20,000 characters twice: such a text is its own key.
+ * The key of the exact cache: texts with equal keys are the same question, identical except for case, blanks and closing punctuation.
+ * Quotes and code stay unchanged, and so does everything where such a change makes another question: `5!`, a regular expression's last `?`,
+ * indented code, a word to be hashed. A text above 20,000 characters is its own key, because nobody types it twice.
  */
 export function normaliseQuestion(text: string): string {
   if (text.length > longestFolded) return text.trim();
@@ -41,7 +41,7 @@ export function normaliseQuestion(text: string): string {
   return withoutClosing(result.trim());
 }
 
-/** Without closing ?!.,; where they can only be punctuation: the last word is a plain word or a number, and "!" no factorial. */
+/** Removes closing ?!.,; if they can only be punctuation: the last word is a plain word or a number, and "!" is no factorial. */
 function withoutClosing(text: string): string {
   const end = /[?!.,;\s]+$/u.exec(text.slice(-40));
   if (!end) return text;

@@ -40,13 +40,13 @@ const scales: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** A number word of either language; undefined for every other word. "billion" is the English one. */
+/** Value of a number word in either language; undefined for other words. "billion" is the English one. */
 export const valueOfWord = (word: string): number | undefined => values.get(word);
 export const scaleOf = (word: string): number | undefined => scales.get(word);
 
 /**
- * Digits as one spelling: 2,340 and 2340 are the same; so are 0,5 and 0.5. A single group of three behind a point is a fraction in
- * English and thousands in German. Trailing zeros stay: 3.1 and 3.10 are two versions.
+ * Digits in one spelling: 2,340 equals 2340, and 0,5 equals 0.5. A single group of three after a point is a fraction in English and
+ * thousands in German. Trailing zeros stay: 3.1 and 3.10 are two versions.
  */
 export function canonicalDigits(digits: string, language: 'en' | 'de' | null): string {
   const plain = digits.replace(/[.,]+$/u, '').replace(/(?<=\d)[ _'](?=\d{3})/gu, '');
@@ -60,7 +60,7 @@ export function canonicalDigits(digits: string, language: 'en' | 'de' | null): s
 
 const strip = (digits: string): string => digits.replace(/^(-?)0+(?=\d)/u, '$1');
 
-/** Spelling of a unit -> its one name. Two units are two questions even where one converts to the other. */
+/** Spelling of a unit -> its canonical name. Different units make different questions even if one converts to the other. */
 export const unitOf: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '%': '% percent prozent percentage per-cent',
@@ -150,7 +150,7 @@ const monthNames = [
   'november nov',
   'december dezember dec dez',
 ];
-/** 1 to 12 by name, in both languages. */
+/** Months 1 to 12 by name, in both languages. */
 export const monthOf: ReadonlyMap<string, number> = new Map(
   monthNames.flatMap((names, index) => names.split(' ').map((name) => [name, index + 1] as const)),
 );

@@ -1,6 +1,6 @@
 import type { Reading, Token } from './reading.js';
 
-/** Words of both texts that are the same: positions in the first and in the second. */
+/** A word that both texts share: its positions in the first and in the second. */
 export interface Match {
   readonly first: number;
   readonly second: number;
@@ -13,13 +13,13 @@ const coordinators = new Set(['and', 'or', 'und', 'oder', 'vs', 'versus', 'sowie
 const fillers = new Set('a an the der die das den dem des ein eine einen einem einer eines between zwischen both'.split(' '));
 const passive = new Set(['by', 'durch', 'von']);
 
-/** Whether the way leads to what it came from in the other text. */
+/** Whether a source in one text is the target in the other. */
 const turnsAround = (a: Token, b: Token): boolean =>
   (sources.has(a.role) && certainTargets.has(b.role)) || (certainTargets.has(a.role) && sources.has(b.role));
 
 /**
- * Whether the same words stand in another order that says something else: "A beats B" and "B beats A", "from X to Y" and "from Y to X".
- * A phrase that only moved ("In 2020, who won …?"), a list in another order and a passive are the same.
+ * Whether the same words in another order say something else: "A beats B" and "B beats A", "from X to Y" and "from Y to X". A moved phrase
+ * ("In 2020, who won …?"), a reordered list and a passive do not count.
  */
 export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], isReworded: boolean): boolean {
   if (matches.some(({ first, second }) => turnsAround(a.tokens[first]!, b.tokens[second]!))) return true;
@@ -41,7 +41,7 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
       const isBound = [left, right].some(
         ({ first, second }) => prepositions.has(a.tokens[first]!.role) || prepositions.has(b.tokens[second]!.role),
       );
-      // A German verb stands before or behind its nouns for the sake of the clause.
+      // In German, grammar decides whether a verb precedes or follows its nouns.
       const isGerman = a.language === 'de' || b.language === 'de';
       if (!isReworded && !isGerman && !oneIsPassive && !isBound && (between || areNeighbours)) return true;
     }
@@ -49,12 +49,12 @@ export function ordersDiffer(a: Reading, b: Reading, matches: readonly Match[], 
   return false;
 }
 
-/** The same preposition before it in both: it may stand anywhere. */
+/** Both have the same preposition before the word, so it may move. */
 const keepsRole = ({ first, second }: Match, a: Reading, b: Reading): boolean => {
   const role = a.tokens[first]!.role;
   return prepositions.has(role) && role === b.tokens[second]!.role;
 };
-/** Each stands behind the preposition of the other: "written in c" and "written in python". */
+/** Each word has the other's preposition: "written in c" and "written in python". */
 const exchangeRoles = (left: Match, right: Match, a: Reading, b: Reading): boolean => {
   const [leftRole, rightRole] = [a.tokens[left.first]!.role, a.tokens[right.first]!.role];
   return (
@@ -80,7 +80,7 @@ const isList = ({ tokens }: Reading, from: number, to: number): boolean => {
   );
 };
 
-/** 1 for names and other words whose place says who does what to whom. */
+/** 1 for names and other words whose position tells who does what to whom. */
 const weightOf = ({ first, second }: Match, a: Reading, b: Reading): 0 | 1 => {
   const [left, right] = [a.tokens[first]!, b.tokens[second]!];
   return left.kind === 'identifier' ||

@@ -1,14 +1,14 @@
 import { phrases } from '../complexity/phrases.js';
 import type { Reading } from './reading.js';
 
-/** What kind of answer is wanted; `any` for an order ("explain …") and whatever shows no kind. */
+/** Kind of answer wanted; `any` for an order ("explain …") and for texts without a recognisable kind. */
 export type QuestionType =
   'time' | 'place' | 'person' | 'reason' | 'count' | 'amount' | 'duration' | 'measure' | 'manner' | 'thing' | 'yes-no' | 'any';
 
 const whatIs = "(?:what|which)(?:'s| is| was| are| were)(?: the| an?)?";
 const wasIst = '(?:was|wie|welche[rmns]?) (?:ist|war|sind|waren|hat|hatte)(?: der| die| das| ein| eine)?';
 
-/** The kind that stands first in a text is its kind; of two at the same place the earlier line holds. */
+/** The kind found first in a text applies; at the same position the earlier line wins. */
 const types: readonly (readonly [QuestionType, RegExp])[] = [
   ['thing', phrases('how do (?:you|i|we) say', 'wie (?:heißt|heißen|hieß|lautet|lauten|nennt|sagt)')],
   [
@@ -120,7 +120,7 @@ const wrappers =
 
 export function questionTypeOf({ prose, language }: Reading): QuestionType {
   const asked = prose.slice(0, 300).replace(wrappers, '');
-  // "was" is "what" in German.
+  // "was" means "what" in German.
   if (language !== 'de' && /^was\s/u.test(asked)) return 'yes-no';
   if (startsPolar.test(asked) && !asked.startsWith('gibt es')) return 'yes-no';
   let kind: QuestionType = 'any';
@@ -132,7 +132,7 @@ export function questionTypeOf({ prose, language }: Reading): QuestionType {
   return kind;
 }
 
-/** Words that only say which kind of answer is wanted; they may be missing where both texts want that kind. */
+/** Words that only express the kind of answer; they may be missing if both texts want that kind. */
 const dress: Readonly<Partial<Record<QuestionType, ReadonlySet<string>>>> = {
   count: new Set(
     'number count total population people live lives living inhabitants residents anzahl zahl einwohner einwohnerzahl bevölkerung menschen leben lebt wohnen'.split(
@@ -164,7 +164,7 @@ const families: readonly (readonly QuestionType[])[] = [
   ['amount', 'place', 'person', 'reason', 'time', 'yes-no', 'count'],
 ];
 const nouns = (words: string): ReadonlySet<string> => new Set(words.split(' '));
-/** Kinds that may be two ways to ask the same, where the second carries the noun: "How do I get there?", "What is the best route?". */
+/** Kinds that may ask the same, if the second has the noun: "How do I get there?", "What is the best route?". */
 const compatible: readonly (readonly [QuestionType, ReadonlySet<string>])[] = [
   [
     'manner',
@@ -176,7 +176,7 @@ const compatible: readonly (readonly [QuestionType, ReadonlySet<string>])[] = [
   ['duration', nouns('duration dauer')],
 ];
 
-/** Whether the two kinds exclude one another. `loose` are the words that the texts do not share. */
+/** Whether the two kinds exclude each other. `loose` are the words that the texts do not share. */
 export function typesConflict(a: QuestionType, b: QuestionType, loose: ReadonlySet<string>): boolean {
   if (a === b || a === 'any' || b === 'any') return false;
   const isReworded = compatible.some(

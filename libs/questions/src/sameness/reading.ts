@@ -8,23 +8,23 @@ export interface Token {
   readonly kind: 'word' | 'number' | 'date' | 'identifier' | 'operator';
   /** As written. */
   readonly text: string;
-  /** What is compared: lower case for words, one spelling for numbers, `y-m-d` with blanks for dates. */
+  /** Compared value: lower case for words, one spelling for numbers, `y-m-d` with blanks for dates. */
   readonly value: string;
-  /** Capitalised where the language does not ask for it: a name, or in German any noun. */
+  /** Capitalised although the position does not require it: a name, or in German any noun. */
   readonly isCapital: boolean;
-  /** The nearest word of grammar before it, articles apart: its role. */
+  /** The nearest grammatical word before it, except articles: its role. */
   readonly role: string;
-  /** An article or a possessive stands right before it. */
+  /** Directly preceded by an article or a possessive. */
   readonly hasDeterminer: boolean;
 }
 
-/** One text, taken apart for the comparison. */
+/** One text, parsed for comparison. */
 export interface Reading {
   readonly language: Language | null;
-  /** Contents of quotes and code, as written but for blanks at their ends. */
+  /** Contents of quotes and code, trimmed but otherwise unchanged. */
   readonly literals: readonly string[];
   readonly tokens: readonly Token[];
-  /** The text without its literals, lower case, blanks folded. */
+  /** The text without its literals, lower case, blanks collapsed. */
   readonly prose: string;
 }
 
@@ -44,10 +44,10 @@ export function languageOf(words: readonly string[]): Language | null {
   return en === de ? null : en > de ? 'en' : 'de';
 }
 
-/** No grammar, and yet the role of what follows. */
+/** Words that are not grammar but define the role of the next word. */
 const governs = new Set(['without', 'except', 'neither', 'ohne', 'außer', 'weder', 'gegen', 'against']);
 
-/** Places that go by several names as often as not. */
+/** Replaces alternative names of places with one name. */
 const withOneName = (text: string): string =>
   text
     .replace(
@@ -110,7 +110,7 @@ export function readQuestion(text: string): Reading {
           : stem.toLowerCase();
     const numeral = romanNumerals.indexOf(written);
     if (numeral > 1) return push('number', written, String(numeral));
-    // "A beats B": a letter that stands for something, not an article.
+    // "A beats B": a letter used as a name, not an article.
     if (
       /^\p{Lu}$/u.test(written) &&
       written !== 'I' &&
@@ -130,7 +130,7 @@ export function readQuestion(text: string): Reading {
 
 const romanNumerals = '- - II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
 
-/** "Brazil's president" as "president of Brazil". */
+/** Rewrites "Brazil's president" as "president of Brazil". */
 const withGenitives = (tokens: readonly Token[]): readonly Token[] =>
   tokens.map((token, index) => (tokens[index + 1]?.value === "'s" && token.kind !== 'number' ? { ...token, role: 'of' } : token));
 
@@ -143,7 +143,7 @@ function clockOf(written: string): string {
   return `${hours}:${minute}`;
 }
 
-/** Number words and scales become numbers, unit words and signs one name. */
+/** Converts number words and scales to numbers, and unit words and signs to one name. */
 function withQuantities(tokens: readonly Token[]): readonly Token[] {
   const result: Token[] = [];
   for (const token of tokens) {
@@ -161,7 +161,7 @@ function withQuantities(tokens: readonly Token[]): readonly Token[] {
   }
   return result.map((token, index) => {
     const before = result[index - 1];
-    // Short ones are words too ("gib", "bar"): a number or a preposition has to stand before them.
+    // Short unit names are also words ("gib", "bar"): they need a number or a preposition before them.
     const isShort = /^\p{L}{1,4}$/u.test(token.value) && before?.kind !== 'number' && !besideUnit.has(before?.value ?? '');
     const degrees = before?.value === '°' ? unitOf.get(`°${token.value}`) : undefined;
     const unit = degrees ?? (token.kind === 'number' || token.kind === 'date' || isShort ? undefined : unitOf.get(token.value));
@@ -183,7 +183,7 @@ const besideUnit = new Set('in to into per pro nach zu many viele viel much und 
 const isTens = (token: Token | undefined): boolean =>
   token?.kind === 'number' && /^[2-9]0$/u.test(token.value) && /^\p{L}/u.test(token.text);
 
-/** "9 November 1989", "November 9th, 1989", "im März": dates; the year only where it stands beside the month. */
+/** Recognises dates: "9 November 1989", "November 9th, 1989", "im März"; the year only if it is next to the month. */
 function withDates(tokens: readonly Token[], language: Language | null): readonly Token[] {
   const result: Token[] = [];
   const isDay = (token: Token | undefined): boolean => token !== undefined && /^(?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?$/u.test(token.value);

@@ -10,22 +10,22 @@ import { isCompoundOf, matches, negates, separated } from './stems.js';
 export interface Sameness {
   readonly same: boolean;
   /**
-   * What differs, as `kind` or `kind: first / second`; empty when nothing does. Kinds: language, length, quote, number, date, unit,
-   * operator, negation, opposite, question, tense, name, word, scope, order. The values are words of the texts: not for logs.
+   * Differences, as `kind` or `kind: first / second`; empty if there are none. Kinds: language, length, quote, number, date, unit,
+   * operator, negation, opposite, question, tense, name, word, scope, order. The values are words of the texts: do not log them.
    */
   readonly differences: readonly string[];
 }
 
-/** Beyond these an embedding says little about single words, and neither does this comparison. */
+/** In longer texts an embedding shows little of single words, and neither does this comparison. */
 const longestText = 2_000;
 const mostWords = 200;
 const mostUnmatched = 4;
 
 /**
- * Whether two questions that lie close in an embedding ask the same (moe.md, Caches): it looks at what embeddings blur: numbers, units,
- * dates, names, negation, opposites, the kind of question, who does what to whom, the language of the answer. Made to err on the side
- * of "not the same": a miss costs a model call, a false hit is a wrong answer. Symmetric. English and German; in other languages two
- * questions are the same when their words are.
+ * Whether two questions with close embeddings ask the same (moe.md, Caches). Examines what embeddings blur: numbers, units, dates, names,
+ * negation, opposites, the kind of question, who does what to whom, the language of the answer. Errs on the side of "not the same": a miss
+ * costs a model call, a false hit is a wrong answer. Symmetric. English and German; in other languages questions are the same if their
+ * words are.
  */
 export function sameQuestion(a: string, b: string): Sameness {
   if (normaliseQuestion(a) === normaliseQuestion(b)) return { same: true, differences: [] };
@@ -61,7 +61,7 @@ function compareParts(a: string, b: string, first: Reading, second: Reading): re
   return differences;
 }
 
-/** Quotes must be the same texts; a quote may stand in the other text without its marks. */
+/** Quotes must be equal; a quote may occur in the other text without quotation marks. */
 function sameLiterals(a: string, b: string, first: Reading, second: Reading): boolean {
   const left = [...first.literals].sort();
   const right = [...second.literals].sort();
@@ -75,7 +75,7 @@ function sameLiterals(a: string, b: string, first: Reading, second: Reading): bo
   return holds(b, left) && holds(a, right);
 }
 
-/** Numbers in their order with their units, dates in any order. */
+/** Numbers in order with their units, dates in any order. */
 function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly string[] {
   const found: string[] = [];
   tokens.forEach((token, index) => {
@@ -92,7 +92,7 @@ function quantities({ tokens }: Reading, kind: 'number' | 'date'): readonly stri
 
 const asksUnit = new Set(['which', 'what', 'many', 'viele', 'welchem', 'welcher', 'welches', 'welchen', 'in']);
 const timeUnits = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year'].map((unit) => `unit:${unit}`));
-/** "How many minutes", "in which year": the unit only says what the answer is counted in, and another wording leaves it out. */
+/** "How many minutes", "in which year": the unit only names the measure of the answer, and another wording omits it. */
 const isAskedTime = (tokens: readonly Token[], index: number): boolean =>
   timeUnits.has(tokens[index]!.value) && asksUnit.has(tokens[index - 1]?.value ?? '');
 const unitsAmong = ({ tokens }: Reading, isWanted: (index: number) => boolean): readonly string[] => [
@@ -102,7 +102,7 @@ const unitsOf = (reading: Reading): readonly string[] => unitsAmong(reading, (in
 const askedTimeUnits = (reading: Reading): string =>
   [...unitsAmong(reading, (index) => isAskedTime(reading.tokens, index))].sort().join(' ');
 
-/** Signs of arithmetic, also where they are spoken. */
+/** Arithmetic signs, also when spelled out. */
 const spokenOperators: Readonly<Record<string, string>> = {
   plus: '+',
   minus: '-',
@@ -135,7 +135,7 @@ const negations = new Set(
   ),
 );
 const exceptions = new Set('except excluding besides unless außer ausgenommen ausschließlich bis'.split(' ').slice(0, -1));
-/** How many negations and how many exceptions. "not only" is none. */
+/** Number of negations and of exceptions. "not only" does not count. */
 function negationsOf({ tokens }: Reading): string {
   const counted = tokens.filter(
     ({ value }, index) =>
@@ -232,7 +232,7 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   const smaller = Math.min(bare(first, contentOf(first)).length, bare(second, contentOf(second)).length);
   const isFar = Math.max(leftRest.length, rightRest.length) > mostUnmatched || matched.length * 2 < smaller;
   const isOneForOne = leftRest.length === 1 && rightRest.length === 1;
-  // Two texts of words that only frame, and no number between them: nothing says that they are about one thing.
+  // No word matches and neither text has a number: nothing shows that they are about the same thing.
   const isAllFrame =
     matched.length === 0 &&
     left.length > 0 &&
@@ -264,7 +264,7 @@ function compareWords(first: Reading, second: Reading): readonly string[] {
   return differences;
 }
 
-/** "How high is the wage?" and "What is the wage?": the noun itself has an amount. */
+/** "How high is the wage?" and "What is the wage?": the noun itself denotes an amount. */
 const amountNouns =
   /(?:wage|salary|price|tax|rate|density|temperature|cost|rent|share|percentage|lohn|gehalt|preis|steuer|dichte|temperatur|kosten|zinsen|zins|miete|quote|anteil)s?$/u;
 const amounts = new Set(['high', 'hoch', 'groß', 'big', 'large']);
@@ -276,7 +276,7 @@ const activities = new Set(
   'task tasks job jobs role duty duties responsibilities aufgabe aufgaben tätigkeit tätigkeiten pflichten beruf'.split(' '),
 );
 
-/** "setze … zurück" and "zurücksetzen": the verb of one text in the two parts of the other. */
+/** Matches separable verbs: "setze … zurück" and "zurücksetzen". */
 function withoutSeparated(
   whole: readonly number[],
   of: Reading,
@@ -322,10 +322,10 @@ const determiners = new Set(
     ' ',
   ),
 );
-/** Every noun is capitalised in German; a name has no determiner, so its role is a bare preposition or nothing. */
+/** German capitalises every noun; a name has no determiner, so its role is a bare preposition or empty. */
 const isNameInGerman = ({ role, hasDeterminer }: Token): boolean => !hasDeterminer && !determiners.has(role);
 
-/** Positions without a gap between them, together. */
+/** Groups positions into runs without gaps. */
 const runsOf = (positions: readonly number[]): readonly number[][] =>
   [...positions]
     .sort((a, b) => a - b)
@@ -335,7 +335,7 @@ const runsOf = (positions: readonly number[]): readonly number[][] =>
       return runs;
     }, []);
 
-/** The two runs stand at the same place: the words before and after them are the same. */
+/** Whether both runs have the same words before and after them. */
 function sameSlot(
   first: Reading,
   second: Reading,

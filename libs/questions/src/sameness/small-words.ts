@@ -5,17 +5,17 @@ import type { Reading, Token } from './reading.js';
 export const pair = (kind: string, left: readonly string[], right: readonly string[]): string =>
   `${kind}: ${left.join(' ') || '-'} / ${right.join(' ') || '-'}`;
 
-/** Must, may and should ask three things: how often one has to, how often one may. */
+/** Must, may and should ask different things: how often one has to, how often one may. */
 const modals: readonly ReadonlySet<string>[] = [
   new Set('must required obliged obligatory mandatory muss müssen musst verpflichtet nötig pflicht'.split(' ')),
   new Set('can could may might allowed permitted able kann können kannst darf dürfen darfst erlaubt gestattet'.split(' ')),
   new Set('should ought soll sollte sollten sollen'.split(' ')),
 ];
-/** "have to" and "need to" are a must, and neither is one word. */
+/** "have to" and "need to" mean must, but neither is a single word. */
 const isHavingTo = (tokens: readonly Token[], index: number): boolean =>
   /^(?:ha(?:ve|s|d)|needs?)$/u.test(tokens[index]!.value) && tokens[index + 1]?.value === 'to';
 const telling = new Set('tell explain show give say describe sagen erklären zeigen verraten nennen geben'.split(' '));
-/** "Could you tell me …": the modal asks for the answer, not about its matter. */
+/** "Could you tell me …": the modal asks for the answer and is not part of the question. */
 const isPolite = (tokens: readonly Token[], index: number): boolean =>
   index < 3 &&
   /^(?:you|du|ihr|sie)$/u.test(tokens[index + 1]?.value ?? '') &&
@@ -29,7 +29,7 @@ const modalsOf = ({ tokens }: Reading): string =>
     )
     .join('');
 
-/** Whether the asked person does it ("Who shot Kennedy?", "Wer …") or suffers it ("Who did Kennedy shoot?", "Wen …"); else empty. */
+/** Whether the person asked for acts ("Who shot Kennedy?", "Wer …") or is acted on ("Who did Kennedy shoot?", "Wen …"); empty otherwise. */
 const rolesOfAsked = ({ prose }: Reading): string =>
   /^(?:who (?:did|does|do)|whom|wen|wem)\s/u.test(prose)
     ? 'object'
@@ -42,7 +42,7 @@ const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.spl
 const futures = new Set("will 'll shall".split(' '));
 function tenseOf({ language, tokens }: Reading): string {
   const values = tokens.filter(({ kind }) => kind === 'word').map(({ value }) => value);
-  // "was" is "what" in German.
+  // "was" means "what" in German.
   if (values.some((value) => pasts.has(value) && !(value === 'was' && language !== 'en'))) return 'past';
   if (values.some((value) => futures.has(value) && language === 'en')) return 'future';
   return values.some((value) => presents.has(value)) ? 'present' : '';
@@ -59,7 +59,7 @@ const possessors: readonly ReadonlySet<string>[] = [
 const possessorsOf = ({ tokens }: Reading): string =>
   possessors.map((words) => (tokens.some(({ value }) => words.has(value)) ? 'x' : '-')).join('');
 
-/** Small words that turn a question even where all others are the same: "wrote" and "wrote about". */
+/** Small words that change a question even if all others are the same: "wrote" and "wrote about". */
 const turning = new Set(
   'about against during over under per like only even through among behind beyond über gegen während pro nur sogar durch hinter jenseits'.split(
     ' ',
@@ -72,7 +72,7 @@ const turningOf = ({ tokens }: Reading): string =>
     .sort()
     .join(' ');
 
-/** "viel" and "much" alone only frame a question. */
+/** "viel" and "much" alone are only framing. */
 const excessOf = ({ prose }: Reading): string =>
   [...prose.matchAll(/(?<!\p{L})(?:too|zu) (much|many|little|few|viele?|wenige?)(?!\p{L})/gu)]
     .map(([, amount]) => (/^[lfw]/u.test(amount!) ? '<' : '>'))
@@ -81,7 +81,7 @@ const excessOf = ({ prose }: Reading): string =>
 const auxiliaries = new Set(
   "is are am was were be been do does did has have had will would can could should may might must 's 're 've 'd 'll".split(' '),
 );
-/** "Who owns it?" and "Who owned it?": the verb itself carries the time where no other word does. */
+/** "Who owns it?" and "Who owned it?": the verb itself carries the tense if no other word does. */
 function verbTenseDiffers(first: Reading, second: Reading, matched: readonly Match[]): boolean {
   if (first.language === 'de' || second.language === 'de') return false;
   if ([first, second].some(({ tokens }) => tokens.some(({ value }) => auxiliaries.has(value)))) return false;
@@ -91,14 +91,14 @@ function verbTenseDiffers(first: Reading, second: Reading, matched: readonly Mat
 
 const negating = new Set("not n't no never without except neither nicht kein keine keinen keinem keiner nie ohne außer weder".split(' '));
 const comparing = new Set(['than', 'als']);
-/** "Not red but blue" and "not blue but red": as many negations, before other words. */
+/** "Not red but blue" and "not blue but red": equally many negations, but before other words. */
 function negationMoves(first: Reading, second: Reading, matched: readonly Match[]): boolean {
   const isNegated = (token: Token): boolean => negating.has(token.role);
   const only = (here: (match: Match) => boolean, there: (match: Match) => boolean): readonly Match[] =>
     matched.filter((match) => here(match) && !there(match));
   const inFirst = (match: Match): boolean => isNegated(first.tokens[match.first]!);
   const inSecond = (match: Match): boolean => isNegated(second.tokens[match.second]!);
-  // "do not contain gluten" and "contain no gluten": the words stand side by side, and the negation covers both.
+  // "do not contain gluten" and "contain no gluten": the words are adjacent, and the negation covers both.
   return only(inFirst, inSecond).some((left) =>
     only(inSecond, inFirst).some((right) => Math.abs(left.first - right.first) > 1 && Math.abs(left.second - right.second) > 1),
   );
@@ -108,17 +108,17 @@ const comparisonTurns = (first: Reading, second: Reading, matched: readonly Matc
   matched.some(({ first: at, second: other }) => comparing.has(first.tokens[at]!.role) !== comparing.has(second.tokens[other]!.role));
 
 export interface WordComparison {
-  /** At least one asks for a way: "How do I", "How can I" and "How should I" are one question. */
+  /** At least one asks for a way: "How do I", "How can I" and "How should I" are the same question. */
   readonly isAboutManner: boolean;
-  /** Other words are used, or other forms of them. */
+  /** Uses other words, or other forms of them. */
   readonly isReworded: boolean;
-  /** No word of weight stands on one side alone. */
+  /** No content word occurs on one side only. */
   readonly isCovered: boolean;
-  /** Not even a word of framing does. */
+  /** No framing word does either. */
   readonly isExact: boolean;
 }
 
-/** What the words of grammar tell apart, for texts whose other words were matched. */
+/** Differences between the grammatical words of texts whose other words were matched. */
 export function smallWordDifferences(first: Reading, second: Reading, matched: readonly Match[], words: WordComparison): readonly string[] {
   const differences: string[] = [];
   const compare = (kind: string, of: (reading: Reading) => string, isSaid: (value: string) => boolean): void => {

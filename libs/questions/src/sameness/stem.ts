@@ -17,6 +17,8 @@ function germanStem(word: string): string {
   return stem.length > 4 ? stem.replace(/e?te?$/u, '') : stem;
 }
 
-/** Coarse: what only ends differently is one word. Comparatives and superlatives keep their endings, for they ask something else. */
+/**
+ * Coarse stem: different endings make no difference. Comparatives and superlatives keep their endings, because they change the question.
+ */
 export const stemOf = (word: string, language: Language | null): string =>
   word.length < 4 || /\d/u.test(word) ? word : language === 'de' ? germanStem(word) : englishStem(word);

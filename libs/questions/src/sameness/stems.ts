@@ -5,19 +5,19 @@ import { stemOf } from './stem.js';
 const prefixes =
   'zurück|zusammen|heraus|hinaus|herunter|hinunter|weiter|wieder|nach|über|unter|ein|aus|auf|an|ab|um|vor|zu|mit|weg|los|fest|frei|hoch|bei|dar|her|hin';
 const separable = new RegExp(`^(${prefixes})(?:zu|ge)?(\\p{L}{3,})$`, 'u');
-/** "zurücksetzen" -> ["zurück", "setzen"]; null for every other word. */
+/** "zurücksetzen" -> ["zurück", "setzen"]; null for other words. */
 export const separated = (word: string): readonly [string, string] | null => {
   const match = separable.exec(word);
   return match ? [match[1]!, match[2]!] : null;
 };
 
-/** "einzufrieren" as "einfrieren". */
+/** "einzufrieren" becomes "einfrieren". */
 const joined = (word: string): string => {
   const parts = /zu/u.test(word) ? separated(word) : null;
   return parts ? parts.join('') : word;
 };
 
-/** Without the endings that make a noun or a verb of it: "summary" and "summarise", "impfen" and "Impfung". Comparatives are no such. */
+/** Removes endings that form a noun or a verb: "summary" and "summarise", "impfen" and "Impfung", but not comparative endings. */
 const rootOf = (word: string, language: Language | null): string =>
   language === 'de'
     ? word.replace(/(?:ungen|ung|en|heit|keit|st|t|e)$/u, '')
@@ -25,7 +25,7 @@ const rootOf = (word: string, language: Language | null): string =>
 
 const spelledOut = (word: string): string => word.replace(/ä/gu, 'ae').replace(/ö/gu, 'oe').replace(/ü/gu, 'ue').replace(/ß/gu, 'ss');
 
-/** The same word in another form or another spelling, or one that may stand for it. */
+/** Whether the words are the same in another form or spelling, or synonyms. */
 export function matches(a: string, b: string, language: Language | null): boolean {
   if (a === b || areSynonyms(a, b)) return true;
   if (language === 'de' && joined(a) === joined(b)) return true;
@@ -35,7 +35,7 @@ export function matches(a: string, b: string, language: Language | null): boolea
   return stemA === stemB || areSynonyms(stemA, stemB) || areSynonyms(a, stemB) || areSynonyms(stemA, b) || spelledOut(a) === spelledOut(b);
 }
 
-/** A German compound of which one part matches `part` and the other only frames: "Hauptstadt" no, "Städtename" and "Städte" yes. */
+/** A German compound of which one part matches `part` and the other is only framing: "Hauptstadt" no, "Städtename" and "Städte" yes. */
 export function isCompoundOf(compound: string, part: string, language: Language | null): boolean {
   if (language !== 'de' || part.length < 3 || compound.length < part.length + 3) return false;
   const rest = compound.startsWith(part)
@@ -50,6 +50,6 @@ export function isCompoundOf(compound: string, part: string, language: Language 
 }
 
 const denying = /^(?:un|non-?|in|im|il|ir|dis|nicht)(?=\p{L}{4})/u;
-/** "unbenutzt" of "benutzt", "illegal" of "legal". */
+/** "unbenutzt" negates "benutzt", "illegal" negates "legal". */
 export const negates = (word: string, other: string, language: Language | null): boolean =>
   denying.test(word) && matches(word.replace(denying, ''), other, language);

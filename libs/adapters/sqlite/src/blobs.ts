@@ -11,7 +11,7 @@ export class SqliteBlobs implements Blobs {
   ) {}
 
   put(body: Buffer): Promise<BlobRef> {
-    // The write happens later in the tick; until then the caller may change its buffer.
+    // The write happens later in the tick; the caller may change its buffer before.
     const copy = Buffer.from(body);
     return this.database.write((tick) => putBlob(tick, copy, this.now()));
   }
@@ -26,7 +26,7 @@ export class SqliteBlobs implements Blobs {
   }
 }
 
-/** Stores a body inside a write that is under way; a body that is put again counts as new, so that it is kept long enough. */
+/** Stores a body inside a running write. Putting a body again restarts its retention. */
 export function putBlob({ sql }: Tick, body: Buffer, now: number): BlobRef {
   const ref = { sha256: sha256(body), bytes: body.byteLength };
   const known = sql.run('UPDATE blob SET at = max(at, ?) WHERE sha256 = ?', now, ref.sha256);

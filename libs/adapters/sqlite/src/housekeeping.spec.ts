@@ -7,7 +7,7 @@ import { prune } from './housekeeping.js';
 import { LogTable } from './event-log/log-table.js';
 import { SharedState, SqliteState } from './state/sqlite-state.js';
 
-/** The clock of these tests goes on by itself too: a unit that no test takes. */
+/** The clock of these tests also runs in real time: this unit is longer than any test. */
 const minute = 60_000;
 
 describe('housekeeping of caches, scores and things that happen once', () => {

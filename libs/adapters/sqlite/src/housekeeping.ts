@@ -4,17 +4,17 @@ import type { Store, Tick } from './database/database.js';
 import { forgetCached } from './state/caches.js';
 
 const day = 24 * 60 * 60 * 1000;
-/** Rows that one transaction deletes at most: requests that wait for its tick wait a few milliseconds. */
+/** Most rows one transaction deletes, so that requests in its tick wait only a few milliseconds. */
 const batch = 200;
 
 const retentions: ReadonlyMap<string, number> = new Map(topicsFor().map(({ name, retentionMs }) => [name, retentionMs]));
 const retentionOf = (topic: string): number => retentions.get(topic) ?? runRetentionMs;
 const longestRetentionMs = Math.max(...retentions.values());
 
-/** Journal, applied ids and tombstones live as long as any record that can bring their run back, dead letters included. */
+/** Journal, applied ids and tombstones outlive every record that can reopen their run, dead letters included. */
 export const embeddedTtl: StoreTtl = { ...defaultTtl, retentionMs: Math.max(defaultTtl.retentionMs, longestRetentionMs) };
 
-/** Deletes what has had its time, a batch per tick. Nothing of an open run and nothing a group has not finished is touched. */
+/** Deletes expired rows, one batch per tick. Keeps rows of open runs and records that a group has not finished. */
 export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<void> {
   for (const topic of topicsIn(store)) {
     const keepMs = retentionOf(topic);
@@ -42,7 +42,7 @@ export async function prune(store: Store, now: number, ttl: StoreTtl): Promise<v
          (SELECT 1 FROM run WHERE run.run_id = CASE instr(id, '/') WHEN 0 THEN id ELSE substr(id, 1, instr(id, '/') - 1) END)`,
       now - ttl.retentionMs,
     );
-    // A body outlives the last record that may name it.
+    // A body outlives the last record that may refer to it.
     sql.run('DELETE FROM blob WHERE at <= ?', now - Math.max(longestRetentionMs, ttl.retentionMs) - day);
   });
 }
@@ -76,7 +76,7 @@ function pruneTopic({ sql }: Tick, topic: string, before: number): number {
   return old.length;
 }
 
-/** Entries only: that the stream ended stays known as long as the run. */
+/** Deletes entries only: the end of the stream stays known as long as the run. */
 function pruneStreams({ sql }: Tick, before: number): number {
   const ended = sql.all<{ run_id: string }>(
     'SELECT run_id FROM stream WHERE ended_at <= ? AND EXISTS (SELECT 1 FROM stream_entry WHERE stream_entry.run_id = stream.run_id) LIMIT ?',
@@ -95,7 +95,7 @@ function pruneCaches(tick: Tick, now: number): number {
   return over.length;
 }
 
-/** Rows of a table with a key of two columns whose time is not after `before`. */
+/** Deletes rows whose time is not after `before` from a table with a two-column key. */
 function pruneNamed({ sql }: Tick, table: string, [first, second]: readonly [string, string], time: string, before: number): number {
   return sql.run(
     `DELETE FROM ${table} WHERE (${first}, ${second}) IN (SELECT ${first}, ${second} FROM ${table} WHERE ${time} <= ? LIMIT ?)`,
@@ -117,7 +117,7 @@ const tablesOfRun = [
   'run',
 ] as const;
 
-/** Runs that have ended, and what stray records left of runs that nobody accepted: those never end. */
+/** Deletes ended runs, and rows of runs that were never accepted (left by stray records): those never end. */
 function pruneRuns({ sql }: Tick, before: number): number {
   const over = sql.all<{ run_id: string }>(
     `SELECT run_id FROM run WHERE terminal = 1 AND ended_at <= ?

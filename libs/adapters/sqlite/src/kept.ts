@@ -1,4 +1,4 @@
-/** What is kept in memory beside the file, the least recently used forgotten first; what has not been written yet stays. */
+/** An in-memory LRU cache beside the file; values that are not written yet are never evicted. */
 export class Kept<T> {
   private readonly things = new Map<string, T>();
 
@@ -26,7 +26,7 @@ export class Kept<T> {
     this.things.delete(name);
   }
 
-  /** Everything that may be forgotten. */
+  /** Evicts everything that may be evicted. */
   forgetAll(): void {
     for (const [name, thing] of this.things) if (!this.mustStay(thing)) this.things.delete(name);
   }

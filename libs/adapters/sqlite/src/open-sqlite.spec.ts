@@ -26,7 +26,7 @@ describe('openSqlite', () => {
     opened.push(sqlite);
     return sqlite;
   };
-  /** The process is killed in this moment and starts again, with the same process id. */
+  /** Kills the process now and starts it again with the same process id. */
   const afterKill = (home = join(root, 'home'), more: Partial<SqliteOptions> = {}): Sqlite => {
     lives += 1;
     const to = join(root, `life ${lives}`);
@@ -242,7 +242,7 @@ describe('openSqlite', () => {
       const reader = open(home, { clock, prunes: false });
       expect(timers).not.toHaveBeenCalled();
       timers.mockRestore();
-      // A pruning at the start would be in the queue of writes before this one.
+      // Pruning at the start would be queued before this write.
       await reader.log.publish([namedOutput(newRunId(), 'new')]);
       expect(await stored(reader, 'run.commands')).toHaveLength(2);
       await reader.close();

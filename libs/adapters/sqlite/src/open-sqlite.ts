@@ -27,29 +27,29 @@ import { SharedState, SqliteState } from './state/sqlite-state.js';
 import { SqliteVectors } from './vectors/sqlite-vectors.js';
 
 export interface SqliteOptions {
-  /** Data folder, made when it is not there; `:memory:` keeps everything in the process. */
+  /** Data folder, created when missing; `:memory:` keeps everything in the process. */
   readonly home: string;
   /** Id of this process in leases, journal and deliveries. */
   readonly processId: string;
-  /** What an acknowledgement survives: the death of the process, or a power failure too. */
+  /** What an acknowledged write survives: the death of the process, or also a power failure. */
   readonly durability: 'process' | 'power';
   readonly clock?: Clock;
   readonly hooks?: DeliveryHooks;
-  /** Of every delivery pool of this log. */
+  /** Called by every delivery pool of this log. */
   readonly poolChange?: PoolChange;
   readonly logger?: StoreLogger;
   readonly ttl?: Partial<StoreTtl>;
-  /** Whether old rows are deleted at the start and every hour; default true. A command that only reads leaves them. */
+  /** Whether old rows are deleted at the start and every hour; default true. Commands that only read set false. */
   readonly prunes?: boolean;
   readonly counter?: StoreCounter;
 }
 
-/** What one process id works with. */
+/** The ports of one process id. */
 export interface SqliteConnection {
   readonly log: EventLog;
   readonly state: StateStore;
   readonly stream: RunStream;
-  /** For whoever rebuilds the state from the log. */
+  /** Rebuilds the state from the log. */
   readonly recovery: Recovery;
 }
 
@@ -59,11 +59,11 @@ export interface Sqlite extends SqliteConnection {
   readonly vectors: Vectors;
   /** Full-text search over a folder of documents; its index lies in the data folder. Closed with the rest. */
   corpus(folder: string): Promise<Search>;
-  /** The same store under another process id, for services that live together and for tests. */
+  /** The same store under another process id, for services in one process and for tests. */
   connect(processId: string, hooks?: DeliveryHooks): SqliteConnection;
-  /** Resolves when everything that was acknowledged so far is durable. */
+  /** Resolves when everything acknowledged so far is durable. */
   durable(): Promise<void>;
-  /** Deletes what has had its time; runs by itself at the start and every hour, unless `prunes` is false. */
+  /** Deletes expired rows; also runs at the start and every hour unless `prunes` is false. */
   prune(): Promise<void>;
   /** Drains the log, then closes everything. Safe to call twice. */
   close(): Promise<void>;

@@ -12,7 +12,7 @@ export class SqliteRunStream implements RunStream {
     private readonly streams: Streams,
     private readonly hints: ProcessHints,
     private readonly now: () => number,
-    /** Milliseconds a stream is readable after its terminal entry. */
+    /** Milliseconds a stream stays readable after its terminal entry. */
     private readonly keepMs: number,
   ) {}
 
@@ -31,7 +31,7 @@ export class SqliteRunStream implements RunStream {
   }
 
   async read(runId: string, after: number, limit: number): Promise<StreamPage> {
-    // Nobody is shown what a death could take back.
+    // Readers never see entries that a crash could lose.
     await this.database.committed();
     const stream = this.streams.of(runId);
     const { last, endedAt } = shownOf(stream);
@@ -39,7 +39,7 @@ export class SqliteRunStream implements RunStream {
     return { entries: this.streams.read(stream, after, limit), first: stream.first, last, ended: endedAt !== null };
   }
 
-  /** Appends entries as part of a write; those who listen are told after the commit. */
+  /** Appends entries as part of a write; listeners are notified after the commit. */
   write(tick: Tick, runId: string, bodies: readonly StreamBody[]): void {
     if (bodies.length === 0) return;
     this.streams.add(tick, this.streams.of(runId), bodies, this.now());

@@ -16,31 +16,31 @@ interface PartRow {
   readonly bodies: string;
 }
 
-/** One stream as this process knows it: it is the only writer. */
+/** One stream as this process, its only writer, knows it. */
 export interface KeptStream {
   readonly runId: string;
   /** Id of the first entry; 1 unless the store was rebuilt. */
   first: number;
-  /** Id of the last entry, 0 where there is none. */
+  /** Id of the last entry, 0 for an empty stream. */
   last: number;
   endedAt: number | null;
   readonly tasks: Map<string, TaskProgress>;
-  /** Ordered and not written yet. */
+  /** Ordered but not written yet. */
   pending: Pending[];
-  /** There is a row of it. */
+  /** Whether it has a row. */
   stored: boolean;
 }
 
-/** Streams that are kept; one more is read from the file when somebody asks for it. */
+/** Most streams in memory; others are read from the file when needed. */
 const mostKept = 512;
-/** Rows of one statement at most. */
+/** Most rows of one statement. */
 const rowsAtOnce = 32;
 
-/** The last entry of a stream that others can see, and whether that is its end. */
+/** The last entry of a stream that readers can see, and the end time if that entry is the end. */
 export const shownOf = ({ pending, last, endedAt }: KeptStream): { readonly last: number; readonly endedAt: number | null } =>
   pending.length > 0 ? { last: pending[0]!.id - 1, endedAt: null } : { last, endedAt };
 
-/** All streams of a database, shared by its users. Entries of one tick and run become one row, written with the commit. */
+/** All streams of a database, shared by its users. Entries of one run and tick become one row, written with the commit. */
 export class Streams {
   private readonly kept = new Kept<KeptStream>(mostKept, ({ pending }) => pending.length > 0);
   private readonly changed = new Set<KeptStream>();
@@ -64,7 +64,7 @@ export class Streams {
     });
   }
 
-  /** Entries behind `after` that are in the file. */
+  /** Entries after `after` that are in the file. */
   read(stream: KeptStream, after: number, limit: number): readonly StreamEntry[] {
     if (after >= shownOf(stream).last) return [];
     const rows = this.database.read((sql) =>

@@ -3,7 +3,7 @@ import { Database } from './database/database.js';
 import { migrations } from './database/migrations.js';
 import { Sql } from './database/sql.js';
 
-/** Leaves a data folder behind as a program did that knew the tables up to this version and was asked one question. */
+/** Creates a data folder as a program with tables up to `version` left it after one question. */
 export async function leaveOlderFolder(home: string, version: number): Promise<void> {
   const older = Database.open({ home, durability: 'process', now: Date.now, migrations: migrations.slice(0, version) });
   await older.write(({ sql }) => {
@@ -17,16 +17,16 @@ export async function leaveOlderFolder(home: string, version: number): Promise<v
   await older.close();
 }
 
-/** Somebody else who looks at the file of a running store. Sees what is committed. */
+/** A second reader of a running store's file. Sees committed data only. */
 export interface StoreWatcher {
-  /** Bytes of all values of all tables, without the keys and pages that SQLite adds; a number counts as many as it has digits. */
+  /** Bytes of all values by table, without SQLite's own keys and pages; a number counts one byte per digit. */
   rowBytes(): Readonly<Record<string, number>>;
   /** Records that a group of the log has not finished. */
   unfinished(): number;
   close(): void;
 }
 
-/** Opens the file of a running store beside it. */
+/** Opens the file of a running store as a second reader. */
 export function watchStore(home: string): StoreWatcher {
   const sql = new Sql(join(home, 'conclave.db'), 2_000);
   const tables = sql

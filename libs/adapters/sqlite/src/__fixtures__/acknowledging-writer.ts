@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 import { Database } from '../database/database.js';
 
-/** How many settings each tick writes. */
+/** Settings that each tick writes. */
 const perTick = 5;
 
-/** Writes ticks of settings `<n>.<i>` without end, and says each n on stdout once its tick is acknowledged. Meant to be killed. */
+/** Writes ticks of settings `<n>.<i>` forever and prints each n once its tick is acknowledged. Runs until killed. */
 const database = Database.open({ home: process.argv[2]!, durability: 'process', now: Date.now });
 for (let n = 1; ; n += 1) {
   const writes = Array.from({ length: perTick }, (_, i) =>

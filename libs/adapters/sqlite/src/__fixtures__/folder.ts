@@ -8,8 +8,8 @@ export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'conclave-sqli
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 /**
- * What a process leaves behind when it is killed in this moment: the data folder as it is on disk, without a goodbye of
- * its owner. Its locks die with it, so they are not copied.
+ * Copies the data folder as it is on disk: what a process leaves behind when it is killed now. Its locks die with it, so they are
+ * not copied.
  */
 export function copyAsKilled(home: string, to: string): void {
   mkdirSync(to, { recursive: true });

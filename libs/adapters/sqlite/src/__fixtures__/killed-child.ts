@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** A script of this folder in a process of its own. */
+/** Runs a script of this folder in its own process. */
 export class Child {
   private readonly process: ChildProcess;
   private output = '';
@@ -21,12 +21,12 @@ export class Child {
     return this.process.pid!;
   }
 
-  /** Complete lines it has said so far. */
+  /** Complete lines it has printed so far. */
   get lines(): readonly string[] {
     return this.output.split('\n').slice(0, -1);
   }
 
-  /** Resolves when it has said so many lines. Throws when it ends before, or after 20 s. */
+  /** Resolves when it has printed `count` lines. Throws when it ends earlier, or after 20 s. */
   async said(count: number): Promise<void> {
     for (const end = Date.now() + 20_000; this.lines.length < count;) {
       if (this.process.exitCode !== null) throw new Error(`The child ended: ${this.errors}`);
@@ -35,7 +35,7 @@ export class Child {
     }
   }
 
-  /** Kills it without a warning and waits until all it said has arrived. */
+  /** Kills it without warning and waits until all its output has arrived. */
   async kill(): Promise<void> {
     if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const closed = once(this.process, 'close');

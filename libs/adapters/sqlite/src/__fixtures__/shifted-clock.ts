@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '@conclave/ports';
 
-/** The real clock, moved forward by what a test asks for; waits take real time. */
+/** The real clock, moved forward as far as a test asks; waits take real time. */
 export class ShiftedClock implements Clock {
   private shiftedBy = 0;
 

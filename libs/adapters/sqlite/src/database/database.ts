@@ -13,7 +13,7 @@ export type { Statements, Tick } from './tick-writer.js';
 export interface DatabaseOptions {
   /** Data folder; `:memory:` keeps everything in the process. */
   readonly home: string;
-  /** What an acknowledgement survives: the death of the process (`synchronous=NORMAL`), or a power failure too (`FULL`). */
+  /** What an acknowledged write survives: the death of the process (`synchronous=NORMAL`), or also a power failure (`FULL`). */
   readonly durability: 'process' | 'power';
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -29,13 +29,13 @@ export interface StoreLogger {
 
 const busyTimeoutMs = 2000;
 
-/** What the adapters work with: the database, or a process' view of it that can be closed alone. */
+/** What the adapters use: the database, or one user's view of it that can be closed alone. */
 export type Store = Pick<
   Database,
   'opening' | 'diedBefore' | 'write' | 'order' | 'beforeCommit' | 'durable' | 'committed' | 'read' | 'health'
 >;
 
-/** One of several users of a database inside the process. After `close` only this view refuses to work. */
+/** One of several users of a database inside the process. `close` closes only this view. */
 export class DatabaseView implements Store {
   private closed = false;
   readonly opening: number;
@@ -84,18 +84,18 @@ export class DatabaseView implements Store {
 const closedFailure = (): Failure => new Failure('STORE_UNAVAILABLE', 'It is closed.');
 
 /**
- * The embedded store: one file, one connection, one process. All writes of one tick of the event loop become one transaction; each is
- * undone alone if it throws. `order` acknowledges at once: what is written later is committed with it or after it. `write` acknowledges
- * after the commit.
+ * The embedded store: one file, one connection, one process. All writes of one tick of the event loop form one transaction; a write that
+ * throws is rolled back alone. `order` acknowledges at once: later writes are committed with it or after it. `write` acknowledges after
+ * the commit.
  */
 export class Database {
   private readonly sql: Sql;
   private readonly lock: FolderLock | null;
   private readonly writer: TickWriter;
   private closed = false;
-  /** Number of this opening of the file, from 1: whatever an earlier one left open died with it. */
+  /** Counts the openings of the file, from 1: anything an earlier opening left unfinished is dead. */
   readonly opening: number;
-  /** The opening before this one was not closed: its process died. */
+  /** Whether the previous opening was never closed: its process died. */
   readonly diedBefore: boolean;
 
   private constructor(
@@ -150,37 +150,37 @@ export class Database {
 
   /**
    * Queues a synchronous write. Resolves with its result after the commit of its tick. Rejects with what it threw, with
-   * STORE_FULL or STORE_UNAVAILABLE; nothing of it is stored then.
+   * STORE_FULL or STORE_UNAVAILABLE; then nothing is stored.
    */
   write<T>(write: (tick: Tick) => T): Promise<T> {
     return this.closed ? Promise.reject(closedFailure()) : this.writer.queued(write);
   }
 
   /**
-   * Runs a synchronous write at once, in the transaction of the tick. Resolves with its result: from then on everybody in this process
-   * sees it, and only a death of the process before the end of the tick takes it away. Rejects as `write` does.
+   * Runs a synchronous write at once, in the transaction of the tick. Resolves with its result: the whole process sees it from then on,
+   * and only the death of the process before the commit loses it. Rejects as `write` does.
    */
   async order<T>(write: (tick: Tick) => T): Promise<T> {
     if (this.closed) throw closedFailure();
     return this.writer.order(write);
   }
 
-  /** Has something written once before the next commit, where several ordered writes would write the same row. */
+  /** Runs `write` once before the next commit, where several ordered writes would write the same row. */
   beforeCommit(owner: object, write: (sql: Statements) => void): void {
     if (!this.closed) this.writer.beforeCommit(owner, write);
   }
 
-  /** Resolves when everything ordered so far is durable: for whoever shows the world what follows from it. Rejects when it is closed before. */
+  /** Resolves when all ordered writes are durable; await it before showing their effects outside. Rejects if closed earlier. */
   durable(): Promise<void> {
     return this.writer.durable(true);
   }
 
-  /** The same for readers, who have made nothing that had to be kept. */
+  /** Like `durable`, for readers, which wrote nothing themselves. */
   committed(): Promise<void> {
     return this.writer.durable(false);
   }
 
-  /** Reads what is ordered, committed or not. Throws Failure STORE_UNAVAILABLE. */
+  /** Reads ordered writes, committed or not. Throws Failure STORE_UNAVAILABLE. */
   read<T>(read: (sql: Sql) => T): T {
     if (this.closed) throw closedFailure();
     try {
@@ -190,7 +190,7 @@ export class Database {
     }
   }
 
-  /** Null while reading and writing work, otherwise a sentence. */
+  /** Null while reading and writing work, else the reason as a sentence. */
   health(): string | null {
     if (this.closed) return closedFailure().message;
     if (this.writer.fault) return this.writer.fault.message;
@@ -208,7 +208,7 @@ export class Database {
     this.closed = true;
     const kept = this.writer.close();
     try {
-      // What is missing here was closed well; what could not be written any more did not end well.
+      // A missing row marks a clean close; the row stays when the last writes failed.
       if (kept) this.sql.run('DELETE FROM opening');
       this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {
@@ -222,7 +222,7 @@ export class Database {
   }
 }
 
-/** A consistent copy beside the original; gives its path. */
+/** Writes a consistent copy beside the original; returns its path. */
 function backUp(sql: Sql, home: string, oldVersion: number, now: number): string {
   const stamp = new Date(now).toISOString().replace(/[:.]/g, '-');
   let path = join(home, `conclave.v${oldVersion}.${stamp}.bak.db`);

@@ -8,9 +8,9 @@ interface Owner {
 }
 
 /**
- * One process at a time owns a data folder. The owner holds a write lock of the operating system on `conclave.lock` for as
- * long as it lives, so a process that died (however it died, and whoever has its pid now) leaves nothing stale behind;
- * pid and start time stand in the file only for the sentence that a second process is told.
+ * One process at a time owns a data folder. The owner holds an operating system write lock on `conclave.lock` while it lives, so a dead
+ * process leaves no stale lock, even when its pid is reused. Pid and start time stand in the file only for the error message of a
+ * second process.
  */
 export class FolderLock {
   private constructor(private readonly sql: Sql) {}
@@ -25,7 +25,7 @@ export class FolderLock {
       sql.exec('DELETE FROM owner');
       sql.run('INSERT INTO owner (pid, started) VALUES (?, ?)', process.pid, startedAt.toISOString());
       sql.exec('COMMIT');
-      // The lock that counts: a write transaction that stays open. It lets others read who owns the folder.
+      // The actual lock: a write transaction that stays open. Others can still read who owns the folder.
       sql.exec('BEGIN IMMEDIATE');
       return new FolderLock(sql);
     } catch (error) {
@@ -48,7 +48,7 @@ function ownerOf(sql: Sql): Owner | undefined {
     if (sql.inTransaction) sql.exec('ROLLBACK');
     return sql.get<Owner>('SELECT pid, started FROM owner');
   } catch (error) {
-    // The owner is just writing its name: the refusal stands, it only cannot say who it is.
+    // The owner is just writing its name: the folder is in use, by an owner not yet known.
     if (isSqliteError(error)) return undefined;
     throw error;
   }

@@ -4,13 +4,13 @@ import { textSchema, vectorSchema } from '../vectors/schema.js';
 import { attachedSchema, edgeSchema, firstSchema, secondSchema, usageSchema } from './schema.js';
 import type { Sql } from './sql.js';
 
-/** A step from the version before to this one; versions are dense from 1 and a released step never changes. */
+/** Upgrades from the previous version to this one. Versions are dense from 1; a released step never changes. */
 export interface Migration {
   readonly version: number;
   readonly sql: string;
   /**
-   * Tables whose rows of an older version cannot be read any more: a folder that holds one is refused as it is. One that was started
-   * and never used is brought forward like any other.
+   * Tables whose older rows can no longer be read: a folder with such rows is refused unchanged. A folder that was never used is
+   * upgraded like any other.
    */
   readonly refusesOlder?: readonly string[];
 }
@@ -23,16 +23,16 @@ export const migrations: readonly Migration[] = [
   { version: 5, sql: originSchema },
   { version: 6, sql: textSchema },
   { version: 7, sql: attachedSchema },
-  // What ran before would be missing in the accounts, and its states are those of another engine.
+  // Earlier runs are missing in the accounts, and their states belong to another engine.
   { version: 8, sql: usageSchema, refusesOlder: ['run', 'log'] },
-  // One copy of everything: what ran before has rows of another form.
+  // Everything is stored once; earlier runs have rows of another form.
   { version: 9, sql: edgeSchema, refusesOlder: ['run', 'log'] },
 ];
 
 /**
- * Brings the tables to the newest version in one transaction. `backUp` is called with the old version before a folder that
- * holds data is changed. Throws Failure DATA_FOLDER_NEWER for a folder of a newer program, and DATA_FOLDER_OLDER for one whose records
- * this program does not read any more; nothing is changed then.
+ * Upgrades the tables to the newest version in one transaction. Calls `backUp` with the old version before it changes a folder that
+ * holds data. Throws Failure DATA_FOLDER_NEWER for a folder of a newer program, and DATA_FOLDER_OLDER for one whose records this program
+ * can no longer read; then nothing is changed.
  */
 export function migrate(sql: Sql, steps: readonly Migration[], now: number, backUp: (oldVersion: number) => void): void {
   const present = versionOf(sql);

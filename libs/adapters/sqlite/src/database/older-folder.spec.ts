@@ -20,7 +20,7 @@ describe('a data folder', () => {
     opened.push(sqlite);
     return sqlite;
   };
-  /** What a program left behind that knew the tables up to a version. */
+  /** Leaves a folder as a program with tables up to `version` does. */
   async function leave(version: number, write: (tick: Tick) => void): Promise<void> {
     const old = Database.open({ home, durability: 'process', now: Date.now, migrations: migrations.slice(0, version) });
     await old.write(write);

@@ -1,6 +1,6 @@
 /**
  * Version 1. Times are milliseconds since 1970, JSON stands in TEXT columns, flags are 0 or 1.
- * `log.seq` never repeats, also after the newest rows are pruned (AUTOINCREMENT).
+ * `log.seq` never repeats, even after the newest rows are pruned (AUTOINCREMENT).
  */
 export const firstSchema = `
 CREATE TABLE identity (
@@ -177,8 +177,8 @@ CREATE INDEX graph_entities_of ON graph_related (tenant, synthesis_id);
 `;
 
 /**
- * Version 2. History of settings, caches, scores, and things that happen once. Names that others choose (tenants, keys, tags, models)
- * stand as JSON strings: SQLite would cut them at a NUL character and read broken characters as equal.
+ * Version 2. History of settings, caches, scores, and things that happen once. Foreign names (tenants, keys, tags, models) are stored as
+ * JSON strings: SQLite would cut them at a NUL character and treat all lone surrogates as equal.
  */
 export const secondSchema = `
 CREATE TABLE setting_version (
@@ -242,7 +242,7 @@ CREATE TABLE once (
 CREATE INDEX once_expiry ON once (expires_at) WHERE expires_at IS NOT NULL;
 `;
 
-/** What calls have used: each attempt once, and sums per tenant, key and day (UTC). Names in the sums stand as JSON strings. */
+/** Usage of calls: each attempt once, and sums per tenant, key and day (UTC). Names in the sums are JSON strings. */
 export const usageSchema = `
 ALTER TABLE run ADD COLUMN actor TEXT;
 CREATE TABLE usage_call (
@@ -273,7 +273,7 @@ CREATE TABLE usage_account (
 CREATE INDEX usage_account_day ON usage_account (day);
 `;
 
-/** Whose clients are attached, so that those of a dead process are known; runs that nobody waits for; calls that were made again. */
+/** Owners of attached clients, to recognize those of a dead process; runs without a waiting client; repeated calls. */
 export const attachedSchema = `
 ALTER TABLE attached ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 ALTER TABLE attached ADD COLUMN opening INTEGER NOT NULL DEFAULT 0;
@@ -287,7 +287,7 @@ CREATE TABLE repeated_call (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Entries that a run's stream got in one tick are one row; how far its tasks are follows from them. */
+/** Stream entries of one run and tick are one row; the progress of its tasks follows from them. */
 export const edgeSchema = `
 DROP TABLE stream;
 DROP TABLE stream_entry;

@@ -17,13 +17,13 @@ interface Connection {
   close(): void;
 }
 
-/** One connection with its prepared statements. Everything is synchronous; errors are those of SQLite. */
+/** One connection with its prepared statements. Synchronous; throws SQLite's own errors. */
 export class Sql {
   private readonly connection: Connection;
   private readonly statements = new Map<string, Statement>();
   private isOpen = true;
 
-  /** `busyTimeoutMs`: how long a call may wait for a lock that another process holds. */
+  /** `busyTimeoutMs`: the longest a call waits for a lock of another process. */
   constructor(
     path: string,
     busyTimeoutMs: number,
@@ -77,7 +77,7 @@ export class Sql {
   }
 }
 
-/** The native binding ends the whole process when it is given a value it does not know, such as a boolean. */
+/** The native binding crashes the process on a value of an unsupported type, such as a boolean. */
 function checked(source: string, parameters: readonly SqlValue[]): readonly SqlValue[] {
   for (const value of parameters as readonly unknown[]) {
     const known =
@@ -87,5 +87,5 @@ function checked(source: string, parameters: readonly SqlValue[]): readonly SqlV
   return parameters;
 }
 
-/** A BLOB column: single rows carry it as a Buffer, lists as an ArrayBuffer. */
+/** Reads a BLOB column: `get` returns it as a Buffer, `all` as an ArrayBuffer. */
 export const bytesOf = (value: unknown): Buffer => (Buffer.isBuffer(value) ? value : Buffer.from(value as ArrayBuffer));

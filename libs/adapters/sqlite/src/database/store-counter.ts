@@ -1,9 +1,9 @@
-/** Is told what the store does, by whoever counts what a run costs. Nobody listens in production. */
+/** Observes the work of the store, to measure what a run costs. Not used in production. */
 export interface StoreCounter {
-  /** A statement is about to run, those that begin and end transactions among them. */
+  /** A statement is about to run, including those that begin and end transactions. */
   statement(source: string): void;
-  /** A transaction was committed; `awaited` when somebody goes on only after it. */
+  /** A transaction was committed; `awaited` when a caller waits for it. */
   committed(awaited: boolean): void;
-  /** The state of a run was made into JSON to be stored. */
+  /** The state of a run was serialized to be stored. */
   stateStored(): void;
 }

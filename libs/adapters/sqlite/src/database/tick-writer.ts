@@ -3,15 +3,15 @@ import type { Sql, SqlValue } from './sql.js';
 import type { StoreCounter } from './store-counter.js';
 import { isSqliteError, storeFailure } from './store-failure.js';
 
-/** What a write runs its statements with. */
+/** Runs the statements of a write. */
 export type Statements = Pick<Sql, 'run' | 'get' | 'all'>;
 
-/** What a write works with. */
+/** Passed to each write. */
 export interface Tick {
   readonly sql: Statements;
-  /** Called as soon as this write counts inside the process, before it is durable, and not if it is undone. Must not throw. */
+  /** Called as soon as the process sees this write, before it is durable; not called if it is rolled back. Must not throw. */
   afterWrite(call: () => void): void;
-  /** Called once everything of the tick is durable, and not if this write is undone. Must not throw. */
+  /** Called once the whole tick is durable; not called if this write is rolled back. Must not throw. */
   afterCommit(call: () => void): void;
 }
 
@@ -28,7 +28,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Milliseconds between two tries to write again what the disk had no room for. */
+/** Milliseconds between two attempts to repeat writes that found the disk full. */
 const againMs = 250;
 
 const reads = /^\s*(?:SELECT|PRAGMA)\b/;
@@ -37,23 +37,23 @@ const faultOf = (outcome: WriteOutcome): Failure | null =>
   !outcome.ok && outcome.error instanceof Failure && isOutage(outcome.error) ? outcome.error : null;
 
 /**
- * All writes of one connection. What is *ordered* runs at once in the open transaction of the tick, which is committed at the end of the
- * tick; what is *queued* runs there last, and is acknowledged after the commit. SQLite undoes a whole transaction when one statement
- * finds the disk full, so the statements of ordered writes stay in a list until they are durable and are run again until they are: nobody
- * has to take back what was built on them. Meanwhile nothing further is written.
+ * All writes of one connection. An *ordered* write runs at once in the open transaction of the tick, which is committed at the end of the
+ * tick; a *queued* write runs last in it and is acknowledged after the commit. SQLite rolls back a whole transaction when one statement
+ * finds the disk full, so statements of ordered writes stay in a list and are repeated until they are durable: work built on them stays
+ * valid. Meanwhile nothing else is written.
  */
 export class TickWriter {
-  /** Statements of ordered writes that are not durable yet, each to be run again. */
+  /** Statements of ordered writes that are not durable yet; each can be run again. */
   private readonly list: (() => unknown)[] = [];
   private afterOrdered: (() => void)[] = [];
   private queue: Queued[] = [];
   private waiting: Waiting[] = [];
   private readonly reading = new Map<string, boolean>();
-  /** What is written once before the commit, by whom. */
+  /** Writes to run once before the commit, by owner. */
   private readonly owed = new Map<object, (sql: Statements) => void>();
   private isOpen = false;
   private scheduled = false;
-  /** The transaction that held the list was undone. */
+  /** Whether the transaction that held the list was rolled back. */
   private lost = false;
   private retry: NodeJS.Timeout | undefined;
   /** Why the newest transaction failed; null while writing works. */
@@ -64,7 +64,7 @@ export class TickWriter {
     private readonly counter?: StoreCounter,
   ) {}
 
-  /** Runs a write in the open transaction. Throws what it threw, STORE_FULL or STORE_UNAVAILABLE; nothing of it counts then. */
+  /** Runs a write in the open transaction. Throws what it threw, STORE_FULL or STORE_UNAVAILABLE; then it is rolled back. */
   order<T>(write: (tick: Tick) => T): T {
     if (this.lost && !this.writeAgain()) throw this.fault!;
     const mark = this.list.length;
@@ -97,19 +97,19 @@ export class TickWriter {
     });
   }
 
-  /** Before the next commit, whatever it is for, `write` runs once; the newest of the same owner counts. */
+  /** Runs `write` once before the next commit; a newer one of the same owner replaces it. */
   beforeCommit(owner: object, write: (sql: Statements) => void): void {
     this.owed.set(owner, write);
     this.schedule();
   }
 
-  /** Resolves when all that was ordered so far is durable. `demands` only tells the counter that somebody goes on after it. */
+  /** Resolves when all writes ordered so far are durable. `demands` only tells the counter that a caller waits for it. */
   durable(demands: boolean): Promise<void> {
     if (!this.isOpen && !this.lost && this.afterOrdered.length === 0 && this.owed.size === 0) return Promise.resolve();
     return new Promise((resolve, reject) => this.waiting.push({ demands, resolve, reject }));
   }
 
-  /** Commits what is open and runs what is queued. */
+  /** Runs the queued writes and commits the open transaction. */
   flush(): void {
     this.scheduled = false;
     if (!this.sql.open) return;
@@ -125,14 +125,14 @@ export class TickWriter {
       this.undone();
       const failure = this.noted(error);
       for (const { reject } of queued) reject(failure);
-      // It may have been one of the queued writes alone that found no room.
+      // Perhaps only a queued write found the disk full.
       if (this.lost) this.writeAgain();
       return;
     }
     this.committed(queued, outcomes);
   }
 
-  /** Ends it: what is open is committed, and who still waits is told that it is not durable. False when something could not be written. */
+  /** Commits the open transaction and rejects those who still wait. False when ordered writes are lost. */
   close(): boolean {
     this.flush();
     clearTimeout(this.retry);
@@ -153,7 +153,7 @@ export class TickWriter {
     this.schedule();
   }
 
-  /** Statements of an ordered write: those that change anything open the transaction and are kept. */
+  /** Statements of an ordered write: those that change data open the transaction and are kept in the list. */
   private readonly recording: Statements = {
     run: (source, ...parameters) => this.changing(source, () => this.sql.run(source, ...parameters)),
     get: <T>(source: string, ...parameters: readonly SqlValue[]) => this.changing(source, () => this.sql.get<T>(source, ...parameters)),
@@ -170,18 +170,18 @@ export class TickWriter {
     return result;
   }
 
-  /** Undoes what an ordered write did that threw: the transaction is made anew of the writes before it. */
+  /** Undoes an ordered write that threw: rolls back and repeats the writes before it. */
   private takeOut(mark: number): void {
     const intact = this.list.length === mark && (!this.isOpen || this.sql.inTransaction);
     if (intact) return;
     this.list.length = mark;
     this.undone();
     if (this.lost && !this.writeAgain()) return;
-    // Whoever waits for the end of the tick waits for nothing more.
+    // The next flush resolves those who wait for the commit.
     this.schedule();
   }
 
-  /** The open transaction is gone; what was ordered in it has to be written again. */
+  /** Rolls back the open transaction; its ordered writes have to be repeated. */
   private undone(): void {
     if (this.sql.open && this.sql.inTransaction) this.sql.exec('ROLLBACK');
     this.isOpen = false;
@@ -196,7 +196,7 @@ export class TickWriter {
     }, againMs).unref();
   }
 
-  /** Writes and commits what was lost. False while that is not possible: `fault` says why. */
+  /** Repeats and commits the lost writes. Returns false while that fails; `fault` says why. */
   private writeAgain(): boolean {
     try {
       this.sql.run('BEGIN IMMEDIATE');
@@ -216,13 +216,13 @@ export class TickWriter {
     return true;
   }
 
-  /** What is owed stays owed until it is written. */
+  /** An owed write stays owed until it has succeeded. */
   private payOwed(): void {
     for (const [owner, write] of this.owed) {
       try {
         write(this.recording);
       } catch (error) {
-        // Our own mistake would fail every commit to come.
+        // A bug would fail every later commit.
         if (!isSqliteError(error)) this.owed.delete(owner);
         throw error;
       }
@@ -241,7 +241,7 @@ export class TickWriter {
     this.counter?.committed(awaited);
   }
 
-  /** What is owed comes first: a queued write finds everything that was ordered before it. */
+  /** Owed writes run first: a queued write sees everything ordered before it. */
   private run(queued: readonly Queued[]): readonly WriteOutcome[] {
     if (this.owed.size > 0) {
       this.begin();
@@ -267,7 +267,7 @@ export class TickWriter {
     for (const { resolve } of waiting) resolve();
   }
 
-  /** The only write of its transaction: undone with it, so it needs no savepoint. Throws when SQLite has given up by itself. */
+  /** The only write of its transaction needs no savepoint. Throws when SQLite itself has rolled back. */
   private alone(write: (tick: Tick) => unknown): WriteOutcome {
     const outcome = this.attempted(write);
     if (outcome.ok) return outcome;
@@ -276,7 +276,7 @@ export class TickWriter {
     return outcome;
   }
 
-  /** One queued write inside its savepoint. Throws only when SQLite has given up the whole transaction. */
+  /** Runs one queued write in a savepoint. Throws only when SQLite itself has rolled back the transaction. */
   private apply(write: (tick: Tick) => unknown): WriteOutcome {
     this.sql.run('SAVEPOINT one');
     const outcome = this.attempted(write);

@@ -8,7 +8,7 @@ import {
 } from '@conclave/ports';
 import type { Group, GroupMember } from './group.js';
 
-/** One subscription of this process: a member of its group with a delivery pool of its own. */
+/** One subscription of this process: a member of its group with its own delivery pool. */
 export class SqliteConsumption implements Consumption, GroupMember {
   readonly group: string;
   readonly topics: readonly string[];

@@ -10,7 +10,7 @@ export interface GroupMember {
   take(record: RawRecord): void;
 }
 
-/** Milliseconds until records are read again after reading failed. */
+/** Milliseconds until the next attempt after reading records failed. */
 const rereadMs = 1000;
 
 /** One consumer group of the log: hands each record to one of its members, oldest first over all topics. */
@@ -35,7 +35,7 @@ export class Group {
     this.dispatch();
   }
 
-  /** The member is gone: what it held goes to others. */
+  /** Removes a member; its unfinished records go to others. */
   leave(member: GroupMember): void {
     const index = this.members.indexOf(member);
     if (index >= 0) this.members.splice(index, 1);
@@ -43,7 +43,7 @@ export class Group {
     this.dispatch();
   }
 
-  /** Why records cannot be read at present; null while they can. */
+  /** Why records cannot be read now; null while they can. */
   get fault(): unknown {
     return this.lastFault;
   }
@@ -52,7 +52,7 @@ export class Group {
     this.positions.get(topic)?.finish(seq);
   }
 
-  /** Hands out, in a later turn, as long as there are records and somebody wants one. */
+  /** Hands out records in a later turn, while there are any and a member takes one. */
   dispatch(): void {
     if (this.dispatchSoon) return;
     this.dispatchSoon = true;
@@ -70,7 +70,7 @@ export class Group {
   private async open(topic: string): Promise<void> {
     if (this.positions.has(topic)) return;
     const position = await TopicPosition.load<GroupMember>(this.store, this.table, this.name, topic);
-    // Two members may have joined at the same time: the first position counts.
+    // Two members may have joined at the same time: the first position wins.
     if (this.positions.has(topic)) return;
     this.positions.set(topic, position);
     const wake = () => {

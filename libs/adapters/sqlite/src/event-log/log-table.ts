@@ -17,7 +17,7 @@ interface LogRow {
   readonly appended_at: number;
 }
 
-/** What the table takes: an event, or raw bytes that are none, under an id that is unique in its topic. */
+/** An event, or raw bytes that are not an event, under an id that is unique in its topic. */
 export interface RecordToAppend {
   readonly topic: string;
   readonly key: string | null;
@@ -27,29 +27,29 @@ export interface RecordToAppend {
   readonly event?: Event;
 }
 
-/** A step is published right after its commit, or never by this process: more names than this are old ones. */
+/** This process publishes a step right after its commit or never, so names beyond this limit are stale. */
 const mostUnpublished = 10_000;
 
 const nameOf = ({ topic, id }: Pick<Event, 'topic' | 'id'>): string => `${topic} ${id}`;
 
-/** Rows of one statement at most. */
+/** Most rows of one statement. */
 const rowsAtOnce = 32;
 
-/** Topics whose handlers write outside of this file, or are about what the world was told: their records are handed out when they are durable. */
+/** Topics whose handlers write outside this file or tell the outside world: their records are handed out only when durable. */
 const goesOut: ReadonlySet<string> = new Set(['run.completed', 'knowledge.ingest']);
 
-/** The one table all topics live in, ordered by its sequence. Those who wait for a topic are woken when something was added to it. */
+/** The table of all topics, ordered by its sequence. Watchers of a topic are woken when records are added. */
 export class LogTable {
   private readonly wakers = new Map<string, Set<() => void>>();
-  /** Names of records that the present tick has appended. */
+  /** Names of records appended in this tick. */
   private readonly uncommitted = new Set<string>();
-  /** Of the topics that somebody waits for: nobody reads back what was just written. */
+  /** Only of watched topics, so that consumers do not read back what was just written. */
   private readonly newest = new Map<string, NewestRecords>();
-  /** Names of events that a commit has appended and that were not published since. */
+  /** Names of events that a commit appended and that were not published since. */
   private readonly unpublished = new Set<string>();
 
   readonly suspects: Suspects;
-  /** Highest position that was ever given. */
+  /** Highest position ever assigned. */
   private last: number;
   /** Highest position that is durable. */
   private durable: number;
@@ -63,7 +63,7 @@ export class LogTable {
     this.suspects = new Suspects(database);
   }
 
-  /** Appends events as part of a step; who publishes them after its commit has nothing left to do. */
+  /** Appends events as part of a step; publishing them after its commit does nothing more. */
   appendOutputs(tick: Tick, events: readonly Event[]): void {
     this.appendEvents(tick, events);
     tick.afterWrite(() => {
@@ -75,12 +75,12 @@ export class LogTable {
     });
   }
 
-  /** Those that no commit has appended already, as far as this process remembers. */
+  /** Returns the events that no commit has appended yet, as far as this process remembers. */
   withoutAppended(events: readonly Event[]): readonly Event[] {
     return events.filter((event) => !this.unpublished.delete(nameOf(event)));
   }
 
-  /** Appends events inside a write that is under way. An event whose id is already in its topic is left out. */
+  /** Appends events inside a running write; skips those whose id is already in their topic. */
   appendEvents(tick: Tick, events: readonly Event[]): void {
     this.insert(
       tick,
@@ -95,7 +95,7 @@ export class LogTable {
     this.insert(tick, [record]);
   }
 
-  /** The positions are given here and never twice, so that a write that has to be made again gives the same ones. */
+  /** Positions are assigned here, each once, so that a repeated write uses the same ones. */
   private insert(tick: Tick, records: readonly RecordToAppend[]): void {
     const appendedAt = this.now();
     for (let from = 0; from < records.length; from += rowsAtOnce) {
@@ -114,7 +114,7 @@ export class LogTable {
         ]),
       );
       const given = rows.map(({ seq }) => seq);
-      // Rows that are given back cost more than the whole insert; which ones were there already is asked in the rare case that any was.
+      // RETURNING costs more than the whole insert; a second query finds the inserted rows in the rare case of a duplicate.
       const seqs = new Set(added === rows.length ? given : heldOf(tick, given[0]!, given.at(-1)!));
       if (seqs.size === 0) continue;
       const newest = Math.max(...seqs);
@@ -137,7 +137,7 @@ export class LogTable {
     }
   }
 
-  /** Records of the topic behind a position, oldest first. */
+  /** Records of the topic after a position, oldest first. */
   page(topic: string, after: number, limit: number): readonly LoggedRecord[] {
     const upTo = this.waitsForCommit(topic) ? this.durable : this.last;
     const kept = this.newest.get(topic)?.behind(after, upTo, limit);
@@ -148,12 +148,12 @@ export class LogTable {
     return rows.map(recordOf);
   }
 
-  /** Whether the record of an event is committed together with what is written now. */
+  /** Whether the record of an event is committed together with the current writes. */
   isOfThisTick(record: Pick<Event, 'topic' | 'id'>): boolean {
     return this.uncommitted.has(nameOf(record));
   }
 
-  /** The record of an event; null where there is none, or none any more. */
+  /** The record of an event; null where it is unknown or pruned. */
   find(topic: string, eventId: string): LoggedRecord | null {
     const row = this.database.read((sql) => sql.get<LogRow>('SELECT * FROM log WHERE topic = ? AND event_id = ?', topic, eventId));
     return row ? recordOf(row) : null;
@@ -164,7 +164,7 @@ export class LogTable {
     return this.database.read((sql) => sql.get<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM log WHERE topic = ?', topic))?.seq ?? 0;
   }
 
-  /** Calls back whenever something was added to the topic. */
+  /** Calls `wake` whenever records were added to the topic; returns a function that stops it. */
   watch(topic: string, wake: () => void): () => void {
     const wakers = this.wakers.get(topic) ?? new Set();
     this.wakers.set(topic, wakers.add(wake));

@@ -3,7 +3,7 @@ import type { RawRecord } from '@conclave/ports';
 /** A record with its position. */
 export type LoggedRecord = RawRecord & { readonly seq: number };
 
-/** Records of a topic that are kept at most; a group that is further behind reads the table. */
+/** Most records kept of a topic; a group that is further behind reads the table. */
 const mostKept = 256;
 
 /** The newest records of a topic, as they were appended. */
@@ -11,7 +11,7 @@ export class NewestRecords {
   private readonly records: LoggedRecord[] = [];
 
   constructor(
-    /** Everything behind this position is kept. */
+    /** All records after this position are kept. */
     private from: number,
   ) {}
 
@@ -20,7 +20,7 @@ export class NewestRecords {
     while (this.records.length > mostKept) this.from = this.records.shift()!.seq;
   }
 
-  /** Those behind `after`, up to a position; null where not all of them are kept. */
+  /** Records after `after`, up to `upTo`; null where not all of them are kept. */
   behind(after: number, upTo: number, limit: number): readonly LoggedRecord[] | null {
     if (after < this.from) return null;
     let first = this.records.length;

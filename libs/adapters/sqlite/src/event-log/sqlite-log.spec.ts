@@ -69,7 +69,7 @@ async function openWorld(): Promise<EventLogWorld> {
   return {
     log: living().connect(),
     another: async () => living().connect(),
-    /** The next life starts from what is on disk now; the old one goes on in vain in its own folder until it has ended. */
+    /** The next life starts from what is on disk now; the old one runs on in its own folder, without effect, until it ends. */
     crash: async (log) => {
       if (!living().logs.includes(log)) return;
       const home = join(folder, randomUUID());

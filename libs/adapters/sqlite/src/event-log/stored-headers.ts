@@ -1,12 +1,12 @@
 type Headers = Readonly<Record<string, string>>;
 
-/** What the row says beside the headers. */
+/** The other columns of the row. */
 interface Row {
   readonly key: string | null;
   readonly event_id: string;
 }
 
-/** Headers of an event that no column holds: type, source, milliseconds since 1970, then traceparent and data reference where it has them. */
+/** Event headers that no other column holds: type, source, milliseconds since 1970, then optional traceparent and data reference. */
 type Compact = readonly [type: string, source: string, time: number, traceparent?: string | null, reference?: string];
 
 /** The run of an event: its key, or the part of it before the task. */
@@ -31,8 +31,8 @@ const isSame = (a: Headers, b: Headers): boolean => {
 };
 
 /**
- * The headers of a record as JSON for its row. Two thirds of an event's headers stand in other columns or are the same in every event: then
- * the rest is a list. Headers of which that is not so stand whole, as an object.
+ * The headers of a record as JSON for its row. Two thirds of an event's headers stand in other columns or are the same in every event, so
+ * only the rest is stored, as a list. Other headers are stored whole, as an object.
  */
 export function storedHeaders(headers: Headers, row: Row): string {
   const time = Date.parse(headers['ce_time'] ?? '');
@@ -45,7 +45,7 @@ export function storedHeaders(headers: Headers, row: Row): string {
   return JSON.stringify(headers);
 }
 
-/** The headers of a row as the record had them. */
+/** Restores the headers of a record from its row. */
 export function headersOf(stored: string, row: Row): Headers {
   const headers = JSON.parse(stored) as Headers | Compact;
   return Array.isArray(headers) ? whole(headers as Compact, row) : (headers as Headers);

@@ -2,15 +2,15 @@ import type { Store } from '../database/database.js';
 import { headersOf } from './stored-headers.js';
 
 /**
- * Records that may have killed a process: whatever the log held when the one before died without a goodbye, and what such a record puts
- * out. They are begun with a row of their own, and as long as one is in somebody's hands nothing is handed out before it is durable: else
- * a death would be put down to the record before the one that caused it.
+ * Records that may have killed a process: all that the log held when the previous process died, and outputs of such records. Each gets
+ * its own row before it is begun, and while one is being handled, records are handed out only when durable: otherwise a death would be
+ * blamed on the record before its cause.
  */
 export class Suspects {
-  /** Every record up to here was there when the process before died. */
+  /** Last position that existed when the previous process died. */
   private readonly upTo: number;
   private readonly others = new Set<number>();
-  /** Runs of the suspects that are under way, by position. */
+  /** Runs of the suspects being handled, by position. */
   private readonly underWay = new Map<number, string | null>();
 
   constructor(private readonly database: Store) {
@@ -27,7 +27,7 @@ export class Suspects {
     return this.underWay.size > 0;
   }
 
-  /** Notes a new record of a run; it is suspect when one of that run is under way. */
+  /** Notes a new record; it is suspect while a suspect of its run is being handled. */
   note(seq: number, runId: string | undefined): void {
     if (this.underWay.size === 0 || runId === undefined) return;
     for (const run of this.underWay.values()) if (run === runId) this.others.add(seq);

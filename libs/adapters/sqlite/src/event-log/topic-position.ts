@@ -7,27 +7,27 @@ interface Handed<M> {
   readonly member: M;
 }
 
-/** Records read ahead per topic; what is not read stays on disk. */
+/** Records read ahead per topic. */
 const pageSize = 32;
 
 /**
- * Where a group stands in one topic. On disk: the cursor (everything up to it is finished) and what is finished beyond it.
- * In memory: what is handed out and not finished, and where reading goes on.
+ * The position of a group in one topic. On disk: the cursor (all records up to it are finished) and the finished records beyond it.
+ * In memory: records handed out and not finished, and where to read next.
  */
 export class TopicPosition<M> {
   /** Highest position handed out or skipped. */
   private handedUpTo: number;
   /** Highest position read from the table. */
   private readUpTo: number;
-  /** Nothing behind `readUpTo` when it was last looked for. */
+  /** The last read found nothing after `readUpTo`. */
   private atEnd = false;
-  /** Finished before this start, beyond the cursor. */
+  /** Finished beyond the cursor before this start. */
   private readonly skip: Set<number>;
   private readonly ahead: LoggedRecord[] = [];
-  /** Given back by members that left, oldest first. */
+  /** Returned by members that left, oldest first. */
   private returned: LoggedRecord[] = [];
   private readonly handed = new Map<number, Handed<M>>();
-  /** Finished beyond the cursor; what is not among `stored` is written before the next commit. */
+  /** Finished beyond the cursor; those missing in `stored` are written before the next commit. */
   private readonly beyond: Set<number>;
   private readonly stored: Set<number>;
 
@@ -46,7 +46,7 @@ export class TopicPosition<M> {
     this.stored = new Set(finished);
   }
 
-  /** A group that is new to the topic starts at its beginning; from then on its unfinished records are kept for it. */
+  /** A new group starts at the beginning of the topic; from then on its unfinished records are not pruned. */
   static load<M>(store: Store, table: LogTable, group: string, topic: string): Promise<TopicPosition<M>> {
     return store.write(({ sql }) => {
       sql.run('INSERT INTO log_cursor (group_name, topic, position) VALUES (?, ?, 0) ON CONFLICT DO NOTHING', group, topic);
@@ -72,12 +72,12 @@ export class TopicPosition<M> {
     });
   }
 
-  /** There may be more behind what was read. */
+  /** New records may have been appended. */
   wake(): void {
     this.atEnd = false;
   }
 
-  /** The next record to hand out, without handing it out. Throws Failure STORE_UNAVAILABLE. */
+  /** Returns the next record without handing it out. Throws Failure STORE_UNAVAILABLE. */
   peek(): LoggedRecord | undefined {
     if (this.returned.length > 0) return this.returned[0];
     while (this.ahead.length === 0 && !this.atEnd) {
@@ -97,7 +97,7 @@ export class TopicPosition<M> {
     this.handed.set(record.seq, { record, member });
   }
 
-  /** What the member held is to be handed out again. */
+  /** Queues the unfinished records of a member to be handed out again. */
   takeBack(member: M): void {
     for (const [seq, handed] of this.handed) {
       if (handed.member !== member) continue;
@@ -107,7 +107,7 @@ export class TopicPosition<M> {
     this.returned.sort((a, b) => a.seq - b.seq);
   }
 
-  /** Notes that a record is finished; it is written down with the next commit. The cursor never passes an unfinished one. */
+  /** Marks a record finished; stored with the next commit. The cursor never passes an unfinished record. */
   finish(seq: number): void {
     this.handed.delete(seq);
     this.returned = this.returned.filter((record) => record.seq !== seq);

@@ -1,7 +1,6 @@
 /**
  * Tables of typed relations, their provenance, ratings and contradictions, and the words by which entities are found. Every key
- * begins with the tenant. Entities of an older folder have no words yet: they are found by their whole name until they are
- * written again.
+ * begins with the tenant. Entities of an older folder have no words: only their full name finds them until they are written again.
  */
 export const graphSchema = `
 ALTER TABLE graph_entity ADD COLUMN id TEXT NOT NULL DEFAULT '';
@@ -77,7 +76,7 @@ CREATE TABLE graph_quarantine (
 CREATE INDEX graph_quarantine_state ON graph_quarantine (tenant, state, at DESC, id);
 `;
 
-/** What a synthesis was learned from. Runs of an older folder are known by their id alone. */
+/** Provenance of a synthesis. Runs of an older folder have only their id. */
 export const originSchema = `
 ALTER TABLE graph_synthesis_run ADD COLUMN at INTEGER;
 ALTER TABLE graph_synthesis_run ADD COLUMN answer TEXT;

@@ -38,7 +38,7 @@ export const relationOf = <T extends RelationRow>({ run_id, ...row }: T) => ({
   superseded: row.superseded === 1,
 });
 
-/** Entities before anything that names them. The first name stays; a type is learned once; words and aliases are added. */
+/** Call before writing anything that names the entities. Keeps the first name and the first type; adds words and aliases. */
 export function putEntities(sql: Statements, tenant: string, entities: readonly EntityWrite[]): void {
   for (const { normal, id, name, type, words, terms } of entities) {
     sql.run(
@@ -152,7 +152,7 @@ export function ratingsOf(sql: Statements, tenant: string, runs: readonly string
   return { good, bad: all - good };
 }
 
-/** Relations between the entities, and functional ones of each. */
+/** Relations between the entities, and functional relations of each. */
 function meeting(sql: Statements, tenant: string, normals: readonly string[]): readonly StoredRelation[] {
   const names = JSON.stringify(normals);
   return sql

@@ -36,7 +36,7 @@ const candidates = `
   WHERE f.exact = 1 OR f.matched * 2 >= e.words
   ORDER BY f.exact DESC, CASE e.words WHEN 0 THEN 0.0 ELSE f.matched * 1.0 / e.words END DESC, f.matched DESC, e.id LIMIT ?4`;
 
-/** Each end has its own index, so each side brings its own best ones. */
+/** The best relations by one end; each end has its own index. */
 const side = (own: string, other: string): string => `SELECT * FROM (
   SELECT ${relationColumns}, s.type AS subjectType, o.type AS objectType FROM graph_relation AS r ${relationEnds}
   WHERE r.tenant = ?1 AND r.${own} = ?2 AND r.${other} <> ?2 AND r.flagged = 0 ORDER BY r.trust DESC, r.id LIMIT ?3)`;
@@ -105,7 +105,7 @@ interface OriginRow {
   readonly sources: string | null;
 }
 
-/** A synthesis with all runs that taught it, flagged or not. */
+/** A synthesis with all runs that contributed to it, flagged or not. */
 export function recordOf(sql: Statements, tenant: string, by: SynthesisKey): SynthesisRecord | null {
   const row =
     'id' in by

@@ -5,24 +5,24 @@ import { Sql } from '../database/sql.js';
 import { isSqliteError } from '../database/store-failure.js';
 import { parseDocument } from './document.js';
 
-/** Raised with every change of the tables or of how documents are read: an older index is made anew. */
+/** Raise it with every change of the tables or of document parsing: an older index is rebuilt. */
 const indexVersion = 1;
 /** Weights of title, headings and text in the ranking (BM25 per column). */
 const ranking = 'bm25(passage, 4.0, 2.0, 1.0)';
-/** Passages of one document among the hits at most, so that a long document does not hide the others. */
+/** Most hits from one document, so that a long document does not hide the others. */
 const passagesPerDocument = 2;
 
 export interface IndexedFile {
   readonly path: string;
-  /** Time of change and size; equal stamps mean an unchanged file. */
+  /** Modification time and size; equal stamps mean an unchanged file. */
   readonly stamp: string;
 }
 
-/** Full-text index of documents, in a file of its own: it can be deleted at any time and is made again from the documents. */
+/** Full-text index of documents, in its own file: it can be deleted at any time and is rebuilt from the documents. */
 export class CorpusIndex {
   private constructor(private readonly sql: Sql) {}
 
-  /** A file that is broken, or of another version, is replaced by an empty index. */
+  /** Replaces a broken file, or one of another version, by an empty index. */
   static open(path: string): CorpusIndex {
     try {
       return new CorpusIndex(prepared(path));
@@ -37,7 +37,7 @@ export class CorpusIndex {
     return this.sql.all<IndexedFile>('SELECT path, stamp FROM document ORDER BY path');
   }
 
-  /** Documents, as far as people count them. */
+  /** Number of documents. */
   get size(): number {
     return this.sql.get<{ size: number }>('SELECT COUNT(*) AS size FROM document')!.size;
   }
@@ -56,7 +56,7 @@ export class CorpusIndex {
     }
   }
 
-  /** Best first. `expression` as `matchExpression` makes it. */
+  /** Best first. `expression` comes from `matchExpression`. */
   find(expression: string, limit: number): readonly SearchHit[] {
     return this.sql.all<{ title: string; url: string | null; snippet: string }>(
       `WITH hit AS (SELECT rowid AS id, path, body, ${ranking} AS score FROM passage WHERE passage MATCH ? ORDER BY score LIMIT ?),

@@ -30,7 +30,7 @@ describe('CorpusSearch', () => {
   const open = async (index = ':memory:') => (search = await CorpusSearch.open({ folder, index, refreshMs: 0 }));
   const ask = (query: string, limit = 5) => search!.query({ query, limit, signal: new AbortController().signal });
   const titles = async (query: string) => (await ask(query)).map(({ title }) => title);
-  /** A word no document of the test holds by chance. */
+  /** A random word that no document contains by chance. */
   const word = () => `w${randomBytes(5).toString('hex').replace(/\d/g, 'x')}`;
 
   it('ranks the document first that says most about the question, of a corpus made just now', async () => {
@@ -162,7 +162,7 @@ describe('CorpusSearch', () => {
     await open(index);
     await search!.close();
     put('b.txt', 'about hyenas');
-    // Same size and time as before: an index that is kept does not read the file again.
+    // Same size and time as before: a reused index does not read the file again.
     writeFileSync(unchanged, 'about gnus!');
     utimesSync(unchanged, 1_700_000_000, 1_700_000_000);
     await open(index);

@@ -7,18 +7,18 @@ import { CorpusIndex, type IndexedFile } from './corpus-index.js';
 import { matchExpression } from './match-expression.js';
 
 export interface CorpusOptions {
-  /** Folder of `.md` and `.txt` documents, with folders inside. Links out of it are not followed. */
+  /** Folder of `.md` and `.txt` documents, including subfolders. Links out of it are not followed. */
   readonly folder: string;
-  /** File of the index; `:memory:` builds it anew at each start. */
+  /** File of the index; `:memory:` rebuilds it at each start. */
   readonly index: string;
-  /** Milliseconds for which the folder is not looked at again; default 2,000. */
+  /** Shortest time in milliseconds between two scans of the folder; default 2,000. */
   readonly refreshMs?: number;
 }
 
 const largestFileBytes = 8 * 1024 * 1024;
 const mostHits = 50;
 
-/** Full text over a folder of documents. Changed, new and deleted files are noticed before a query. */
+/** Full-text search over a folder of documents. Each query first picks up changed, new and deleted files. */
 export class CorpusSearch implements Search {
   readonly kind = 'corpus';
   private refreshedAt = -Infinity;
@@ -85,7 +85,7 @@ export class CorpusSearch implements Search {
     return Promise.resolve();
   }
 
-  /** Looks at the folder at most once per `refreshMs`; queries that come meanwhile share the look. */
+  /** Scans the folder at most once per `refreshMs`; concurrent queries share the scan. */
   private refresh(): Promise<void> {
     if (this.closed) return Promise.reject(new Error('The corpus search is closed.'));
     if (performance.now() - this.refreshedAt < (this.options.refreshMs ?? 2000)) return Promise.resolve();

@@ -1,4 +1,4 @@
-/** A passage is what a hit shows: a paragraph, cut where it is longer than this many characters. */
+/** Most characters of a passage. A passage is what a hit shows: a paragraph, cut where it is longer. */
 export const passageLength = 600;
 
 export interface ParsedDocument {
@@ -73,7 +73,7 @@ function passagesOf(body: string): { readonly passages: readonly Passage[]; read
   return { passages, firstHeading };
 }
 
-/** Parts of at most `passageLength` characters, cut behind a sentence if there is one, else behind a word. */
+/** Parts of at most `passageLength` characters, cut after a sentence where possible, else after a word. */
 function cut(text: string): readonly string[] {
   const parts: string[] = [];
   let rest = text;
@@ -81,7 +81,7 @@ function cut(text: string): readonly string[] {
     const window = rest.slice(0, passageLength);
     const sentence = Math.max(...['. ', '! ', '? ', '.\n', '\n'].map((end) => window.lastIndexOf(end)));
     const at = sentence >= passageLength / 3 ? sentence + 1 : window.lastIndexOf(' ');
-    // A character outside the basic plane is not torn in two.
+    // Never splits a surrogate pair.
     const end = at > 0 ? at : /[\uD800-\uDBFF]$/.test(window) ? passageLength - 1 : passageLength;
     parts.push(rest.slice(0, end).trim());
     rest = rest.slice(end).trim();

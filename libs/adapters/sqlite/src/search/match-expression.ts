@@ -1,8 +1,8 @@
 import { queryWords } from '@conclave/ports';
 
 /**
- * An FTS5 expression that finds passages with any of the words; null when the query has none. Every word stands in
- * quotes and holds letters and digits only, so nothing of a query is ever read as syntax.
+ * An FTS5 expression that finds passages with any of the words; null when the query has no words. Every word is quoted and has only
+ * letters and digits, so no part of a query is read as syntax.
  */
 export function matchExpression(query: string): string | null {
   const terms = queryWords(query);

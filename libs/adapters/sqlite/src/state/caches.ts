@@ -9,7 +9,7 @@ interface CacheRow {
   readonly expires_at: number;
 }
 
-/** Claims live in memory: the store has one owner, so whoever held one before this start is dead. */
+/** Claims live in memory: the store has one owner, so every earlier holder is dead. */
 export class SqliteCaches implements Caches {
   constructor(
     private readonly database: Store,
@@ -101,7 +101,7 @@ function forget(tick: Tick, tenant: string, key: string): void {
   if (id !== undefined) forgetCached(tick, id);
 }
 
-/** Drops an entry with its tags, inside a write that is under way. */
+/** Deletes an entry with its tags, inside a running write. */
 export function forgetCached({ sql }: Tick, id: number): void {
   sql.run('DELETE FROM cache_tag WHERE cache_id = ?', id);
   sql.run('DELETE FROM cache WHERE id = ?', id);

@@ -1,12 +1,12 @@
 import type { Store, Tick } from '../database/database.js';
 import { Kept } from '../kept.js';
 
-/** Runs whose flags are kept. */
+/** Most runs whose flags stay in memory. */
 const mostKept = 512;
 
 const runOf = (id: string): string => id.split('/', 1)[0]!;
 
-/** Cancel flags of runs and tasks, and marks of parked runs: a row each, and in memory for the runs that somebody asked about. */
+/** Cancel flags of runs and tasks, and marks of parked runs: one row each, cached for runs that were asked about. */
 export class CancelFlags {
   private readonly kept = new Kept<Set<string>>(mostKept);
 
@@ -16,13 +16,13 @@ export class CancelFlags {
     return this.of(runOf(id)).has(id);
   }
 
-  /** Inside a write. */
+  /** Call inside a write. */
   set(tick: Tick, id: string, at: number): void {
     tick.sql.run('INSERT INTO cancel (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', id, at);
     tick.afterWrite(() => this.kept.get(runOf(id))?.add(id));
   }
 
-  /** Inside a write. */
+  /** Call inside a write. */
   remove(tick: Tick, id: string): void {
     tick.sql.run('DELETE FROM cancel WHERE id = ?', id);
     tick.afterWrite(() => this.kept.get(runOf(id))?.delete(id));

@@ -19,7 +19,7 @@ interface ClientParts {
   readonly openedAt: number;
 }
 
-/** Attached clients of chat runs, and the runs that are parked because nobody is left who waits for them. */
+/** Attached clients of chat runs, and the runs that are parked because no client is left. */
 export class SqliteClients {
   constructor(private readonly parts: ClientParts) {}
 
@@ -85,7 +85,7 @@ export class SqliteClients {
     return rows.filter((row) => isOurs(row) || !this.isDead(row)).length;
   }
 
-  /** Leases are in memory: those of an earlier opening of the file count as long as they could have lasted. */
+  /** Leases are in memory: an owner from an earlier opening counts as alive until its lease must have ended. */
   private isDead({ owner, opening }: ClientRow): boolean {
     const { database, leases, now, openedAt } = this.parts;
     return opening === database.opening ? leases.leftMs(owner) === 0 : now() >= openedAt + leaseTtlMs;

@@ -3,13 +3,13 @@ import type { Store, Tick } from '../database/database.js';
 import type { Suspects } from '../event-log/suspects.js';
 import type { ProcessLeases } from './leases.js';
 
-/** Who has begun the record and not ended it: process id and opening of the file. */
+/** A process that has begun the record and not ended it: its id and its opening of the file. */
 type Opener = readonly [id: string, opening: number];
 
 interface StoredAttempts {
   readonly attempts: number;
   readonly openers: readonly Opener[];
-  /** Whether a row of the table holds them. */
+  /** Whether the table has a row for them. */
   readonly stored: boolean;
 }
 
@@ -23,8 +23,8 @@ export function addressOf(record: string): { readonly topic: string; readonly se
 }
 
 /**
- * Counts of all deliveries that are under way, shared by all users of one database. They lie in memory: a row is written where a record
- * failed, and before a suspect is begun. Everything else that was under way when the process died is counted by the suspects' range.
+ * Attempt counts of all running deliveries, shared by all users of one database. They live in memory; a row is written only when a record
+ * fails and before a suspect is begun. After a crash, `suspects` counts every other delivery that may have been running.
  */
 export class DeliveryCounts {
   private readonly counts = new Map<string, StoredAttempts>();
@@ -43,7 +43,7 @@ export class DeliveryCounts {
   of(delivery: DeliveryKey): StoredAttempts {
     const known = this.counts.get(keyOf(delivery));
     if (known) return known;
-    // It may have been in the hands of the process that died: one attempt that nobody ended.
+    // The process that died may have been handling it: one attempt that never ended.
     return this.isSuspect(delivery) ? { attempts: 1, openers: [['', this.database.opening - 1]], stored: false } : none;
   }
 
@@ -51,12 +51,12 @@ export class DeliveryCounts {
     return this.suspects.has(addressOf(record).seq);
   }
 
-  /** In memory alone. */
+  /** Stores the counts in memory only. */
   hold(delivery: DeliveryKey, counts: StoredAttempts): void {
     this.counts.set(keyOf(delivery), counts);
   }
 
-  /** In a row, inside a write that is under way. */
+  /** Stores the counts in a row, inside a running write. */
   store(tick: Tick, delivery: DeliveryKey, { attempts, openers }: Omit<StoredAttempts, 'stored'>): void {
     const { group, record } = delivery;
     tick.sql.run(
@@ -69,14 +69,14 @@ export class DeliveryCounts {
     tick.afterWrite(() => this.hold(delivery, { attempts, openers, stored: true }));
   }
 
-  /** Drops all counts of a record, inside a write that is under way. */
+  /** Deletes all counts of a record, inside a running write. */
   forget(tick: Tick, delivery: DeliveryKey): void {
     const { group, record } = delivery;
     if (this.of(delivery).stored) tick.sql.run('DELETE FROM delivery WHERE group_name = ? AND record = ?', group, record);
     tick.afterWrite(() => this.counts.delete(keyOf(delivery)));
   }
 
-  /** A suspect was begun: what its run puts out now is suspect too. */
+  /** A suspect was begun: new records of its run are suspect too. */
   began({ record }: DeliveryKey): void {
     this.suspects.began(addressOf(record).seq);
   }
@@ -96,17 +96,17 @@ export class SqliteDeliveries implements DeliveryLedger {
   ) {}
 
   async begin(delivery: DeliveryKey): Promise<{ readonly attempts: number; readonly deaths: number; readonly suspects: number }> {
-    // Nothing is begun by a store that is closed.
+    // Throws when the store is closed.
     await this.database.order(() => undefined);
     const { attempts, openers, stored } = this.counts.of(delivery);
     const others = openers.filter((opener) => !this.isOwn(opener));
-    // The same process begins again only what it never closed: that is still the same attempt.
+    // A process that begins a record again without having ended it is still in the same attempt.
     const begun = attempts + (others.length === openers.length ? 1 : 0);
     const deaths = others.filter(([id, opening]) => opening !== this.database.opening || this.leases.leftMs(id) === 0).length;
     const held = { attempts: begun, openers: [...others, [this.processId, this.database.opening] as const] };
     if (this.counts.isSuspect(delivery)) {
       this.counts.hold(delivery, { ...held, stored });
-      // If it kills this process too, that is known by this row.
+      // If it kills this process too, this row shows it.
       await this.database.write((tick) => this.counts.store(tick, delivery, held));
       this.counts.began(delivery);
     } else this.counts.hold(delivery, { ...held, stored });
@@ -133,7 +133,7 @@ export class SqliteDeliveries implements DeliveryLedger {
       const left = attemptsAfter(attempts);
       tick.afterWrite(() => this.counts.ended(delivery));
       if (left <= 0 && others.length === 0) this.counts.forget(tick, delivery);
-      // Attempts that failed outlive the process; that one was begun and given back need not.
+      // Failed attempts must survive the process; a released one need not.
       else if (stored || left === attempts) this.counts.store(tick, delivery, { attempts: left, openers: others });
       else tick.afterWrite(() => this.counts.hold(delivery, { attempts: left, openers: others, stored }));
     });

@@ -1,6 +1,6 @@
 import type { Hints } from '@conclave/ports';
 
-/** Messages inside the one process that owns the store. A listener is called in a later turn, so it never runs inside a write. */
+/** Hints inside the process that owns the store. Listeners are called in a later turn, so never inside a write. */
 export class ProcessHints implements Hints {
   private readonly listeners = new Map<string, Set<(payload: string) => void>>();
 

@@ -4,7 +4,7 @@ import type { LogTable } from '../event-log/log-table.js';
 
 type Step = Pick<JournalCall, 'runId' | 'step'>;
 
-/** An outcome in its row: whole, or the name of the record that holds it. */
+/** An outcome in its row: whole, or a reference to the record that holds it. */
 type StoredOutcome = CallOutcome | { readonly at: RecordedCall };
 
 interface Pending extends Step {
@@ -14,7 +14,7 @@ interface Pending extends Step {
 
 const nameOf = ({ runId, step }: Step): string => `${runId} ${step}`;
 
-/** What calls ended with. One whose record is committed with it is kept by the name of that record. */
+/** Outcomes of calls. One whose record is committed in the same tick is stored as a reference to that record. */
 export class JournalOutcomes {
   private readonly pending = new Map<string, Pending>();
 
@@ -24,13 +24,13 @@ export class JournalOutcomes {
     private readonly blobs: Blobs,
   ) {}
 
-  /** To be written before the next commit, when it is known whether the record is in it. */
+  /** Writes the outcome before the next commit, when it is known whether the commit includes the record. */
   hold({ runId, step }: Step, outcome: CallOutcome, recorded: RecordedCall): void {
     this.pending.set(nameOf({ runId, step }), { runId, step, outcome, recorded });
     this.database.beforeCommit(this, (sql) => this.write(sql));
   }
 
-  /** Of a step that is done. */
+  /** The outcome of a finished step. */
   async of(call: Step): Promise<CallOutcome> {
     const pending = this.pending.get(nameOf(call));
     if (pending) return pending.outcome;
@@ -41,7 +41,7 @@ export class JournalOutcomes {
     if (!('at' in stored)) return stored;
     const record = this.log.find(stored.at.topic, stored.at.id);
     const event = record && (await storedRecord(record, this.blobs)).event;
-    // Records of calls live as long as anything that may ask for them again.
+    // Should not happen: records of calls live as long as anything that may ask for them.
     if (!event)
       return { ok: false, failure: { code: 'RECORD_EXPIRED', message: 'The record of this call has expired.', retriable: false } };
     return { ok: true, reply: { record: event.data } };

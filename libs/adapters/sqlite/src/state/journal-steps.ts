@@ -4,12 +4,12 @@ import { Kept } from '../kept.js';
 /** The newest attempt of a step. */
 export interface JournalStep {
   readonly attempt: number;
-  /** Process that is at it; null where it was given up. */
+  /** The process working on it; null when it was abandoned. */
   readonly owner: string | null;
   readonly opening: number;
   readonly nonce: string;
   readonly repeated: boolean;
-  /** Its outcome is stored. */
+  /** Whether its outcome is stored. */
   readonly done: boolean;
 }
 
@@ -19,16 +19,16 @@ interface StepRow extends Omit<JournalStep, 'repeated' | 'done'> {
   readonly done: 0 | 1;
 }
 
-/** Runs whose steps are kept. */
+/** Most runs whose steps stay in memory. */
 const mostKept = 512;
 
-/** The calls of the runs that are busy, without what they ended with; shared by all users of a database. */
+/** Calls of busy runs without their outcomes; shared by all users of a database. */
 export class JournalSteps {
   private readonly kept = new Kept<Map<string, JournalStep>>(mostKept);
 
   constructor(private readonly database: Store) {}
 
-  /** Of a run, by step. Whoever changes a row changes it here when the write went well. */
+  /** The calls of a run, by step. After changing a row, the caller updates this map too. */
   of(runId: string): Map<string, JournalStep> {
     return this.kept.get(runId) ?? this.kept.set(runId, this.load(runId));
   }

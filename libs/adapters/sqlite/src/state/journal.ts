@@ -6,7 +6,7 @@ import type { JournalSteps } from './journal-steps.js';
 import { baseStep } from './recovery.js';
 import type { Accounts } from './usage-ledger.js';
 
-/** The longest a caller is told to stay away from a step that somebody else is at: its owner may finish any moment. */
+/** Longest wait suggested to a caller while another process works on the step, which may finish at any moment. */
 const longestBusyMs = 1000;
 
 /** One row per step: its newest attempt. */
@@ -20,7 +20,7 @@ export class SqliteJournal implements Journal {
     private readonly now: () => number,
   ) {}
 
-  /** A call begins after everything that led to it is durable. */
+  /** Resolves `begun` only when everything that led to the call is durable. */
   async begin(call: { readonly runId: string; readonly step: string; readonly nonce: string; readonly owner: string }): Promise<Begun> {
     const begun = await this.ordered(call);
     if (begun.kind === 'finished') return { kind: 'done', outcome: await this.outcomes.of(call), attempt: begun.attempt };
@@ -39,7 +39,7 @@ export class SqliteJournal implements Journal {
       if (row?.done) return { kind: 'finished', attempt: row.attempt };
       if (row && row.owner === call.owner && row.nonce === call.nonce)
         return { kind: 'begun', attempt: row.attempt, repeated: row.repeated };
-      // An owner of an earlier opening of the file is dead, whatever name it had.
+      // An owner from an earlier opening of the file is dead, even with the same id.
       const leftMs = row?.owner && row.opening === opening ? this.leases.leftMs(row.owner) : 0;
       if (leftMs > 0) return { kind: 'busy', retryInMs: Math.min(leftMs, longestBusyMs) };
       const attempt = Math.max(row?.attempt ?? 0, steps.get(baseStep)?.attempt ?? 0) + 1;

@@ -3,39 +3,39 @@ import type { Step } from '@conclave/ports';
 import type { Statements, Store } from '../database/database.js';
 import { Kept } from '../kept.js';
 
-/** A step that was applied and is not written yet. */
+/** A step that was applied but not written yet. */
 interface Applied {
   readonly eventId: string;
   readonly outputs: readonly Event[];
 }
 
-/** One run as this process knows it: it is the only writer. */
+/** One run as this process, its only writer, knows it. */
 export interface KeptRun {
   readonly runId: string;
   version: number;
-  /** Null before the first step. A step never changes the state that it is given. */
+  /** Null before the first step. Steps never mutate it. */
   state: unknown;
-  /** Somebody accepted it: it has a header. */
+  /** Whether it was accepted: it has a header. */
   accepted: boolean;
   terminal: boolean;
   /** Ids of the events that were applied. */
   readonly applied: Set<string>;
   pending: Applied[];
-  /** What its row is to say. */
+  /** To be written to its row; null when nothing changed. */
   newest: { readonly status: string; readonly at: number } | null;
 }
 
-/** An output of a step as its row names it: it stands on the log. Those of a rebuilt run stand there whole. */
+/** An output of a step in its row: a reference to the log, or, in a rebuilt run, the whole event. */
 export type StoredOutput = Pick<Event, 'topic' | 'id'> | Event;
 
-/** Runs that are kept: a run is busy in bursts, and a state has some ten kilobytes. */
+/** Most runs in memory: a run is busy in bursts, and a state has some ten kilobytes. */
 const mostKept = 256;
-/** Rows of one statement at most. */
+/** Most rows of one statement. */
 const rowsAtOnce = 32;
 
 /**
- * The runs of a database that had steps lately, shared by its users. A step changes what is kept here at once; the row of its run is
- * written with the commit, once for all steps of a tick.
+ * Runs of a database with recent steps, shared by its users. A step changes the run here at once; its row is written with the commit,
+ * once for all steps of a tick.
  */
 export class KeptRuns {
   private readonly kept = new Kept<KeptRun>(mostKept, ({ newest }) => newest !== null);
@@ -54,7 +54,7 @@ export class KeptRuns {
     return this.kept.get(runId);
   }
 
-  /** Counts at once; called when the write of the step went well. */
+  /** Takes effect at once; call it when the write of the step succeeded. */
   advance<S>(run: KeptRun, eventId: string, { next, terminal, status, outputs }: Step<S>, at: number): void {
     run.version += 1;
     run.state = next;

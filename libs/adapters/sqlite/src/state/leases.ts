@@ -7,8 +7,7 @@ interface ProcessLease {
 }
 
 /**
- * Leases in memory: the store has one owner, so whoever held a lease before this start is dead, and nothing has to be
- * kept for the next one.
+ * Leases in memory: the store has one owner, so every earlier holder is dead and nothing has to survive a restart.
  */
 export class ProcessLeases implements Leases {
   private readonly processes = new Map<string, ProcessLease>();

@@ -19,13 +19,13 @@ export interface RecoveryParts {
   readonly database: Store;
   readonly leases: ProcessLeases;
   readonly timers: SqliteTimers;
-  /** What is kept of a run in memory is read anew. */
+  /** Drops a run from memory, so that it is read again. */
   readonly forget: (runId: string) => void;
   readonly now: () => number;
   readonly ttl: StoreTtl;
 }
 
-/** Step under which the journal keeps what no attempt of a rebuilt run may be below. No step is called so. */
+/** Step name under which the journal stores the lowest attempt number of a rebuilt run. No real step is called that. */
 export const baseStep = '';
 
 /** Writes runs of the log's tables into the tables of the state; each call is one transaction. */
@@ -80,7 +80,7 @@ export class SqliteRecovery implements Recovery {
     });
   }
 
-  /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
+  /** Stores an empty body, which matches no hash: readers are told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
     await this.parts.database.write(({ sql }) =>
       sql.run('INSERT INTO blob (sha256, body, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', sha256, Buffer.alloc(0), this.parts.now()),
@@ -91,7 +91,7 @@ export class SqliteRecovery implements Recovery {
     return this.parts.database.write(({ sql }) => writeMark(sql, 'state', mark));
   }
 
-  /** Row, header and retry mapping where they are missing. No two runs share an acceptance time, so that a list can be paged by it. */
+  /** Adds row, header and retry mapping where missing. Acceptance times are unique, so that a list can be paged by them. */
   private addHeader<S>({ sql }: Tick, { runId, header, retryKey, status }: RestoredRun<S>): void {
     const taken = (at: number): boolean =>
       sql.get('SELECT 1 AS found FROM run WHERE accepted_at = ? AND run_id <> ?', at, runId) !== undefined;
@@ -150,13 +150,13 @@ export class SqliteRecovery implements Recovery {
   }
 }
 
-/** Numbers of an open run that may have been given before. */
+/** Raises the numbers of an open run above those that may have been used before. */
 function raise({ sql }: Tick, runId: string, { streamBase, attempt, commandSeq }: Above): void {
   const stream = sql.get<{ first: number }>('SELECT first FROM stream WHERE run_id = ?', runId);
   if (!stream) sql.run('INSERT INTO stream (run_id, first) VALUES (?, ?)', runId, streamBase + 1);
   else if (stream.first <= streamBase) {
     const by = streamBase - (stream.first - 1);
-    // Through negative numbers, because no two entries may share one meanwhile.
+    // By way of negative numbers, because the numbers must stay unique in between.
     sql.run('UPDATE stream_entry SET last = -(last + ?) WHERE run_id = ?', by, runId);
     sql.run('UPDATE stream_entry SET last = -last WHERE run_id = ?', runId);
     sql.run('UPDATE stream SET first = first + ? WHERE run_id = ?', by, runId);

@@ -42,13 +42,13 @@ export interface RunsParts {
   readonly hints: ProcessHints;
   readonly clients: SqliteClients;
   readonly now: () => number;
-  /** Milliseconds a retry mapping holds. */
+  /** Milliseconds a retry mapping is valid. */
   readonly retryKeyMs: number;
 }
 
 const runColumns = 'run_id, accepted_at, header, version, state, status, terminal';
 
-/** A record of a run that nobody accepted leaves a row too; it takes no place among the open runs. */
+/** A record of a run that was never accepted leaves a row too; it does not count as an open run. */
 const countOpen = 'SELECT COUNT(*) AS open FROM run WHERE terminal = 0 AND header IS NOT NULL';
 
 export class SqliteRuns implements Runs {
@@ -103,7 +103,7 @@ export class SqliteRuns implements Runs {
     return rows.map(({ header }) => JSON.parse(header) as PlanRequested);
   }
 
-  /** There is one writer, so the compare-and-set of the version never meets a conflict: the step runs inside the write. */
+  /** With one writer there are no version conflicts: the step runs inside the write. */
   async commit<S>(event: Event, step: (current: S | null, at: StepTime) => Step<S> | null): Promise<Committed<S>> {
     const { database, runs, now } = this.parts;
     const { runId } = event;
@@ -113,7 +113,7 @@ export class SqliteRuns implements Runs {
       const at = now();
       const result = step(run.state as S | null, { now: at, version: run.version });
       if (result === null) return { outputs: [], repeated: false, state: null };
-      // A log that is read again into an empty store brings runs that nobody accepted here.
+      // Replaying a log into an empty store meets runs that were not accepted here.
       if (event.type === 'PlanRequested' && !run.accepted) this.addHeader(tick, event as PlanRequested);
       this.store(tick, runId, result);
       tick.afterWrite(() => runs.advance(run, event.id, result, at));
@@ -123,7 +123,7 @@ export class SqliteRuns implements Runs {
     return { outputs: await this.outputsOf(runId, event.id), repeated: true, state: runs.of(runId).state as S | null };
   }
 
-  /** What a step gave when it was applied, as far as the log still holds it. */
+  /** The outputs of a step when it was applied, as far as the log still holds them. */
   private async outputsOf(runId: string, eventId: string): Promise<readonly Event[]> {
     const { database, runs, log, blobs } = this.parts;
     const pending = runs.of(runId).pending.find((applied) => applied.eventId === eventId);
@@ -145,7 +145,7 @@ export class SqliteRuns implements Runs {
     timers.change(tick, runId, step.disarm, step.arm);
     for (const id of step.cancels) this.flag(tick, id);
     stream.write(tick, runId, step.entries);
-    // Appended here already, so that no death between the commit and the publishing can hold them back.
+    // Appended here, so that a crash between commit and publishing cannot lose them.
     log.appendOutputs(tick, step.outputs);
   }
 
@@ -217,7 +217,7 @@ export class SqliteRuns implements Runs {
     return this.parts.clients.park(parkMs, limit);
   }
 
-  /** Sets the header where there is none. No two runs share an acceptance time, so that a list can be paged by it. */
+  /** Sets the header where it is missing. Acceptance times are unique, so that a list can be paged by them. */
   private addHeader(tick: Tick, header: PlanRequested): void {
     const { sql } = tick;
     const { newest } = sql.get<{ newest: number | null }>('SELECT MAX(accepted_at) AS newest FROM run')!;

@@ -28,7 +28,7 @@ export class SqliteSettings implements Settings {
     });
   }
 
-  /** Sorted here: SQLite orders by bytes of UTF-8, which is another order beyond the basic plane. */
+  /** Sorted here: SQLite orders by UTF-8 bytes, which differs from JavaScript's order outside the basic plane. */
   async list(prefix: string): Promise<readonly { readonly name: string; readonly version: number }[]> {
     const all = this.database.read((sql) => sql.all<{ name: string; version: number }>('SELECT name, version FROM setting'));
     return all

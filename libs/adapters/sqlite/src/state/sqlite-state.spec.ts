@@ -14,7 +14,7 @@ import { LogTable } from '../event-log/log-table.js';
 import { SharedState, SqliteState } from './sqlite-state.js';
 import { ShiftedClock } from '../__fixtures__/shifted-clock.js';
 
-/** A store in memory whose clock can be moved; its processes are several users of the same database. */
+/** A store in memory with a movable clock; its processes are users of the same database. */
 const stateHarness: StoreHarness & RecoveryHarness = {
   async open(ttl: Partial<StoreTtl> = {}): Promise<RecoverableStore> {
     const clock = new ShiftedClock();

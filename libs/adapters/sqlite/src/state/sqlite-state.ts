@@ -41,12 +41,12 @@ import { SqliteSettings } from './settings.js';
 import { SqliteTimers, type TimerWaiters } from './timers.js';
 import { Accounts, SqliteUsageLedger } from './usage-ledger.js';
 
-/** What all users of one database share inside the process. */
+/** Shared by all users of one database inside the process. */
 export class SharedState {
   readonly hints = new ProcessHints();
   readonly leases: ProcessLeases;
   readonly claims: MemoryClaims;
-  /** In memory like the leases: a new start judges its providers anew. */
+  /** In memory like the leases: each start judges its providers again. */
   readonly breakers: MemoryBreakers;
   readonly waiting: TimerWaiters = new Map();
   readonly deliveries: DeliveryCounts;
@@ -77,7 +77,7 @@ export class SharedState {
     this.breakers = new MemoryBreakers(() => clock.now());
   }
 
-  /** What is kept in memory is read anew: somebody has written past it. */
+  /** Drops everything in memory, so that it is read again after someone else wrote to the file. */
   forgetAll(): void {
     for (const kept of [this.streams, this.runs, this.flags, this.steps]) kept.forgetAll();
   }
@@ -108,7 +108,7 @@ export class SqliteState implements StateStore {
   readonly breakers: Breakers;
   readonly identity: StateStore['identity'];
   readonly stream: SqliteRunStream;
-  /** For whoever rebuilds the state from the log. */
+  /** Rebuilds the state from the log. */
   readonly recovery: Recovery;
   private readonly view: DatabaseView;
 

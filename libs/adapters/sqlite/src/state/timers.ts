@@ -10,10 +10,10 @@ interface TimerRow {
   readonly task_class: string | null;
 }
 
-/** Those who wait for a timer, each with the time at which it will wake up by itself. */
+/** Waiters for timers, each with the time at which it wakes up by itself. */
 export type TimerWaiters = Map<() => void, number>;
 
-/** The longest time a timer of Node can wait. */
+/** Longest delay of a Node timer. */
 const longestWaitMs = 2 ** 31 - 1;
 
 export class SqliteTimers implements Timers {
@@ -55,7 +55,7 @@ export class SqliteTimers implements Timers {
     });
   }
 
-  /** Arms and disarms inside a write that is under way; those who wait for a later time wake up after the commit. */
+  /** Arms and disarms inside a running write; waiters for a later time are woken after the commit. */
   change(tick: Tick, runId: string, disarm: readonly string[], arm: readonly TimerToArm[]): void {
     const { sql } = tick;
     for (const name of disarm) sql.run('DELETE FROM timer WHERE run_id = ? AND name = ?', runId, name);

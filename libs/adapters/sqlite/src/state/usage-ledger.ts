@@ -12,7 +12,7 @@ const amounts = 'calls, prompt, completion, reasoning, cost, estimated';
 const sums =
   'SUM(calls) AS calls, SUM(prompt) AS prompt, SUM(completion) AS completion, SUM(reasoning) AS reasoning, SUM(cost) AS cost, MAX(estimated) AS estimated';
 
-/** A row per attempt of a call, and a sum per tenant, key and day. */
+/** One row per attempt of a call, and a sum per tenant, key and day. */
 export class SqliteUsageLedger implements UsageLedger {
   constructor(private readonly database: Store) {}
 
@@ -49,10 +49,10 @@ interface Account {
   readonly actor: string;
 }
 
-/** Runs whose account is kept. */
+/** Most runs whose account stays in memory. */
 const mostKept = 512;
 
-/** Adds calls to the ledger as parts of ordered writes: a row each at once, and the sums of their accounts once for all calls of a tick. */
+/** Adds calls to the ledger as part of ordered writes: each row at once, the sums of the accounts once per tick. */
 export class Accounts {
   private readonly callers = new Kept<Account>(mostKept);
   private owed: { readonly account: Account; readonly day: string; readonly used: Used }[] = [];
@@ -86,7 +86,7 @@ export class Accounts {
           .map(({ used }) => used)
           .reduce(together),
       );
-      // What is charged is not charged again when something behind it finds the disk full.
+      // Not charged again when a later statement finds the disk full.
       this.owed = this.owed.filter((one) => !isSame(one));
     }
   }
@@ -105,7 +105,7 @@ const together = (sum: Used, used: Used): Used => [
   Math.max(sum[5], used[5]),
 ];
 
-/** Part of a write that nothing else counts in: the call and the sums of its account, once for each attempt. */
+/** Adds a call and charges its account, once per attempt; for writes that do not use `Accounts`. */
 export function addPaid(sql: Statements, call: PaidCall): void {
   if (!isPaid(call.usage)) return;
   const used = usedBy(call.usage);
@@ -114,7 +114,7 @@ export function addPaid(sql: Statements, call: PaidCall): void {
   if (charged) charge(sql, charged, dayOf(call.at), used);
 }
 
-/** Whether it is the first time that this attempt is added. */
+/** Returns whether the attempt was new. */
 const addCall = (sql: Statements, { runId, step, attempt, at }: PaidCall, used: Used): boolean =>
   sql.run(
     `INSERT INTO usage_call (run_id, step, attempt, at, ${amounts}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,

@@ -1,7 +1,7 @@
 /**
- * Vectors lie as 32-bit floats, lowest byte first, as SQLite's `vector_distance_cos` of libSQL reads them. `vector_field` holds each
- * metadata value as JSON, so that 1, "1" and true differ; it answers which records carry a value and which keys exist at all.
- * `vector_collection.n` never repeats (AUTOINCREMENT): nothing of a dropped collection can show up in a later one.
+ * Vectors are stored as little-endian 32-bit floats, as libSQL's `vector_distance_cos` reads them. `vector_field` holds each metadata
+ * value as JSON, so that 1, "1" and true differ; it tells which records carry a value and which keys exist at all.
+ * `vector_collection.n` never repeats (AUTOINCREMENT): records of a dropped collection cannot appear in a later one.
  */
 export const vectorSchema = `
 CREATE TABLE vector_collection (
@@ -31,8 +31,8 @@ CREATE INDEX vector_field_of ON vector_field (record);
 `;
 
 /**
- * Full text of the same records, by their numbers. It holds no texts of its own (`content=''`), and one table serves all collections: how
- * rare a word is, is counted over all of them.
+ * Full-text index of the same records, by their numbers. It stores no texts (`content=''`). One table serves all collections, so the
+ * rarity of a word is counted over all of them.
  */
 export const textSchema = `
 CREATE VIRTUAL TABLE vector_text USING fts5 (

@@ -37,12 +37,12 @@ interface CollectionRow {
   readonly dimension: number;
 }
 
-/** Records per queued write: between two of them the event loop does other work. */
+/** Records per queued write; the event loop does other work between two writes. */
 const recordsPerWrite = 250;
 
 /**
- * Vectors in the tables of the embedded store. Every search is exact: it compares with each record that the filter leaves, which takes
- * about 1.5 ms per 1,000 records of 256 numbers, and nothing else runs in the process meanwhile.
+ * Vectors in the tables of the embedded store. Every search is exact: it compares with each record that passes the filter, which takes
+ * about 1.5 ms per 1,000 records of 256 numbers and blocks the process meanwhile.
  */
 export class SqliteVectors implements Vectors {
   private closed = false;
@@ -169,7 +169,7 @@ export class SqliteVectors implements Vectors {
   drop(scope: VectorScope): Promise<void> {
     return this.guarded(async () => {
       checkScope(scope);
-      // The collection goes first: nobody reads it any more while its records are removed piece by piece.
+      // The collection row goes first, so that nothing reads it while its records are removed in batches.
       const row = await this.store.write(({ sql }) => {
         const found = rowOf(sql, scope);
         if (found) sql.run('DELETE FROM vector_collection WHERE n = ?', found.n);
@@ -188,7 +188,7 @@ export class SqliteVectors implements Vectors {
     return Promise.resolve();
   }
 
-  /** Removes what is chosen at the moment of the write; gives whether there was anything. */
+  /** Removes the records chosen during the write; returns whether there were any. */
   private remove({ tenant, collection }: VectorScope, choose: (sql: Statements, n: number) => readonly number[]): Promise<boolean> {
     return this.store.write(({ sql }) => {
       const row = rowOf(sql, { tenant, collection });
@@ -198,7 +198,7 @@ export class SqliteVectors implements Vectors {
     });
   }
 
-  /** Removes the records of every dropped collection, also of one whose removal was interrupted. */
+  /** Removes the records of every dropped collection, including interrupted removals. */
   private async sweep(): Promise<void> {
     const dropped = this.store.read((sql) =>
       sql.all<{ n: number }>(
@@ -245,7 +245,7 @@ const vectorOf = (blob: unknown): Float32Array => {
 
 const metadataFrom = (json: string): VectorMetadata => JSON.parse(json) as VectorMetadata;
 
-/** Texts stand in JSON, because SQLite ends what it hands back at a NUL character. */
+/** Texts are stored as JSON, because SQLite cuts returned text at a NUL character. */
 function put(
   sql: Statements,
   collection: number,
@@ -281,7 +281,7 @@ function remove(sql: Statements, records: readonly number[]): void {
 
 const withoutNul = (text: string): string => text.replaceAll('\0', ' ');
 
-/** Records that carry every value; each is looked up in the index of values. */
+/** Records that carry every value; each value is looked up in the index. */
 const matches = `SELECT field.record FROM json_each(?) AS wanted CROSS JOIN vector_field AS field
    ON field.key = json_extract(wanted.value, '$[0]') AND field.value = json_extract(wanted.value, '$[1]')
  WHERE field.collection = ? GROUP BY field.record HAVING COUNT(*) = json_array_length(?)`;

@@ -22,15 +22,15 @@ import {
 import { inPairs } from './scripts/script.js';
 import { accountsOf } from './usage-ledger.js';
 
-/** Longest time in milliseconds between two writes of one acceptance: what only a part of is there is left alone for so long. */
+/** Longest time in milliseconds between two writes of one acceptance; younger partial acceptances are left alone. */
 const acceptingMs = 30_000;
 
-/** How long a run stands in the list of its tenant, in milliseconds: longer than any run is open and then kept. */
+/** Milliseconds a run stays in the list of its tenant: longer than any run is open plus its retention. */
 export const listedMs = ({ retentionMs }: StoreTtl): number => retentionMs * 2 + 7 * 24 * 60 * 60 * 1000;
 
 /**
- * How runs are accepted and found. What an acceptance writes lies in several buckets, so it is several writes in an order in which each may be
- * the last: a place among the open runs, the header and the place in the list of the tenant, the retry mapping.
+ * Accepts and finds runs. An acceptance spans several buckets, so it takes several writes, ordered so that a crash after any of them is
+ * safe: a place among the open runs, then the header and the entry in the tenant's list, then the retry mapping.
  */
 export class Acceptances {
   constructor(
@@ -46,7 +46,7 @@ export class Acceptances {
     const { template, goal, caller } = header.data;
     const open = await this.takePlace(runId, openLimit);
     if (open !== null) {
-      // A run that has been accepted keeps what it has, and one that is over needs no place.
+      // An accepted run stays accepted, and a run that has ended needs no place.
       const [accepted, over] = await connection.run(at, readAcceptance, [run], []);
       if (accepted === 1) return { kind: 'accepted' };
       if (over === 0) return { kind: 'overloaded', open };
@@ -96,7 +96,7 @@ export class Acceptances {
       .sort(([a], [b]) => Number(a) - Number(b))
       .slice(0, limit)
       .map(([, header]) => JSON.parse(header) as PlanRequested);
-    // Whoever died before it published may have died before it had listed the run, too.
+    // A process that died before publishing may also have died before listing the run.
     await Promise.all(headers.map((header) => this.complete(header)));
     return headers;
   }
@@ -111,7 +111,7 @@ export class Acceptances {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Runs that have expired give up their places in the list on the way. */
+  /** Also removes expired runs from the list. */
   async list({ tenant, limit, before }: Parameters<Runs['list']>[0]): Promise<readonly RunSummary[]> {
     const { at, key } = this.keys.tenant(tenant);
     const found: RunSummary[] = [];
@@ -151,7 +151,7 @@ export class Acceptances {
     return found;
   }
 
-  /** Null once the run has a place; else how many are taken. Runs that have ended since give up theirs first. */
+  /** Returns null once the run has a place, else how many are taken. Frees places of ended runs first. */
   private async takePlace(runId: string, limit: number): Promise<number | null> {
     const { connection, keys } = this;
     const take = () => connection.run(keys.common, takePlace, [keys.places], [runId, limit]);

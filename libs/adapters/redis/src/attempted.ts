@@ -1,4 +1,4 @@
-/** What a computation gives, or throws. */
+/** Returns the result of a computation, or the error it threw. */
 export function attempted<T>(compute: () => T): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown } {
   try {
     return { ok: true, value: compute() };

@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 
 const hashOf = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
 
-/** Bodies under their hash. Each put begins their time anew. Together they have a quota, so that bodies never take the room of runs. */
+/** Bodies by hash. Each put restarts their retention. A quota for all bodies keeps them from using up the memory of runs. */
 export class RedisBlobs implements Blobs {
   constructor(
     private readonly connection: Connection,

@@ -3,7 +3,7 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { readBreaker, swapBreaker } from './scripts/breakers.js';
 
-/** A provider that was not called for so long is judged anew. */
+/** The breaker of a provider that was not called for this long starts fresh. */
 const keptMs = 24 * 60 * 60 * 1000;
 
 export class RedisBreakers implements Breakers {

@@ -6,21 +6,21 @@ export interface ConnectionSettings {
   readonly url: string;
   /** Certificates and names for TLS; TLS is used when this or `rediss://` is given. */
   readonly tls?: ConnectionOptions;
-  /** The address is of a node of a Redis Cluster; the others are found through it. Default false. */
+  /** Whether the address is a node of a Redis Cluster, through which the others are found. Default false. */
   readonly cluster?: boolean;
   /** Milliseconds after which an unanswered command fails with STORE_UNAVAILABLE. */
   readonly commandTimeoutMs: number;
 }
 
-/** Milliseconds before the n-th attempt to connect again, with jitter. */
+/** Milliseconds before the n-th reconnect, with jitter. */
 const retryDelay = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000) * (0.5 + Math.random() / 2);
 
-/** The client of one server, or of a cluster that one of its nodes tells the others of. */
+/** The client of one server, or of a cluster found through one of its nodes. */
 export function openClient(settings: ConnectionSettings): Redis | Cluster {
   const options = clientOptions(settings);
   if (!settings.cluster) return new Redis(settings.url, options);
   const { hostname, port, protocol, username, password } = new URL(settings.url);
-  // By way of the class, because a bundle finds no other name of it.
+  // Through the class: a bundle does not find the named export.
   return new Redis.Cluster([{ host: hostname, port: Number(port || 6379) }], {
     redisOptions: {
       ...options,
@@ -28,7 +28,7 @@ export function openClient(settings: ConnectionSettings): Redis | Cluster {
       ...(password ? { password: decodeURIComponent(password) } : {}),
       ...(protocol === 'rediss:' ? { tls: settings.tls ?? {} } : {}),
     },
-    // Certificates are made for names; without TLS an address is an address.
+    // Keeps host names unresolved, because certificates are issued for names.
     dnsLookup: (address, found) => found(null, address),
     clusterRetryStrategy: retryDelay,
     slotsRefreshTimeout: settings.commandTimeoutMs,
@@ -38,11 +38,11 @@ export function openClient(settings: ConnectionSettings): Redis | Cluster {
 const clientOptions = ({ tls, commandTimeoutMs }: ConnectionSettings): RedisOptions => ({
   commandTimeout: commandTimeoutMs,
   connectTimeout: commandTimeoutMs,
-  // Milliseconds a closing connection may take; the client waits as long for one that is already gone.
+  // Milliseconds to close a connection; the client waits this long even if it is already gone.
   disconnectTimeout: 200,
-  // A connection that takes commands and never answers is given up, so that a new one can be made.
+  // Replaces a connection that accepts commands and never answers.
   socketTimeout: commandTimeoutMs,
-  // Commands wait for the reconnect until their own time is over, however many attempts that takes.
+  // Commands wait for the reconnect until their own timeout, however many attempts it takes.
   maxRetriesPerRequest: null,
   retryStrategy: retryDelay,
   ...(tls ? { tls } : {}),

@@ -12,11 +12,11 @@ import { timerMember, timerRecord } from './timers.js';
 export interface CommitHooks {
   /** Called between the computation of a step and its write. */
   beforeWrite?(event: Event): Promise<void>;
-  /** False lets a step that met a newer version be written over it as it is. Only a test does that. */
+  /** Tests: false writes a step over a newer version without computing it again. */
   readonly comparesVersions?: boolean;
 }
 
-/** Length of the nonce that stands before the stored outputs. */
+/** Length of the nonce before the stored outputs. */
 const nonceLength = randomUUID().length;
 
 const parsed = <S>(state: string | null): S | null => (state === null ? null : (JSON.parse(state) as S));
@@ -29,7 +29,7 @@ const repeatedFrom = <S>(record: string, state: string | null): Committed<S> => 
 
 type MakeStep<S> = (current: S | null, at: StepTime) => Step<S> | null;
 
-/** A step that was made, and what it builds on. */
+/** A computed step and the version it builds on. */
 interface Begun<S> {
   readonly now: number;
   readonly version: number;
@@ -45,8 +45,8 @@ interface RunRecord {
 const notBegun: KnownRun = { version: 0, state: null };
 
 /**
- * `Runs.commit`: computes the pure step here and writes it with compare-and-set in one script, which is all where this process has
- * written the step before. Elsewhere it reads first; where somebody else was faster it computes again.
+ * `Runs.commit`: computes the pure step here and writes it with compare-and-set in one script. One round trip is enough when this process
+ * also wrote the previous step; otherwise it reads first. When another process was faster, it computes again.
  */
 export class Commits {
   private readonly known = new KnownRuns();
@@ -63,7 +63,7 @@ export class Commits {
     try {
       return await this.committed(event, step);
     } catch (error) {
-      // What is in the store now, or whether it is still the same store, is not known.
+      // The content of the store is unknown now; it may even be another store.
       this.known.clear();
       throw error;
     }
@@ -91,15 +91,15 @@ export class Commits {
       if (reply[0] === 'repeated') return repeatedFrom<S>(reply[1], reply[2]);
       version = reply[1];
       if (this.hooks.comparesVersions !== false) made = step(parsed<S>(reply[2]), { now: begun.now, version });
-      // Many writers at once: spread them, or most of them lose again.
+      // Many concurrent writers: spread them, or most of them lose again.
       if (attempt > 2) await delay(Math.random() * Math.min(attempt, 20));
     }
     throw new Failure('COMMIT_CONFLICT', undefined, { context: { runId: event.runId, event: event.id, attempts: commitAttempts } });
   }
 
   /**
-   * The step on what this process wrote last, or on nothing for the request that begins the run. A step that gives nothing, or throws, is
-   * looked at again on what the store holds where that is something else.
+   * Computes the step on the state this process wrote last, or on null for the request that begins the run. If it returns null or throws,
+   * it is computed again on the stored state where that is newer.
    */
   private async fromKnown<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | RunRecord | null> {
     const known = this.known.get(event.runId) ?? (event.id === event.runId ? notBegun : undefined);
@@ -116,7 +116,7 @@ export class Commits {
   }
 
   private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<Begun<S> | RunRecord> {
-    // One clock for all steps of a run: in a cluster each node has its own.
+    // One clock for all steps of a run: in a cluster each node has its own clock.
     const [now, [version, state, record]] = await Promise.all([this.now(), this.load(event)]);
     if (record !== null) return { record, state };
     return { now, version, made: step(parsed<S>(state), { now, version }) };
@@ -136,7 +136,7 @@ export class Commits {
     const own = this.keys.of(runId);
     const { at } = own;
     const { keys, ttl } = this;
-    // Of another bucket there would be none: tasks and child runs lie with the run that began them.
+    // Tasks and child runs always lie in the bucket of their root run.
     const flagged = made.cancels.map((id) => keys.of(runOf(id)));
     if (flagged.some((one) => one.at.n !== at.n)) throw new RangeError(`A step of ${runId} cancels what lies with another run.`);
     const change = {

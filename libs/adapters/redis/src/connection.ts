@@ -12,24 +12,24 @@ const lostPauseMs = 50;
 
 const closedText = 'The store was closed.';
 
-/** What scripts take. */
+/** A script argument. */
 type Argument = string | number | Buffer;
 
 /**
- * The connection that all commands go over, with one way to run scripts. Commands in flight when it breaks are sent
- * again after the reconnect (the client's default, which must stay: without it their promises never settle).
+ * The connection of all commands and scripts. Commands in flight when it breaks are sent again after the reconnect (the client's
+ * default, which must stay: without it their promises never settle).
  */
 export class Connection {
   private readonly redis: Redis | Cluster;
-  /** The mark of the store as this process has seen it, by bucket: each has a generation of its own. */
+  /** The mark of the store as last seen, by bucket; each bucket has its own generation. */
   private readonly marks = new Map<number, StoreMark>();
-  /** When the connection was lost, by the process clock; null while it stands or was never there. */
+  /** When the connection was lost, by the process clock; null while connected or before the first connect. */
   private lostAt: number | null = null;
   private lastError: unknown;
-  /** Commands that wait for the connection; they are told why it will not come, or null. */
+  /** Commands that wait for the connection; called with null when it is ready, else with the reason. */
   private readonly waiting = new Set<(reason: string | null) => void>();
   private closed = false;
-  /** What was heard of the store's clock; nothing while the store cannot be heard. */
+  /** The store's clock as last heard; unknown while the store is unreachable. */
   readonly clock = new StoreClock();
 
   constructor(
@@ -62,7 +62,7 @@ export class Connection {
     return Promise.all(this.keys.buckets.map((at) => this.run(at, script, keys(at), given(at))));
   }
 
-  /** The same on whatever store is there, also one that is not the store this process has seen: only to read or start its identity, and to rebuild it. */
+  /** Like `run`, without the identity check: only to read or start the identity, and to rebuild the store. */
   async runUnguarded<Reply>(
     at: Bucket,
     script: Script<Reply>,
@@ -81,7 +81,7 @@ export class Connection {
     });
   }
 
-  /** Whether the store can be asked at this moment. */
+  /** Whether commands can be sent now. */
   get stands(): boolean {
     return !this.closed && this.redis.status === 'ready';
   }
@@ -98,13 +98,13 @@ export class Connection {
   }
 
   /**
-   * Resolves when commands can be sent. Nothing is given to a client that is not connected: it would queue the command
-   * and carry it out when nobody waits for it any more. Throws STORE_UNAVAILABLE after the command timeout, and soon in a long outage.
+   * Resolves when commands can be sent. A disconnected client would queue a command and execute it after its caller gave up.
+   * Throws STORE_UNAVAILABLE after the command timeout, sooner in a long outage.
    */
   private async connected(doing: string): Promise<void> {
     if (this.redis.status === 'ready') return;
     const lostFor = this.lostAt === null ? 0 : performance.now() - this.lostAt;
-    // Even then it takes a moment: a caller that tries again at once must not keep the process from reconnecting.
+    // Never at once: a caller in a tight retry loop must not keep the process from reconnecting.
     const patienceMs = Math.max(lostPauseMs, this.settings.commandTimeoutMs - lostFor);
     const missing = await new Promise<string | null>((resolve) => {
       const settle = (reason: string | null): void => {
@@ -122,18 +122,18 @@ export class Connection {
     for (const settle of this.waiting) settle(reason);
   }
 
-  /** Remembers the store this process works on: from now on nothing runs in the bucket on an empty, other or older one. */
+  /** Binds this process to a store: from now on scripts in the bucket refuse an empty, other or older one. */
   remember(at: Bucket, mark: StoreMark): void {
     const known = this.marks.get(at.n);
     if (!known || (known.storeId === mark.storeId && known.generation < mark.generation)) this.marks.set(at.n, mark);
   }
 
-  /** Remembers a newer generation of the store this process is bound to. */
+  /** Notes a newer generation of the store, if this process is bound to it. */
   follow(at: Bucket, mark: StoreMark): void {
     if (this.marks.has(at.n)) this.remember(at, mark);
   }
 
-  /** A connection of its own for subscriptions. */
+  /** Opens a separate connection for subscriptions. */
   subscriber(): Redis | Cluster {
     return openClient(this.settings);
   }

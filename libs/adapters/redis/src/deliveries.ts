@@ -4,7 +4,7 @@ import type { Keys, Placed } from './keys.js';
 import type { RedisLeases } from './leases.js';
 import { beginDelivery, endDelivery, failDelivery, releaseDelivery } from './scripts/deliveries.js';
 
-/** The ledger of one process: `processId` must be new with every start, or a restarted process could not see its own death. */
+/** The ledger of one process. `processId` must be new with every start, so that a restarted process detects its own death. */
 export class RedisDeliveries implements DeliveryLedger {
   constructor(
     private readonly connection: Connection,

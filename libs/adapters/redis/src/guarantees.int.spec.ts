@@ -51,7 +51,7 @@ describe('Redis state on a server', () => {
     const keys = await redis.keys(`${keyPrefix}{*}:run:${runId}:*`);
     return Object.fromEntries(await Promise.all(keys.map(async (key) => [key.split(`${runId}:`)[1]!, await redis.pttl(key)] as const)));
   };
-  /** The whole key of a name, in whatever bucket it lies. */
+  /** The full key of a name, in any bucket. */
   const whole = async (name: string): Promise<string> =>
     (await redis.keys(`${keyPrefix}*`)).find((key) => key.endsWith(`}:${name}`)) ?? `no key ends in ${name}`;
 
@@ -67,7 +67,7 @@ describe('Redis state on a server', () => {
     const ofRuns = parts.filter(([, , name]) => name!.startsWith('run:'));
     expect(new Set(ofRuns.map(([, tag]) => tag)).size).toBe(1);
     expect(Number(ofRuns[0]![1])).toBeLessThan(bucketCount);
-    // What is written together with a run lies beside it.
+    // Keys written together with a run lie in its bucket.
     const tag = ofRuns[0]![1];
     const beside = parts.flatMap(([, of, name]) => (of === tag && !name!.startsWith('run:') ? [name!] : []));
     const accounts = ['usage:["acme"]:2026-11-15', 'usage:["acme","key-1"]:2026-11-15'];
@@ -109,7 +109,7 @@ describe('Redis state on a server', () => {
     await store.runs.accept(acceptance(gone));
     await store.runs.accept(acceptance(kept));
     await redis.del(await whole(`run:${gone}:run`));
-    // As if it had been accepted long ago: what is being accepted at this moment keeps its place.
+    // As if accepted long ago: runs being accepted now keep their place.
     await redis.zadd(await whole('tenant:acme'), 1, gone);
     expect((await store.runs.list({ tenant: 'acme', limit: 1 })).map(({ runId }) => runId)).toEqual([kept]);
     expect((await store.runs.list({ tenant: 'acme', limit: 2 })).map(({ runId }) => runId)).toEqual([kept]);
@@ -209,7 +209,7 @@ describe('Redis state on a server', () => {
       'once:["acme","n"]',
       'score-event:["acme","e"]',
     ]);
-    // The set of a tag lives as long as its longest entry, whichever was written last.
+    // The set of a tag lives as long as its longest-lived entry.
     expect(expiring.get('cache-tag:["acme","a"]')).toBeGreaterThan(40_000);
     expect(expiring.get('score-event:["acme","e"]')).toBeGreaterThan(90_000);
     expect(Math.max(...expiring.values())).toBeLessThanOrEqual(100_000);

@@ -5,7 +5,7 @@ import { storeFailure } from './store-failure.js';
 
 type Listener = (payload: string) => void;
 
-/** Hints over publish and subscribe: one subscriber connection for all listeners of a process, made when first needed. */
+/** Hints over Redis pub/sub: one subscriber connection for all listeners of a process, opened when first needed. */
 export class RedisHints implements Hints {
   private readonly listeners = new Map<string, Set<Listener>>();
   private subscriber: ReturnType<Connection['subscriber']> | null = null;
@@ -23,10 +23,10 @@ export class RedisHints implements Hints {
     const name = this.keys.channel(channel);
     const listeners = this.listeners.get(name) ?? new Set();
     this.listeners.set(name, listeners);
-    // A wrapper each, so that the same function can listen twice and leave once.
+    // One wrapper per call, so that the same function can listen twice and unsubscribe once.
     const own: Listener = (payload) => listener(payload);
     listeners.add(own);
-    // Asked for again even when subscribed: the answer says that the subscription stands.
+    // Sent even when already subscribed: the reply confirms the subscription.
     try {
       await this.connection.send('subscribe', () => this.connected().subscribe(name));
     } catch (error) {
@@ -50,7 +50,7 @@ export class RedisHints implements Hints {
   private connected(): ReturnType<Connection['subscriber']> {
     if (!this.subscriber) {
       this.subscriber = this.connection.subscriber();
-      // The command connection reports outages; a lost hint costs a poll interval only.
+      // The command connection reports outages; a lost hint costs only a poll interval.
       this.subscriber.on('error', () => undefined);
       this.subscriber.on('message', (name: string, payload: string) => {
         for (const listener of this.listeners.get(name) ?? []) listener(payload);

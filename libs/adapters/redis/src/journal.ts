@@ -15,7 +15,7 @@ import { abandonStep, beginStep, finishStep, isStarted, noteRepeat, readRepeats 
 import { inPairs } from './scripts/script.js';
 import { paidText } from './usage-ledger.js';
 
-/** Everything a step lies under: `a/b/c` lies under `a/b` and `a`. */
+/** The ancestors of a step: `a` and `a/b` for `a/b/c`. */
 export function above(step: string): string[] {
   const parts = step.split('/');
   return parts.slice(1).map((_, n) => parts.slice(0, n + 1).join('/'));
@@ -31,7 +31,7 @@ export class RedisJournal implements Journal {
 
   async begin({ runId, step, nonce, owner, flags = [] }: Parameters<Journal['begin']>[0]): Promise<Begun> {
     const { at, journal, started, run, cancelled } = this.keys.of(runId);
-    // Leases lie elsewhere: whether an earlier owner lives is asked for where there is one, and the step is then begun in its place.
+    // Leases lie in another bucket, so an earlier owner is checked separately; if it is dead, the step begins in its place.
     for (let dead = ''; ;) {
       const reply = await this.connection.run(
         at,

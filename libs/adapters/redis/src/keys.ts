@@ -1,23 +1,23 @@
-/** Every key of a run lies in the bucket of its root run, and everything else in the bucket of what it belongs to. */
+/** Keys of a run lie in the bucket of its root run, other keys in the bucket of their owner (tenant, retry key and so on). */
 export const bucketCount = 32;
 
-/** The run an id belongs to: its part before the first slash, as run and task ids are made. */
+/** The run of a run or task id: the part before the first slash. */
 export const runOf = (id: string): string => id.split('/', 1)[0]!;
 
 /** Child runs stay with the run that began them: `root~child` belongs to `root`. */
 const rootOf = (runId: string): string => runId.split('~', 1)[0]!;
 
-/** FNV-1a over UTF-16 code units: the same in every process and for ever, because keys stand in a store. */
+/** FNV-1a over UTF-16 code units. Must never change, because stored keys depend on it. */
 function bucketOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let n = 0; n < name.length; n += 1) hash = Math.imul(hash ^ name.charCodeAt(n), 0x01000193);
-  // The low bits of names that differ in one character alone are alike.
+  // Mixes in high bits: the low bits of names that differ in one character are similar.
   return ((hash ^ (hash >>> 15)) >>> 0) % bucketCount;
 }
 
 /**
- * Keys with one hash tag, which a Redis Cluster keeps on one node: a script may use any of them together. Each bucket has the mark of the
- * store, so that a script can see whose store it runs on, and the indexes over its runs.
+ * Keys with one hash tag, which a Redis Cluster keeps on one node, so that one script may use any of them. Each bucket holds the mark of
+ * the store, which scripts check, and the indexes of its runs.
  */
 export interface Bucket {
   readonly n: number;
@@ -30,13 +30,13 @@ export interface Bucket {
   readonly timerData: string;
   /** Processes that have attached clients to runs of the bucket. */
   readonly attachers: string;
-  /** Runs with clients that one process has attached stand under this and its id. */
+  /** Key prefix before a process id: runs with clients attached by that process. */
   readonly beforeAttached: string;
   readonly parked: string;
   readonly repeats: string;
-  /** What stands before and after a run id in the key of its run. */
+  /** The parts before and after a run id in the key of its run. */
   readonly aroundRun: readonly [string, string];
-  /** What stands before the name and the day of an account: what runs of this bucket were charged with. */
+  /** Key prefix before the name and day of an account: charges for runs of this bucket. */
   readonly beforeAccount: string;
 }
 
@@ -61,23 +61,23 @@ export interface Placed {
   readonly key: string;
 }
 
-/** Every key and channel of a store. All of them begin with its prefix, so that stores can share a server. */
+/** All keys and channels of a store. Each begins with its prefix, so that stores can share a server. */
 export class Keys {
   readonly buckets: readonly Bucket[];
-  /** What is there once: leases of processes, places of open runs, settings. */
+  /** The bucket of global keys: leases of processes, places of open runs, settings. */
   readonly common: Bucket;
   readonly leases: string;
   readonly leaseClasses: string;
-  /** What stands before the name of a task class. */
+  /** Key prefix before the name of a task class. */
   readonly beforeClass: string;
-  /** Runs that have taken a place among the open ones, by when. One that has ended keeps its place until somebody needs it. */
+  /** Runs with a place among the open ones, by time. An ended run keeps its place until another run needs it. */
   readonly places: string;
-  /** Stored bodies by when they expire, and how many bytes they have together. */
+  /** Stored bodies by expiry time; `bodyBytes` is their total size. */
   readonly bodies: string;
   readonly bodyBytes: string;
-  /** Every setting's name and version. */
+  /** Name and version of each setting. */
   readonly settings: string;
-  /** The mark of a store of before buckets, which is not read. */
+  /** The mark of a store from before buckets existed; such a store is refused. */
   readonly formerIdentity: string;
 
   constructor(private readonly prefix: string) {
@@ -134,7 +134,7 @@ export class Keys {
   settingHistory(name: string): string {
     return this.in(this.common, `setting-history:${name}`);
   }
-  /** All of a tenant's caches lie together: a tag removes many entries at once. */
+  /** All cache entries of a tenant share a bucket: removing a tag removes many entries at once. */
   cached(tenant: string, key: string): Placed {
     return this.ofTenant('cache', tenant, key);
   }
@@ -205,7 +205,7 @@ export class Keys {
     return { at, key: this.in(at, name) };
   }
 
-  /** Names that others choose stand as JSON: it tells where the tenant ends, and has no half of a surrogate pair, which UTF-8 replaces. */
+  /** Foreign names are JSON: it delimits the tenant and escapes lone surrogates, which UTF-8 would replace. */
   private ofTenant(kind: string, tenant: string, name: string): Placed {
     return this.placed(tenant, `${kind}:${JSON.stringify([tenant, name])}`);
   }

@@ -1,16 +1,16 @@
-/** A run as this process wrote it last. */
+/** A run as last written by this process. */
 export interface KnownRun {
   readonly version: number;
   /** JSON; null for a run without state. */
   readonly state: string | null;
 }
 
-/** Runs and characters that are remembered at most. */
+/** Most runs and characters kept in memory. */
 const bounds = { runs: 1_000, characters: 32 * 1024 * 1024 };
 
 /**
- * Runs whose last step was written here, so that the next one needs no look at the store first. Whether it is still the last one the write
- * itself finds out: it compares versions.
+ * Runs whose last step was written here, so that the next step needs no read first. The write compares versions, so stale entries are
+ * harmless.
  */
 export class KnownRuns {
   private readonly runs = new Map<string, KnownRun>();

@@ -23,7 +23,7 @@ export class RedisLeases implements Leases {
     const { leases, leaseClasses, beforeClass } = this.keys;
     const { connection, keys } = this;
     const [raised, now] = await Promise.all([
-      // A copy of a bucket that was made before the last renewal of anybody we have heard of is older than the bucket we know.
+      // Each renewal raises the generations, so that a copy of a bucket from before it counts as older.
       connection.everywhere(raiseGeneration, () => [], []),
       connection.run(keys.common, renewProcess, [leases, leaseClasses], [id, ttlMs, JSON.stringify(classes), beforeClass]),
     ]);
@@ -43,18 +43,18 @@ export class RedisLeases implements Leases {
     return (await this.leftOf(processId)) > 0;
   }
 
-  /** Milliseconds until the lease of a process ends, 0 where it has none. */
+  /** Milliseconds until the lease of a process ends; 0 if it has none. */
   leftOf(processId: string): Promise<number> {
     return this.connection.run(this.keys.common, leaseLeft, [this.keys.leases], [processId]);
   }
 
-  /** Those of the processes that live; asks nobody about none. */
+  /** Those of the processes whose leases have not ended; an empty list needs no request. */
   async livingOf(processIds: readonly string[]): Promise<ReadonlySet<string>> {
     if (processIds.length === 0) return new Set();
     return new Set(await this.connection.run(this.keys.common, livingOf, [this.keys.leases], processIds));
   }
 
-  /** Every process that lives. */
+  /** All processes whose leases have not ended. */
   async living(): Promise<readonly string[]> {
     return this.connection.run(this.keys.common, liveProcesses, [this.keys.leases], []);
   }

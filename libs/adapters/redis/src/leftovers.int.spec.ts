@@ -7,7 +7,7 @@ import { openRedisState } from './open.js';
 // Real servers on a busy machine.
 jest.setTimeout(30_000);
 
-/** What stays for ever, whatever runs come and go: of each a bounded number of members, or one that people have made. */
+/** Keys that stay forever, independent of runs: each has a bounded number of members, or members that people made. */
 const lasting = [
   'identity',
   'leases',
@@ -59,7 +59,7 @@ describe('What is left in Redis', () => {
       await leases.acquireSlot({ name: `provider ${run}`, limit: 2, holder: 'h', ttlMs: 6_000 });
       await state.blobs.put(Buffer.alloc(1_000, run));
       await runs.commit<Tally>(last, counting(last, { ...ending, disarm: ['due'] }));
-      // Late words about a run that is over.
+      // Late messages about a run that has ended.
       await runs.cancel(task);
       await usage.add({
         runId,
@@ -88,7 +88,7 @@ describe('What is left in Redis', () => {
     const forEver = new Set(left.flatMap(([name, ms]) => (ms === -1 ? [name] : [])));
     expect([...forEver].filter((name) => !lasting.includes(name) && !lastingKind.test(name))).toEqual([]);
     expect([...forEver].length).toBeGreaterThan(8);
-    // Places of runs that have ended are given back when somebody needs them.
+    // Places of ended runs are freed when another run needs one.
     expect(await runs.accept(acceptance(newRunId(), { openLimit: 1 }))).toEqual({ kind: 'accepted' });
     await state.close();
   });

@@ -24,20 +24,20 @@ import { RedisUsageLedger } from './usage-ledger.js';
 import { redisWarnings } from './warnings.js';
 
 export interface RedisStateOptions extends Pick<ConnectionSettings, 'url' | 'tls' | 'cluster'> {
-  /** New with every start of a process: it owns the deliveries it begins. */
+  /** Must be new with every start of a process; owner of the deliveries it begins. */
   readonly processId: string;
-  /** Stands before every key and channel; default `conclave:`. */
+  /** Prefix of every key and channel; default `conclave:`. */
   readonly keyPrefix?: string;
-  /** How long what is over is kept, in milliseconds; `blobMs` defaults to the longest retention of a topic. */
+  /** Retention after the end, in milliseconds; `blobMs` defaults to the longest retention of a topic. */
   readonly ttl?: Partial<StoreTtl & { readonly blobMs: number }>;
-  /** Bytes that stored bodies may have together; default 1 GiB. */
+  /** Total size limit of stored bodies in bytes; default 1 GiB. */
   readonly blobQuotaBytes?: number;
-  /** Milliseconds an unanswered command waits before it fails; default 5,000. */
+  /** Milliseconds before an unanswered command fails; default 5,000. */
   readonly commandTimeoutMs?: number;
   readonly hooks?: CommitHooks;
-  /** Tests: a step that met a newer version is written over it as it is, instead of being computed again. Default true. */
+  /** Tests: false writes a step over a newer version without computing it again. Default true. */
   readonly comparesVersions?: boolean;
-  /** Tests: commands run on whatever store is there, also an empty or older one. Default true. */
+  /** Tests: false lets commands run on any store, even an empty or older one. Default true. */
   readonly watchesIdentity?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface RedisState {
   readonly store: StateStore;
   readonly stream: RunStream;
   readonly blobs: Blobs;
-  /** For whoever rebuilds the store; it works on whatever store is there. */
+  /** Rebuilds the store; works on any store, without the identity check. */
   readonly recovery: Recovery;
   /** The same as `store.close`. */
   close(): Promise<void>;
@@ -55,8 +55,8 @@ const defaultBlobQuota = 1024 ** 3;
 const longestRetentionMs = Math.max(...topicsFor().map(({ retentionMs }) => retentionMs));
 
 /**
- * Opens state, run streams and blobs on one Redis primary or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or does not let us in,
- * STORE_OLDER and STORE_NEWER for what another version wrote; nothing is changed then.
+ * Opens state, run streams and blobs on one Redis primary or on a Redis Cluster. Throws STORE_UNAVAILABLE when it cannot be reached or
+ * refuses the login, STORE_OLDER and STORE_NEWER for a store written by another version; then nothing is changed.
  */
 export async function openRedisState(options: RedisStateOptions): Promise<RedisState> {
   const keys = new Keys(options.keyPrefix ?? 'conclave:');
@@ -125,7 +125,7 @@ async function checkFormat(connection: Connection, keys: Keys): Promise<void> {
   throw new Failure(format < storeFormat ? 'STORE_OLDER' : 'STORE_NEWER', `Its format is ${format}, this program reads ${storeFormat}.`);
 }
 
-/** A small write: on the one server, or on every part of a cluster that holds something. */
+/** Probes with a small write: on the one server, or in every bucket of a cluster. */
 async function healthOf(connection: Connection, keys: Keys, cluster: boolean): Promise<string | null> {
   const probed = cluster ? keys.buckets : [keys.common];
   try {

@@ -13,7 +13,7 @@ import { timerMember, timerRecord } from './timers.js';
 import { accountsOf, adding } from './usage-ledger.js';
 
 /**
- * Runs every script on whatever store is there: a process that has neither read nor started the identity is not bound to one.
+ * Runs every script without an identity check: this process has neither read nor started the identity, so it is bound to no store.
  */
 export class RedisRecovery implements Recovery {
   constructor(
@@ -71,7 +71,7 @@ export class RedisRecovery implements Recovery {
       ],
       [runId, JSON.stringify(change), since(endedAt, ttl.retentionMs), since(endedAt, ttl.streamMs)],
     );
-    // A run without a header is in no list: its tenant is not known.
+    // A run without a header is in no list, because its tenant is unknown.
     if (header) {
       const list = keys.tenant(header.data.caller.tenant);
       await this.connection.runUnguarded(list.at, relistRun, [list.key], [runId, header.data.requestedAt, listedMs(ttl)]);
@@ -95,7 +95,7 @@ export class RedisRecovery implements Recovery {
     for (const call of calls) await this.connection.runUnguarded(...adding(this.keys, this.ttl, call));
   }
 
-  /** An empty body fits no hash: whoever asks for it is told that it is corrupt. */
+  /** Stores an empty body, which matches no hash: readers are told that it is corrupt. */
   async bodyLost({ sha256 }: { readonly sha256: string }): Promise<void> {
     await this.connection.send('note a lost body', (redis) => redis.set(this.keys.blob(sha256), '', 'PX', this.ttl.blobMs, 'NX'));
   }

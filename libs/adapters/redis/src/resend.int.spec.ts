@@ -8,7 +8,7 @@ import { openRedisState, type RedisState } from './open.js';
 // Real servers on a busy machine.
 jest.setTimeout(30_000);
 
-/** The client sends a command again when the connection broke before its reply came: the server carries it out twice. */
+/** The client resends a command when the connection breaks before the reply: the server executes it twice. */
 describe('A command that was carried out but not answered', () => {
   let server: PrivateRedis;
   let proxy: CuttingProxy;
@@ -35,7 +35,7 @@ describe('A command that was carried out but not answered', () => {
     await state.close();
   });
 
-  /** Runs something whose first replies get lost, and makes sure that they were. */
+  /** Runs a command whose first `times` replies get lost, and checks that they were. */
   async function unanswered<T>(command: () => Promise<T>, times = 2): Promise<T> {
     const before = proxy.lost();
     proxy.loseReplies(times);

@@ -5,14 +5,14 @@ import type { Connection } from './connection.js';
 import type { Keys } from './keys.js';
 import { appendEntries, readEntries } from './scripts/stream.js';
 
-/** Tasks whose progress a process remembers, so that an append usually needs one round trip. */
+/** Most tasks whose progress stays in memory, so that an append usually needs one round trip. */
 const rememberedTasks = 10_000;
 
-/** A list per run: entry n has the id n + 1 (in a rebuilt stream, above its base) and is written as its time, a blank, and its JSON. */
+/** One list per run: entry n has the id n + 1 (plus the base of a rebuilt stream); stored as time, blank, JSON. */
 export class RedisRunStream implements RunStream {
-  /** Progress records as the store last gave or took them, oldest use first; '' = none. */
+  /** Progress records as last read or written, least recently used first; '' for no record. */
   private readonly known = new Map<string, string>();
-  /** Appends of one run follow each other, as they were called. */
+  /** The last append of each run; appends of one run happen in call order. */
   private readonly tails = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -49,7 +49,7 @@ export class RedisRunStream implements RunStream {
     for (;;) {
       const known = tasks.map((task) => this.known.get(task) ?? '');
       const planned = attempted(() => planAppend((task) => progressFrom(known[tasks.indexOf(task)]!), entries));
-      // What is remembered may be old: a hole or a refusal counts only once the store has confirmed it.
+      // Known progress may be stale: a hole or a refusal counts only once the store has confirmed it.
       const plan =
         planned.ok && planned.value.kind === 'append' ? planned.value : { bodies: [], progress: new Map<string, TaskProgress>() };
       const next = tasks.map((task, n) => (plan.progress.has(task) ? JSON.stringify(plan.progress.get(task)) : known[n]!));

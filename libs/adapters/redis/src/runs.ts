@@ -88,7 +88,7 @@ export class RedisRuns implements Runs {
     return this.clients(detachClient, runId, clientId);
   }
 
-  /** How many are attached afterwards, those of dead processes left out unless they are our own. */
+  /** Number of attached clients afterwards, without those of other, dead processes. */
   private async clients(change: Script<string[]>, runId: string, clientId: string): Promise<number> {
     const { keys, processId } = this;
     const { at, attached, run, cancelled } = keys.of(runId);

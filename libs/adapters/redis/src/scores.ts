@@ -17,7 +17,7 @@ type Sign = 'positive' | 'negative';
 
 const fieldOf = (sign: Sign, category: string, model: string): string => JSON.stringify([sign, category, model]);
 
-/** One hash a tenant, with two fields for each category and model. */
+/** One hash per tenant, with two fields for each category and model. */
 export class RedisScores implements Scores {
   constructor(
     private readonly connection: Connection,

@@ -2,13 +2,13 @@ import { Failure } from '@conclave/contracts';
 import { ReplyError } from 'ioredis';
 import { replacedMark } from './scripts/script.js';
 
-/** Replies of a server that is there but cannot serve at the moment, or does not let us in. */
+/** Replies of a server that is running but cannot serve now, or refuses the login. */
 const unavailable =
   /(^|[\s-])(LOADING|BUSY|UNKILLABLE|READONLY|MASTERDOWN|NOREPLICAS|CLUSTERDOWN|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM|max number of clients)\b/;
 
 /**
- * What an error of the client means. Anything the server did not answer is an outage (STORE_UNAVAILABLE); a server that
- * refuses to grow is STORE_FULL; any other refusal is a mistake of ours (INTERNAL) and must not look like an outage.
+ * Maps an error of the client. A missing or temporary reply is an outage (STORE_UNAVAILABLE); a server that cannot grow is STORE_FULL;
+ * any other refusal is our bug (INTERNAL) and must not look like an outage.
  */
 export function storeFailure(error: unknown, doing: string): Failure {
   if (error instanceof Failure) return error;

@@ -5,8 +5,8 @@ import type { Bucket, Keys } from './keys.js';
 import { noteEverywhere, readIdentity, startIdentity, storeFormat } from './scripts/store.js';
 
 /**
- * The mark of a store stands in each of its buckets, and the first one's is the store's. Whoever has read or started it works on that store
- * alone from then on; generation 0 is a store to be rebuilt, which nobody works on.
+ * Each bucket of a store carries a mark; the one of the first bucket identifies the store. A process that has read or started it works
+ * only on that store from then on. Generation 0 means a store that must be rebuilt, on which no process works.
  */
 export function identityOf(connection: Connection, keys: Keys, watched: boolean): StateStore['identity'] {
   const remember = (at: Bucket, mark: StoreMark): void => (watched ? connection.remember(at, mark) : undefined);
@@ -15,7 +15,7 @@ export function identityOf(connection: Connection, keys: Keys, watched: boolean)
       const found = await Promise.all(keys.buckets.map((at) => connection.runUnguarded(at, readIdentity, [], [])));
       const [storeId, generation, everywhere] = found[0]!;
       if (storeId === null) return null;
-      // One bucket that has lost its mark, or has another, is as bad as a store that has.
+      // A bucket with a lost or different mark makes the whole store invalid.
       const isWhole = (other: string | null): boolean => other === storeId || (other === null && everywhere === null);
       if (!found.every(([other, of]) => isWhole(other) && of !== '0')) return { storeId, generation: 0 };
       for (const at of keys.buckets) {
@@ -33,7 +33,7 @@ export function identityOf(connection: Connection, keys: Keys, watched: boolean)
       const raised = await Promise.all(others.map((at) => start(at, mark.storeId, everywhere === null ? 'over' : 'raise')));
       if (everywhere === null) await connection.runUnguarded(first!, noteEverywhere, [], []);
       remember(first!, mark);
-      // Of a bucket without a mark the store's is remembered: nothing runs there.
+      // For a bucket without a mark, the store's id is remembered, so that scripts refuse to run there.
       others.forEach((at, n) => remember(at, { storeId: mark.storeId, generation: Number(raised[n]![1] ?? 0) }));
       return mark;
     },

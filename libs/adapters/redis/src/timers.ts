@@ -4,10 +4,10 @@ import type { RedisHints } from './hints.js';
 import type { Keys } from './keys.js';
 import { dueTimers, nextTimer, removeTimer } from './scripts/timers.js';
 
-/** A run id holds no bar, a timer's name may. */
+/** A run id never contains `|`; a timer's name may. */
 export const timerMember = (runId: string, name: string): string => `${runId}|${name}`;
 
-/** The arm number, a blank, and what the timer is about. */
+/** The arm number, a blank, and the task as JSON if there is one. */
 export const timerRecord = ({ arm, task }: TimerToArm): string => `${arm} ${task ? JSON.stringify(task) : ''}`;
 
 function timerFrom([member, dueAt, record]: [string, string, string]): DueTimer {
@@ -81,7 +81,7 @@ export class RedisTimers implements Timers {
     }
   }
 
-  /** One subscription for all waiters of the process; tried again by the next waiter when it failed. */
+  /** One subscription for all waiters of the process; after a failure the next waiter tries again. */
   private async subscribe(): Promise<void> {
     this.subscribed ??= this.hints.subscribe('timers', (dueAt) => this.waiters.forEach((waiter) => waiter(Number(dueAt))));
     try {

@@ -15,7 +15,7 @@ import type { Bucket, Keys } from './keys.js';
 import type { Script } from './scripts/script.js';
 import { addUsage as addScript, readAccounts, readUsage, type AccountReply } from './scripts/usage.js';
 
-/** A call of a run has a field in a hash of the run, an account a hash per day. */
+/** Each call is a field in a hash of its run; each account has one hash per day. */
 export class RedisUsageLedger implements UsageLedger {
   constructor(
     private readonly connection: Connection,
@@ -36,7 +36,7 @@ export class RedisUsageLedger implements UsageLedger {
   async ofAccount({ tenant, actor, ...period }: AccountPeriod): Promise<Usage> {
     const name = accountName(actor === undefined ? [tenant] : [tenant, actor]);
     const days = daysOf(period);
-    // Each bucket holds what its own runs were charged with, so that a call and its charge are one write.
+    // Each bucket holds the charges of its own runs, so that a call and its charge are one write.
     const found = await this.connection.everywhere(readAccounts, (at) => days.map((day) => this.keys.account(at, name, day)), []);
     return found.flat().map(usageOf).reduce(addUsage, noUsage);
   }
@@ -44,10 +44,10 @@ export class RedisUsageLedger implements UsageLedger {
 
 const accountName = (names: readonly string[]): string => JSON.stringify(names);
 
-/** The accounts that somebody's calls are charged to, as a run keeps them: everybody's of the tenant, and their own. */
+/** The accounts that a caller's calls are charged to, as stored with a run: the tenant's, and the caller's own. */
 export const accountsOf = ({ tenant, actor }: Caller): string => JSON.stringify([accountName([tenant]), accountName([tenant, actor])]);
 
-/** The script that adds a call, where it runs and what it takes. */
+/** The script that adds a call, with its bucket, keys and parameters. */
 export function adding(
   keys: Keys,
   ttl: StoreTtl,
@@ -57,7 +57,7 @@ export function adding(
   return [at, addScript, [run, usage], [at.beforeAccount, paidText(call, call, call.caller), ttl.retentionMs, accountMs]];
 }
 
-/** The call as scripts read it; '' where nothing was paid. */
+/** The call as scripts read it; '' if nothing was paid. */
 export function paidText(call: { readonly step: string; readonly attempt: number }, paid: Paid | undefined, caller?: Caller): string {
   if (!paid || !isPaid(paid.usage)) return '';
   const { usage, at } = paid;

@@ -1,13 +1,13 @@
 import type { Connection } from './connection.js';
 
-/** Settings of the server that our promises stand on, and what is lost with any other value. */
+/** Server settings that our guarantees depend on, and what any other value loses. */
 const needed = [
   ['appendonly', 'yes', 'Redis keeps no append-only file: its restart loses runs, journal and timers that were acknowledged.'],
   ['appendfsync', 'always', 'a crash of its machine can lose up to a second of acknowledged steps and pay finished model calls twice.'],
   ['maxmemory-policy', 'noeviction', 'Redis may throw away runs and journal entries when its memory is full.'],
 ] as const;
 
-/** Sentences about guarantees this server does not give. */
+/** One sentence per guarantee that this server does not provide. */
 export async function redisWarnings(connection: Connection): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const [name, wanted, loss] of needed) {
@@ -23,7 +23,7 @@ export async function redisWarnings(connection: Connection): Promise<readonly st
   return warnings;
 }
 
-/** The setting of a server, of a cluster that of a node which has another than the wanted one; null when they refuse to tell. */
+/** A setting of the server; in a cluster, a value other than `wanted` from any node wins. Null if it may not be read. */
 async function configured(connection: Connection, name: string, wanted: string): Promise<string | null> {
   try {
     const reply = await connection.send(`config get ${name}`, async (redis) => {
@@ -37,7 +37,7 @@ async function configured(connection: Connection, name: string, wanted: string):
   }
 }
 
-/** Managed servers rename CONFIG or take it out of a user's permissions. */
+/** Managed servers rename CONFIG or do not permit it. */
 function isRefusal(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   const message = cause instanceof Error ? cause.message : '';

@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** A TCP proxy before a server that can cut a connection at the worst moment: carried out, not answered. */
+/** A TCP proxy that can cut a connection after the server executed a command and before the reply arrives. */
 export interface CuttingProxy {
   readonly url: string;
-  /** The next `times` replies are lost: each closes its connection instead. */
+  /** Drops the next `times` replies and closes their connections instead. */
   loseReplies(times: number): void;
-  /** Called at the next lost reply; no new connection gets through before it is done. */
+  /** Called at the next lost reply; new connections wait until it is done. */
   atNextLoss(act: () => Promise<void>): void;
   /** Replies lost so far. */
   lost(): number;
@@ -26,14 +26,14 @@ export async function cuttingProxy(port: number): Promise<CuttingProxy> {
       socket.on('error', () => socket.destroy()); // a cut is what these tests are about
       socket.on('close', () => sockets.delete(socket));
     }
-    // A loss counts for a request of ours, not for the handshake that every new connection makes.
+    // Only replies to our own requests are dropped, not those of a new connection's handshake.
     let asked = false;
     client.on('data', (request) => {
       asked = /\r\neval(sha)?\r\n/i.test(request.toString('latin1'));
       upstream.write(request);
     });
     upstream.on('data', (reply) => {
-      // A script the server did not know was not carried out: that is no loss.
+      // NOSCRIPT: the script was not executed, so the reply is not dropped.
       if (asked && toLose > 0 && !reply.toString('latin1').startsWith('-NOSCRIPT')) {
         toLose -= 1;
         lost += 1;

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { durable, freePort, startPrivateRedis, type PrivateRedis } from './redis-server.js';
 
-/** Three primaries of ours on the loopback that share the slots. */
+/** Private primaries on the loopback (three by default) that share the slots. */
 export interface PrivateCluster {
-  /** Address of one node; it tells clients of the others. */
+  /** Address of one node; clients learn the others from it. */
   readonly url: string;
   readonly nodes: readonly PrivateRedis[];
   dispose(): Promise<void>;

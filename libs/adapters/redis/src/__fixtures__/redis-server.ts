@@ -5,12 +5,12 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** A redis-server of ours, on a free port of the loopback, with its own folder. */
+/** A private redis-server on a free loopback port, with its own folder. */
 export interface PrivateRedis {
   readonly url: string;
   readonly port: number;
   readonly folder: string;
-  /** Ends it without a word (SIGKILL); the files stay. */
+  /** Kills it (SIGKILL); the files stay. */
   kill(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Starts it again on the same port and files. */
@@ -19,7 +19,7 @@ export interface PrivateRedis {
   dispose(): Promise<void>;
 }
 
-/** What a server must be started with to keep what it acknowledges. */
+/** Options a server needs to keep acknowledged writes. */
 export const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory-policy', 'noeviction'];
 
 const programs = ['/usr/bin/redis-server', '/usr/local/bin/redis-server', '/opt/homebrew/bin/redis-server', '/usr/bin/valkey-server'];
@@ -66,7 +66,7 @@ export async function startPrivateRedis(
     signal: (signal) => void child?.kill(signal),
     start,
     async dispose() {
-      await stop('SIGKILL'); // asked kindly, a server that cannot write its snapshot stays
+      await stop('SIGKILL'); // on SIGTERM, a server that cannot write its snapshot keeps running
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -97,7 +97,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Whether something accepts connections there; a server that still loads its files answers LOADING, which clients wait out. */
+/** Whether something accepts connections there; clients wait while a server still loads its files (LOADING). */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

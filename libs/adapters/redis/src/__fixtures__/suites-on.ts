@@ -58,7 +58,7 @@ const harnessOn = (servers: () => ServersUnderTest): StoreHarness & RecoveryHarn
   },
 });
 
-/** Every promise of the ports that Redis keeps. */
+/** Runs the contract suites of all ports that Redis implements. */
 export function describePortsOn(name: string, servers: () => ServersUnderTest): void {
   const harness = harnessOn(servers);
   describeStateStore(name, harness);

@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Takes one of the places of open runs: [1, how many are taken], or [0, the same, every run that holds one ...]. A run that has one keeps it. */
+/** Takes a place for an open run, once: [1, number taken], or [0, number taken, each run that holds one ...]. */
 export const takePlace = script<[number, number, ...string[]]>(
   'take-place',
   `
@@ -18,7 +18,7 @@ return found
 `,
 );
 
-/** Gives places back, but none that was taken within the last milliseconds by a run of which only the place is known yet. */
+/** Frees places, except recent ones (given in milliseconds) of runs of which only the place is known yet. */
 export const freePlaces = script<number>(
   'free-places',
   `
@@ -31,7 +31,7 @@ return 1
 `,
 );
 
-/** Those of the runs that are not open, each with what became of it: `over`, or `unknown` where it was never accepted. */
+/** Those of the runs that are not open, each with `over`, or `unknown` if it was never accepted. */
 export const findClosed = script<string[]>(
   'find-closed',
   `
@@ -52,7 +52,7 @@ export const readAcceptance = script<[number, number]>(
   `return { redis.call('HEXISTS', KEYS[2], 'header'), redis.call('HGET', KEYS[2], 'terminal') == '1' and 1 or 0 }`,
 );
 
-/** First trace of a run. */
+/** Stores the header of a run, once. */
 export const acceptRun = script<number>(
   'accept-run',
   `
@@ -68,8 +68,8 @@ return 1
 );
 
 /**
- * Puts a run into the list of its tenant, once. Times of acceptance grow strictly there, so that it can be paged by them. Places older than
- * `keptMs` are given up, and the list with the last one.
+ * Adds a run to the list of its tenant, once. Acceptance times in the list grow strictly, so that it can be paged by them. Entries older
+ * than `keptMs` are dropped; the list expires with its last entry.
  */
 export const listRun = script<number>(
   'list-run',
@@ -83,7 +83,7 @@ return redis.call('PEXPIRE', tenant, text(kept))
 `,
 );
 
-/** Of a rebuilt run: the time at which it was accepted, or the next one that is free. */
+/** Lists a rebuilt run under its acceptance time, or the next free one. */
 export const relistRun = script<number>(
   'relist-run',
   `
@@ -122,7 +122,7 @@ export const listPlaces = script<string[]>(
   `return redis.call('ZREVRANGEBYSCORE', KEYS[2], ARGV[3], '-inf', 'WITHSCORES', 'LIMIT', 0, ARGV[4])`,
 );
 
-/** Takes runs out of a tenant's list that have expired; whoever is accepted at this moment has been listed within the last milliseconds. */
+/** Removes expired runs from a tenant's list, except recently listed ones, which may still be being accepted. */
 export const unlistRuns = script<number>(
   'unlist-runs',
   `

@@ -1,8 +1,8 @@
 import { script } from './script.js';
 
 /**
- * Takes room for a body until it expires; 0 where the quota is used up. A member is a hash, a colon, and bytes. A body that has room keeps it,
- * for a new time; room of bodies that have expired is given back on the way.
+ * Reserves quota for a body until it expires; returns 0 when the quota is used up. A member is `<hash>:<bytes>`. A body with a reservation
+ * keeps it, with a new expiry. Also frees reservations of expired bodies.
  */
 export const takeRoom = script<number>(
   'take-room',

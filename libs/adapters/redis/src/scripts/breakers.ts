@@ -10,8 +10,8 @@ return { held[1], held[2], text(now) }
 );
 
 /**
- * The nonce, kept with each of the last versions, tells a write that is sent twice from a write of somebody who was faster and decided
- * the same. [swapped, version, state, now]
+ * [swapped, version, state, now]. The nonce, stored with each of the last versions, tells a write sent twice from an equal write of
+ * another process that was faster.
  */
 export const swapBreaker = script<[number, string | null, string | null, string]>(
   'swap-breaker',

@@ -2,7 +2,7 @@ import { script } from './script.js';
 
 /**
  * An entry is a hash: value, at (written), until (expires), and a field `tag:<tag>` for each of its tags. The set of a tag holds the
- * keys of entries that carried it when they were written, by when they expire: what the entry says of itself decides.
+ * keys of entries written with it, by expiry; the tags in the entry itself decide.
  */
 export const readCached = script<string[]>('read-cached', `return redis.call('HGETALL', KEYS[2])`);
 
@@ -30,7 +30,7 @@ return 1
 
 export const removeCached = script<number>('remove-cached', `return redis.call('DEL', KEYS[2])`);
 
-/** The count is kept for a minute under the nonce of the call: sent twice, it gives the same count. */
+/** The count is kept for a minute under the nonce, so that a call sent twice returns the same count. */
 export const removeTagged = script<number>(
   'remove-tagged',
   `

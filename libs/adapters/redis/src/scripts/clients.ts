@@ -5,7 +5,7 @@ local attached, run, attachers, attachedBy, parked, cancelled = KEYS[2], KEYS[3]
 local runId, client, owner, flag, ttl = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 `;
 
-/** Processes of the clients that are attached then, one for each client. */
+/** Returns the process of each client attached afterwards. */
 export const attachClient = script<string[]>(
   'attach-client',
   `${clients}
@@ -31,8 +31,8 @@ return owners
 );
 
 /**
- * Parks what nobody waits for, takes up what somebody waits for again. Runs that are over are forgotten here, because their clients do
- * not detach. `living` are the processes that live, as JSON. [parked now, overdue run id, since when, ...]
+ * Parks runs without a living client and unparks runs that have one again. Forgets ended runs, because their clients do not detach.
+ * `living`: live processes as JSON. [parked now, overdue run id, since when, ...]
  */
 export const parkRuns = script<[number, ...string[]]>(
   'park-runs',

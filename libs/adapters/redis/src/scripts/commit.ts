@@ -3,7 +3,7 @@ import { script } from './script.js';
 /** [version, state, stored output record] */
 export type LoadReply = [number, string | null, string | null];
 
-/** What a commit builds on. A stored output record lives on from here: this is a use of it. */
+/** Reads what a commit builds on. Renews the expiry of a stored output record. */
 export const loadRun = script<LoadReply>(
   'load-run',
   `
@@ -19,9 +19,8 @@ return { tonumber(held[1]) or 0, held[2], found }
 export type CommitReply = ['applied'] | ['repeated', string, string | null] | ['conflict', number, string | null];
 
 /**
- * One step, all or nothing, with compare-and-set on the version. The output record begins with the nonce of the commit
- * that wrote it, so the same commit sent twice is told from a repeated event. The step arrives as JSON whose payloads
- * are strings: Lua never rewrites a payload.
+ * One step, all or nothing, with compare-and-set on the version. The output record begins with the nonce of its commit, which tells
+ * the same commit sent twice from a repeated event. The step arrives as JSON whose payloads are strings, so Lua never rewrites them.
  */
 export const writeStep = script<CommitReply>(
   'write-step',

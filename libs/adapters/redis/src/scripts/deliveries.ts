@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** [attempts, every other process that has opened it and neither failed nor finished ...]. A process that begins again what it has not ended is at the same attempt. */
+/** [attempts, each other process that began it and has not ended it ...]. Beginning again without an end keeps the attempt. */
 export const beginDelivery = script<[number, ...string[]]>(
   'begin-delivery',
   `

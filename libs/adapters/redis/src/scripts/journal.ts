@@ -1,13 +1,13 @@
 import { script } from './script.js';
 import { payOnce } from './usage.js';
 
-/** `held`: by this process, which may live. */
+/** `held`: by this process, which may be alive. */
 export type BeginReply = ['done', string, number] | ['held', string] | ['begun', number, string, ...string[]];
 
 /**
- * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned one keeps its attempt and has no owner.
- * The field `base` is for all steps of a run that was rebuilt: attempts up to it may have been given by the store that was lost.
- * An owner gives way where the caller has found it `dead`. `repeated` stays once an owner died, whoever comes after.
+ * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner.
+ * The field `base` holds for all steps of a rebuilt run: the lost store may have used attempts up to it.
+ * An owner that the caller found `dead` is replaced. Once an owner has died, `repeated` stays set.
  */
 export const beginStep = script<BeginReply>(
   'begin-step',
@@ -73,7 +73,7 @@ return 1
 `,
 );
 
-/** The field `repeat:<attempt>` of a step says that it was counted. */
+/** Counts once: the field `repeat:<attempt>` of the step marks it as counted. */
 export const noteRepeat = script<number>(
   'note-repeat',
   `
@@ -86,7 +86,7 @@ return 1
 `,
 );
 
-/** Purposes and how often, one after the other. */
+/** Purposes and their counts, alternating. */
 export const readRepeats = script<string[]>('read-repeats', `return redis.call('HGETALL', KEYS[2])`);
 
 export const isStarted = script<number>('is-started', `return redis.call('SISMEMBER', KEYS[2], ARGV[3])`);

@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Takes a process out of the leases and out of every class it served. */
+/** Removes a process from the leases and from every class it served. */
 const forget = `
 local leases, classesOf = KEYS[2], KEYS[3]
 local function forget(id, classPrefix)
@@ -10,7 +10,7 @@ local function forget(id, classPrefix)
 end
 `;
 
-/** Renews one process, says the time, and forgets those whose leases ran out. Scores are the times at which leases end. */
+/** Renews one process, removes those whose leases ended, returns the time. Scores are the end times of leases. */
 export const renewProcess = script<number>(
   'renew-process',
   `${forget}
@@ -25,7 +25,7 @@ return now
 );
 
 /**
- * Raises the generation of a bucket that has a mark, as each renewal does: a copy is older as soon as any process has renewed.
+ * Raises the generation of a bucket that has a mark. Runs with each renewal, so an earlier copy counts as older.
  * [store id, generation]
  */
 export const raiseGeneration = script<[string | null, string | null]>(

@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Who holds the name from now on; a time of '' is for good. */
+/** Returns the holder of the name from now on; a time of '' means forever. */
 export const claimOnce = script<string>(
   'claim-once',
   `

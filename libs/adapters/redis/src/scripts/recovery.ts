@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Gives a bucket another mark. Generation 0, which every process has seen a higher one of, is of a store that is being rebuilt. */
+/** Replaces the mark of a bucket. Generation 0, lower than any seen before, means that the store is being rebuilt. */
 export const markBucket = script<number>(
   'mark-bucket',
   `
@@ -11,8 +11,8 @@ return 1
 );
 
 /**
- * One run, all or nothing; an older version of it gives way, a newer one stays. The change arrives as JSON whose payloads are
- * strings ('' where there is none).
+ * Restores one run, all or nothing; replaces an older version, keeps a newer one. The change arrives as JSON whose payloads are
+ * strings ('' if absent).
  */
 export const restoreRun = script<'restored' | 'kept'>(
   'restore-run',
@@ -75,7 +75,7 @@ return replaces and 'restored' or 'kept'
 `,
 );
 
-/** [step, attempt, outcome, everything it lies under] of each; gives how many had no outcome yet. */
+/** Takes [step, attempt, outcome, its ancestors] of each call; returns how many had no outcome yet. */
 export const restoreCalls = script<number>(
   'restore-calls',
   `

@@ -1,6 +1,6 @@
 import { script } from './script.js';
 
-/** Fields and increments stand one after the other. The nonce tells a change that is sent twice from a repeated event. */
+/** Takes fields and increments, alternating. The nonce tells a change sent twice from a repeated event. */
 export const addScores = script<number>(
   'add-scores',
   `
@@ -17,7 +17,7 @@ return 1
 `,
 );
 
-/** One for each of the fields. */
+/** Returns one score per field. */
 export const readScores = script<(string | null)[]>(
   'read-scores',
   `

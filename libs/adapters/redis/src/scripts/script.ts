@@ -8,7 +8,7 @@ export interface Script<Reply> {
   readonly name: string;
   readonly lua: string;
   readonly sha: string;
-  /** Never set; carries the type. */
+  /** Never set; carries the type only. */
   readonly reply?: Reply;
 }
 
@@ -16,10 +16,10 @@ export interface Script<Reply> {
 export const replacedMark = 'CONCLAVE_REPLACED';
 
 /**
- * What every script begins with. KEYS[1] is the identity of the store, ARGV[1] and ARGV[2] are the store id and the
- * generation this process has seen ('' before it has seen any): a script never runs on an empty, foreign or older store. Whoever
- * knows that the store is older says so in it, for those who know less: it stays refused to all until it is rebuilt.
- * `now` is the store's clock in milliseconds. `keep` lets nothing of an open run expire, and the rest after `ttl` ms.
+ * The start of every script. KEYS[1] is the identity of the store; ARGV[1] and ARGV[2] are the store id and generation this process has
+ * seen ('' before any): a script never runs on an empty, foreign or older store. A process that finds the store older marks it, so that
+ * every process refuses it until it is rebuilt. `now` is the store's clock in milliseconds. `keep` sets the expiry of a key: none while
+ * its run is open, else `ttl` ms.
  */
 const prelude = `
 if ARGV[1] ~= '' then
@@ -44,6 +44,6 @@ export function script<Reply>(name: string, body: string): Script<Reply> {
   return { name, lua, sha: createHash('sha1').update(lua).digest('hex') };
 }
 
-/** What Redis gives for a hash: fields and values, one after the other. */
+/** Pairs up what Redis returns for a hash: fields and values, alternating. */
 export const inPairs = (flat: readonly string[]): [string, string][] =>
   Array.from({ length: flat.length / 2 }, (_, n) => [flat[2 * n]!, flat[2 * n + 1]!]);

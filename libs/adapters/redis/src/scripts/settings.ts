@@ -7,8 +7,8 @@ export const readSetting = script<[string | null, string | null]>(
 );
 
 /**
- * The nonce, kept with each version of the history, tells a write that is sent twice from a write of somebody who was faster. The
- * history drops the version that has become too old; versions are dense, so there is one at most.
+ * The nonce, stored with each version of the history, tells a write sent twice from the write of a faster process. The history drops the
+ * version that has become too old; versions are dense, so there is at most one.
  */
 export const writeSetting = script<number>(
   'write-setting',
@@ -28,10 +28,10 @@ return 1
 `,
 );
 
-/** Name and version of every setting, one after the other. */
+/** Name and version of every setting, alternating. */
 export const listSettings = script<string[]>('list-settings', `return redis.call('HGETALL', KEYS[2])`);
 
-/** [version, at] of each that is kept, newest first. */
+/** [version, at] of each stored version, newest first. */
 export const listVersions = script<[number, number][]>(
   'list-versions',
   `

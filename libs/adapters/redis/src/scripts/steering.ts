@@ -12,7 +12,7 @@ return 1
 `,
 );
 
-/** Those of the ids that are flagged or whose run is over; two keys an id: its flags and its run. */
+/** Those of the ids that are flagged or whose run has ended; two keys per id: its flags and its run. */
 export const findCancelled = script<string[]>(
   'find-cancelled',
   `
@@ -27,7 +27,7 @@ return found
 `,
 );
 
-/** The number belongs to the nonce: the same request sent twice takes one number. */
+/** The number belongs to the nonce: a request sent twice takes only one number. */
 export const nextCommand = script<number>(
   'next-command',
   `

@@ -2,10 +2,10 @@ import { script } from './script.js';
 
 export const readClock = script<number>('read-clock', 'return now');
 
-/** Format of what a store holds; a store whose format is another one is not read. Raise it where records of before cannot be read any more. */
+/** Format of stored records; a store with another format is refused. Raise it when older records can no longer be read. */
 export const storeFormat = 2;
 
-/** The format of the store, 0 for one that says none, null for one that nobody has started yet. */
+/** The format of the store; 0 if it names none, null if the store is new. */
 export const readFormat = script<number | null>(
   'read-format',
   `
@@ -15,12 +15,12 @@ return tonumber(mark[2]) or 0
 `,
 );
 
-/** A small write: it fails where the store cannot grow, and on a store that is not ours. */
+/** A small write; fails when the store cannot grow or is not ours. */
 export const probe = script<string>('probe', `redis.call('SET', KEYS[2], text(now), 'PX', 60000) return 'ok'`);
 
 /**
- * [store id, generation, whether every bucket has a mark]; generation 0 of a bucket that a process knew to be older, so that nobody takes
- * it for the right one.
+ * [store id, generation, whether every bucket has a mark]. The generation is 0 if a process has marked the bucket as older, so that no
+ * process works on it.
  */
 export const readIdentity = script<[string | null, string | null, string | null]>(
   'read-identity',
@@ -32,9 +32,9 @@ return { mark[1], mark[2], mark[3] }
 );
 
 /**
- * Gives a bucket its mark, or raises the generation of the one it has. The mark of the first bucket decides whose store it is; a new store
- * writes it \`over\` what a start that was interrupted left in the others. Where every bucket has had its mark, one without it is left
- * alone: it was lost. The nonce keeps a start that is sent twice from raising the generation twice. The key never expires.
+ * Marks a bucket, or raises the generation of its mark. The mark of the first bucket identifies the store; a new store writes it \`over\`
+ * marks that an interrupted start left in the others. Once every bucket has been marked, a bucket without a mark is left alone: its data
+ * was lost. The nonce keeps a start sent twice from raising the generation twice. The key never expires.
  * [store id, generation, whether every bucket has a mark]
  */
 export const startIdentity = script<[string | null, string | null, string | null]>(
@@ -58,5 +58,5 @@ return redis.call('HMGET', KEYS[1], 'storeId', 'generation', 'everywhere')
 `,
 );
 
-/** Said in the first bucket once all of them have their mark. */
+/** Set in the first bucket once all buckets have their mark. */
 export const noteEverywhere = script<number>('note-everywhere', `return redis.call('HSET', KEYS[1], 'everywhere', '1')`);

@@ -3,8 +3,8 @@ import { script } from './script.js';
 export type AppendReply = ['appended'] | ['refused'] | ['conflict', (string | null)[]];
 
 /**
- * Appends bodies with compare-and-set on what the stream holds of their tasks. The change arrives as JSON whose payloads
- * are strings. A repeat meets a conflict, and computing it again finds nothing left to append.
+ * Appends bodies with compare-and-set on the stored progress of their tasks. The change arrives as JSON whose payloads are strings.
+ * A repeat meets a conflict, and computing it again finds nothing to append.
  */
 export const appendEntries = script<AppendReply>(
   'append-entries',

@@ -1,9 +1,9 @@
 import { script } from './script.js';
 
 /**
- * What scripts begin with that add to the usage ledger. `paid` is '' or JSON whose values are strings: the attempt of the call, its
- * usage, the day, the accounts (absent where the run's own are charged) and the amounts. An attempt counts once. The keys of accounts
- * are made here, because only the run knows them.
+ * The start of scripts that add to the usage ledger. `paid` is '' or JSON whose values are strings: the attempt of the call, its usage,
+ * the day, the accounts (absent when the run's own are charged) and the amounts. An attempt counts once. The keys of accounts are built
+ * here, because only the run knows them.
  */
 export const payOnce = `
 local function pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
@@ -31,12 +31,12 @@ return 1
 `,
 );
 
-/** What each call of a run has used, as JSON. */
+/** The usage of each call of a run, as JSON. */
 export const readUsage = script<string[]>('read-usage', `return redis.call('HVALS', KEYS[2])`);
 
 export type AccountReply = (string | null)[];
 
-/** [calls, prompt, completion, reasoning, cost, estimated] of each of the keys. */
+/** [calls, prompt, completion, reasoning, cost, estimated] for each key. */
 export const readAccounts = script<AccountReply[]>(
   'read-accounts',
   `

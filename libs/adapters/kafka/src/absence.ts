@@ -1,6 +1,6 @@
 import type { KafkaLogger } from './options.js';
 
-/** Tells people once that Kafka is away and once that it is back, however many groups of the process try to join it meanwhile. */
+/** Logs once that Kafka is unavailable and once that it is back, for all groups of the process together. */
 export class Absence {
   private readonly groups = new Set<string>();
   private since = 0;
@@ -10,7 +10,7 @@ export class Absence {
     private readonly clock: () => number = () => performance.now(),
   ) {}
 
-  /** This group takes no records any more. */
+  /** This group no longer receives records. */
   gone(group: string, error: Error): void {
     const first = this.groups.size === 0;
     this.groups.add(group);
@@ -22,7 +22,7 @@ export class Absence {
     });
   }
 
-  /** This group takes records. */
+  /** This group receives records again. */
   back(group: string): void {
     if (!this.groups.delete(group) || this.groups.size > 0) return;
     this.logger.info('Kafka is back, and records are taken again.', { awayS: Math.round((this.clock() - this.since) / 1000) });

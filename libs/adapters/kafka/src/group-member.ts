@@ -7,12 +7,12 @@ import type { Assignment, Position } from './partition-board.js';
 
 export interface GroupMemberOptions {
   readonly kafka: Kafka;
-  /** Names with prefix. */
+  /** `groupId` and `topics` include the prefix. */
   readonly groupId: string;
   readonly topics: readonly string[];
   readonly timing: Timing;
   readonly joined: (assignment: Assignment, memberId: string) => void;
-  /** Synchronous: kafkajs fetches nothing for any partition while a batch is at work. */
+  /** Synchronous: kafkajs fetches nothing from any partition while it runs. */
   readonly batch: (payload: EachBatchPayload) => void;
   readonly fetched: () => void;
   readonly crashed: (error: Error) => void;
@@ -37,12 +37,12 @@ export class GroupMember {
       maxBytesPerPartition: 1024 * 1024,
       maxBytes: 5 * 1024 * 1024,
       allowAutoTopicCreation: false,
-      // A crashed consumer is built anew by its owner, whatever kafkajs thinks of the error.
+      // The owner replaces a crashed consumer, so kafkajs never restarts it.
       retry: { ...retry, restartOnFailure: async () => false },
     });
   }
 
-  /** Resolves when it has joined, or when it crashed on the way (`crashed` was called then). Throws Failure LOG_UNAVAILABLE when it cannot connect. */
+  /** Resolves when it has joined, or has crashed while joining (after calling `crashed`). Throws LOG_UNAVAILABLE when it cannot connect. */
   async start(): Promise<void> {
     const { topics, groupId, joined, batch, fetched, crashed } = this.options;
     const consumer = this.consumer;
@@ -60,7 +60,7 @@ export class GroupMember {
       await consumer.subscribe({ topics: [...topics], fromBeginning: true });
       await consumer.run({
         autoCommit: false,
-        // Records for which there is no room are not resolved, so that they are fetched again when there is.
+        // Records that do not fit are not resolved, so that they are fetched again later.
         eachBatchAutoResolve: false,
         partitionsConsumedConcurrently: 1,
         eachBatch: async (payload) => {
@@ -72,9 +72,9 @@ export class GroupMember {
   }
 
   /**
-   * Commits in the generation of this moment: a rebalance on the way makes it fail. (`consumer.commitOffsets` would try
-   * again in the next generation, in which the partitions may belong to somebody else.) Call it from a timer, never from
-   * a promise's continuation, so that it cannot fall between a new generation and its assignment.
+   * Commits in the current generation; a concurrent rebalance makes it fail. (`consumer.commitOffsets` would retry in the next
+   * generation, when the partitions may belong to another member.) Call it from a timer, never from a promise continuation, so that it
+   * cannot run between a new generation and its assignment.
    */
   async commit(positions: readonly Position[]): Promise<void> {
     if (!this.commitOffsets || !this.live) throw new Error('Not a member of the group.');
@@ -86,7 +86,7 @@ export class GroupMember {
     await this.commitOffsets({ topics });
   }
 
-  /** Stops or resumes fetching; heartbeats go on. */
+  /** Stops or resumes fetching; heartbeats continue. */
   flow(paused: boolean): void {
     if (!this.live) return;
     const topics = this.options.topics.map((topic) => ({ topic }));
@@ -94,11 +94,11 @@ export class GroupMember {
       if (paused) this.consumer.pause(topics);
       else this.consumer.resume(topics);
     } catch {
-      // It crashed in this moment, so it fetches nothing anyhow; the next member asks for the flow when it has joined.
+      // It has just crashed, so it fetches nothing; the next member applies the flow after joining.
     }
   }
 
-  /** Leaves the group, as far as that is possible within a few seconds. */
+  /** Leaves the group; gives up after a few seconds. */
   async end(): Promise<void> {
     this.live = false;
     const goodbye = this.consumer.disconnect().catch(() => undefined);

@@ -79,7 +79,7 @@ describe('a Kafka broker of our own', () => {
     const senders = Array.from({ length: 5 }, async (_, sender) => {
       for (let n = 0; sending; n += 1) {
         const name = `s${sender}-${n}`;
-        // A send that fails may be stored or not; only what was acknowledged is promised.
+        // A failed send may or may not be stored; only acknowledged records are guaranteed.
         await stage!.log.publish([sampleInput(name)]).then(
           () => acknowledged.add(name),
           () => undefined,

@@ -8,7 +8,7 @@ import { silent, timingOf, type KafkaLogger } from './options.js';
 
 const codes = { loading: 14, denied: 30, away: 15 } as const;
 
-/** A cluster whose groups answer joining with these errors of the protocol, one after the other, and then take the member. */
+/** A cluster that answers joins with these protocol errors, one after the other, and then accepts the member. */
 function clusterThatAnswers(errors: readonly (keyof typeof codes)[], logger: KafkaLogger = silent) {
   const ledger = new MemoryDeliveries().ledger('test');
   const waiting = [...errors];
@@ -51,7 +51,7 @@ function clusterThatAnswers(errors: readonly (keyof typeof codes)[], logger: Kaf
     commitsAtHandOver: false,
     ended: () => {},
   });
-  /** Breaks the member that has joined; `errors` are what joining again meets first. */
+  /** Crashes the joined member; the next joins meet the errors in `more` first. */
   const breaks = (more: readonly (keyof typeof codes)[]): void => {
     waiting.push(...more);
     crash();

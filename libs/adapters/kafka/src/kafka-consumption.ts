@@ -22,11 +22,11 @@ export interface KafkaConsumptionOptions {
   readonly kafka: Kafka;
   readonly admin: Admin;
   readonly subscription: Subscription;
-  /** Put before the names of the group and its topics. */
+  /** Prefix of the names of the group and its topics. */
   readonly prefix: string;
   readonly timing: Timing;
   readonly logger: KafkaLogger;
-  /** Of all consumptions of one log. */
+  /** Shared by all consumptions of one log. */
   readonly absence: Absence;
   readonly pool: Omit<DeliveryPoolOptions, 'subscription' | 'onPause' | 'onRoom'>;
   readonly poolChange?: PoolChange;
@@ -36,14 +36,14 @@ export interface KafkaConsumptionOptions {
 }
 
 const finalCommitMs = 5000;
-/** Milliseconds that a broker may take to read its groups after its start; joining one is tried again until then. */
+/** Milliseconds a broker may take to load its groups after its start; joining is retried until then. */
 const loadingMs = 30_000;
 const rebuildWait = { backoffMs: 500, maxBackoffMs: 3_000 };
 
 /**
- * Hand off, track, commit the contiguous prefix: batches go to the delivery pool and return at once, so long handlers
- * neither stop the fetches of other partitions nor the heartbeats; the offset that is committed is that of the first
- * unfinished record. A watchdog builds a new consumer when the old one crashed or fetches nothing.
+ * Hand off, track, commit the contiguous prefix: batches go to the delivery pool and return at once, so slow handlers
+ * block neither heartbeats nor the fetches of other partitions. The committed offset is that of the first unfinished record.
+ * A watchdog builds a new consumer when the old one has crashed or fetches nothing.
  */
 export class KafkaConsumption implements Consumption {
   readonly group: string;
@@ -78,7 +78,7 @@ export class KafkaConsumption implements Consumption {
     this.pool = new DeliveryPool(poolChange({ ...pool, subscription, onRoom: () => this.applyFlow(), onPause }));
   }
 
-  /** Resolves when it has joined the group. Throws Failure LOG_UNAVAILABLE when that does not succeed. */
+  /** Resolves when it has joined the group. Throws Failure LOG_UNAVAILABLE when it cannot join. */
   async start(): Promise<void> {
     const until = this.clock() + loadingMs;
     await this.join();
@@ -121,7 +121,7 @@ export class KafkaConsumption implements Consumption {
     if (this.watchdog) clearInterval(this.watchdog);
     if (this.rebuildTimer) clearTimeout(this.rebuildTimer);
     this.applyFlow();
-    // The consumer stays a member, and its heartbeats go on, until the handlers are done and their offsets committed.
+    // The consumer stays a member, with heartbeats, until the handlers are done and their offsets committed.
     await this.pool.drain();
     await this.commitAll();
     this.state = 'closed';
@@ -152,7 +152,7 @@ export class KafkaConsumption implements Consumption {
     }
   }
 
-  /** A member that was replaced may still come back to life for a moment. */
+  /** False for a replaced member, which may still report for a moment. */
   private ours(member: GroupMember): boolean {
     return this.member === member;
   }
@@ -220,7 +220,7 @@ export class KafkaConsumption implements Consumption {
     }, ms);
   }
 
-  /** Never rejects: what could not be committed is tried again, and comes again if this process ends before. */
+  /** Never rejects: a failed commit is retried; if the process ends before, the records are delivered again. */
   private async commit(): Promise<void> {
     const { timing, logger } = this.options;
     const due = this.board.due();
@@ -254,7 +254,7 @@ export class KafkaConsumption implements Consumption {
     pool.hooks.committed(this.group, shown);
   }
 
-  /** Looks up what others committed while this process was thought dead, before anything of its own is committed. */
+  /** Reads what others committed while this process counted as dead; runs before its own next commit. */
   private async confirm(): Promise<void> {
     const { admin, prefix, logger, timing } = this.options;
     const unconfirmed = this.board.unconfirmed();

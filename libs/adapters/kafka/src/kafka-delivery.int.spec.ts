@@ -57,7 +57,7 @@ describe('a Kafka consumption', () => {
     stuck.open();
     await stage.log.publish([sampleInput('last')]);
     await stage.until('it is back', () => stage.seen.names.includes('last'), 40_000);
-    // It fetches at once, and learns only from its next heartbeat that it had been thrown out.
+    // It fetches at once, and learns only from its next heartbeat that it was removed from the group.
     await wait(4000);
     expect(await stage.lag()).toBe(1);
     last.open();
@@ -125,7 +125,7 @@ describe('a Kafka consumption', () => {
     const { stage, world } = await open({ partitions: 12 });
     const text = 'x'.repeat(blobThresholdBytes / 4);
     const runs = Array.from({ length: 60 }, (_, n) => `run${n}`);
-    // Twice, as a log that gives at least once may hold it.
+    // Twice, as an at-least-once log may hold it.
     for (const round of ['a', 'b']) await stage.log.publish(runs.map((run) => sampleInput(`${run}-${round}`, run, text)));
     const reading = async (key?: string) => {
       const before = world.first.proxy.delivered;
@@ -144,7 +144,7 @@ describe('a Kafka consumption', () => {
       expect(found.length).toBeLessThanOrEqual(largest);
       expect(bytes).toBeLessThan((whole.bytes * (largest + 2)) / 120);
     }
-    // A key that was never written has a partition all the same.
+    // A key that was never written still maps to a partition.
     expect((await reading('run_never')).found.every(({ runId }) => runId !== 'run_never')).toBe(true);
   }, 60_000);
 

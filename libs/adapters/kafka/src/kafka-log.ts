@@ -23,7 +23,7 @@ const healthWithinMs = 3000;
 const goodbyeMs = 5000;
 const identityKey = 'store';
 
-/** The event log on Kafka. Throws Failure LOG_UNAVAILABLE when no broker answers. Topics are made by `ensureTopics`. */
+/** The event log on Kafka. `ensureTopics` creates the topics. Throws Failure LOG_UNAVAILABLE when no broker answers. */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<EventLog> {
   const log = new KafkaLog(kafkaClient(options), memberClient(options), options);
   await log.connect();
@@ -171,8 +171,8 @@ function markOf(raw: Buffer): StoreMark {
 }
 
 /**
- * Records between the committed position and the end, of the topics the group has committed for and of `subscribed`
- * ones; names with prefix. Topics in the answer are without it.
+ * Records between the committed position and the end, for topics with a committed offset and for `subscribed` ones.
+ * Parameters include the prefix; returned topics do not.
  */
 async function groupLag(admin: Admin, groupId: string, subscribed: readonly string[], prefix: string): Promise<readonly Lag[]> {
   return readFromCluster(`Reading the position of ${groupId}`, async () => {

@@ -5,15 +5,15 @@ import { groupByTopic } from './group-by-topic.js';
 import { retry } from './options.js';
 import { messageOf, sizeOf } from './raw-records.js';
 
-/** A record to be appended; `topic` is without prefix. */
+/** A record to append; `topic` is without prefix. */
 export type Outgoing = Pick<RawRecord, 'topic' | 'key' | 'headers' | 'raw'>;
 
-/** Brokers refuse requests of more than about 1 MB for a partition. */
+/** Brokers refuse requests over about 1 MB for a partition. */
 const requestBytes = 700 * 1024;
 
 /**
  * Appends records. Not idempotent on purpose: kafkajs's idempotent producer loses acknowledged records after connection
- * faults. A repeated send gives duplicates, which receivers drop by the events' deterministic ids.
+ * faults. A repeated send creates duplicates, which receivers drop by the events' deterministic ids.
  */
 export class KafkaProducer {
   private readonly producer: Producer;
@@ -34,7 +34,7 @@ export class KafkaProducer {
     return onCluster('Connecting', () => this.producer.connect());
   }
 
-  /** Resolves when every replica that is in sync has all of them. Throws Failure LOG_UNAVAILABLE; then a part may be stored. */
+  /** Resolves when every in-sync replica has all records. Throws Failure LOG_UNAVAILABLE; then some may be stored. */
   async append(records: readonly Outgoing[]): Promise<void> {
     await Promise.all(inRequests(records).map((request) => onCluster('Publishing', () => this.send(request))));
   }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { OffsetTracker } from './offset-tracker.js';
 
 const rising = fc.uniqueArray(fc.nat(500), { minLength: 1, maxLength: 60 }).map((offsets) => [...offsets].sort((a, b) => a - b));
-/** Rising offsets with gaps, and an order in which some of them are finished. */
+/** Ascending offsets with gaps, and an order in which some of them finish. */
 const story = rising.chain((offsets) => fc.record({ offsets: fc.constant(offsets), finished: fc.shuffledSubarray(offsets) }));
 
 describe('an offset tracker', () => {

@@ -1,16 +1,16 @@
 /**
- * Which records of one partition were seen and which are finished. Offsets have gaps (compaction), so only offsets that
- * were really seen count; what may be committed is the end of the finished prefix.
+ * Tracks the seen and finished records of one partition. Offsets have gaps (compaction), so only seen offsets count. The end of the
+ * finished prefix may be committed.
  */
 export class OffsetTracker {
-  /** Seen and not below the position, in rising order, from `head` on. */
+  /** Seen and not below the position, ascending, from `head` on. */
   private openOffsets: bigint[] = [];
   private head = 0;
   private readonly finished = new Set<bigint>();
   private highest: bigint | null = null;
   private reached: bigint | null = null;
 
-  /** Notes an offset; false when it was seen before. Offsets come in rising order, except after a rejoin, which repeats some. */
+  /** Notes an offset; returns false when it was seen before. Offsets ascend, except after a rejoin, which repeats some. */
   see(offset: bigint): boolean {
     if (this.highest !== null && offset <= this.highest) return false;
     if (this.reached !== null && offset < this.reached) return false;
@@ -19,7 +19,7 @@ export class OffsetTracker {
     return true;
   }
 
-  /** The record is finished. Offsets that are not open are ignored. */
+  /** Marks a record finished. Ignores offsets that are not open. */
   finish(offset: bigint): void {
     if (this.reached !== null && offset < this.reached) return;
     this.finished.add(offset);
@@ -33,7 +33,7 @@ export class OffsetTracker {
     }
   }
 
-  /** Somebody else has finished everything below `position`: those are no business of ours any more. */
+  /** Another member has finished everything below `position`: drops those offsets. */
   advanceTo(position: bigint): void {
     if (this.reached !== null && position <= this.reached) return;
     const open = this.openOffsets.slice(this.head).filter((offset) => offset >= position);
@@ -47,12 +47,12 @@ export class OffsetTracker {
     }
   }
 
-  /** The offset to commit: every record below it that was seen is finished. Null while nothing is. */
+  /** The offset to commit: every seen record below it is finished. Null while none is finished. */
   get position(): bigint | null {
     return this.reached;
   }
 
-  /** Records that are seen and not below the position. */
+  /** Number of seen records not below the position. */
   get open(): number {
     return this.openOffsets.length - this.head;
   }

@@ -3,7 +3,7 @@ import type { TopicSpec } from '@conclave/contracts';
 import { systemClock, type Blobs, type Clock, type DeliveryHooks, type DeliveryLedger, type PoolChange } from '@conclave/ports';
 import { watchedSockets } from './watched-sockets.js';
 
-/** What the adapter tells people; the platform's logger fits. */
+/** Logger of the adapter; the platform's logger fits. */
 export interface KafkaLogger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -19,7 +19,7 @@ export interface KafkaConnectionOptions {
   /** True for TLS with the system's authorities, or Node's TLS options (`ca`, `cert`, `key`). */
   readonly ssl?: KafkaConfig['ssl'];
   readonly sasl?: SASLOptions;
-  /** Put before the name of every topic and group, so that several installations share a cluster; default none. */
+  /** Prefix of every topic and group name, so that several installations can share a cluster; default none. */
   readonly topicPrefix?: string;
   /** Milliseconds to wait for the answer to a request before the connection counts as dead; default 10,000. */
   readonly requestTimeoutMs?: number;
@@ -32,27 +32,27 @@ export interface KafkaLogOptions extends KafkaConnectionOptions {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
   readonly hooks?: DeliveryHooks;
-  /** Of every delivery pool of this log. */
+  /** Called by every delivery pool of this log. */
   readonly poolChange?: PoolChange;
-  /** Tests: a record counts as done as soon as it is handed over, so that a check can see what the offset tracker is for. Default false. */
+  /** Tests: a record counts as done once handed over, to show what breaks without the offset tracker. Default false. */
   readonly commitsAtHandOver?: boolean;
   readonly clock?: Clock;
-  /** Milliseconds after which a silent member loses its partitions; default 6,000, the least a broker takes unless told otherwise. */
+  /** Milliseconds after which a silent member loses its partitions; default 6,000, the broker's default minimum. */
   readonly sessionTimeoutMs?: number;
-  /** Milliseconds the others wait for a member in a rebalance; default the session timeout, at least 10,000. */
+  /** Milliseconds a rebalance waits for a member; default the session timeout, at least 10,000. */
   readonly rebalanceTimeoutMs?: number;
-  /** Milliseconds a fetch waits for records, which is also how long a resume may take; default 200, between 20 and 250. */
+  /** Milliseconds a fetch waits for records, and the longest delay of a resume; default 200, between 20 and 250. */
   readonly maxWaitMs?: number;
-  /** Milliseconds without a fetch round after which `health` says so; default 10,000. */
+  /** Milliseconds without a fetch round after which `health` reports it; default 10,000. */
   readonly silentAfterMs?: number;
-  /** Records a consumption holds at most; default four times its concurrency, at least 500: a partition that was paused takes `maxWaitMs` to flow again. */
+  /** Most records a consumption holds; default four times its concurrency, at least 500: a paused partition needs `maxWaitMs` to resume. */
   readonly maxHeld?: number;
 }
 
 export interface TopicOptions extends KafkaConnectionOptions {
-  /** Partitions of every topic but the compacted ones, which have one; default 24. Chosen once: more partitions later move keys. */
+  /** Partitions per topic, default 24; compacted topics have one. Do not change it later: more partitions move keys. */
   readonly partitions?: number;
-  /** Copies of each partition; default 1. With 3 or more, two of them must have a record before it is acknowledged. */
+  /** Copies of each partition; default 1. With 3 or more, two must have a record before it is acknowledged. */
   readonly replication?: number;
   readonly topics: readonly TopicSpec[];
 }
@@ -63,9 +63,9 @@ export interface Timing {
   readonly heartbeatMs: number;
   readonly maxWaitMs: number;
   readonly silentAfterMs: number;
-  /** Milliseconds without a fetch round after which the consumer is built anew. */
+  /** Milliseconds without a fetch round after which the consumer is replaced. */
   readonly rebuildAfterMs: number;
-  /** Milliseconds between a finished record and the commit, and between two tries of a commit that failed. */
+  /** Milliseconds from a finished record to the commit; `commitRetryMs`: between two attempts of a failed commit. */
   readonly commitDelayMs: number;
   readonly commitRetryMs: number;
 }
@@ -86,7 +86,7 @@ export function timingOf(options: KafkaLogOptions): Timing {
   };
 }
 
-/** A client for members of groups: while the others join, a broker may answer nothing for a whole rebalance. */
+/** A client for group members: a broker may stay silent for a whole rebalance while others join. */
 export const memberClient = (options: KafkaLogOptions): Kafka =>
   kafkaClient(options, (options.requestTimeoutMs ?? 10_000) + timingOf(options).rebalanceTimeoutMs);
 
@@ -96,10 +96,10 @@ export const prefixOf = (options: KafkaConnectionOptions): string => options.top
 
 export const silent: KafkaLogger = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Waits about 100, 200, 400, 800 and 1,600 ms between tries; said in full, because kafkajs takes others under NODE_ENV=test. */
+/** Waits about 100, 200, 400, 800 and 1,600 ms between attempts. Spelled out, because kafkajs uses others under NODE_ENV=test. */
 export const retry = { retries: 5, initialRetryTime: 100, maxRetryTime: 2000, factor: 0.2, multiplier: 2 };
 
-/** `silentMs`: milliseconds after which a connection that answers nothing is replaced; those of members need their rebalance on top. */
+/** `silentMs`: milliseconds after which an unresponsive connection is replaced; group members add their rebalance timeout. */
 export function kafkaClient(options: KafkaConnectionOptions, silentMs = options.requestTimeoutMs ?? 10_000): Kafka {
   const { brokers, clientId, ssl, sasl, requestTimeoutMs = 10_000, socketFactory, logger = silent } = options;
   return new Kafka({
@@ -113,13 +113,13 @@ export function kafkaClient(options: KafkaConnectionOptions, silentMs = options.
     logLevel: logLevel.WARN,
     logCreator: () => (entry) => tell(logger, entry),
     ...(ssl === undefined ? {} : { ssl }),
-    // A copy: kafkajs writes into what it is given.
+    // A copy, because kafkajs mutates it.
     ...(sasl === undefined ? {} : { sasl: { ...sasl } }),
     socketFactory: watchedSockets(silentMs, socketFactory),
   });
 }
 
-/** kafkajs calls an error what heals by itself (a broken connection, a rejoin); the watchdog speaks when it does not. */
+/** kafkajs logs as errors what heals by itself (a broken connection, a rejoin); the watchdog reports what does not. */
 function tell(
   logger: KafkaLogger,
   { namespace, log: { message, logger: _name, timestamp: _time, stack: _stack, ...fields } }: LogEntry,

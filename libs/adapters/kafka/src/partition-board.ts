@@ -1,19 +1,19 @@
 import type { RawRecord } from '@conclave/ports';
 import { OffsetTracker } from './offset-tracker.js';
 
-/** Topic names with prefix, as kafkajs gives them. */
+/** Partitions by topic; names with prefix, as in kafkajs. */
 export type Assignment = Readonly<Record<string, readonly number[]>>;
 
 interface Held {
   readonly topic: string;
   readonly partition: number;
   readonly tracker: OffsetTracker;
-  /** Position that is known to be committed by us. */
+  /** Last position that we know we committed. */
   committed: bigint | null;
-  /** False while others may have committed more than we know, after this process had been thrown out of the group. */
+  /** False after this process was removed from the group, while others may have committed more than we know. */
   confirmed: boolean;
   waiting: { readonly offset: bigint; readonly resolve: () => void }[];
-  /** End of the partition when we first fetched from it as its owner: nobody before us can have begun what came later. */
+  /** End of the partition at our first fetch as its owner: no earlier owner can have begun later records. */
   freshFrom: bigint | null;
 }
 
@@ -23,7 +23,7 @@ export interface Position {
   readonly offset: bigint;
 }
 
-/** The partitions this member owns now, and how far each is. */
+/** The partitions this member owns now, and its progress in each. */
 export class PartitionBoard {
   private readonly held = new Map<string, Held>();
 
@@ -32,8 +32,8 @@ export class PartitionBoard {
   }
 
   /**
-   * Takes a new assignment over. Partitions that are lost are dropped; kept ones keep their tracker. With another member
-   * id the group had gone on without us, so nothing is committed for kept partitions before `confirm`.
+   * Applies a new assignment. Drops lost partitions; the others keep their tracker. A new member id means that the group went on without
+   * us, so nothing is committed for those before `confirm`.
    */
   assign(assignment: Assignment, sameMember: boolean): void {
     const owned = new Set(
@@ -66,13 +66,13 @@ export class PartitionBoard {
     return this.held.has(keyOf(topic, partition));
   }
 
-  /** False when the record was seen before or its partition is not ours. */
+  /** Notes a record; returns false when it was seen before or its partition is not ours. */
   see(topic: string, partition: number, offset: bigint): boolean {
     return this.held.get(keyOf(topic, partition))?.tracker.see(offset) ?? false;
   }
 
   /**
-   * Whether nobody but us can have begun a record: it lies behind the end of the partition at our first fetch. `end` is the one of this fetch.
+   * Whether no other member can have begun a record: it lies after the end of the partition at our first fetch. `end`: at this fetch.
    */
   isFresh(topic: string, partition: number, offset: bigint, end: bigint): boolean {
     const held = this.held.get(keyOf(topic, partition));
@@ -85,7 +85,7 @@ export class PartitionBoard {
     this.held.get(keyOf(topic, partition))?.tracker.finish(offset);
   }
 
-  /** Resolves when a commit covers the record; never when its partition is lost before. */
+  /** Resolves when a commit covers the record; never if its partition is lost first. */
   committed(topic: string, partition: number, offset: bigint): Promise<void> {
     return new Promise((resolve) => this.held.get(keyOf(topic, partition))?.waiting.push({ offset, resolve }));
   }
@@ -96,7 +96,7 @@ export class PartitionBoard {
       .map(({ topic, partition, tracker }) => ({ topic, partition, offset: tracker.position ?? 0n }));
   }
 
-  /** The group's own position of a kept partition: what is below it was finished by others. */
+  /** Takes the group's committed position of a partition: others finished everything below it. */
   confirm(topic: string, partition: number, position: bigint): void {
     const held = this.held.get(keyOf(topic, partition));
     if (!held) return;
@@ -104,7 +104,7 @@ export class PartitionBoard {
     held.confirmed = true;
   }
 
-  /** What may be committed and is not. */
+  /** Positions that may be committed and are not yet. */
   due(): readonly Position[] {
     return [...this.held.values()].flatMap(({ topic, partition, tracker, committed, confirmed }) => {
       const offset = tracker.position;

@@ -1,7 +1,7 @@
 import type { IHeaders, KafkaMessage, Message } from 'kafkajs';
 import type { Headers, RawRecord } from '@conclave/ports';
 
-/** A record from the broker. `topic` is without prefix. `fresh` as in `RawRecord`. */
+/** Converts a message of the broker. `topic` is without prefix; `fresh` as in `RawRecord`. */
 export const rawRecord = (topic: string, partition: number, message: KafkaMessage, fresh = false): RawRecord => ({
   topic,
   partition,
@@ -13,21 +13,21 @@ export const rawRecord = (topic: string, partition: number, message: KafkaMessag
   ...(fresh ? { fresh } : {}),
 });
 
-/** A record for the broker. */
+/** Converts a record to a message for the broker. */
 export const messageOf = ({ key, headers, raw }: Pick<RawRecord, 'key' | 'headers' | 'raw'>): Message => ({
   key,
   value: raw,
   headers: { ...headers },
 });
 
-/** Bytes a message takes at most in a request: a bound, not an exact count. */
+/** Upper bound of the bytes a message takes in a request. */
 export const sizeOf = ({ key, headers, raw }: Pick<RawRecord, 'key' | 'headers' | 'raw'>): number =>
   Object.entries(headers).reduce(
     (sum, [name, value]) => sum + 3 * (name.length + value.length) + 10,
     100 + 3 * (key?.length ?? 0) + (raw?.byteLength ?? 0),
   );
 
-/** A header that was sent several times keeps its last value. */
+/** The last value of a repeated header wins. */
 function headersOf(headers: IHeaders | undefined): Headers {
   const text: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers ?? {})) {

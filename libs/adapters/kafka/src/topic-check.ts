@@ -3,17 +3,17 @@ import { onCluster } from './failures.js';
 import { kafkaClient, type KafkaConnectionOptions } from './options.js';
 import type { FoundTopic, PlannedTopic } from './topic-plan.js';
 
-/** ConfigResourceTypes.TOPIC: Node does not see kafkajs' enum among the names of its CommonJS module. */
+/** ConfigResourceTypes.TOPIC: Node cannot import this enum from kafkajs's CommonJS module. */
 const topicResource = 2 as ConfigResourceTypes.TOPIC;
 
-/** Those of the planned topics that the cluster has, as it has them. Changes nothing. Throws Failure LOG_UNAVAILABLE. */
+/** Describes the planned topics that exist on the cluster. Changes nothing. Throws Failure LOG_UNAVAILABLE. */
 export async function findTopics(
   options: KafkaConnectionOptions & { readonly planned: readonly PlannedTopic[] },
 ): Promise<readonly FoundTopic[]> {
   const admin = kafkaClient(options).admin();
   await onCluster('Connecting', () => admin.connect());
   try {
-    // Metadata of a topic that does not exist may create it on a broker that is set so: only existing ones are asked for.
+    // Asks only for existing topics: on brokers with auto-creation, a metadata request creates missing ones.
     const existing = new Set(await onCluster('Listing topics', () => admin.listTopics()));
     const present = options.planned.filter(({ name }) => existing.has(name));
     if (present.length === 0) return [];
@@ -26,7 +26,7 @@ export async function findTopics(
       return {
         name,
         partitions: partitions.length,
-        // A partition that is being moved has more copies for a while: the fewest count.
+        // A partition being moved has extra copies for a while, so the minimum counts.
         replication: Math.min(...partitions.map(({ replicas }) => replicas.length)),
         settings: Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue])),
       };

@@ -4,7 +4,7 @@ import { planTopics, topicCommands, topicDifferences, type FoundTopic } from './
 
 const planned = planTopics({ topics: topicsFor(['expert', 'gpu']), partitions: 6, replication: 3, topicPrefix: 'acme.' });
 const named = (name: string) => planned.find((topic) => topic.name === name)!;
-/** The cluster as it should be, with some topics changed. */
+/** The planned cluster, with some topics changed. */
 const cluster = (changes: Readonly<Record<string, Partial<FoundTopic> | null>> = {}): FoundTopic[] =>
   planned.flatMap(({ name, partitions, replication, settings }) =>
     changes[name] === null ? [] : [{ name, partitions, replication, settings, ...changes[name] }],

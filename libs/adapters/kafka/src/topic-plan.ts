@@ -1,12 +1,12 @@
 import { deadTopic, defaultPartitions, type TopicSpec } from '@conclave/contracts';
 import type { TopicOptions } from './options.js';
 
-/** Dead letters hold the largest record any topic accepts and some headers more. */
+/** Dead letters hold the largest record of any topic plus some headers. */
 const deadLetterBytes = 4 * 1024 * 1024;
 
-/** A topic as it shall be on the cluster. */
+/** A topic as it should be on the cluster. */
 export interface PlannedTopic {
-  /** With the prefix. */
+  /** Includes the prefix. */
   readonly name: string;
   readonly partitions: number;
   readonly replication: number;
@@ -35,7 +35,7 @@ const settingsOf = (spec: TopicSpec, replication: number): Record<string, string
   ...(spec.name === deadTopic ? { 'max.message.bytes': String(deadLetterBytes) } : {}),
 });
 
-/** A topic as the cluster has it; `settings` holds those that were asked for. */
+/** A topic as it is on the cluster; `settings` holds the requested ones. */
 export interface FoundTopic {
   readonly name: string;
   readonly partitions: number;
@@ -43,7 +43,7 @@ export interface FoundTopic {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** What differs from the plan, one sentence each with what to do; empty when all is as planned. */
+/** One sentence per difference from the plan, with what to do; empty if there is none. */
 export function topicDifferences(planned: readonly PlannedTopic[], found: readonly FoundTopic[]): readonly string[] {
   const byName = new Map(found.map((topic) => [topic.name, topic]));
   return planned.flatMap((topic) => {
@@ -78,16 +78,16 @@ function differencesOf(planned: PlannedTopic, found: FoundTopic): string[] {
 const kept = (retentionMs: string): string => (Number(retentionMs) < 0 ? 'for ever' : `${Number(retentionMs) / 86_400_000} days`);
 
 export interface CommandOptions {
-  /** `host:port`, several with commas between them. */
+  /** `host:port`, comma-separated. */
   readonly brokers: readonly string[];
   readonly topicPrefix?: string;
   /** Principal that the services log in as, such as `User:conclave`. */
   readonly principal: string;
-  /** Path of a file with the client settings of whoever runs the commands; named in each of them. */
+  /** Path of a client settings file for the operator; passed to each command. */
   readonly commandConfig?: string;
 }
 
-/** Shell commands that make the topics and let the services use them, for those who may not create them through us. */
+/** Shell commands that create the topics and their ACLs, for clusters where the product may not create them. */
 export function topicCommands(planned: readonly PlannedTopic[], options: CommandOptions): readonly string[] {
   const { brokers, principal, commandConfig } = options;
   const prefix = options.topicPrefix ?? '';
@@ -100,7 +100,7 @@ export function topicCommands(planned: readonly PlannedTopic[], options: Command
         .map(([setting, value]) => `--config ${setting}=${value}`)
         .join(' ')}`,
   );
-  // What exists already keeps its settings under --if-not-exists: this sets them.
+  // --if-not-exists leaves the settings of existing topics alone; this sets them.
   const configure = planned.map(
     ({ name, settings }) =>
       `kafka-configs.sh ${end} --alter --entity-type topics --entity-name ${quoted(name)} --add-config ${Object.entries(settings)
@@ -129,7 +129,7 @@ export function topicCommands(planned: readonly PlannedTopic[], options: Command
   ];
 }
 
-/** Consumer groups of the services: their own names, the task classes', and the throw-away ones that read a topic to its end. */
+/** Consumer groups: those of the services, of the task classes, and temporary ones that read a topic to its end. */
 const groupAcls = (prefix: string) => [
   ...['planner', 'merger', 'learning', 'graph-ingest'].map((name) => ({
     name: prefix + name,
@@ -140,5 +140,5 @@ const groupAcls = (prefix: string) => [
   { name: `${prefix}read-`, pattern: 'prefixed', operations: ['Read', 'Describe', 'Delete'] },
 ];
 
-/** One word of a shell. */
+/** Quotes one shell word. */
 const quoted = (text: string): string => (/^[\w.,:/@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);

@@ -10,15 +10,15 @@ import { rawRecord } from './raw-records.js';
 const readAhead = 500;
 const goodbyeMs = 5000;
 
-/** The partition that the producer gives a key: it must be the same partitioner. */
+/** The partition of a key; must use the same partitioner as the producer. */
 function partitionOf(key: string, topic: string, partitions: readonly number[]): number {
   const metadata = partitions.map((partitionId) => ({ partitionId, partitionErrorCode: 0, leader: 0, replicas: [], isr: [] }));
   return Partitioners.DefaultPartitioner()({ topic, partitionMetadata: metadata, message: { key, value: null } });
 }
 
 /**
- * Reads a topic from its beginning to the end it has now, in a group of its own that is deleted afterwards; with a key, the one
- * partition that records of this key lie in. Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
+ * Reads a topic from its beginning to its current end, in a temporary group that is deleted afterwards; with a key, only the partition of
+ * that key. Throws Failure LOG_UNAVAILABLE, also for a topic that does not exist.
  */
 export async function* readTopic(
   kafka: Kafka,
@@ -55,7 +55,7 @@ export async function* readTopic(
   }
 }
 
-/** `others` are partitions that are not fetched. */
+/** `others`: partitions that are not fetched. */
 async function* records(
   consumer: Consumer,
   name: string,
@@ -84,7 +84,7 @@ async function* records(
         const { partition } = batch;
         for (const message of batch.messages) {
           const offset = BigInt(message.offset);
-          // A rejoin begins again from the beginning.
+          // A rejoin starts again from the beginning.
           if (offset < (next.get(partition) ?? 0n)) continue;
           next.set(partition, offset + 1n);
           if (offset < (left.get(partition) ?? 0n)) ready.push(rawRecord(topic, partition, message));
@@ -104,7 +104,7 @@ async function* records(
   }
 }
 
-/** The group is empty then; one that cannot be deleted expires by itself. */
+/** Leaves and deletes the group; if deleting fails, the empty group expires by itself. */
 async function leave(consumer: Consumer, admin: Admin, groupId: string): Promise<void> {
   await consumer.disconnect();
   await admin.deleteGroups([groupId]).catch(() => undefined);

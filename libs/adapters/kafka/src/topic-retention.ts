@@ -3,12 +3,12 @@ import type { TopicSpec } from '@conclave/contracts';
 import { onCluster } from './failures.js';
 import { kafkaClient, prefixOf, type KafkaConnectionOptions } from './options.js';
 
-/** ConfigResourceTypes.TOPIC: Node does not see kafkajs' enum among the names of its CommonJS module. */
+/** ConfigResourceTypes.TOPIC: Node cannot import this enum from kafkajs's CommonJS module. */
 const topicResource = 2 as ConfigResourceTypes.TOPIC;
 
 /**
- * How long the broker really keeps each topic, in milliseconds (-1 = for ever): topics may have been made or changed by
- * somebody else. Names come without the prefix. Throws Failure LOG_UNAVAILABLE.
+ * The broker's actual retention of each topic in milliseconds (-1 = forever), which may differ from the plan. Names come without the
+ * prefix. Throws Failure LOG_UNAVAILABLE.
  */
 export async function topicRetentions(
   options: KafkaConnectionOptions & { readonly topics: readonly TopicSpec[] },

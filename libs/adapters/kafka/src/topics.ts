@@ -8,9 +8,9 @@ import { planTopics } from './topic-plan.js';
 const leadersWithinMs = 30_000;
 
 /**
- * Creates the topics that are missing, retention and compaction set, and waits until each partition has a leader. Safe to run
- * from every process at once. Gives the names that were missing, with the prefix.
- * Throws Failure LOG_UNAVAILABLE, and CONFIGURATION_INVALID when topics that are keyed by run differ in their partitions.
+ * Creates missing topics with their retention and compaction, and waits until each partition has a leader. Safe to run from several
+ * processes at once. Returns the names that were missing, with the prefix.
+ * Throws Failure LOG_UNAVAILABLE, and CONFIGURATION_INVALID when topics keyed by run differ in their number of partitions.
  */
 export async function ensureTopics(options: TopicOptions): Promise<readonly string[]> {
   const admin = kafkaClient(options).admin();
@@ -34,7 +34,7 @@ async function create(admin: Admin, options: TopicOptions): Promise<readonly str
     replicationFactor: replication,
     configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
   }));
-  // `waitForLeaders` of kafkajs fails now and then with UNKNOWN_TOPIC_OR_PARTITION: leaders are waited for below.
+  // `waitForLeaders` of kafkajs sometimes fails with UNKNOWN_TOPIC_OR_PARTITION; the code below waits for leaders.
   await onCluster('Creating topics', () => admin.createTopics({ topics, waitForLeaders: false }));
   const names = missing.map(({ name }) => name);
   await waitForLeaders(admin, names);
@@ -51,13 +51,13 @@ async function waitForLeaders(admin: Admin, topics: string[]): Promise<void> {
   }
 }
 
-/** What is still missing, or null. A topic that was just created may be unknown to the broker that is asked: errors are answers here. */
+/** What is still missing, or null. The broker may not know a new topic yet, so errors are returned as text. */
 async function withoutLeader(admin: Admin, topics: string[]): Promise<string | null> {
   try {
     const { topics: found } = await admin.fetchTopicMetadata({ topics });
     const leaderless = found.filter(({ partitions }) => partitions.length === 0 || partitions.some(({ leader }) => leader < 0));
     if (leaderless.length > 0) return leaderless.map(({ name }) => name).join(', ');
-    // A broker that is named as leader may not know it yet.
+    // A new leader may not know its role yet.
     await Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic)));
     return null;
   } catch (error) {

@@ -4,7 +4,7 @@ import type { ISocketFactory } from 'kafkajs';
 
 const keepAliveMs = 60_000;
 
-/** As kafkajs makes them. */
+/** Same as kafkajs's own. */
 const plainSockets: ISocketFactory = ({ host, port, ssl, onConnect }) => {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...(ssl as object) }, onConnect)
@@ -14,9 +14,9 @@ const plainSockets: ISocketFactory = ({ host, port, ssl, onConnect }) => {
 };
 
 /**
- * Sockets that end when something was sent and nothing at all came back for `silentMs` milliseconds. kafkajs gives up the request
- * then, but goes on sending over the same connection, for ever: one that is half open (its packets vanish, nobody says so) would
- * never be replaced. The limit must be longer than the longest answer takes, which for a member of a group is its rebalance.
+ * Sockets that close when nothing comes back for `silentMs` milliseconds after a send. kafkajs only times out the request and keeps using
+ * the connection forever, so it would never replace a half-open one (packets vanish without an error). `silentMs` must exceed the longest
+ * response time, which for a group member is its rebalance.
  */
 export function watchedSockets(silentMs: number, make: ISocketFactory = plainSockets): ISocketFactory {
   return (options) => {
@@ -31,7 +31,7 @@ export function watchedSockets(silentMs: number, make: ISocketFactory = plainSoc
       timer ??= setTimeout(() => socket.destroy(new Error(`The broker has not answered for ${silentMs} ms.`)), silentMs).unref();
       return write(...all);
     };
-    // kafkajs listens in the same turn: no byte is read before it does.
+    // kafkajs adds its own listener in the same turn, so it misses no data.
     socket.on('data', heard);
     socket.on('close', heard);
     return socket;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const stackFile = fileURLToPath(new URL('../../../../../deploy/.stack/env.json', import.meta.url));
 
-/** Brokers of the real cluster that int specs use: KAFKA_BROKERS, else what `npm run stack -- up` started. */
+/** Brokers of the real cluster for int specs: KAFKA_BROKERS, else those started by `npm run stack -- up`. */
 export function realBrokers(): string[] {
   const said =
     process.env['KAFKA_BROKERS'] ??

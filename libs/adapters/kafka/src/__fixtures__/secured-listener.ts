@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePorts } from '@conclave/test-support/real-servers';
 
-/** Settings for a second listener of a broker that speaks only TLS and asks for a user and a password. */
+/** Settings for a second broker listener that requires TLS, a user and a password. */
 export interface SecuredListener {
   readonly port: number;
   readonly settings: Readonly<Record<string, string>>;
-  /** PEM; signed by itself. */
+  /** PEM; self-signed. */
   readonly certificate: string;
   readonly user: string;
   readonly password: string;

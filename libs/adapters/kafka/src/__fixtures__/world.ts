@@ -10,7 +10,7 @@ import { kafkaClient } from '../options.js';
 import { messageOf } from '../raw-records.js';
 import { realBrokers } from './broker.js';
 
-/** A log as one process sees it, through a proxy of its own that can be cut. */
+/** The log of one process, connected through its own proxy, which can be cut. */
 export interface Process {
   readonly log: EventLog;
   readonly proxy: TcpProxy;
@@ -31,7 +31,7 @@ export interface WorldOptions {
   readonly options?: Partial<KafkaLogOptions>;
 }
 
-/** A prefix of its own on the real cluster: topics that nobody else uses, removed at the end. */
+/** A separate prefix on the real cluster; its topics are removed at the end. */
 export async function openWorld({ topics, partitions, brokers = realBrokers(), options = {} }: WorldOptions): Promise<KafkaWorld> {
   const topicPrefix = `test-${randomUUID().slice(0, 8)}.`;
   const direct = { brokers, clientId: 'test', topicPrefix };
@@ -100,7 +100,7 @@ export const through =
   ({ onConnect }) =>
     connect({ host: '127.0.0.1', port: proxy.port }, onConnect);
 
-/** A dead process asks nothing any more and hears no answers. */
+/** After death, calls never reach the ledger and never settle. */
 function mortal(ledger: DeliveryLedger, isDead: () => boolean): DeliveryLedger {
   const alive = <T>(act: () => Promise<T>): Promise<T> => (isDead() ? new Promise<T>(() => {}) : act());
   return {

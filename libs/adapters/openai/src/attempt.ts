@@ -9,9 +9,9 @@ import type { ReplyReader } from './reply-reader.js';
 import type { Watchdog } from './watchdog.js';
 
 /**
- * Sends one call and feeds the reader until nothing more comes. A server that was asked for a stream and answers with JSON
- * is read as a whole reply. Throws what the client library throws, or PROVIDER_STREAM_BROKEN / PROVIDER_REPLY_INVALID.
- * `onHead` runs when the head of the reply has come.
+ * Sends one call and feeds the reader until the reply ends. JSON in reply to a stream request is read as a whole reply.
+ * Throws what the client library throws, or PROVIDER_STREAM_BROKEN / PROVIDER_REPLY_INVALID.
+ * `onHead` runs when the response headers have arrived.
  */
 export async function attempt(
   client: OpenAI,
@@ -43,11 +43,11 @@ async function readStream(provider: string, response: Response, reader: ReplyRea
     if (whole) watchdog.finishing(reader.hasUsage);
     else watchdog.heard(reader.begun);
   }
-  // Usage is no end: some servers send what they have counted so far with every chunk.
+  // Usage does not mark the end: some servers send running counts with every chunk.
   if (!watchdog.cut && !whole) throw new Failure('PROVIDER_STREAM_BROKEN', `Provider ${provider} gave no finish reason.`);
 }
 
-/** Some servers answer 200 with an error inside. */
+/** Throws APIError for an error in the body: some servers send it with status 200. */
 function withoutError(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { error, object } = value as { error?: unknown; object?: unknown };
@@ -55,10 +55,10 @@ function withoutError(value: unknown): unknown {
   throw new APIError(undefined, readError(value), undefined, undefined);
 }
 
-/** Characters of one event; a server that sends more without an end does not end. */
+/** Most characters of one event; a server that sends more would never stop. */
 const longestEvent = 16_000_000;
 
-/** The data of each event of a stream, in order. `onBytes` hears of whatever comes, comments that keep the connection open included. */
+/** The data of each event of a stream, in order. `onBytes` is called for every byte chunk, including keep-alive comments. */
 async function* dataOf(response: Response, onBytes: () => void): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => void ready.push(data), maxBufferSize: longestEvent });

@@ -1,13 +1,13 @@
 import { Failure } from '@conclave/contracts';
 
-/** At most `size` holders at a time, in the order they asked. */
+/** At most `size` holders at a time, first come, first served. */
 export class CallSlots {
   private held = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly size: number) {}
 
-  /** Resolves with the function that gives the slot back (safe to call twice). Throws CALL_CANCELLED when `signal` aborts first. */
+  /** Resolves with the function that releases the slot (safe to call twice). Throws CALL_CANCELLED when `signal` aborts first. */
   async take(signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) throw new Failure('CALL_CANCELLED');
     if (this.held < this.size) this.held += 1;
@@ -17,7 +17,7 @@ export class CallSlots {
       if (given) return;
       given = true;
       const next = this.waiting.shift();
-      // A slot goes straight to the next in line, so that a newcomer cannot slip in between.
+      // Passes the slot straight to the next in line, so that a newcomer cannot overtake.
       if (next) next();
       else this.held -= 1;
     };

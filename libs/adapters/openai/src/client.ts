@@ -4,11 +4,11 @@ import { fetchWithin } from './provider-client.js';
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
 
-/** A client without retries, time-outs and logging of its own: these are ours. */
+/** A client without its own retries, timeouts and logging: the adapter does these. */
 export function clientFor(provider: ProviderConfig): OpenAI {
   return new OpenAI({
     baseURL: provider.base_url,
-    // The library insists on a key; the header is taken out again where there is none.
+    // The library insists on a key; without one, the header is removed again.
     apiKey: provider.api_key ?? 'none',
     ...(provider.api_key === undefined ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,
@@ -17,7 +17,7 @@ export function clientFor(provider: ProviderConfig): OpenAI {
     maxRetries: 0,
     timeout: 2 ** 31 - 1,
     fetch: fetchWithin(provider.base_url),
-    // At its levels `info` and `debug` the library writes request bodies, at `error` parts of replies.
+    // The library logs request bodies at `info` and `debug`, and parts of replies at `error`.
     logger: silent,
     logLevel: 'off',
   });

@@ -159,7 +159,7 @@ describe('a refusal', () => {
 describe('a wished form of the reply', () => {
   const schema = { type: 'json_schema', json_schema: { name: 'plan', schema: { type: 'object' }, strict: true } };
   const wish = ask('hello', { wishedFormat: schema });
-  /** Keeps what it was sent, and takes the forms that `takes` names. */
+  /** Records request formats in `seen`; accepts only those in `takes`. */
   const server = async (seen: unknown[], takes: readonly unknown[], refusal: string | object): Promise<string> =>
     bare((_request, response, text) => {
       const format = (JSON.parse(text) as Body)['response_format'] as { type: string } | undefined;

@@ -1,7 +1,7 @@
 import type { JsonBody, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 
-/** What is left out or said differently because a server refused it. */
+/** Something left out of a request, or expressed differently, because a server refused it. */
 export type Concession =
   | 'no stream'
   | 'no usage option'
@@ -44,13 +44,13 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
   };
 }
 
-/** Whether the form of the reply is one that the call can do without. */
+/** Whether the call can do without its reply format. */
 export const isWish = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
 
 const wished = ({ wishedFormat: format }: ModelCall, made: Concessions) =>
   format?.['type'] === 'json_schema' && made.has('json_object for a wished json_schema') ? { type: 'json_object' } : format;
 
-/** The client's own body under the name the server knows. Usage is asked for in any stream: the call is accounted for. */
+/** The client's own body with the server's model name. Always requests usage of a stream, for accounting. */
 export function passedBody(body: JsonBody, model: string, made: Concessions): CompletionBody {
   const stream = body['stream'] === true;
   const options = body['stream_options'] as JsonBody | null | undefined;
@@ -70,12 +70,12 @@ const candidates: readonly (readonly [name: string, parameter: string, concessio
   ['stream', 'stream', 'no stream'],
 ];
 
-/** Codes and types that say so themselves. Only OpenAI's own are known to. */
+/** Codes and types that mean an unsupported parameter. Known only from OpenAI. */
 const unsupportedCode = /^(?:unsupported_(?:parameter|value)|unknown_parameter|extra_forbidden)$/;
 
 /**
- * Plain sentences that say that the server does not know the parameter `name`. What it says of a value (“must be”, “invalid”) is the
- * mistake of one call and no property of the model.
+ * Whether a plain sentence says that the server does not know the parameter `name`. Complaints about a value (“must be”, “invalid”) are
+ * the fault of one call, not a property of the model.
  */
 function saysUnsupported(message: string, name: string): boolean {
   const quoted = `['"\u0060\u2018\u2019\u201c\u201d]?${name}(?:\\.\\w+)?['"\u0060\u2018\u2019\u201c\u201d]?`;
@@ -92,17 +92,17 @@ function saysUnsupported(message: string, name: string): boolean {
   ].some((pattern, at) => (at < 4 || name === 'max_tokens') && new RegExp(pattern, 'iu').test(message));
 }
 
-/** OpenAI's word for an account that may not stream. */
+/** OpenAI's message for an account that may not stream. */
 const mayNotStream = /must be verified to stream/i;
-/** Which types a server knows is a property of the server: whoever asks for one it does not know has made no mistake. */
+/** A server that does not know a response format type. This is a property of the server, not a fault of the call. */
 const typeUnknown = /response_format['"\u0060]?(?:\.type|\s+type)['"\u0060]?\s+(?:must be|is unavailable)/i;
 
-/** How servers name the form of a reply, a schema that they cannot keep among them. */
+/** Server messages about the reply format, including schemas it cannot follow. */
 const speaksOfFormat = /response[_ ]?(?:format|schema)|json[_ ]?(?:schema|object|mode)|structured[_ ]?output|guided|grammar/i;
 
 /**
- * What to change so that the server takes the call, or null. Only what the call contained and the server says that it does not support
- * (400, 404, 405, 422, 500, 501) is given up, and nothing twice. A wished form (`isWished`) is given up whatever the server says about it.
+ * What to change so that the server accepts the call, or null. Only a parameter that the call contained and the server calls unsupported
+ * (400, 404, 405, 422, 500, 501) is given up, each once. An optional format (`isWished`) is given up on any complaint about formats.
  */
 export function concessionFor(
   status: number | null,
@@ -123,12 +123,12 @@ export function concessionFor(
 }
 
 function isRefused({ param, code, type, message }: UpstreamError, name: string): boolean {
-  // A server that names the parameter means that one, whatever else its sentence quotes.
+  // A named parameter decides, whatever else the message quotes.
   const isNamed = param === name || param.startsWith(`${name}.`);
   if (param !== '' && !isNamed) return false;
   if (isNamed && [code, type].some((word) => unsupportedCode.test(word))) return true;
   if (name === 'stream' && mayNotStream.test(message)) return true;
   if (name === 'response_format' && typeUnknown.test(message)) return true;
-  // Longer texts are echoes of a request, not sentences about it.
+  // Longer texts echo the request.
   return message.length <= 400 && saysUnsupported(message, name);
 }

@@ -1,6 +1,6 @@
 import { Agent, fetch } from 'undici';
 
-/** Connections to model servers. How long a reply may take is the business of the call: a model may think longer than five minutes. */
+/** Connections to model servers, without timeouts: the call bounds the wait, and a model may think longer than five minutes. */
 const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 /** `fetch` over these connections. */

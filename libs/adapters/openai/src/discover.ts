@@ -3,12 +3,12 @@ import { entriesOf } from './model-list.js';
 import { kindByName } from './model-kind.js';
 import type { ProviderConfig } from './configuration.js';
 
-/** Every response of a Conclave gateway carries this header, so that no gateway takes itself or another one for a model server. */
+/** Header of every response of a Conclave gateway, so that no gateway mistakes a gateway for a model server. */
 export const gatewayMark = 'x-conclave';
 
 type DiscoveredName = (typeof discoveredProviders)[number];
 
-/** Where the usual local servers listen when nobody changed it. */
+/** Default ports of the usual local servers. */
 export const usualPorts: Readonly<Record<DiscoveredName, number>> = { ollama: 11434, lmstudio: 1234, llamacpp: 8080, vllm: 8000 };
 
 export interface FoundServer {
@@ -20,15 +20,15 @@ export interface FoundServer {
 
 export interface DiscoveryOptions {
   readonly ports?: Partial<Readonly<Record<DiscoveredName, number>>>;
-  /** Ports that are ours, or are about to be. */
+  /** Ports this process uses or is about to use. */
   readonly ownPorts?: readonly number[];
-  /** Bound of the whole search, milliseconds: all ports are asked at the same time. */
+  /** Bound of the whole search in milliseconds; all ports are asked at once. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Looks for Ollama, LM Studio, llama.cpp and vLLM on 127.0.0.1. Only for when nothing is configured: the caller asks first.
- * Nothing found is an empty list; never throws. A server without a chat model is not found.
+ * Looks for Ollama, LM Studio, llama.cpp and vLLM on 127.0.0.1. Call it only when nothing is configured.
+ * Returns an empty list when nothing is found; never throws. Skips servers without a chat model.
  */
 export async function discoverLocalServers({ ports, ownPorts = [], timeoutMs = 400 }: DiscoveryOptions = {}): Promise<
   readonly FoundServer[]
@@ -56,31 +56,31 @@ async function probe(name: DiscoveredName, port: number, timeoutMs: number): Pro
     const models = ids.filter((id): id is string => typeof id === 'string' && kindByName(id) === 'chat');
     return models.length > 0 ? { name, provider: { base_url, local: true, paid: false }, models } : null;
   } catch {
-    // Nothing listens there, or something that is no model server.
+    // Nothing listens there, or not a model server.
     return null;
   }
 }
 
-/** A provider made of OPENAI_BASE_URL and OPENAI_API_KEY. */
+/** A provider built from OPENAI_BASE_URL and OPENAI_API_KEY. */
 export interface EnvironmentProvider {
   readonly provider: ProviderConfig;
   /**
-   * Whether its models may be chosen without being named, after local ones. An address was put there to be used; a lone key
-   * points to the hosted service and may belong to any other program, so it never spends money by itself.
+   * Whether its models may be chosen by default, after local ones. True with an explicit address. A key alone points to the hosted
+   * service and may be meant for another program, so it never spends money by default.
    */
   readonly mayBeChosen: boolean;
 }
 
 const hostedService = 'https://api.openai.com/v1';
 
-/** null when neither variable is set. Empty values count as absent. */
+/** Null when neither variable is set. Empty values count as unset. */
 export function providerFromEnvironment(baseUrl: string | undefined, apiKey: string | undefined): EnvironmentProvider | null {
   if (!baseUrl && !apiKey) return null;
   const base_url = baseUrl || hostedService;
   return { provider: { base_url, ...(apiKey ? { api_key: apiKey } : {}), ...natureOf(base_url, !!apiKey) }, mayBeChosen: !!baseUrl };
 }
 
-/** Local: this machine or a private network. Paid unless said otherwise: a server with a key outside of it. */
+/** Local: on this machine or a private network. Paid by default: a non-local server with a key. */
 export function natureOf(baseUrl: string, hasKey: boolean): { readonly local: boolean; readonly paid: boolean } {
   const local = isPrivateHost(new URL(baseUrl).hostname);
   return { local, paid: hasKey && !local };

@@ -13,7 +13,7 @@ interface EmbeddingRequest {
 }
 const { signal } = new AbortController();
 
-/** A vector that differs from text to text. */
+/** A vector that differs for each text. */
 const numbersOf = (text: string, dimension: number): readonly number[] =>
   Array.from(
     { length: dimension },

@@ -8,18 +8,18 @@ import { backOffMs, pause } from './retry.js';
 import { faultOf, type Fault } from './upstream-failure.js';
 
 export interface EmbeddingsConfig {
-  /** Name of the provider, for people and for the id of the embedder. */
+  /** Name of the provider, for messages and the id of the embedder. */
   readonly name: string;
   readonly provider: ProviderConfig;
   readonly model: string;
-  /** Asked of the server, for models that can shorten their vectors; absent = as many numbers as the model gives. */
+  /** Requested vector length, for models that can shorten their vectors; absent = the model's own. */
   readonly dimensions?: number;
   /** Texts per request; default 64. */
   readonly batch?: number;
   readonly retry?: Partial<RetrySettings>;
 }
 
-/** Characters per request, unless one text alone is longer: servers bound the tokens of a request, at 300,000 for instance. */
+/** Characters per request, unless one text alone is longer: servers limit the tokens of a request, e.g. to 300,000. */
 const mostCharacters = 200_000;
 const defaultBatch = 64;
 const defaultTimeoutMs = 60_000;
@@ -27,7 +27,7 @@ const healthMs = 2_000;
 /** Servers refuse an empty text. */
 const emptyText = '(empty)';
 
-/** How one request ended. */
+/** Outcome of one request. */
 type Attempted = { readonly vectors: readonly Float32Array[] } | Pick<Fault, 'failure' | 'again' | 'afterMs'>;
 
 /** Embeddings of an OpenAI-compatible server, POST /v1/embeddings. Opens no connection by itself. */
@@ -45,7 +45,7 @@ class EmbeddingsEndpoint implements Embedder {
 
   constructor(private readonly config: EmbeddingsConfig) {
     const { name, provider, model, dimensions, retry } = config;
-    // Every running request listens, and leaves when it ends.
+    // Every running request adds a listener and removes it at its end.
     setMaxListeners(Infinity, this.closing.signal);
     this.id = `${model}@${name}${dimensions === undefined ? '' : `.${dimensions}`}`;
     this.knownDimension = dimensions ?? null;
@@ -74,17 +74,17 @@ class EmbeddingsEndpoint implements Embedder {
       return null;
     } catch (error) {
       const fault = this.faultOf(error, []);
-      // A server without a list of models can embed all the same.
+      // A server without a model list can still embed.
       return fault.status === 404 || fault.status === 405 || fault.status === 501 ? null : fault.failure.message;
     }
   }
 
-  /** Imported for the first request: a start is quicker without it. */
+  /** Imported at the first request, for a faster start. */
   private opened(): Promise<OpenAI> {
     return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config.provider)));
   }
 
-  /** Breaks off running calls. */
+  /** Aborts running calls. */
   async close(): Promise<void> {
     this.closing.abort();
   }
@@ -113,12 +113,12 @@ class EmbeddingsEndpoint implements Embedder {
     const stop = (): void => limit.abort();
     wanted.addEventListener('abort', stop, { once: true });
     try {
-      // Without a format the client library asks for base64, which not every server knows.
+      // By default the client library requests base64, which not every server knows.
       const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
       const answer: unknown = await (await this.opened()).post('/embeddings', { body, signal: limit.signal });
       return { vectors: vectorsOf(answer, texts.length, name) };
     } catch (error) {
-      // What we broke off ourselves is not tried again: a server that hangs would only get more to do.
+      // Our own timeout is not retried: a hanging server would only get more work.
       if (limit.signal.aborted && !wanted.aborted)
         return {
           failure: new Failure('CALL_TIMEOUT', `Provider ${name} did not embed within ${timeoutMs} ms.`),
@@ -150,7 +150,7 @@ class EmbeddingsEndpoint implements Embedder {
     return faultOf(error, this.config.name, false, { prompts, key: this.config.provider.api_key }, Date.now());
   }
 
-  /** `act` with a signal that also aborts on close. Listeners are taken off again: the signal of `close` outlives every call. */
+  /** Runs `act` with a signal that also aborts on close. Removes its listeners, because the close signal outlives every call. */
   private async whileWanted<T>(caller: AbortSignal, act: (wanted: AbortSignal) => Promise<T>): Promise<T> {
     const either = new AbortController();
     const abort = (): void => either.abort();
@@ -183,8 +183,8 @@ type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null;
 
 /**
- * The vectors of a reply `{data: [{index, embedding}]}` in the order of the texts. Servers may leave out `index`, and some send base64
- * whatever was asked for. Throws Failure PROVIDER_REPLY_INVALID unless there is one vector of numbers for each text.
+ * The vectors of a reply `{data: [{index, embedding}]}` in the order of the texts. Servers may omit `index`, and some send base64
+ * regardless of the request. Throws Failure PROVIDER_REPLY_INVALID unless there is one vector of numbers for each text.
  */
 function vectorsOf(answer: unknown, texts: number, provider: string): readonly Float32Array[] {
   const invalid = (detail: string): Failure => new Failure('PROVIDER_REPLY_INVALID', `Provider ${provider} ${detail}`);

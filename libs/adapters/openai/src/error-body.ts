@@ -1,4 +1,4 @@
-/** What a server says about a failed call. `code` may be a number where servers repeat the status. */
+/** A server's error about a failed call. `code` may be a number, when servers repeat the status. */
 export interface UpstreamError {
   readonly message: string;
   readonly type: string;
@@ -14,7 +14,7 @@ const text = (value: unknown): string =>
 /**
  * The error in a body of any usual shape: `{error: {message, type, code}}` (OpenAI, llama.cpp, newer vLLM), `{error: "text"}`
  * (Ollama, LM Studio), `{object: "error", message, type, code}` (older vLLM), `{detail}` (FastAPI;
- * its checks give a list of `{msg, type, loc}`), or plain text.
+ * its validation returns a list of `{msg, type, loc}`), or plain text.
  */
 export function readError(body: unknown): UpstreamError {
   if (typeof body !== 'object' || body === null) return { message: text(body), type: '', code: '', param: '' };
@@ -33,14 +33,14 @@ export function readError(body: unknown): UpstreamError {
   };
 }
 
-/** Gives every failed reply the shape `{error}`, the only one from which the client library keeps the words. Reads at most 64 KB. */
+/** Rewrites every failed reply to `{error}`, the only shape whose message the client library keeps. Reads at most 64 KB. */
 export async function withErrorBody(response: Response): Promise<Response> {
   const raw = await firstBytes(response, longestBody);
   let body: unknown = raw;
   try {
     body = JSON.parse(raw);
   } catch {
-    // Not JSON: the text itself is what the server has to say.
+    // Not JSON: the text itself is the error.
   }
   const headers = new Headers(response.headers);
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) headers.delete(name);

@@ -1,17 +1,17 @@
 import type { Concession } from './concessions.js';
 
-/** How long what a server refused is left out without asking again: an account may be verified, a server updated. */
+/** Milliseconds before a refused parameter is tried again: the account may be verified or the server updated by then. */
 export const learnedMs = 10 * 60_000;
 
 interface Refused {
-  /** Calls in which the server refused it. */
+  /** Number of calls in which the server refused it. */
   readonly calls: number;
   readonly at: number;
 }
 
 /**
- * What the models of one provider do not support. One refusal changes the call that met it; only when a second call meets the same
- * one is it left out of calls from the start, and for ten minutes at most.
+ * What the models of one provider do not support. A refusal first changes only its own call; after a second call meets the same refusal,
+ * new calls leave it out from the start, for at most ten minutes.
  */
 export class LearnedConcessions {
   private readonly refused = new Map<string, Refused>();
@@ -31,7 +31,7 @@ export class LearnedConcessions {
     return left;
   }
 
-  /** A call went through without this, after the server had refused it. */
+  /** A call succeeded without this, after the server had refused it. */
   confirm(model: string, concession: Concession): void {
     const key = `${model}\n${concession}`;
     const before = this.refused.get(key);

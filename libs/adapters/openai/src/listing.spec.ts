@@ -12,13 +12,13 @@ afterEach(async () => {
 });
 
 type Routes = Record<string, unknown | ((request: IncomingMessage, response: ServerResponse, body: string) => void)>;
-/** Address where nothing listens. */
+/** An address where nothing listens. */
 async function unused(): Promise<string> {
   const { url } = await serve({});
   await closing.pop()!();
   return url;
 }
-/** A server that answers paths with JSON and everything else with 404. Gives its port and the paths it was asked. */
+/** A server that answers known paths with JSON and others with 404. Returns its port and the requested paths. */
 async function serve(routes: Routes, headers: Record<string, string> = {}): Promise<{ port: number; url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

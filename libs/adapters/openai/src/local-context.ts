@@ -1,16 +1,16 @@
 import { fetchWithin } from './provider-client.js';
 
-/** Context length that a local server really uses, and a sentence where it is shorter than the model can. */
+/** Context length that a local server actually uses, and a sentence if it is shorter than the model's maximum. */
 export interface LocalContext {
   readonly context: number | null;
   readonly kind: 'embedding' | null;
   readonly warning: string | null;
-  /** Parameters in billions, and whether it takes images, as the server says. */
+  /** Parameters in billions; `sees`: whether it accepts images. Both as reported by the server. */
   readonly parameters?: number;
   readonly sees?: boolean;
 }
 
-/** Context that Ollama gives a model when neither the model nor its environment says more; what lies beyond is cut silently. */
+/** Ollama's context when neither the model nor its environment sets one; it silently truncates longer prompts. */
 const ollamaDefault = 4096;
 const remembered = 300_000;
 
@@ -18,7 +18,7 @@ type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
 const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? value : null);
 
-/** Asks the servers' own endpoints beside /v1. Every question is bounded, and no answer is an answer. */
+/** Queries the servers' own endpoints beside /v1. Every request is bounded; a missing answer counts as unknown. */
 export class LocalContexts {
   private readonly root: string;
   private readonly get: typeof fetch;
@@ -33,7 +33,7 @@ export class LocalContexts {
     this.get = fetchWithin(baseUrl, fetch);
   }
 
-  /** Ollama's own, else nulls. `ids` are the models of its list; at most 50 are asked for. */
+  /** Contexts of Ollama models. `ids`: the models of its list; queries at most 50. */
   async ollama(ids: readonly string[]): Promise<ReadonlyMap<string, LocalContext>> {
     this.isOllama ??= typeof (await this.json('/api/version'))?.['version'] === 'string';
     if (!this.isOllama) return new Map();
@@ -51,13 +51,13 @@ export class LocalContexts {
     return new Map(entries);
   }
 
-  /** Tokens per slot of a llama.cpp server, which may be less than the model was trained for. */
+  /** Tokens per slot of a llama.cpp server, possibly fewer than the model was trained for. */
   async llamaCpp(): Promise<number | null> {
     const settings = (await this.json('/props'))?.['default_generation_settings'];
     return isObject(settings) ? positive(settings['n_ctx']) : null;
   }
 
-  /** What LM Studio's own list says about its models beside /v1; empty for other servers. */
+  /** Model facts from LM Studio's own list beside /v1; empty for other servers. */
   async lmStudio(): Promise<ReadonlyMap<string, Pick<LocalContext, 'parameters' | 'sees'>>> {
     const data = (await this.json('/api/v0/models'))?.['data'];
     return new Map(
@@ -87,15 +87,14 @@ export class LocalContexts {
       const value: unknown = response.ok ? await response.json() : null;
       return isObject(value) ? value : null;
     } catch {
-      // Not the server we asked for, or busy: then its context stays unknown.
+      // Another kind of server, or busy: its context stays unknown.
       return null;
     }
   }
 }
 
 /**
- * `num_ctx` of the model file, else what the loaded model runs with, else Ollama's default; never more than the model was
- * trained for.
+ * `num_ctx` of the model file, else the context of the loaded model, else Ollama's default; at most the trained length.
  */
 export function ollamaContext(model: string, show: Loose | null, loaded: number | null): LocalContext {
   const info = isObject(show?.['model_info']) ? show['model_info'] : {};
@@ -120,7 +119,7 @@ export function ollamaContext(model: string, show: Loose | null, loaded: number 
   };
 }
 
-/** Billions of parameters from `8.2B`, `135M` or a count such as 8190735360; null for anything else. */
+/** Parses `8.2B`, `135M` or a count such as 8190735360 into billions of parameters; null for anything else. */
 export function parametersOf(said: unknown): number | null {
   if (typeof said === 'number') return said > 0 ? said / 1e9 : null;
   const [, number, unit] = (typeof said === 'string' && /^([\d.]+)\s*([KMBT])$/i.exec(said.trim())) || [];

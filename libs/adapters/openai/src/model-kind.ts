@@ -1,4 +1,4 @@
-/** What a model does, judged by its name: most servers say nothing else. */
+/** The kind of a model, judged by its name: most servers tell nothing else. */
 export function kindByName(model: string): 'chat' | 'embedding' | 'other' {
   const name = model.toLowerCase();
   if (/rerank/.test(name)) return 'other';
@@ -13,7 +13,7 @@ const embeddings = [
   /(^|\/)voyage-/,
 ];
 
-/** Speech, pictures, moderation and base models of the hosted services: they do not answer a chat. */
+/** Speech, image, moderation and base models of the hosted services, which do not chat. */
 const others = [
   /whisper|transcribe|(^|[-/])tts|realtime|(^|-)audio/,
   /dall-e|gpt-image|chatgpt-image|stable-diffusion|sdxl|flux|(^|\/)sora/,

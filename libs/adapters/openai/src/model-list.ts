@@ -16,7 +16,7 @@ type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
 const positive = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? Math.floor(value) : null);
 
-/** GET /v1/models of one provider, taken as current for a short time; questions at the same moment share one request. */
+/** GET /v1/models of one provider, cached for a short time; concurrent reads share one request. */
 export class ModelList {
   private readonly contexts: LocalContexts;
   private current: { readonly until: number; readonly listing: Promise<Listing> } | null = null;
@@ -44,7 +44,7 @@ export class ModelList {
       entries = entriesOf(answer);
     } catch (error) {
       const fault = faultOf(error, calls.name, false, { prompts: [], key: calls.config.api_key }, Date.now());
-      // A server without this endpoint can still be called for the models the configuration names.
+      // Models named in the configuration still work on a server without this endpoint.
       const noList = fault.status === 404 || fault.status === 405 || fault.status === 501;
       return noList
         ? {
@@ -119,7 +119,7 @@ export function entriesOf(answer: unknown): readonly Loose[] {
     : [];
 }
 
-/** vLLM, OpenRouter, Groq, Mistral and LM Studio say it in the list; llama.cpp says what the model was trained for. */
+/** Context length in the list of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp lists the trained length. */
 const contextOf = (entry: Loose): number | null =>
   positive(entry['max_model_len']) ??
   positive(entry['loaded_context_length']) ??
@@ -130,7 +130,7 @@ const contextOf = (entry: Loose): number | null =>
 
 type Facts = Pick<LocalContext, 'parameters' | 'sees'>;
 
-/** llama.cpp counts the parameters in its list, and names what a model takes. */
+/** Parameters and accepted inputs, which llama.cpp reports in its list. */
 function listedFacts(entry: Loose): Facts {
   const parameters = isObject(entry['meta']) ? parametersOf(entry['meta']['n_params']) : null;
   const capabilities = entry['capabilities'];

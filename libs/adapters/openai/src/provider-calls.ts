@@ -27,31 +27,31 @@ import { backOffMs, pause } from './retry.js';
 import { asRefused, faultOf, type Fault } from './upstream-failure.js';
 import { Watchdog } from './watchdog.js';
 
-/** How one attempt ended. */
+/** Outcome of one attempt. */
 type Attempted =
   | { readonly reply: ReturnType<ReplyReader['reply']>; readonly body: ReplyReader['body'] }
   | { readonly fault: Fault; readonly spent: Usage; readonly streamed: boolean };
 
-/** One request in all its attempts, whoever wrote it. */
+/** One request with all its attempts, ours or passed through. */
 interface Exchange {
   readonly bodyOf: (made: Concessions) => CompletionBody;
-  /** What may be given up so that the server takes it. */
+  /** What may be given up so that the server accepts it. */
   readonly mayConcede: (concession: Concession) => boolean;
-  /** Whether the form of the reply is one that the call can do without. */
+  /** Whether the call can do without its reply format. */
   readonly isFormatWished: boolean;
   readonly onDelta?: CallWatch['onDelta'] | undefined;
   readonly passed?: ReplyWatch['passed'];
   readonly signal: AbortSignal;
   readonly onRetry?: CallWatch['onRetry'];
   readonly estimatedPrompt: number;
-  /** What must not appear in a sentence about a failure. */
+  /** Texts that must not appear in an error message. */
   readonly prompts: readonly string[];
   readonly timeoutMs: number;
   readonly attempts: number;
   readonly known: KnownModel;
 }
 
-/** Calls to one provider: slots, attempts, back-off. What a server does not support is left out, per model. */
+/** Calls to one provider: slots, attempts, back-off. Leaves out what a server does not support, per model. */
 export class ProviderCalls {
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
@@ -71,7 +71,7 @@ export class ProviderCalls {
   }
 
   /**
-   * One call with its repetitions. The clock of the call starts when it has its slot: waiting in line is bounded by the signal.
+   * One call with its retries. Its timeout starts when it has a slot; only the signal bounds the wait for one.
    * `usage.calls` of the reply counts every attempt; a Failure carries `usage` and `attempts` in its context.
    */
   async call(model: string, call: ModelCall, known: KnownModel, watch: CallWatch): Promise<ModelReply> {
@@ -89,7 +89,7 @@ export class ProviderCalls {
     return reply;
   }
 
-  /** The same for a request that a client wrote: it gets the reply, or the refusal, as the server gives it. */
+  /** Like `call`, for a client's own request: returns the reply, or the refusal, unchanged. */
   async pass(model: string, { body, timeoutMs }: PassedRequest, known: KnownModel, watch: PassWatch): Promise<PassedReply> {
     const streams = body['stream'] === true;
     const choices = typeof body['n'] === 'number' && body['n'] >= 1 ? body['n'] : 1;
@@ -97,7 +97,7 @@ export class ProviderCalls {
       signal: watch.signal,
       ...(watch.onRetry ? { onRetry: watch.onRetry } : {}),
       bodyOf: (made) => passedBody(body, model, made),
-      // What we asked for beside the client, and nothing of its own.
+      // Gives up only what we added ourselves.
       mayConcede: (concession) => concession === 'no usage option' && body['stream_options'] === undefined,
       isFormatWished: false,
       passed: { choices, usage: asksForUsage(body), onChunk: streams ? (watch.onChunk ?? (() => undefined)) : null },
@@ -159,7 +159,7 @@ export class ProviderCalls {
     }
   }
 
-  /** Imported for the first call: a start is quicker without it. */
+  /** Imported at the first call, for a faster start. */
   private opened(): Promise<OpenAI> {
     return (this.client ??= import('./client.js').then(({ clientFor }) => clientFor(this.config)));
   }
@@ -184,17 +184,17 @@ export class ProviderCalls {
     } finally {
       watchdog.close();
     }
-    // A stream that is aborted may end without an error.
+    // An aborted stream may end without an error.
     const failure = watchdog.failure(this.name);
     if (failure) return { fault: notAgain(failure), spent: reader.spent(estimatedPrompt), streamed: reader.streamed };
     return { reply: reader.reply(estimatedPrompt), body: reader.body };
   }
 }
 
-/** Characters of an image or file that a server may quote. */
+/** Leading characters of an image or file that a server might quote. */
 const quoted = 4_000;
 
-/** Everything of a message that must not appear in a sentence: its text, and how its images and files begin. */
+/** Parts of a message that must not appear in an error message: its text, and the start of its images and files. */
 const textsOf = ({ content, parts }: CallMessage): readonly string[] => [content, ...(parts ?? []).flatMap(stringsIn)];
 const stringsIn = (value: unknown): readonly string[] =>
   typeof value === 'string'
@@ -205,7 +205,7 @@ const stringsIn = (value: unknown): readonly string[] =>
       ? Object.values(value).flatMap(stringsIn)
       : [];
 
-/** What we broke off ourselves is not tried again: a server that hangs would only get more to do. */
+/** Our own timeouts are not retried: a hanging server would only get more work. */
 const notAgain = (failure: Failure): Fault => ({
   failure,
   again: false,

@@ -3,17 +3,17 @@ import type { RequestInit } from 'undici';
 import type { ProviderConfig } from './configuration.js';
 import { withErrorBody } from './error-body.js';
 
-/** Headers that leave this process. The client library adds more, some of them from the environment of another account. */
+/** Headers that are sent. The client library adds more, some from environment variables of another account. */
 const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
 
-/** Connections that wait as long as a model thinks. A start is quicker without the client for HTTP. */
+/** Fetch without timeouts of its own. Imports the HTTP client late, for a faster start. */
 const patientFetch: typeof fetch = async (input, init) => {
   const { request } = await import('./connections.js');
   return (await request(input as URL, init as RequestInit)) as unknown as Response;
 };
 
 /**
- * fetch that talks to one origin and follows no redirect: a key never reaches another server. Only the headers above are sent.
+ * A fetch limited to one origin, without redirects, so that a key never reaches another server. Sends only the headers above.
  */
 export function fetchWithin(baseUrl: string, send = patientFetch): typeof fetch {
   const { origin } = new URL(baseUrl);
@@ -33,8 +33,8 @@ export function fetchWithin(baseUrl: string, send = patientFetch): typeof fetch 
 }
 
 /**
- * GET of what stands at a path beside the calls: JSON, or the text of whatever else it is. It needs no client library, so that a start that
- * asks for it loads none. Throws what the library throws.
+ * GET of a path beside the model calls; returns JSON, or the text of anything else. Works without the client library, so that a start
+ * does not load it. Throws what the library throws.
  */
 export async function readBeside({ base_url, api_key }: ProviderConfig, path: string, signal: AbortSignal): Promise<unknown> {
   const headers = { accept: 'application/json', ...(api_key === undefined ? {} : { authorization: `Bearer ${api_key}` }) };

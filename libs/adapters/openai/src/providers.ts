@@ -8,7 +8,7 @@ import { ProviderCalls } from './provider-calls.js';
 /**
  * Models of any number of OpenAI-compatible servers. Opens no connection by itself.
  *
- * The slots of a provider count calls of this process; limits over several processes are kept by whoever dispatches the work.
+ * The slots of a provider count calls of this process only; the dispatcher enforces limits across processes.
  */
 export function openProviders(config: ProvidersConfig): Models {
   const timeouts = { ...defaultTimeouts, ...config.timeouts };
@@ -21,10 +21,10 @@ export function openProviders(config: ProvidersConfig): Models {
     }),
   );
   const closing = new AbortController();
-  // Every running call listens, and leaves when it ends.
+  // Every running call adds a listener and removes it at its end.
   setMaxListeners(Infinity, closing.signal);
 
-  /** `act` with a signal that also aborts on close. Listeners are taken off again: the signal of `close` outlives every call. */
+  /** Runs `act` with a signal that also aborts on close. Removes its listeners, because the close signal outlives every call. */
   const whileOpen = async <T>(caller: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const either = new AbortController();
     const abort = (): void => either.abort();
@@ -62,7 +62,7 @@ export function openProviders(config: ProvidersConfig): Models {
       at(request.model, watch.signal, (calls, model, signal, known) => calls.call(model, request, known, { ...watch, signal })),
     pass: (request, watch) =>
       at(request.model, watch.signal, (calls, model, signal, known) => calls.pass(model, request, known, { ...watch, signal })),
-    /** Breaks off running calls. */
+    /** Aborts running calls. */
     async close(): Promise<void> {
       closing.abort();
     },

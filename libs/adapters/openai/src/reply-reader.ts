@@ -30,25 +30,25 @@ const calledText = (calls: unknown): string =>
         .join('')
     : '';
 
-/** Longest reply that is kept, characters. A server that sends more does not end. */
+/** Most characters of a reply; a server that sends more would never stop. */
 const longestReply = 8_000_000;
 
-/** Who hears what of a reply. */
+/** Callbacks for the parts of a reply. */
 export interface ReplyWatch {
   readonly onDelta?: CallWatch['onDelta'] | undefined;
   readonly onFirstText: () => void;
-  /** Gets chunks as they came, for a client that wrote the request itself. */
+  /** Receives chunks unchanged, for a client's own request. */
   readonly passed?: { readonly choices: number; readonly usage: boolean; readonly onChunk: ((chunk: JsonBody) => void) | null };
 }
 
-/** Puts chunks, or one whole reply, together and passes text on as it comes. */
+/** Assembles a reply from chunks or one body, and passes text on as it arrives. */
 export class ReplyReader {
-  /** Something of the reply was given out: from here on a failed call is not repeated. */
+  /** Whether part of the reply was passed on; then a failed call is not retried. */
   streamed = false;
-  /** Text, thinking or a tool call came. */
+  /** Whether text, thinking or a tool call has arrived. */
   begun = false;
   finished = false;
-  /** A passed reply that came whole and was not given out in chunks. */
+  /** A passed reply that arrived whole, not in chunks. */
   body: JsonBody | null = null;
   hasUsage = false;
   private readonly splitter = new ThinkSplitter();
@@ -57,9 +57,9 @@ export class ReplyReader {
   private finish: ModelReply['finishReason'] = 'unknown';
   private reportedModel: string | null = null;
   private usage = { prompt: 0, completion: 0, reasoning: 0 };
-  /** Choices that are whole; one unless the client asked for more. */
+  /** Finished choices; one unless the client asked for more. */
   private readonly ended = new Set<unknown>();
-  /** Tokens of what is no answer text: tool calls, and choices beside the first. */
+  /** Tokens outside the answer text: tool calls, and choices after the first. */
   private beside = 0;
 
   constructor(
@@ -67,13 +67,13 @@ export class ReplyReader {
     private readonly watch: ReplyWatch,
   ) {}
 
-  /** A chunk of a stream. Throws PROVIDER_REPLY_INVALID where it has no known shape. */
+  /** Takes a chunk of a stream. Throws PROVIDER_REPLY_INVALID for an unknown shape. */
   chunk(chunk: unknown): void {
     this.take(chunk, 'delta');
     this.giveOut(chunk as JsonBody);
   }
 
-  /** Usage that only we asked for is taken out again. */
+  /** Passes a chunk on, without usage that only we requested. */
   private giveOut(chunk: JsonBody): void {
     const { passed } = this.watch;
     if (!passed?.onChunk) return;
@@ -83,7 +83,7 @@ export class ReplyReader {
     passed.onChunk(passed.usage || usage === undefined ? chunk : rest);
   }
 
-  /** A whole reply. */
+  /** Takes a whole reply. */
   whole(reply: unknown): void {
     if (!isObject(reply) || !Array.isArray(reply['choices']) || reply['choices'].length === 0)
       throw this.invalid('a reply without `choices`');
@@ -108,7 +108,7 @@ export class ReplyReader {
     for (const choice of choices.filter(isObject)) this.takeChoice(choice, part);
   }
 
-  /** The text is that of the first choice; whoever asks for more gets them as they came. */
+  /** The answer text is that of the first choice; others are only passed on. */
   private takeChoice(choice: Loose, part: 'delta' | 'message'): void {
     const body = isObject(choice[part]) ? choice[part] : isObject(choice['message']) ? choice['message'] : {};
     const { index = 0, finish_reason: reason } = choice;
@@ -143,7 +143,7 @@ export class ReplyReader {
 
   private split(text: string): void {
     for (const piece of this.splitter.push(text)) this.emit(piece.kind, piece.text);
-    // Held back for now, but it came.
+    // The splitter may still hold the text, but it has arrived.
     if (text !== '') this.first();
   }
 
@@ -170,7 +170,7 @@ export class ReplyReader {
       completion: count(usage['completion_tokens']),
       reasoning: count(isObject(details) ? details['reasoning_tokens'] : undefined),
     };
-    // Some servers send zeros until they know.
+    // Some servers send zeros until they know the counts.
     if (seen.prompt === 0) return;
     this.usage = seen;
     this.hasUsage = true;
@@ -180,7 +180,7 @@ export class ReplyReader {
     return new Failure('PROVIDER_REPLY_INVALID', `Provider ${this.provider} sent ${what}.`);
   }
 
-  /** The reply once nothing more comes; `estimatedPrompt` is counted where the server sent no usage. */
+  /** The complete reply; `estimatedPrompt` is used when the server sent no usage. */
   reply(estimatedPrompt: number): Pick<ModelReply, 'content' | 'reasoning' | 'finishReason' | 'reportedModel'> & { readonly usage: Usage } {
     for (const piece of this.splitter.end()) this.emit(piece.kind, piece.text);
     const usage = this.spent(estimatedPrompt);
@@ -188,7 +188,7 @@ export class ReplyReader {
     return { content, reasoning: this.reasoning + reasoning, finishReason: this.finish, reportedModel: this.reportedModel, usage };
   }
 
-  /** Tokens so far, also of a call that failed half-way. */
+  /** Tokens so far, also for a call that failed midway. */
   spent(estimatedPrompt: number): Usage {
     const thought = this.reasoning === '' ? 0 : estimateTokens(this.reasoning);
     if (!this.hasUsage) {

@@ -2,8 +2,8 @@ import { Failure } from '@conclave/contracts';
 import type { RetrySettings } from './configuration.js';
 
 /**
- * Milliseconds a server asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as HTTP date. null where it does not ask
- * or what it says cannot be read; never negative.
+ * Milliseconds a server asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as HTTP date. Null when absent or unreadable;
+ * never negative.
  */
 export function retryAfterMs(headers: Headers | undefined, now: number): number | null {
   const milliseconds = numberIn(headers?.get('retry-after-ms'));
@@ -19,8 +19,8 @@ const numberIn = (value: string | null | undefined): number | null =>
   value && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Math.ceil(Number(value)) : null;
 
 /**
- * Wait before attempt `next` (2 = the first retry). What the server asks for is waited in full, with up to a tenth more so that
- * callers do not come back together; otherwise between half and the whole of base * 2^(next - 2), at most the cap.
+ * Milliseconds to wait before attempt `next` (2 = the first retry). A wait asked for by the server is kept in full, plus up to a tenth
+ * so that callers do not return together; otherwise between half and all of base * 2^(next - 2), at most the cap.
  */
 export function backOffMs(next: number, asked: number | null, settings: RetrySettings, random: () => number = Math.random): number {
   if (asked !== null) return Math.round(asked * (1 + random() / 10));

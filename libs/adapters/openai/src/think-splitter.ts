@@ -14,10 +14,10 @@ function heldBack(text: string, tag: string): number {
 }
 
 /**
- * Separates `<think>…</think>` from the answer, wherever the chunks are cut. How the text is cut never changes the result.
+ * Separates `<think>…</think>` from the answer. The chunk boundaries never change the result.
  *
- * Blocks in front of the answer are passed on as they come, without the white space around them. A tag inside the answer may
- * be a word about thinking tags: its text is held until the block closes, and is answer text with its tag when it never does.
+ * Blocks before the answer are passed on as they arrive, without surrounding white space. A tag inside the answer may be a mention
+ * of the tag: its text is held until the block closes; if it never closes, tag and text belong to the answer.
  */
 export class ThinkSplitter {
   private held = '';
@@ -31,7 +31,7 @@ export class ThinkSplitter {
     return pieces;
   }
 
-  /** What is still held when the stream ends. */
+  /** Returns the text still held at the end of the stream. */
   end(): ThinkPiece[] {
     const rest = this.state === 'aside' ? open + this.held : this.held;
     this.held = '';
@@ -39,7 +39,7 @@ export class ThinkSplitter {
     return piece(this.state === 'thinking' ? 'reasoning' : 'content', rest);
   }
 
-  /** Takes what can be decided from the front of `held`; false when more text is needed. */
+  /** Consumes what can be decided from the front of `held`; returns false when more text is needed. */
   private step(pieces: ThinkPiece[]): boolean {
     switch (this.state) {
       case 'before':
@@ -86,8 +86,8 @@ export class ThinkSplitter {
 const piece = (kind: ThinkPiece['kind'], text: string): ThinkPiece[] => (text === '' ? [] : [{ kind, text }]);
 
 /**
- * Some chat templates put the opening tag into the prompt, so that only the closing one comes back. The whole reply shows it:
- * what stands before a lone closing tag was thinking. Chunks that were streamed before it came as answer text.
+ * Some chat templates put the opening tag into the prompt, so that only the closing tag comes back. In the whole reply, text before a
+ * lone closing tag is thinking. Chunks streamed before it were passed on as answer text.
  */
 export function takeUnopenedThinking(content: string): { readonly content: string; readonly reasoning: string } {
   const at = content.indexOf(close);

@@ -4,25 +4,25 @@ import { APIConnectionTimeoutError, APIError } from 'openai/core/error';
 import { readError, type UpstreamError } from './error-body.js';
 import { retryAfterMs } from './retry.js';
 
-/** One failed attempt: what to throw, and whether trying again can help. */
+/** One failed attempt: what to throw, and whether a retry can help. */
 export interface Fault {
   readonly failure: Failure;
   readonly again: boolean;
-  /** What the server asked us to wait. */
+  /** Milliseconds the server asked us to wait. */
   readonly afterMs: number | null;
-  /** HTTP status and words of the server, for deciding what to leave out of the next attempt. Never logged. */
+  /** HTTP status; with `said`, the server's message, decides what the next attempt leaves out. Never logged. */
   readonly status: number | null;
   readonly said: UpstreamError;
 }
 
-/** What must not appear in a sentence about the failure. */
+/** Texts that must not appear in the error message. */
 export interface Secrets {
   readonly prompts: readonly string[];
   readonly key: string | undefined;
 }
 
 /**
- * Words with which servers say that a prompt is too long, each seen in the source or an issue of the server named.
+ * Server messages for a prompt that is too long, each seen in the source or an issue of the named server.
  */
 const overflowWords = [
   /context_length_exceeded/, // OpenAI, code
@@ -50,7 +50,7 @@ const plain = (failure: Failure, again: boolean): Fault => ({
   said: { message: '', type: '', code: '', param: '' },
 });
 
-/** Any error of an attempt as a fault. `started`: the head of the reply had come. */
+/** Converts any error of an attempt. `started`: the response headers had arrived. */
 export function faultOf(error: unknown, provider: string, started: boolean, secrets: Secrets, now: number): Fault {
   if (error instanceof Failure) return plain(error, error.retriable);
   if (nameOfError(error) === 'SyntaxError')
@@ -75,12 +75,12 @@ function answered(error: APIError, provider: string, secrets: Secrets, now: numb
   return { failure: new Failure(code, detail, afterMs === null ? {} : { retryAfterMs: afterMs }), again, afterMs, status, said };
 }
 
-/** Longest sentence of a server that is passed on. */
+/** Most characters of a server message that is passed on. */
 const longestSentence = 4_000;
 
 /**
- * The failure for a client that wrote the request itself: what the server says about it (4xx) goes along as it was said. Not what
- * concerns our account or address: its key is ours, and so is its pace.
+ * The failure for a client's own request: carries the server's message about the request (4xx) unchanged, except for statuses that
+ * concern our key, address or rate limit.
  */
 export function asRefused({ failure, status, said }: Fault, key: string | undefined): Failure {
   if (status === null || status < 400 || status > 499 || [401, 402, 403, 404, 407, 408, 409, 429].includes(status)) return failure;
@@ -102,7 +102,7 @@ function kindOf(status: number, said: UpstreamError): Kind {
   if (status === 401 || status === 403) return { code: 'PROVIDER_UNAUTHENTICATED', again: false };
   if (status === 404) return notFound(said);
   if (status === 429) {
-    // A used-up account answers 429 as well, and stays used up.
+    // An exhausted account also answers 429, and waiting does not help.
     const spent = /insufficient_quota|billing|credit/.test(`${said.code} ${said.type}`.toLowerCase());
     return spent
       ? { code: 'PROVIDER_REFUSED', again: false, hint: 'The quota of the account is used up.' }
@@ -124,10 +124,10 @@ const nameOf = (said: UpstreamError): string => {
   return name ? ` (${name})` : '';
 };
 
-/** Run of characters that counts as a quotation. */
+/** Length of a common run of characters that counts as a quotation. */
 const quotation = 16;
 
-/** The server's own words where they quote neither a prompt nor a key, at most 300 characters; otherwise nothing. */
+/** The server's message, at most 300 characters; empty if it quotes a prompt or a key. */
 export function quotable(message: string, secrets: Secrets): string {
   const words = message.replace(/\s+/g, ' ').trim().slice(0, 300);
   if (words === '' || /\b(sk|key|bearer)[-_ ]\S{6,}/i.test(words) || words.includes('*****')) return '';
@@ -139,10 +139,10 @@ export function quotable(message: string, secrets: Secrets): string {
   return `It says: ${words}`;
 }
 
-/** Errors of fetch may come from another realm, where `instanceof Error` does not hold. */
+/** Errors of fetch may come from another realm, where `instanceof Error` fails. */
 const nameOfError = (error: unknown): unknown => (error as { name?: unknown } | null)?.name;
 
-/** ` (nothing listens at its address, ECONNREFUSED)` from the depth of a connection error; empty where it has no code. */
+/** Text such as ` (nothing listens at its address, ECONNREFUSED)` from the causes of a connection error; empty without a code. */
 export function connectionCode(error: unknown): string {
   let at = error;
   for (let depth = 0; typeof at === 'object' && at !== null && depth < 5; depth += 1) {

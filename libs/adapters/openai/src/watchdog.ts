@@ -1,10 +1,10 @@
 import { Failure } from '@conclave/contracts';
 import type { CallTimeouts } from './configuration.js';
 
-/** Why an attempt was broken off by us. `usage` is none: the reply was whole, only its usage did not come. */
+/** Why we aborted an attempt. `usage` is not a failure: the reply was complete, only its usage was missing. */
 export type Cut = 'cancelled' | 'timeout' | 'first_token' | 'idle' | 'usage';
 
-/** Holds the abort controller of one attempt and the clocks that may pull it. */
+/** The abort controller of one attempt and the timers that trigger it. */
 export class Watchdog {
   readonly controller = new AbortController();
   cut: Cut | null = null;
@@ -13,7 +13,7 @@ export class Watchdog {
   private readonly whole: NodeJS.Timeout;
   private readonly leave = (): void => this.pull('cancelled');
 
-  /** `leftMs`: what is left of the call's own bound. `firstTokenMs` null = only that bound. */
+  /** `leftMs`: time left for the call. `firstTokenMs`: null means only `leftMs` applies. */
   constructor(
     private readonly signal: AbortSignal,
     leftMs: number,
@@ -26,20 +26,20 @@ export class Watchdog {
     else signal.addEventListener('abort', this.leave, { once: true });
   }
 
-  /** A sign of life: text, thinking, an empty chunk, a comment. `begun`: text or thinking is among what came so far. */
+  /** Reports a sign of life: text, thinking, an empty chunk, a comment. `begun`: text or thinking has already arrived. */
   heard(begun: boolean): void {
     if (this.ending) return;
     if (begun) this.arm('idle', this.timeouts.idle_ms);
     else if (this.firstTokenMs !== null) this.arm('first_token', this.firstTokenMs);
   }
 
-  /** The answer is whole: only its usage, and the end of a stream that some servers keep open, are awaited. */
+  /** The answer is complete; only usage and the end of the stream, which some servers keep open, are still awaited. */
   finishing(hasUsage: boolean): void {
     this.ending = true;
     this.arm('usage', hasUsage ? Math.min(250, this.timeouts.usage_ms) : this.timeouts.usage_ms);
   }
 
-  /** The failure for a cut, null where we cut nothing. */
+  /** The failure for an aborted attempt; null if we did not abort it or its reply was complete. */
   failure(provider: string): Failure | null {
     switch (this.cut) {
       case null:

@@ -31,7 +31,7 @@ export async function scripted(...script: ScriptedStep[]): Promise<ScriptedModel
   closing.push(() => server.close());
   return server;
 }
-/** A server of bare HTTP, for replies that no well-behaved one sends. Gives its address with /v1. */
+/** A plain HTTP server, for replies that no well-behaved server sends. Returns its address with /v1. */
 export async function bare(handle: (request: IncomingMessage, response: ServerResponse, body: string) => void): Promise<string> {
   const server: Server = createServer((request, response) => {
     let body = '';

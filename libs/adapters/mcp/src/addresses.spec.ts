@@ -150,7 +150,7 @@ describe('an address', () => {
   });
 });
 
-/** Answers of a server that keeps to nothing. `reply` gives the result of a call as bytes of its body. */
+/** A server that ignores the protocol. `reply` writes the result of a call as raw body bytes. */
 const rude =
   (
     reply: RequestListener,

@@ -9,7 +9,7 @@ const longestProblem = 400;
 const script = new vm.Script('run()');
 const context = vm.createContext({ run: null });
 
-/** Runs a function of this process and stops it after `ms`, regular expressions included: Node stops what a script has called with it. */
+/** Runs a function and stops it after `ms`, even inside a regular expression: Node's script timeout covers everything the script calls. */
 function within<T>(run: () => T, ms: number): T {
   let result: { readonly value: T } | undefined;
   context.run = () => {
@@ -23,23 +23,23 @@ function within<T>(run: () => T, ms: number): T {
   return result!.value;
 }
 
-/** One JSON Schema of a server, and values that are held against it. */
+/** Checks values against one JSON Schema of a server. */
 export class SchemaCheck {
   private validate: JsonSchemaValidator<unknown> | null = null;
   private unusable: Failure | null = null;
 
-  /** `longestMs`: a schema comes from outside; its patterns may take for ever on the right text, its references may unfold without end. */
+  /** `longestMs` bounds a check: a foreign schema may have patterns that never finish, or endlessly nested references. */
   constructor(
     private readonly schema: JsonObject,
     private readonly longestMs: number,
   ) {}
 
-  /** What is wrong with a value, in one line, or null. Throws TOOL_FAILED for a schema that cannot be read, or takes too long. */
+  /** Returns what is wrong with a value in one line, or null. Throws TOOL_FAILED for a schema that is unreadable or takes too long. */
   problem(value: JsonObject): string | null {
     if (this.unusable) throw this.unusable;
     try {
       return within(() => {
-        // A validator of its own: schemas of two tools may claim the same `$id`.
+        // A separate validator: schemas of two tools may use the same `$id`.
         this.validate ??= new AjvJsonSchemaValidator().getValidator(readable(this.schema));
         const { errorMessage } = this.validate(value);
         return errorMessage === undefined ? null : this.sentences(errorMessage, value);
@@ -73,7 +73,7 @@ export class SchemaCheck {
   }
 }
 
-/** A JSON pointer as people write it. */
+/** Rewrites a JSON pointer as a readable path. */
 const pathOf = (pointer: string): string =>
   pointer
     .replace(/^\//, '')
@@ -82,8 +82,8 @@ const pathOf = (pointer: string): string =>
     .join('.');
 
 /**
- * The schema without what names a dialect or an address, which no check needs, and without `$async`: it makes the validator answer
- * with a promise, which counts as a yes and whose rejection would end this process.
+ * The schema without its dialect and address, which no check needs, and without `$async`, which makes the validator return a promise: it
+ * would count as valid, and its rejection would crash this process.
  */
 function readable(schema: JsonObject): JsonObject {
   const { $schema, $id, id, ...rest } = JSON.parse(JSON.stringify(schema), (key, value: unknown) =>

@@ -1,28 +1,28 @@
-/** How much a tool server may take of this process, whatever it does. Times in milliseconds, sizes in bytes. */
+/** Limits on what a tool server may cost this process. Times in milliseconds, sizes in bytes. */
 export interface Bounds {
   /** From the start of a program, or the first request to an address, to its list of tools. */
   readonly connectMs: number;
   /** How long `offers` waits for servers that are not connected yet. */
   readonly offersMs: number;
-  /** A server that lets a call run out of its time must answer a ping within this. */
+  /** Time to answer a ping after a call has timed out. */
   readonly pingMs: number;
-  /** Age at which a list of tools is asked for again. */
+  /** Age at which the list of tools is refreshed. */
   readonly listAgeMs: number;
-  /** Least time between two lists of one connection. */
+  /** Shortest time between two lists of one connection. */
   readonly listEveryMs: number;
-  /** Longest wait between two connections to a server that fails, after doubling. */
+  /** Longest pause, after doubling, before reconnecting to a failing server. */
   readonly longestPauseMs: number;
-  /** One message: a list of tools, a result. */
+  /** One message, such as a list of tools or a result. */
   readonly messageBytes: number;
   /** Arguments of one call, as JSON. */
   readonly argumentBytes: number;
   readonly pages: number;
   readonly tools: number;
-  /** Schemas of one tool together, as JSON. */
+  /** All schemas of one tool, as JSON. */
   readonly schemaBytes: number;
-  /** Time for one schema and one value together; patterns of a schema may take for ever on the right text. */
+  /** Time to read one schema and check one value; patterns of a schema may never finish. */
   readonly schemaMs: number;
-  /** What is no answer to us, in one second. */
+  /** Unsolicited messages in one second. */
   readonly unasked: number;
 }
 

@@ -21,14 +21,14 @@ export interface ConnectionParts {
   readonly launch: Exclude<Launch, { kind: 'refused' }>;
   readonly bounds: Bounds;
   readonly logger: Logger;
-  /** Called once, when it has ended by itself or was dropped. */
+  /** Called once, when the connection has ended by itself or was dropped. */
   onEnd(failure: Failure): void;
 }
 
-/** Longer than any call: time is kept here, so that a server cannot pass off an error of its own as ours. */
+/** Longer than any call: this class does the timing, so that a server cannot fake one of our timeouts. */
 const neverMs = 2_147_483_647;
 
-/** One life of the connection to a server: from its first message to its end. */
+/** One connection to a server, from its first message to its end; never reused. */
 export class Connection {
   tools: ReadonlyMap<string, ListedTool> = new Map();
   private listedAt = 0;
@@ -56,7 +56,7 @@ export class Connection {
         : null;
   }
 
-  /** Connects, and lists the tools; once. Throws TOOL_SERVER_UNAVAILABLE or TOOL_RESULT_TOO_LARGE. */
+  /** Connects and lists the tools. Call it once. Throws TOOL_SERVER_UNAVAILABLE or TOOL_RESULT_TOO_LARGE. */
   async open(): Promise<void> {
     const { connectMs } = this.parts.bounds;
     const late = setTimeout(() => this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${connectMs} ms.`)), connectMs);
@@ -81,7 +81,7 @@ export class Connection {
     const transport: Transport = this.program ?? this.address!;
     transport.onmessage = (message) => this.count(message);
     this.client.onclose = () => {
-      // Before it is ready `open` knows better why.
+      // Until it is ready, `open` knows the cause better.
       if (this.ready) this.drop(this.ended());
       else this.endedEarly = true;
     };
@@ -91,10 +91,10 @@ export class Connection {
     await this.list();
   }
 
-  /** Throws what `ToolServers.call` throws, and LostReply where nobody knows whether the tool has run. */
+  /** Throws what `ToolServers.call` throws, and LostReply when the connection is lost; its `sent` tells whether the tool may have run. */
   async call(tool: ListedTool, args: JsonObject, signal: AbortSignal, timeoutMs: number): Promise<ToolReply> {
     if (this.failure) throw new LostReply(this.failure, false);
-    // The client listens to a signal for ever, and would report a call as cancelled that has long been answered.
+    // A separate signal: the client never stops listening to it, and would report answered calls as cancelled.
     const leaving = new AbortController();
     const leave = (): void => leaving.abort('cancelled');
     let late = false;
@@ -126,7 +126,7 @@ export class Connection {
     }
   }
 
-  /** Whether the server still answers; a connection that does not is dropped, and a program with it. */
+  /** Whether the server still answers a ping; otherwise drops the connection, and its program with it. */
   async answers(): Promise<boolean> {
     if (this.failure) return false;
     const { pingMs } = this.parts.bounds;
@@ -139,12 +139,12 @@ export class Connection {
     }
   }
 
-  /** Asks for the tools again where the list is old; what is known stays offered meanwhile. */
+  /** Refreshes the list of tools if it is old; the known tools stay offered meanwhile. */
   listIfOld(): void {
     if (performance.now() - this.listedAt > this.parts.bounds.listAgeMs) this.listSoon();
   }
 
-  /** Ends it at once. */
+  /** Ends the connection at once. */
   drop(failure: Failure): void {
     if (this.failure) return;
     this.failure = failure;
@@ -155,14 +155,14 @@ export class Connection {
     this.parts.onEnd(failure);
   }
 
-  /** Ends it as the protocol wants it. */
+  /** Ends the connection as the protocol requires. */
   async close(): Promise<void> {
     if (this.failure) return this.program?.close();
     this.failure = new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection was closed.');
     this.end();
     if (this.address) {
       const late = setTimeout(() => this.guard.close(), 1_000);
-      // A server that does not know its session any more has forgotten it, which is what is wanted.
+      // An error is fine: a server that no longer knows the session has already ended it.
       await this.address.terminateSession().catch((error: unknown) => this.noticed(error));
       clearTimeout(late);
     }
@@ -192,7 +192,7 @@ export class Connection {
       this.tools = new Map();
       return;
     }
-    // Not AbortSignal.timeout: the client listens for ever, and would report requests as cancelled that have long been answered.
+    // Not AbortSignal.timeout: the client never stops listening, and would report answered requests as cancelled.
     const over = new AbortController();
     const late = setTimeout(() => over.abort(`not listed within ${bounds.connectMs} ms`), bounds.connectMs);
     const ask = (cursor: string | undefined) =>
@@ -205,7 +205,7 @@ export class Connection {
     this.tools = tools;
   }
 
-  /** Lists again, once however often it is called, and not more often than the bound says. */
+  /** Schedules one new list, however often it is called, and no more often than `listEveryMs` allows. */
   private listSoon(): void {
     if (this.listAgain || this.failure) return;
     const wait = Math.max(0, this.listedAt + this.parts.bounds.listEveryMs - performance.now());
@@ -220,7 +220,7 @@ export class Connection {
     this.listAgain.unref();
   }
 
-  /** A server that talks without being asked costs as much as one likes. */
+  /** Drops a server that sends too many unsolicited messages. */
   private count(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     const second = Math.floor(performance.now() / 1_000);
@@ -241,7 +241,7 @@ export class Connection {
     if (error instanceof Error && error.message.startsWith('Maximum reconnection attempts'))
       return this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', 'Its stream could not be taken up again.', { cause: error }));
     const text = error instanceof Error ? error.message : String(error);
-    // Whoever waits for an answer gets its failure; this is for those who look for the cause.
+    // Callers get the failure of their own call; this helps to find the cause.
     if (!this.failure && !text.startsWith('Received a response for an unknown message'))
       this.parts.logger.debug(`The tool server ${this.parts.name}: ${text.slice(0, 300)}`);
   }

@@ -6,7 +6,7 @@ import { LostReply } from './lost-reply.js';
 
 const longestSentence = 500;
 
-/** Of a connection that could not be made. */
+/** The failure of a connection attempt. */
 export function connectFailure(error: unknown): Failure {
   const failure = callFailure(error);
   if (failure instanceof LostReply) return failure.failure;
@@ -16,7 +16,7 @@ export function connectFailure(error: unknown): Failure {
   });
 }
 
-/** Of a request that was not answered as it should. */
+/** The failure of a request without a proper answer. */
 export function callFailure(error: unknown): Failure | LostReply {
   if (error instanceof Failure || error instanceof LostReply) return error;
   if (error instanceof McpError) {
@@ -35,12 +35,12 @@ export function callFailure(error: unknown): Failure | LostReply {
   return new Failure('TOOL_FAILED', 'What its server sent is not a result of the protocol.', { cause: error });
 }
 
-/** The request did not get as far as the server. */
+/** Error codes of requests that never reached the server. */
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Code of what `fetch` throws when there is no response, or it breaks off; null for anything else. */
+/** Code of an error of `fetch` for a missing or broken response; null for any other error. */
 function networkCode(error: unknown): string | null {
-  // By name: what Node throws itself may be of another realm.
+  // By name: errors of Node itself may come from another realm.
   const { name, message, cause } = error as { name?: unknown; message?: unknown; cause?: { code?: unknown } };
   if (name === 'AbortError') return 'closed';
   if (name !== 'TypeError') return null;
@@ -55,7 +55,7 @@ function ofStatus(error: StreamableHTTPError): Failure | LostReply {
     case 401:
     case 403:
       return unavailable(`It answers with status ${code}. Check what \`headers_env\` sends to it.`);
-    // A server that was started anew does not know the session, and has not looked at the request.
+    // A restarted server does not know the session and has not run the request.
     case 400:
     case 404:
       return new LostReply(unavailable(`It answers with status ${code}. Check its address.`), false);

@@ -2,11 +2,11 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Failure } from '@conclave/contracts';
 import type { Bounds } from './bounds.js';
 
-/** Milliseconds until a message that wants no answer is given up. */
+/** Timeout in milliseconds of messages without an answer. */
 const noticeMs = 5_000;
-/** Streams that one server may have open. */
+/** Most open streams per server. */
 const mostStreams = 128;
-/** After the end of a stream what was in it is on its way to its reader for a moment; milliseconds. */
+/** Milliseconds for the last data of an ended stream to reach its reader. */
 const settlingMs = 50;
 
 export interface FetchWatch {
@@ -15,8 +15,8 @@ export interface FetchWatch {
 }
 
 /**
- * `fetch` for the transport of the SDK, which leaves open what this closes: a cancelled request keeps its connection, a response that
- * breaks off leaves its request waiting, and nothing bounds what is read.
+ * `fetch` for the SDK's transport that fixes three gaps: there, a cancelled request keeps its connection, a broken response leaves its
+ * request waiting, and responses have no size limit.
  */
 export class GuardedFetch {
   private readonly open = new Map<AbortController, string | number | null>();
@@ -69,7 +69,7 @@ export class GuardedFetch {
     let total = 0;
     const ended = (failure: Failure): void => {
       end();
-      // A stream whose events have ids is taken up again by the transport.
+      // The transport resumes a stream whose events have ids.
       if (!stream || request === null || (event.hasId && failure.code !== 'TOOL_RESULT_TOO_LARGE')) return;
       const timer = setTimeout(() => {
         this.timers.delete(timer);
@@ -108,7 +108,7 @@ export class GuardedFetch {
   }
 }
 
-/** Bytes of the event of a stream that is not complete yet, and whether any event had an id. */
+/** Counts the bytes of the incomplete event of a stream, and notes whether any event had an id. */
 class EventBytes {
   hasId = false;
   private bytes = 0;

@@ -89,7 +89,7 @@ describe('an answer', () => {
   it('that is no result fails its call alone', async () => {
     const { failure, call } = open(answers);
     expect(await failure('one.shapeless')).toMatchObject({ code: 'TOOL_FAILED' });
-    // A server cannot pass off an error of its own as a time-out of ours.
+    // A server cannot fake one of our timeouts.
     expect(await failure('one.error')).toMatchObject({
       code: 'TOOL_FAILED',
       detail: expect.stringMatching(/^Its server says: .*Request timed out for ever$/),
@@ -103,7 +103,7 @@ describe('an answer', () => {
     const { failure } = open(answers);
     const from = process.cpuUsage();
     expect(await failure('one.crumbs')).toMatchObject({ code: 'TOOL_FAILED' });
-    // The schema of the SDK takes 23 s of a processor to refuse half a million parts; these are a third of it.
+    // The SDK's schema needs 23 s of CPU time to refuse half a million parts; this is a third of that number.
     expect(process.cpuUsage(from).user / 1e6).toBeLessThan(3);
   }, 20_000);
 

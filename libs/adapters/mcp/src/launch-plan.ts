@@ -1,9 +1,9 @@
 import { nearest, type Configuration } from '@conclave/contracts';
 
-/** Servers as the configuration names them. */
+/** Tool servers of the configuration, by name. */
 export type ConfiguredServers = Configuration['mcp'];
 
-/** How a program that comes with the product is started. */
+/** How to start a program that ships with the product. */
 export interface BuiltinServer {
   readonly command: string;
   readonly args: readonly string[];
@@ -14,7 +14,7 @@ export type Launch =
       readonly kind: 'program';
       readonly command: string;
       readonly args: readonly string[];
-      /** All that the program gets to see of our environment. */
+      /** The program's entire environment. */
       readonly env: Readonly<Record<string, string>>;
       readonly folder: string | undefined;
     }
@@ -25,14 +25,14 @@ export interface LaunchSources {
   /** Variables of this process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly builtins: Readonly<Record<string, BuiltinServer>>;
-  /** Where programs start, and what relative paths among their arguments refer to. */
+  /** Working directory of programs; relative paths in their arguments refer to it. */
   readonly folder?: string;
 }
 
-/** What a program may not do without: everything else of our environment may hold keys. */
+/** Variables every program needs; others in our environment may hold keys. */
 const passedOn = ['PATH', 'HOME'];
 
-/** How one server is reached, or the sentence why it is not. */
+/** How to reach one server, or a sentence why it cannot be reached. */
 export function launchOf(name: string, server: ConfiguredServers[string], sources: LaunchSources): Launch {
   const { builtin, url, command } = server;
   const ways = [builtin, url, command].filter((way) => way !== undefined);

@@ -1,6 +1,6 @@
 import type { Failure } from '@conclave/contracts';
 
-/** The connection went away before the answer. `sent`: the tool may have run. */
+/** The connection was lost before the answer. `sent`: the tool may have run. */
 export class LostReply extends Error {
   constructor(
     readonly failure: Failure,

@@ -13,9 +13,9 @@ export interface ToolServersOptions {
   readonly servers: ConfiguredServers;
   /** Variables of this process; a program gets PATH, HOME and those its `env` names. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Programs that come with the product, by the name that `builtin` gives. */
+  /** Programs that ship with the product, by their `builtin` name. */
   readonly builtins?: Readonly<Record<string, BuiltinServer>>;
-  /** Where programs start; paths among their arguments are relative to it. That of this process where it is absent. */
+  /** Working directory of programs; paths in their arguments are relative to it. Default: that of this process. */
   readonly folder?: string;
   readonly logger: Logger;
   readonly bounds?: Partial<Bounds>;
@@ -27,8 +27,8 @@ interface Found {
 }
 
 /**
- * Tools of MCP servers: programs over standard input and output, addresses over streamable HTTP. Starts nothing by itself: a server is
- * started or connected to when somebody asks for its tools. What is not allowed or not complete is a warning in the log.
+ * Tools of MCP servers: programs over standard input and output, addresses over streamable HTTP. Servers are started or connected on the
+ * first request for their tools. Forbidden or incomplete configuration is logged as a warning.
  */
 export function openToolServers({ servers, environment, builtins = {}, folder, logger, bounds: some }: ToolServersOptions): ToolServers {
   const bounds: Bounds = { ...usualBounds, ...some };
@@ -39,7 +39,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
     return new ToolServer(name, launch, bounds, logger);
   });
   let closing: Promise<void> | null = null;
-  // Programs lead groups of their own, so the end of this process would not reach them.
+  // Programs lead their own process groups, so the end of this process would not stop them.
   const killAll = (): void => all.forEach(({ pid }) => pid !== null && killGroup(pid));
   process.on('exit', killAll);
 
@@ -57,7 +57,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
     return found;
   }
 
-  /** The tool a name means. Only servers that the name can belong to are asked, as long as one of them has it. */
+  /** Finds a tool by name. Asks only servers whose name matches, unless none of them has the tool. */
   async function find(name: string): Promise<Found> {
     let away: Failure | null = null;
     const candidates = all.filter((server) => name.startsWith(`${server.name}.`)).sort((a, b) => b.name.length - a.name.length);
@@ -118,7 +118,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
   };
 }
 
-/** The value, or null where it fails or takes longer: whoever waits wants what is there. */
+/** The value, or null when it fails or takes longer than `ms`. */
 async function inTime<T>(value: Promise<T>, ms: number): Promise<T | null> {
   try {
     return await pTimeout(value, { milliseconds: Math.max(1, ms), fallback: () => null });
@@ -129,11 +129,11 @@ async function inTime<T>(value: Promise<T>, ms: number): Promise<T | null> {
   }
 }
 
-/** The value, or the failure of a caller that does not wait any longer: connections are shared and go on. */
+/** The value, or a Failure when the caller cancels or its time is up; the shared connection continues. */
 async function orEnded<T>(value: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
-  // The connection says so first where the call is on its way.
+  // 20 ms more, so that the connection reports the timeout of a running call first.
   const milliseconds = Math.max(0, ms) + 20;
-  // p-timeout does not listen to it where the signal is aborted already.
+  // p-timeout does not handle its rejection if the signal is already aborted.
   value.catch(() => undefined);
   try {
     return await pTimeout(value, { milliseconds, signal, message: new Failure('CALL_TIMEOUT', 'The tool did not answer in its time.') });
@@ -156,6 +156,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself, and nobody is left who could be told.
+    // It has already ended by itself.
   }
 }

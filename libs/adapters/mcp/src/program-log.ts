@@ -1,11 +1,11 @@
 import type { Logger } from '@conclave/platform';
 import { oneLine } from '@conclave/ports';
 
-/** Longest line that is kept, characters. */
+/** Most characters kept of a line. */
 const longestLine = 300;
 const linesPerMinute = 30;
 
-/** What a program writes to its standard error: the first lines of every minute go to the log, the last one is kept to say why it ended. */
+/** Standard error of a program: logs the first lines of every minute, and keeps the last line to explain why it ended. */
 export class ProgramLog {
   last = '';
   private pending = '';
@@ -19,7 +19,7 @@ export class ProgramLog {
 
   write(chunk: Uint8Array): void {
     const [first = '', ...more] = this.decoder.decode(chunk, { stream: true }).split('\n');
-    // A line without end is cut, and its rest with it.
+    // An overlong line is cut.
     this.pending = (this.pending + first).slice(0, 4 * longestLine);
     for (const next of more) {
       this.line(this.pending);

@@ -7,20 +7,20 @@ import type { Bounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
 import type { ProgramLog } from './program-log.js';
 
-/** Lines of its output that may be something else than messages, such as a greeting. */
+/** Most output lines that are not messages, such as a greeting. */
 const mostStrayLines = 100;
-/** After the end of its input a program has this long to end, and as long again after SIGTERM; milliseconds. */
+/** Milliseconds a program has to exit after the end of its input, and again after SIGTERM. */
 const graceMs = 500;
 
 /**
- * A program that is spoken to over its standard input and output, one JSON message a line. Unlike the transport of the SDK it hands
- * on nothing of our environment, leads its own process group so that its children end with it, and bounds what it reads and writes.
+ * A program that exchanges one JSON message per line over its standard input and output. Unlike the SDK's transport, it passes on none of
+ * our environment, gives the program its own process group so that its children end with it, and bounds what is read and written.
  */
 export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Why it ended, where it was not asked to. */
+  /** Why it ended without being asked to. */
   failure: Failure | null = null;
   private child: ChildProcessWithoutNullStreams | null = null;
   private ended: Promise<void> = Promise.resolve();
@@ -34,7 +34,7 @@ export class ProgramTransport implements Transport {
     private readonly log: ProgramLog,
   ) {}
 
-  /** Process id, which is that of its group too; null where it does not run. */
+  /** Process id, also that of its group; null while it does not run. */
   get pid(): number | null {
     return this.child?.pid ?? null;
   }
@@ -58,9 +58,9 @@ export class ProgramTransport implements Transport {
       const over = new Promise<void>((settle) => {
         child.once('exit', (code, signal) => {
           how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
-          // Whatever it started ends with it, and lets go of its output.
+          // Ends its children too, which releases its output.
           this.killGroup();
-          // What it wrote before is read first; a process that left the group may hold the output open for ever.
+          // Reads remaining output first, with a limit: a process outside the group may hold it open forever.
           const late = setTimeout(settle, graceMs);
           child.once('close', () => {
             clearTimeout(late);
@@ -99,7 +99,7 @@ export class ProgramTransport implements Transport {
     await this.endsWithin(2 * graceMs);
   }
 
-  /** Ends it at once. */
+  /** Kills it at once. */
   kill(why: Failure): void {
     this.failure ??= why;
     this.pending = [];
@@ -113,7 +113,7 @@ export class ProgramTransport implements Transport {
     try {
       process.kill(-pid, signal);
     } catch (error) {
-      // Nobody of the group is left.
+      // ESRCH: the group has no process left.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') this.onerror?.(error as Error);
     }
   }

@@ -140,7 +140,7 @@ describe('a program', () => {
     expect((await failure('gone.x')).detail).toBe('`gone`: There is no program `no-such-program`.');
     expect((await failure('ends.x')).detail).toBe('`ends`: Its program ended with code 3.');
     expect(tools.status()[1]!.error).toContain('It said: the key');
-    // The log takes out what looks like a key.
+    // The log redacts what looks like a key.
     expect(log.some(({ message }) => message.includes('the key sk-[redacted] is missing'))).toBe(true);
   });
 

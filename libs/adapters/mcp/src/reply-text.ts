@@ -3,17 +3,17 @@ import { Failure } from '@conclave/contracts';
 import { boundedText, longestToolContent, oneLine, type ToolReply } from '@conclave/ports';
 import * as z from 'zod';
 
-/** Blocks that are read one by one: a check of all together would take time and memory for every one that is not valid. */
+/** Blocks are parsed one by one: checking all at once would spend time and memory on every invalid block. */
 export const CallResult = z.looseObject({
   content: z.array(z.unknown()).default([]),
   structuredContent: z.record(z.string(), z.unknown()).optional(),
   isError: z.boolean().optional(),
 });
 
-/** Blocks of one result that are looked at. */
+/** Most blocks read of one result. */
 const mostBlocks = 500;
 
-/** A result as text and value, both bounded. Throws TOOL_FAILED for content that is none. */
+/** A result as text and value, both bounded. Throws TOOL_FAILED for invalid content. */
 export function replyOf(result: z.infer<typeof CallResult>): ToolReply {
   const json = result.structuredContent === undefined ? null : jsonOf(result.structuredContent);
   const blocks = result.content.slice(0, mostBlocks).map((block) => {
@@ -24,7 +24,7 @@ export function replyOf(result: z.infer<typeof CallResult>): ToolReply {
   const more = result.content.length - blocks.length;
   const text = [...blocks, ...(more > 0 ? [`[${more} more parts are left out.]`] : [])].join('\n');
   return {
-    // A server that gives structure alone has said everything in it.
+    // For a server that returns only a structure, its JSON is the text.
     content: boundedText(text.trim() === '' && json !== null ? json : text),
     structured: json !== null && json.length <= longestToolContent ? result.structuredContent : null,
     isError: result.isError === true,
@@ -47,7 +47,7 @@ function textOf(block: ContentBlock): string {
 
 const bytes = (base64: string): string => `${Math.floor((base64.length * 3) / 4)} bytes`;
 
-/** Null for what is nested too deeply to be written. */
+/** Null for a value nested too deeply to be serialized. */
 function jsonOf(value: unknown): string | null {
   try {
     return JSON.stringify(value);

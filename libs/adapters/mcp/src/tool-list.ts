@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { SchemaCheck } from './argument-check.js';
 import type { Bounds } from './bounds.js';
 
-/** A tool of a server, as far as it is used. */
+/** The used parts of a server's tool. */
 export interface ListedTool {
   /** Its name on its server. */
   readonly name: string;
@@ -16,13 +16,13 @@ export interface ListedTool {
   readonly repeatable: boolean;
 }
 
-/** Tools are read one by one, so that one that is not valid costs itself alone. */
+/** Tools are parsed one by one, so that an invalid tool does not cost the others. */
 export const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-/** What the protocol recommends (SEP-986), and `/`, which servers use all the same. */
+/** The protocol's recommendation (SEP-986), plus `/`, which servers also use. */
 const toolName = /^[A-Za-z0-9._/-]{1,128}$/;
 
-/** All tools of a server, page by page. `left` says in sentences what was left out and why. Throws what `ask` throws. */
+/** All tools of a server, page by page. `left`: sentences on what was left out and why. Throws what `ask` throws. */
 export async function listTools(
   ask: (cursor: string | undefined) => Promise<z.infer<typeof ToolPage>>,
   bounds: Bounds,
@@ -36,7 +36,7 @@ export async function listTools(
     const { tools: listed, nextCursor } = await ask(cursor);
     for (const one of listed) {
       looked += 1;
-      // What is not valid costs time too.
+      // Invalid tools cost time too.
       if (tools.size >= bounds.tools || looked > 4 * bounds.tools) {
         left.add(`Its list is longer than ${bounds.tools} tools.`);
         return { tools, left: [...left] };
@@ -75,7 +75,7 @@ function read(value: unknown, bounds: Bounds): ListedTool | string {
   };
 }
 
-/** Characters of a value as JSON; too deep to be written counts as endless. */
+/** Characters of a value as JSON; Infinity if nested too deeply. */
 function sizeOf(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? 0;

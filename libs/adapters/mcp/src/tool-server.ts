@@ -8,12 +8,12 @@ import type { Launch } from './launch-plan.js';
 import { LostReply } from './lost-reply.js';
 import type { ListedTool } from './tool-list.js';
 
-/** A connection that lasted this long was a good one, whatever ended it; milliseconds. */
+/** Milliseconds after which a connection counts as good, however it ends. */
 const goodMs = 60_000;
-/** Pause after the second failure in a row, milliseconds; every further one doubles it. */
+/** Pause in milliseconds after the second failure in a row; every further failure doubles it. */
 const firstPauseMs = 250;
 
-/** One configured server: connected when it is first needed, and again after it went away, with growing pauses while it keeps failing. */
+/** One configured server: connects when first needed, reconnects after a loss, with growing pauses while it keeps failing. */
 export class ToolServer {
   private current: Connection | null = null;
   private opening: Connection | null = null;
@@ -52,7 +52,7 @@ export class ToolServer {
         return reply;
       } catch (error) {
         if (!(error instanceof LostReply)) throw error;
-        // A new session is a new connection; otherwise the server may be well, and other calls of it on their way.
+        // If it was sent, the server may be well and other calls running; else the session is lost and needs a new connection.
         if (error.sent) await connection.answers();
         else connection.drop(error.failure);
         const harmless = !error.sent || tool.repeatable;
@@ -61,20 +61,20 @@ export class ToolServer {
     }
   }
 
-  /** Whether it was away when it was last needed: nobody should wait for it who only wants to know what there is. */
+  /** Whether it was unavailable when last needed; callers that only list tools should not wait for it. */
   get wasAway(): boolean {
     return this.failure !== null;
   }
 
   status(): ToolServerStatus {
     if (this.current) return { name: this.name, ok: true, error: null, tools: this.current.tools.size };
-    // What a program said last is for those who run it, not for those who call its tools.
+    // The program's last output is for operators, not for callers of its tools.
     const said = this.failure?.options.context?.said;
     const error = this.failure && `${this.failure.message}${typeof said === 'string' && said !== '' ? ` It said: ${said}` : ''}`;
     return { name: this.name, ok: false, error, tools: 0 };
   }
 
-  /** Process id of its program; null where none runs. */
+  /** Process id of its program; null while none runs. */
   get pid(): number | null {
     return (this.current ?? this.opening)?.pid ?? null;
   }
@@ -100,7 +100,7 @@ export class ToolServer {
       throw new Failure('TOOL_SERVER_UNAVAILABLE', detail, { retryAfterMs: wait });
     }
     const { name, bounds, logger } = this;
-    // What speaks the protocol is half a megabyte, and few processes need it before they are ready.
+    // The protocol code is half a megabyte, and few processes need it before they are ready.
     const { Connection } = await import('./connection.js');
     if (this.closed) throw this.unavailable('It is closed.');
     const connection = new Connection({ name, launch, bounds, logger, onEnd: (failure) => this.ended(failure) });

@@ -17,7 +17,7 @@ export interface Opened {
   failure(tool: string, args?: Record<string, unknown>, more?: { signal?: AbortSignal; timeoutMs?: number }): Promise<Failure>;
 }
 
-/** Tool servers with their log, and short ways to call them. */
+/** Opens tool servers, with their log and shorthands to call them. */
 export function open(servers: ToolServersOptions['servers'], more: Partial<ToolServersOptions> = {}): Opened {
   const log: LogLine[] = [];
   const logger = openLogger({ level: 'debug', sinks: [{ write: (line) => void log.push(line), close: () => {} }] });

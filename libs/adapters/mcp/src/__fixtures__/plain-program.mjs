@@ -1,5 +1,5 @@
-// An MCP server over standard input and output without any library, so that it starts in a moment: the tools of the suite of the port,
-// or, with the name of a mode, one that does what a server must not do.
+// An MCP server over standard input and output without any library, for a fast start: the tools of the port's contract suite, or, with
+// the name of a mode, a misbehaving server.
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -31,7 +31,7 @@ const sample = {
   },
 };
 const plain = { inputSchema: object(), run: () => text('done') };
-/** Ends with the call the first time; `file` remembers over lives that there was one. */
+/** Kills its process during the first call; `file` marks that this has happened. */
 const dieOnce = () => {
   if (existsSync(file)) return text('done in another life');
   writeFileSync(file, '');
@@ -40,7 +40,7 @@ const dieOnce = () => {
 };
 
 const modes = {
-  // What is wrong with lists.
+  // Invalid lists.
   circle: { list: () => ({ tools: [{ name: `tool`, inputSchema: object() }], nextCursor: 'again' }) },
   endless: {
     list: (cursor = '0') => ({ tools: [{ name: `tool${cursor}`, inputSchema: object() }], nextCursor: String(Number(cursor) + 1) }),
@@ -73,7 +73,7 @@ const modes = {
   },
   'silent-list': { list: () => undefined },
   'wrong-list': { list: () => ({ tools: 'all of them' }) },
-  // What is wrong with schemas.
+  // Invalid schemas.
   schemas: {
     tools: {
       pattern: { inputSchema: object({ a: { type: 'string', pattern: '^(a+)+$' } }), run: plain.run },
@@ -95,7 +95,7 @@ const modes = {
       'other-twin': { inputSchema: { ...object({ a: { type: 'string' } }), $id: 'https://schemas.example/same' }, run: plain.run },
     },
   },
-  // What is wrong with answers.
+  // Invalid answers.
   answers: {
     tools: {
       huge: { inputSchema: object(), run: () => text('x'.repeat(8 * 1024 * 1024)) },
@@ -144,7 +144,7 @@ const modes = {
       deaf: { inputSchema: object(), run: () => void (process.stdin.pause(), setInterval(() => {}, 1_000)) },
     },
   },
-  // What is wrong with programs.
+  // Misbehaving programs.
   'never-answers': { initialize: () => undefined },
   'ends-at-once': {
     initialize: () => (process.stderr.write('the key sk-abcdefghijkl is missing\n'), setTimeout(() => process.exit(3), 20), undefined),
@@ -158,7 +158,7 @@ const modes = {
     ),
   },
   stubborn: {
-    // Stays after the end of its input and SIGTERM, and so does its child.
+    // It and its child survive the end of input and SIGTERM.
     initialize: (params) => {
       process.on('SIGTERM', () => {});
       setInterval(() => {}, 1_000);

@@ -22,7 +22,7 @@ export class LocalAddress {
     this.server = server;
     return this;
   }
-  /** Cuts every connection, as the end of its process would. */
+  /** Cuts every connection, as if its process had died. */
   async stop(): Promise<void> {
     const { server } = this;
     this.server = null;
@@ -35,13 +35,13 @@ export interface SampleAddress {
   readonly address: LocalAddress;
   /** Headers of the last request. */
   headers(): IncomingMessage['headers'];
-  /** Forgets every session, as a server does that starts anew. */
+  /** Forgets every session, as after a restart. */
   forget(): void;
-  /** Tells every client that the tools are others now. */
+  /** Tells every client that the tools have changed. */
   toolsChanged(): Promise<void>;
 }
 
-/** Tools behind the server of the SDK, with sessions, over streamable HTTP. `json`: answers are plain JSON instead of a stream. */
+/** Serves tools with the SDK's server, with sessions, over streamable HTTP. `json`: plain JSON answers instead of a stream. */
 export function sampleAddress(tools: () => Readonly<Record<string, MemoryTool>>, { json = false } = {}): SampleAddress {
   const sessions = new Map<string, { readonly server: Server; readonly transport: StreamableHTTPServerTransport }>();
   let headers: IncomingMessage['headers'] = {};

@@ -1,4 +1,4 @@
-// An MCP server over standard input and output, made with the SDK: the tools of the suite of the port, and some for what a program can do.
+// An MCP server over standard input and output, built with the SDK: the tools of the port's contract suite, and some for program behaviour.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -53,7 +53,7 @@ const more = {
       ],
     }),
   },
-  // These two end the program with the call, the first one as often as it is asked, the second one once for each program that is told so.
+  // `die` kills the program on every call.
   die: { inputSchema: object(), run: () => process.kill(process.pid, 'SIGKILL') },
   raise: { inputSchema: object(), run: () => Promise.reject(new Error('disk\nfull')) },
 };

@@ -9,13 +9,13 @@ export interface Neo4jGraphOptions {
   readonly password: string;
   /** Absent = the default database. */
   readonly database?: string;
-  /** Put before every tenant: installations that share a database never see each other. */
+  /** Prefix of every tenant, so that installations can share a database without seeing each other. */
   readonly namespace?: string;
-  /** Bound of the repetitions of one transaction, and of the wait for a connection, milliseconds. */
+  /** Limit in milliseconds for the retries of one transaction, and for the wait for a connection. */
   readonly timeoutMs?: number;
 }
 
-/** The driver with its sessions. Opens no connection by itself; constraints are made before the first question, again after a failure. */
+/** The driver with its sessions. Connects on first use; creates constraints before the first query, and again after a failure. */
 export class Neo4jConnection {
   private readonly driver: Driver;
   private readonly database: { readonly database?: string };
@@ -35,12 +35,12 @@ export class Neo4jConnection {
     });
   }
 
-  /** A transaction that the driver repeats while that can help: `work` may run several times. Throws Failure GRAPH_UNAVAILABLE. */
+  /** Runs a write transaction. The driver retries it, so `work` may run several times. Throws Failure GRAPH_UNAVAILABLE. */
   write<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
     return this.guarded(() => this.inSession((session) => session.executeWrite(work)));
   }
 
-  /** The same for a transaction that only reads. */
+  /** Like `write`, for a read transaction. */
   read<T>(work: (transaction: ManagedTransaction) => Promise<T>): Promise<T> {
     return this.guarded(() => this.inSession((session) => session.executeRead(work)));
   }
@@ -87,7 +87,7 @@ export class Neo4jConnection {
   }
 }
 
-/** Outages as GRAPH_UNAVAILABLE with what to do; a statement that the server does not understand is a bug and stays itself. */
+/** Maps outages to GRAPH_UNAVAILABLE with what to do; other errors, such as a wrong statement (a bug), pass through. */
 function failureOf(error: unknown, closed: boolean): unknown {
   if (closed) return new Failure('GRAPH_UNAVAILABLE', 'It is closed.');
   if (!(error instanceof Neo4jError)) return error;

@@ -35,7 +35,7 @@ export class TenantTransaction {
     await this.run(statements.lock);
   }
 
-  /** Entities before anything that names them. */
+  /** Call before writing anything that names the entities. */
   async putEntities(entities: readonly EntityWrite[]): Promise<void> {
     if (entities.length === 0) return;
     const rows = entities.map((entity) => ({ ...entity, words: neo4j.int(entity.words) }));
@@ -59,7 +59,7 @@ interface RelationRow {
 }
 export const relationOf = ({ relation, ...ends }: RelationRow): NamedRelation => ({ ...relation, ...ends });
 
-/** All of it in one transaction of the tenant, which is locked. */
+/** Call in one transaction that holds the tenant's lock. */
 export async function addTriples(at: TenantTransaction, write: Omit<TripleWrite, 'tenant'>): Promise<TriplesAdded> {
   const { eventId, runId } = write;
   await at.lock();

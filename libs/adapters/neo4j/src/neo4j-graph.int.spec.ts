@@ -10,7 +10,7 @@ import type { Neo4jGraphOptions } from './connection.js';
 import { Neo4jGraph } from './neo4j-graph.js';
 import * as statements from './statements.js';
 
-/** The real Neo4j that int specs share: NEO4J_URL, else what `npm run stack -- up` started. */
+/** The real Neo4j shared by int specs: NEO4J_URL, else the one started by `npm run stack -- up`. */
 function realServer(): { readonly url: string; readonly user: string; readonly password: string } {
   const said: Record<string, string | undefined> = { ...stackEnvironment(), ...process.env };
   const { NEO4J_URL: url, NEO4J_USER: user = 'neo4j', NEO4J_PASSWORD: password } = said;

@@ -118,7 +118,7 @@ export class Neo4jGraph implements KnowledgeGraph {
     return this.connection.close();
   }
 
-  /** Removes everything of this namespace, 1,000 nodes at a time. Refuses to do so without a namespace. */
+  /** Removes everything in this namespace, 1,000 nodes at a time. Throws without a namespace. */
   async removeAll(): Promise<void> {
     if (this.namespace === '') throw new Error('Only a graph with a namespace can be removed as a whole.');
     const remove = `MATCH (n:${labels}) WHERE n.tenant STARTS WITH $namespace
@@ -132,7 +132,7 @@ export class Neo4jGraph implements KnowledgeGraph {
     } while (removed > 0);
   }
 
-  /** The mark of a write is the same in all its repetitions. */
+  /** All retries of a write share one mark. */
   private write<T>(tenant: string, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
     const mark = randomUUID();
     return this.connection.write((transaction) => work(new TenantTransaction(transaction, this.namespace + tenant, mark)));

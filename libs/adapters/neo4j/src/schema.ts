@@ -1,4 +1,4 @@
-/** Unique keys begin with the tenant. They are what makes two writers of one node wait for each other, and what nodes are found by. */
+/** Unique keys begin with the tenant. They serialize concurrent writers of one node and index the nodes. */
 export const schema = [
   'CREATE CONSTRAINT conclave_synthesis IF NOT EXISTS FOR (n:Synthesis) REQUIRE (n.tenant, n.id) IS UNIQUE',
   'CREATE CONSTRAINT conclave_entity IF NOT EXISTS FOR (n:Entity) REQUIRE (n.tenant, n.normal) IS UNIQUE',

@@ -1,14 +1,14 @@
 import { relationTypes, type RelationType } from '@conclave/contracts';
 
 /*
- * Every statement of the graph. All of them are constants: values travel as parameters, and a relation type stands in a statement
- * only because the allow-list of the contracts has it.
+ * All statements of the graph. They are constants: values are passed as parameters, and only relation types of the contracts' allow-list
+ * stand in a statement.
  */
 
-/** Writers of one tenant come one after the other: what they read is what they change. Taken first, so that nobody waits in a circle. */
+/** Serializes the writers of one tenant, so that what they read stays current. Taken first, so that no deadlock can occur. */
 export const lock = 'MERGE (t:GraphTenant {tenant: $tenant}) SET t.write = $write';
 
-/** The first write of a run holds for ever: `$write` tells this write's own repetition from another one. */
+/** The first write of a run wins forever; `$write` tells a retry of the same write from another one. */
 export const claimRun = `MERGE (run:LearnedRun {tenant: $tenant, id: $runId})
 ON CREATE SET run.synthesis = $id, run.write = $write, run.at = $at, run.answer = $answer, run.sources = $sources
 RETURN run.synthesis AS id, run.write = $write AS mine`;
@@ -22,7 +22,7 @@ MATCH (run:LearnedRun {tenant: $tenant, id: $runId})
 MERGE (run)-[:LEARNED]->(s)
 RETURN s.write = $write AS created`;
 
-/** The first name stays; a type is learned once. */
+/** Keeps the first name and the first type. */
 export const putEntities = `UNWIND $entities AS entity
 MERGE (e:Entity {tenant: $tenant, normal: entity.normal})
 ON CREATE SET e.name = entity.name
@@ -53,7 +53,7 @@ WHERE e.normal IN $entities AND ${unflagged}
 WITH DISTINCT s ORDER BY s.at DESC, s.id LIMIT $limit
 RETURN ${synthesis} ORDER BY s.at DESC, s.id`;
 
-/** Flagged ones too. A run that taught none has no link, so the one of a run is found through it. */
+/** Includes flagged ones. Only runs that contributed to a synthesis are linked to it. */
 const record = `${synthesis}, COLLECT {
     MATCH (run:LearnedRun {tenant: $tenant})-[:LEARNED]->(s)
     RETURN {runId: run.id, at: run.at, answer: run.answer, sources: run.sources}
@@ -61,7 +61,7 @@ const record = `${synthesis}, COLLECT {
 export const synthesisById = `MATCH (s:Synthesis {tenant: $tenant, id: $key}) RETURN ${record}`;
 export const synthesisOfRun = `MATCH (:LearnedRun {tenant: $tenant, id: $key})-[:LEARNED]->(s:Synthesis {tenant: $tenant}) RETURN ${record}`;
 
-/** Of each entity the newest ones. */
+/** The newest syntheses of each entity. */
 export const synthesesOfEach = `UNWIND $entities AS normal
 MATCH (e:Entity {tenant: $tenant, normal: normal})
 WITH e, COLLECT {
@@ -74,14 +74,14 @@ RETURN ${synthesis}`;
 const relation = `properties(r) AS relation, startNode(r).name AS subjectName, endNode(r).name AS objectName,
   coalesce(startNode(r).type, '') AS subjectType, coalesce(endNode(r).type, '') AS objectType`;
 
-/** Relations between the entities, and functional ones of each. */
+/** Relations between the entities, and functional relations of each. */
 export const meeting = `MATCH (a:Entity {tenant: $tenant})-[r]->(b:Entity {tenant: $tenant})
 WHERE a.normal IN $entities AND r.tenant = $tenant AND (b.normal IN $entities OR type(r) IN $functional)
 RETURN ${relation} ORDER BY r.id`;
 
 /**
- * Unflagged relations from and to each entity, the most trusted of each. Links of syntheses have no flag. The other end has no label,
- * because a small graph is planned with a scan of the label then; types are not named, because each one makes planning slower.
+ * The most trusted unflagged relations from and to each entity. Links of syntheses have no flag. The other end has no label, because with
+ * one Neo4j plans a label scan on small graphs; no types are named, because each type slows down planning.
  */
 export const around = `UNWIND $entities AS normal
 MATCH (e:Entity {tenant: $tenant, normal: normal})
@@ -93,7 +93,7 @@ UNWIND best AS r
 WITH DISTINCT r
 RETURN ${relation}`;
 
-/** Entities by whole name, by alias, and by at least half of their words. */
+/** Entities by full name, by alias, and by at least half of their words. */
 export const candidates = `CALL () {
   MATCH (e:Entity {tenant: $tenant}) WHERE e.normal IN $exact RETURN e, 1 AS exact, null AS word
   UNION ALL
@@ -125,7 +125,7 @@ export const taughtBy = 'MATCH (n:Taught {tenant: $tenant, run: $runId}) RETURN 
 export const putTaught = `UNWIND $runs AS run UNWIND $relations AS relation
 MERGE (n:Taught {tenant: $tenant, run: run, relation: relation.id}) SET n.subject = relation.subject, n.object = relation.object`;
 
-/** The relations a run taught; each is found by its ends. */
+/** The relations that a run contributed; found by their ends. */
 export const taughtRelations = `MATCH (n:Taught {tenant: $tenant, run: $runId})
 MATCH (a:Entity {tenant: $tenant, normal: n.subject})-[r]->(b:Entity {tenant: $tenant, normal: n.object})
 WHERE r.tenant = $tenant AND r.id = n.relation

@@ -1,10 +1,10 @@
 import type { VectorRecord } from '@conclave/ports';
 
-/** What a server of Chroma takes at once; it refuses more. */
+/** Most records Chroma accepts per request. */
 const mostRecords = 5_461;
-/** Characters of one request, roughly: below the 40 MB that Chroma reads. */
+/** Approximate characters of one request: below the 40 MB that Chroma reads. */
 const mostCharacters = 8_000_000;
-/** A 32-bit float in JSON. */
+/** Characters of a 32-bit float in JSON. */
 const numberLength = 20;
 
 const lengthOf = (item: string | VectorRecord): number =>
@@ -12,7 +12,7 @@ const lengthOf = (item: string | VectorRecord): number =>
     ? item.length
     : item.text.length + Object.entries(item.metadata).reduce((sum, [key, value]) => sum + 2 * key.length + String(value).length + 20, 0);
 
-/** Records, or ids, in as few requests as are safe. `dimension` is that of the vectors which travel with them. */
+/** Splits records, or ids, into as few requests as are safe. `dimension`: of the vectors sent with them. */
 export function* batchesOf<T extends string | VectorRecord>(items: readonly T[], dimension: number): Generator<readonly T[]> {
   let batch: T[] = [];
   let characters = 0;

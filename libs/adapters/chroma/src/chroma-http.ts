@@ -3,11 +3,11 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Failure } from '@conclave/contracts';
 import { connectionWords } from '@conclave/ports';
 
-/** A token goes out as `Authorization: Bearer` unless the server was set up to read `x-chroma-token`. */
+/** A token is sent as `Authorization: Bearer` unless the server is configured to read `x-chroma-token`. */
 export type ChromaCredentials =
   { readonly token: string; readonly header?: 'authorization' | 'x-chroma-token' } | { readonly user: string; readonly password: string };
 
-/** PEM texts: the authority of the server, and our own certificate where it asks for one. */
+/** PEM texts: the server's CA, and our own certificate if the server requires one. */
 export interface ChromaTls {
   readonly ca?: string;
   readonly cert?: string;
@@ -19,7 +19,7 @@ export interface ChromaHttpOptions {
   readonly url: string;
   readonly credentials?: ChromaCredentials;
   readonly tls?: ChromaTls;
-  /** Bound of one request, milliseconds. */
+  /** Timeout of one request in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -30,16 +30,16 @@ export interface ChromaReply {
 
 interface ChromaRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below /api/v2, its parts encoded already. */
+  /** Below /api/v2, with its parts already encoded. */
   readonly path: string;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
 }
 
-/** A reply larger than this is none of ours: a thousand hits of the longest texts stay below. */
+/** Largest valid reply in characters: a thousand hits with the longest texts stay below. */
 const longestReply = 512 * 1024 * 1024;
 
-/** Connections to one Chroma server. Follows no redirect, so that credentials reach no other. */
+/** Connections to one Chroma server. Follows no redirects, so that credentials reach no other server. */
 export class ChromaHttp {
   private readonly base: URL;
   private readonly newAgent: (keepAlive: boolean) => HttpAgent;
@@ -47,7 +47,7 @@ export class ChromaHttp {
   private readonly headers: Readonly<Record<string, string>>;
   private readonly timeoutMs: number;
 
-  /** Throws Failure CONFIGURATION_INVALID for an address that is none. */
+  /** Throws Failure CONFIGURATION_INVALID for an invalid address. */
   constructor({ url, credentials, tls, timeoutMs }: ChromaHttpOptions) {
     this.base = addressOf(url);
     this.timeoutMs = timeoutMs;
@@ -59,14 +59,14 @@ export class ChromaHttp {
     this.headers = { accept: 'application/json', 'user-agent': 'conclave', ...headersOf(credentials) };
   }
 
-  /** Where it is, for people. */
+  /** Address of the server for messages. */
   get place(): string {
     return this.base.origin;
   }
 
   /**
-   * The reply of the server where it understood the question: success, 404 or 409. Throws Failure VECTORS_UNAVAILABLE, the reason of
-   * the signal when that aborted, and a plain error for a request that Chroma refuses, which is our own mistake.
+   * Returns the server's reply for success, 404 and 409. Throws Failure VECTORS_UNAVAILABLE, the signal's reason when it aborts, and
+   * ChromaRefused for a refused request, which is our own bug.
    */
   async ask(asked: ChromaRequest): Promise<ChromaReply> {
     asked.signal?.throwIfAborted();
@@ -86,7 +86,7 @@ export class ChromaHttp {
     this.agent.destroy();
   }
 
-  /** Every request of ours may be repeated, so one that met a connection the server had closed meanwhile is. */
+  /** Retries once when the server had closed the pooled connection; all our requests are safe to repeat. */
   private async send(asked: ChromaRequest, signal: AbortSignal): Promise<{ readonly status: number; readonly text: string }> {
     const first = await this.exchange(asked, signal);
     if ('text' in first) return first;
@@ -106,7 +106,7 @@ export class ChromaHttp {
     return new Promise((resolve) => {
       const request = (protocol === 'https:' ? httpsRequest : httpRequest)(`${this.base.href}api/v2${path}`, {
         method,
-        // A second try takes a connection of its own: others of the pool may be dead as well.
+        // The retry uses a new connection: others in the pool may be dead as well.
         agent: pooled ? this.agent : this.newAgent(false),
         signal,
         headers: { ...this.headers, ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {}) },
@@ -133,7 +133,7 @@ export class ChromaHttp {
   }
 }
 
-/** Chroma understood the request and refuses it. Its words are left out: they may quote what is stored. */
+/** Chroma understood the request and refused it. Its message is left out, because it may quote stored data. */
 export class ChromaRefused extends Error {
   constructor(
     readonly status: number,
@@ -178,13 +178,13 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Undefined for what is no JSON; an empty reply is null. */
+/** Undefined for invalid JSON; null for an empty reply. */
 function jsonOf(text: string): unknown {
   if (text.trim() === '') return null;
   try {
     return JSON.parse(text);
   } catch {
-    // The caller says what that means.
+    // The caller decides what that means.
     return undefined;
   }
 }

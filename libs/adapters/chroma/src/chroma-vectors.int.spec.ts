@@ -6,7 +6,7 @@ import { TcpProxy } from '@conclave/test-support';
 import { startChroma, stackEnvironment } from '@conclave/test-support/real-servers';
 import { ChromaVectors, type ChromaOptions } from './chroma-vectors.js';
 
-/** The real Chroma that int specs share: CHROMA_URL, else what `npm run stack -- up --only chroma` started. */
+/** The real Chroma shared by int specs: CHROMA_URL, else the one started by `npm run stack -- up --only chroma`. */
 function realServer(): string {
   const said: Record<string, string | undefined> = { ...stackEnvironment(), ...process.env };
   const { CHROMA_URL: url } = said;

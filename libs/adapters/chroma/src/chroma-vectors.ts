@@ -36,16 +36,16 @@ export interface ChromaOptions {
   /** Such as `http://127.0.0.1:8000`, or https. */
   readonly url: string;
   readonly credentials?: ChromaCredentials;
-  /** Beyond the authorities that Node knows. */
+  /** In addition to the CAs that Node trusts. */
   readonly tls?: ChromaTls;
-  /** Chroma's own tenant and database, `default_tenant` and `default_database` unless said otherwise; they must exist. */
+  /** Chroma's own tenant and database; default `default_tenant` and `default_database`. They must exist. */
   readonly chromaTenant?: string;
   readonly chromaDatabase?: string;
-  /** Installations and tests that share a database never see each other. */
+  /** Lets installations and tests share a database without seeing each other. */
   readonly namespace?: string;
-  /** Bound of one request, milliseconds; default 10,000. */
+  /** Timeout of one request in milliseconds; default 10,000. */
   readonly timeoutMs?: number;
-  /** Milliseconds for which full text does not look again for what others have stored; default 2,000. */
+  /** Shortest time in milliseconds between two checks of full text for other processes' changes; default 2,000. */
   readonly refreshMs?: number;
 }
 
@@ -63,12 +63,12 @@ const found = z.object({
   distances: z.tuple([z.array(z.number())]),
 });
 
-/** Candidates of full text that are read at once: a filter leaves some of them out. */
+/** Full-text candidates read at once; the filter drops some of them. */
 const candidatesPerPage = 100;
 
 /**
- * Vectors in ChromaDB, over version 2 of its HTTP interface. A collection of ours is one of Chroma's, in cosine space. Searches go
- * through its index, which is approximate in large collections. Opens no connection by itself.
+ * Vectors in ChromaDB, over version 2 of its HTTP API. Each of our collections is one Chroma collection in cosine space. Searches use
+ * its index, which is approximate in large collections. Connects on first use.
  */
 export class ChromaVectors implements Vectors {
   private readonly http: ChromaHttp;
@@ -77,7 +77,7 @@ export class ChromaVectors implements Vectors {
   private readonly texts: TextMirrors;
   private closed = false;
 
-  /** Throws Failure CONFIGURATION_INVALID for an address that is none. */
+  /** Throws Failure CONFIGURATION_INVALID for an invalid address. */
   constructor(options: ChromaOptions) {
     const {
       timeoutMs = 10_000,
@@ -137,7 +137,7 @@ export class ChromaVectors implements Vectors {
         async (known): Promise<VectorAnswer> => {
           checkVector(vector, known.dimension);
           const hits = await this.nearest(known, { vector, limit: hitLimit(limit), where }, signal);
-          // A hit carries every key; only without one is there something to look up.
+          // Every hit carries all keys, so keys are looked up only without hits.
           if (hits.length > 0) return { hits, unknownKeys: [] };
           const carried = await Promise.all(keys.map((key) => this.isCarried(known, key, signal)));
           return { hits, unknownKeys: keys.filter((_, at) => !carried[at]) };
@@ -250,7 +250,7 @@ export class ChromaVectors implements Vectors {
     return Promise.resolve();
   }
 
-  /** Removes every collection of this namespace. Refuses to do so without a namespace. */
+  /** Removes every collection of this namespace. Throws without a namespace. */
   async removeAll(): Promise<void> {
     if (this.namespace === '') throw new Error('Only vectors with a namespace can be removed as a whole.');
     for (const { tenant, name } of await this.index.all()) await this.drop({ tenant, collection: name });

@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { ChromaRefused, type ChromaHttp } from './chroma-http.js';
 import { storedName } from './stored-form.js';
 
-/** One of Chroma's collections that is ours. */
+/** A Chroma collection of ours. */
 export interface KnownCollection {
-  /** Chroma's id: another one after it was dropped and made again. */
+  /** Chroma's id; changes when the collection is dropped and created again. */
   readonly id: string;
   readonly tenant: string;
   readonly name: string;
@@ -21,10 +21,10 @@ const collection = z.object({
 });
 const page = 500;
 
-/** Thrown inside `use` when the collection went away; never leaves this module. */
+/** Thrown inside `use` when the collection no longer exists; never leaves this module. */
 class CollectionGone extends Error {}
 
-/** Which collections of Chroma are ours, and requests to one of them. */
+/** Finds our collections in Chroma and sends requests to them. */
 export class CollectionIndex {
   private readonly known = new Map<string, KnownCollection>();
 
@@ -34,19 +34,19 @@ export class CollectionIndex {
     private readonly namespace: string,
   ) {}
 
-  /** The collection, made when it was not there; the dimension is that of whoever made it first. */
+  /** The collection, created when missing; its dimension is that of its first creator. */
   async make({ tenant, collection: name }: VectorScope, dimension: number): Promise<KnownCollection> {
     const asked = {
       name: storedName(this.namespace, { tenant, collection: name }),
       metadata: { conclave: this.namespace, tenant, name, dimension },
-      // More candidates than the default: a filter leaves few of them.
+      // More candidates than the default, because a filter may leave few of them.
       configuration: { hnsw: { space: 'cosine', ef_construction: 200, ef_search: 200 } },
       get_or_create: true,
     };
     const { status, body } = await this.http
       .ask({ method: 'POST', path: `${this.database}/collections`, body: asked })
       .catch(async (error: unknown) => {
-        // Also what a database that is not there looks like.
+        // A missing database gives the same error: check for it.
         if (error instanceof ChromaRefused) await this.reach();
         throw error;
       });
@@ -55,8 +55,8 @@ export class CollectionIndex {
   }
 
   /**
-   * Works on the collection; null when there is none. One that was dropped and made again since it was last used is found again:
-   * `work` runs a second time then.
+   * Runs `work` on the collection; returns null if it does not exist. If the collection was dropped and created again since its last use,
+   * it is looked up again and `work` runs a second time.
    */
   async use<T>(scope: VectorScope, work: (known: KnownCollection) => Promise<T>, signal?: AbortSignal): Promise<T | null> {
     for (let fresh = false; ; fresh = true) {
@@ -72,7 +72,7 @@ export class CollectionIndex {
     }
   }
 
-  /** One question to a collection; without a body it is a GET. */
+  /** Sends one request to a collection; a GET without a body. */
   async ask(
     known: KnownCollection,
     what: 'upsert' | 'query' | 'get' | 'delete' | 'count',
@@ -89,7 +89,7 @@ export class CollectionIndex {
     return answer;
   }
 
-  /** Every collection of this namespace. */
+  /** All collections of this namespace. */
   async all(): Promise<readonly KnownCollection[]> {
     const ours: KnownCollection[] = [];
     for (let offset = 0; ; offset += page) {
@@ -108,7 +108,7 @@ export class CollectionIndex {
     await this.http.ask({ method: 'DELETE', path: `${this.database}/collections/${this.nameOf(scope)}` });
   }
 
-  /** Resolves when the server answers to these credentials for this database. Throws Failure VECTORS_UNAVAILABLE. */
+  /** Checks that the server accepts the credentials and has the database. Throws Failure VECTORS_UNAVAILABLE. */
   async reach(): Promise<void> {
     const { status } = await this.http.ask({ method: 'GET', path: this.database });
     if (status !== 200)
@@ -121,7 +121,7 @@ export class CollectionIndex {
     return status === 404 ? null : this.keep(body, scope);
   }
 
-  /** Throws Failure VECTORS_INCOMPATIBLE for a collection of the right name that somebody else made. */
+  /** Throws Failure VECTORS_INCOMPATIBLE for a collection of this name that Conclave did not create. */
   private keep(body: unknown, scope: VectorScope): KnownCollection {
     const read = collection.parse(body);
     const known = readCollection(read);

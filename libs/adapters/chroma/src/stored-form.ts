@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { metadataOf, metadataTexts, type VectorMetadata, type VectorScope } from '@conclave/ports';
 
 /**
- * How records look inside Chroma. Each metadata value stands as JSON text under `v:<key>`, because Chroma takes 1, 1.5 and true for
- * numbers that may equal one another, and reads a key such as `$and` as an operator. `k:<key>` marks that the record has the key at
- * all, which Chroma cannot be asked otherwise.
+ * Records as stored in Chroma. Each metadata value is JSON text under `v:<key>`, because Chroma may treat 1, 1.5 and true as equal
+ * numbers and reads a key such as `$and` as an operator. `k:<key>` marks that the record has the key at all, because Chroma has no
+ * query for that.
  */
 type StoredMetadata = Readonly<Record<string, string | boolean | null>>;
 
@@ -12,8 +12,8 @@ const valuePrefix = 'v:';
 const keyPrefix = 'k:';
 
 /**
- * What to write so that exactly `metadata` is there afterwards. Chroma merges what is written into what it has; null removes.
- * `before` is what it has. Null where there is nothing to say.
+ * What to write so that the record has exactly `metadata` afterwards. Chroma merges writes into the stored metadata `before`; a null value
+ * removes a key. Null when there is nothing to write.
  */
 export function storedMetadata(metadata: VectorMetadata, before: unknown): StoredMetadata | null {
   const gone = Object.keys(Object(before) as object).map((key) => [key, null] as const);
@@ -32,18 +32,18 @@ export const metadataFrom = (stored: unknown): VectorMetadata =>
     ),
   );
 
-/** Records that carry every value; undefined where all do. */
+/** Filter for records that carry every value; undefined without values. */
 export function storedWhere(where: VectorMetadata): unknown {
   const each = metadataTexts(where).map(([key, text]) => ({ [valuePrefix + key]: { $eq: text } }));
   return each.length > 1 ? { $and: each } : each[0];
 }
 
-/** Records that have the key. */
+/** Filter for records that have the key. */
 export const hasKey = (key: string): unknown => ({ [keyPrefix + key]: { $eq: true } });
 
 /**
- * A name that Chroma takes for any namespace, tenant and collection: letters and digits of the collection for people, then 160 bits of
- * SHA-256 of all three, so that no two of them ever share a name.
+ * A name valid in Chroma for any namespace, tenant and collection: letters and digits of the collection for readability, then 160 bits of
+ * SHA-256 of all three, so that names never collide.
  */
 export function storedName(namespace: string, { tenant, collection }: VectorScope): string {
   const readable = collection

@@ -7,25 +7,25 @@ const ids = z.array(z.string());
 const listed = z.object({ ids });
 const told = z.object({ ids, documents: z.array(z.string().nullable()), metadatas: z.array(z.record(z.string(), z.unknown()).nullable()) });
 
-/** Ids of one page, and texts of one: between two pages the event loop does other work. */
+/** Ids, and texts, per page; the event loop does other work between two pages. */
 const idsPerPage = 5_000;
 const textsPerPage = 200;
-/** Texts of all mirrors of a process: about as many kilobytes. The mirror used longest ago goes first. */
+/** Most texts of all mirrors of a process, about 1 kB each. The least recently used mirror is dropped first. */
 const mostTexts = 250_000;
 
 interface Mirror {
   readonly index: TextIndex;
   checkedAt: number;
-  /** Something was written since the refresh under way began. */
+  /** Whether something was written since the running refresh began. */
   changed: boolean;
   refreshing: Promise<void> | null;
 }
 
 /**
- * Full text over collections of Chroma, which ranks none: an index in memory for each collection that was searched, made from the texts
- * that are stored there. What other processes add and remove is noticed by its ids before a search, at most once per `refreshMs`.
- * A text that another process has replaced under the same id is found by its old words until the mirror is made anew; the ids of
- * documents' chunks come from their content, so that none is ever replaced.
+ * Full-text search over Chroma collections, which Chroma does not rank: an in-memory index of the stored texts for each collection that was
+ * searched. Before a search, at most once per `refreshMs`, the ids show what other processes have added and removed.
+ * A text that another process replaced under the same id is found by its old words until the mirror is rebuilt; chunks of documents are
+ * never replaced, because their ids come from their content.
  */
 export class TextMirrors {
   private readonly mirrors = new Map<string, Mirror>();
@@ -35,14 +35,14 @@ export class TextMirrors {
     private readonly refreshMs: number,
   ) {}
 
-  /** The index of the collection as it is now, or was at most `refreshMs` ago. Throws what Chroma throws. */
+  /** The index of the collection, at most `refreshMs` old. Throws the errors of the requests to Chroma. */
   async of(known: KnownCollection, signal?: AbortSignal): Promise<TextIndex> {
     const mirror = this.mirrors.get(known.id) ?? { index: new TextIndex(), checkedAt: -Infinity, changed: false, refreshing: null };
-    // The last one used stands last.
+    // Keeps the most recently used mirror last.
     this.mirrors.delete(known.id);
     this.mirrors.set(known.id, mirror);
     if (performance.now() - mirror.checkedAt >= this.refreshMs) {
-      // Whoever began it may give up: those that wait with them do not.
+      // Runs without the caller's signal, because other callers share it.
       mirror.refreshing ??= this.refresh(known, mirror).finally(() => (mirror.refreshing = null));
       await mirror.refreshing;
     }
@@ -51,7 +51,7 @@ export class TextMirrors {
     return mirror.index;
   }
 
-  /** This process wrote these records: their texts may have changed. */
+  /** Call after this process wrote these records: their texts may have changed. */
   forget(known: KnownCollection, written: readonly string[]): void {
     const mirror = this.mirrors.get(known.id);
     if (!mirror) return;
@@ -59,7 +59,7 @@ export class TextMirrors {
     this.recheck(known);
   }
 
-  /** Something of the collection was removed by this process. */
+  /** Call after this process removed records of the collection. */
   recheck(known: KnownCollection): void {
     const mirror = this.mirrors.get(known.id);
     if (!mirror) return;

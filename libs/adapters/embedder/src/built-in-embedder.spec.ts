@@ -13,7 +13,7 @@ const distance = async (one: string, other: string): Promise<number> => {
   const [a, b] = await embedder.embed([one, other], { signal });
   return cosineDistance(a!, b!);
 };
-/** The question is nearer to the first text than to each of the others. */
+/** Expects the question to be nearer to the first text than to each of the others. */
 const expectNearest = async (question: string, first: string, ...others: readonly string[]): Promise<void> => {
   const near = await distance(question, first);
   for (const other of others) expect([other, (await distance(question, other)) > near]).toEqual([other, true]);
@@ -75,7 +75,7 @@ describe('the built-in embedder', () => {
   });
 
   it('loads in less than 150 ms and reads more than 2,000 short texts a second, of processor time', async () => {
-    // The least of three: a processor that is shared with other work takes longer over the same instructions.
+    // The least of three: on a shared processor the same instructions take longer.
     const costOf = async (work: () => unknown): Promise<number> => {
       const costs: number[] = [];
       while (costs.length < 3) {

@@ -6,18 +6,18 @@ import { GermanWords } from './german-words.js';
 import { TextVectors } from './text-vectors.js';
 import { WordTable } from './word-table.js';
 
-// The build copies the assets beside the code, so the same path works in a checkout, in dist and in a bundle.
+// The build copies the assets next to the code, so the same path works in a checkout, in dist and in a bundle.
 const asset = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`./assets/embedder/${name}`, import.meta.url)));
 
-/** Raised with every change of the code, of german.txt or of stop-words.json that changes a vector. The digest of the table does the rest. */
+/** Raise it when code, german.txt or stop-words.json change a vector. The digest covers changes of the table. */
 const codeVersion = 1;
-/** Texts between two looks at the signal and at the event loop. */
+/** Texts per turn: between two turns it checks the signal and yields to the event loop. */
 const textsPerTurn = 64;
 
 /**
- * The embedder that needs no server: a table of English words with their meaning as 100 numbers each, a list of German words that
- * leads into it, and the spelling of all others. It knows words, not sentences: "dog bites man" and "man bites dog" are one to it.
- * 256 numbers per vector. Opening takes some 50 ms, a short text some 0.1 ms of one processor.
+ * The embedder that needs no server: a table of English words with their meaning as 100 numbers each, a list of German words that map
+ * to it, and the spelling of all other words. It knows words, not sentences: "dog bites man" and "man bites dog" are equal.
+ * 256 numbers per vector. Opening takes about 50 ms, a short text about 0.1 ms of one processor.
  */
 export class BuiltInEmbedder implements Embedder {
   readonly id: string;
@@ -31,7 +31,7 @@ export class BuiltInEmbedder implements Embedder {
     this.vectors = vectors;
   }
 
-  /** Throws when the table that ships with it is missing or damaged. */
+  /** Throws when the bundled table is missing or damaged. */
   static open(): BuiltInEmbedder {
     const table = new WordTable(asset('words.bin'));
     const german = new GermanWords(asset('german.txt').toString('utf8'), (word) => table.rankOf(word) !== undefined);

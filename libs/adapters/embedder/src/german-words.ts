@@ -1,6 +1,6 @@
 /** Endings of German inflection, longest first. */
 const endings = ['ern', 'ten', 'en', 'er', 'es', 'em', 'te', 'st', 'e', 'n', 's', 't'] as const;
-/** What a stem may need to be a word of the list. */
+/** Endings that may turn a stem into a word of the list. */
 const completions = ['', 'en', 'e', 'n'] as const;
 const shortestStem = 3;
 const shortestCompound = 7;
@@ -9,11 +9,11 @@ const shortestForeignPart = 5;
 
 const plain = (word: string): string => word.replaceAll('ä', 'a').replaceAll('ö', 'o').replaceAll('ü', 'u');
 
-/** German words as the English words of the table that mean the same, found through inflection and compounds. */
+/** Maps German words, including inflections and compounds, to English words of the table with the same meaning. */
 export class GermanWords {
   private readonly meanings = new Map<string, readonly string[]>();
 
-  /** `list`: lines of `word=meaning+meaning`, divided by white space; a line that begins with # is a remark. The first entry of a word counts. */
+  /** `list`: entries `word=meaning+meaning`, separated by white space; lines starting with # are comments. The first entry wins. */
   constructor(
     list: string,
     private readonly isKnownInEnglish: (word: string) => boolean,
@@ -31,17 +31,17 @@ export class GermanWords {
     return this.meanings.size;
   }
 
-  /** Every English word that the list leads to. */
+  /** All English words that the list maps to. */
   targets(): ReadonlySet<string> {
     return new Set([...this.meanings.values()].flat());
   }
 
-  /** Whether the list has the word as it stands. */
+  /** Whether the list has the exact word. */
   has(word: string): boolean {
     return this.meanings.has(word);
   }
 
-  /** Meanings of a word in lower case; null where the list does not help. */
+  /** Meanings of a lower-case word; null if unknown. */
   meaningOf(word: string): readonly string[] | null {
     return this.inflected(word) ?? this.compound(word);
   }
@@ -63,7 +63,7 @@ export class GermanWords {
     return participle ? (this.meanings.get(`${participle[1]}en`) ?? null) : null;
   }
 
-  /** A first part loses its ending (Mietvertrag, from Miete) or takes a joining one (Arbeitsvertrag). */
+  /** The first part of a compound may lose its ending (Mietvertrag, from Miete) or gain a linking one (Arbeitsvertrag). */
   private firstPart(start: string): readonly string[] | null {
     for (const completion of ['e', 'en']) {
       const meaning = this.meanings.get(start) ?? this.meanings.get(start + completion);
@@ -72,7 +72,7 @@ export class GermanWords {
     return this.inflected(start);
   }
 
-  /** The last part of a compound is what it is; the first one says of which kind. */
+  /** The last part of a compound is its main meaning; the first part qualifies it. */
   private compound(word: string): readonly string[] | null {
     if (word.length < shortestCompound) return null;
     for (let cut = 3; cut <= word.length - 3; cut += 1) {

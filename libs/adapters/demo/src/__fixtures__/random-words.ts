@@ -1,4 +1,4 @@
-/** Small seeded generator (mulberry32), so that a failing corpus can be made again from its seed. */
+/** Small seeded generator (mulberry32), so that a failing corpus can be reproduced from its seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -38,7 +38,7 @@ const onsets = [
 const vowels = ['a', 'e', 'i', 'o', 'u', 'ai', 'ea', 'ou'];
 const codas = ['', 'l', 'm', 'n', 'r', 'rn', 's', 'sk', 't', 'x', 'nd'];
 
-/** Names that occur in no language, each one once. */
+/** Makes unique names that exist in no language. */
 export class NameMaker {
   private readonly made = new Set<string>();
   constructor(private readonly random: () => number) {}

@@ -4,24 +4,24 @@ import type { Passage } from '../reading/passages.js';
 import { findLink, type Link, type Wanted } from './link.js';
 import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type Question } from './question.js';
 
-/** How far the facts carry towards an answer. */
+/** How far the facts lead towards an answer. */
 export interface Chain {
   /** Sentences that lead from the question to the answer, in order. */
   readonly links: readonly Link[];
-  /** null while something is open. */
+  /** Null while a part is open. */
   readonly answer: string | null;
   readonly complete: boolean;
-  /** The next question nothing answers, null when complete. */
+  /** The next unanswered question; null when complete. */
   readonly open: string | null;
-  /** Name the open question is about, found in the facts; null where it is one of the question. */
+  /** Name the open question is about, found in the facts; null if the name comes from the question itself. */
   readonly bridge: string | null;
 }
 
 const mostLinks = 4;
 
 /**
- * Answers a question from sentences alone: what is asked of "the founder of X" is asked of the name that a sentence gives for
- * it. General rules of English; knows no name, no document and no question.
+ * Answers a question from sentences only: replaces "the founder of X" by the name that a sentence gives for it. Uses general rules of
+ * English; no name, document or question is built in.
  */
 export function follow(text: string, passages: readonly Passage[]): Chain {
   const keys = new Set(passages.flatMap((passage) => [...passage.keys]));
@@ -43,13 +43,13 @@ export function follow(text: string, passages: readonly Passage[]): Chain {
   return { links, answer: null, complete: false, open: question.text, bridge: bridge?.text ?? null };
 }
 
-/** Names to try, the innermost first: what was found last, then from the end of the question. */
+/** Names to try, innermost first: the last found name, then names from the end of the question. */
 const anchors = (question: Question, bridge: Name | null): readonly Name[] => {
   const found = question.names.filter((name) => name.key === bridge?.key);
   return found.length > 0 ? found : question.names.toReversed();
 };
 
-/** A sentence that answers the whole question. */
+/** Finds a sentence that answers the whole question. */
 function findFinal(question: Question, passages: readonly Passage[], known: ReadonlySet<string>, bridge: Name | null): Link | null {
   const { tokens, content } = question;
   const required = meaningful(question, content);
@@ -60,7 +60,7 @@ function findFinal(question: Question, passages: readonly Passage[], known: Read
   for (const name of anchors(question, bridge)) {
     const part = innerPart(question, name);
     if (part && !isWhole(question, part)) {
-      // One sentence may say everything at once, but then it has to say all of it.
+      // A single sentence counts only if it covers everything.
       const all = findLink(passages, { entity: name.key, required, kind: question.kind, noun: question.noun, known });
       if (all?.covered === 1 && all.answer) return all;
       continue;
@@ -81,7 +81,7 @@ function findFinal(question: Question, passages: readonly Passage[], known: Read
 
 const accept = (link: Link | null, least: number): Link | null => (link && link.covered >= least ? link : null);
 
-/** "Which river flows through X": a sentence that says "the river" of X answers it too, whatever verb it uses for being there. */
+/** "Which river flows through X": a sentence about "the river" and X also answers it, with any verb of location. */
 function askedByNoun({ noun }: Question, passages: readonly Passage[], wanted: Wanted): Link | null {
   if (!noun || !isKindNoun(noun.lower) || !wanted.required.every(({ meanings }) => meanings.some((meaning) => ofPlaces.has(meaning))))
     return null;
@@ -92,7 +92,7 @@ function askedByNoun({ noun }: Question, passages: readonly Passage[], wanted: W
 }
 const isWord = (token: Token | undefined, word: Token): boolean => token !== undefined && sharesMeaning(token, word);
 
-/** Finds out what an inner part of the question stands for. */
+/** Resolves an inner part of the question. */
 function nextStep(
   question: Question,
   passages: readonly Passage[],
@@ -114,7 +114,7 @@ function nextStep(
   return null;
 }
 
-/** Words to be spoken of; kinds of things only where nothing else is said, because documents often leave them out. */
+/** Words that must be covered. Kinds of things count only if there are no other words, because documents often omit them. */
 function meaningful({ tokens }: Question, places: readonly number[]): readonly Token[] {
   const words = places.map((at) => tokens[at]!);
   const telling = words.filter((token) => !isKindNoun(token.lower));
@@ -123,7 +123,7 @@ function meaningful({ tokens }: Question, places: readonly number[]): readonly T
   );
 }
 
-/** The smallest question that is open: the inner part where nothing says what it is, else the question as far as it is known. */
+/** The smallest open question: an unresolved inner part, else the question with its resolved parts. */
 function openQuestion(question: Question, bridge: Name | null): string {
   for (const name of anchors(question, bridge)) {
     const part = innerPart(question, name);

@@ -3,32 +3,32 @@ import { auxiliaries, determiners, madeBy, months, ofItsSubject, possessiveProno
 import { means, type Passage, type Sentence, type Subject } from '../reading/passages.js';
 import type { AnswerKind } from './question.js';
 
-/** What is wanted of a sentence about an entity. */
+/** What a sentence about an entity should say. */
 export interface Wanted {
   /** Key of the entity; null asks for any sentence. */
   readonly entity: string | null;
-  /** Words whose meanings the sentence has to speak of. */
+  /** Words whose meanings the sentence has to cover. */
   readonly required: readonly Token[];
   readonly kind: AnswerKind;
   readonly noun: Token | null;
-  /** Keys of names that cannot be the answer: those of the question. */
+  /** Keys of names in the question, which cannot be the answer. */
   readonly known: ReadonlySet<string>;
 }
 
 export interface Link {
   readonly sentence: Sentence;
-  /** What the sentence says for the wanted kind; null where it says it in words that are no name or number. */
+  /** The name or number of the wanted kind; null if the sentence answers in other words. */
   readonly answer: string | null;
   readonly name: Name | null;
-  /** Share of the required meanings it speaks of. */
+  /** Share of the required meanings it covers. */
   readonly covered: number;
 }
 
-/** Sentences that deny something or pass on hearsay prove nothing. */
+/** Marks sentences that deny something or report hearsay; they prove nothing. */
 const unsure =
   /\b(not|never|nor|neither|no|nothing|nobody|unknown|disputed|rumou?rs?|rumou?red|alleged|allegedly|legend|supposedly|claimed|mistaken|mistakenly|wrongly|contrary|often said|sometimes said)\b/i;
 
-/** The best sentence for what is wanted: all of it before half of it, then the earlier one. null where none fits. */
+/** The best sentence: the one that covers most, then the earliest. Null if no sentence fits. */
 export function findLink(passages: readonly Passage[], wanted: Wanted): Link | null {
   let best: { readonly link: Link; readonly score: number } | null = null;
   for (const sentence of passages.flatMap((passage) => passage.sentences)) {
@@ -54,7 +54,7 @@ function readLink(sentence: Sentence, wanted: Wanted): { readonly link: Link; re
   };
 }
 
-/** "What is X?": a sentence that begins with X and says what it is, or else what happened to it. */
+/** "What is X?": a sentence that begins with X and says what it is, else what happened to it. */
 function readDefinition(sentence: Sentence, { entity }: Wanted): { readonly link: Link; readonly score: number } | null {
   const [first] = sentence.names;
   if (!first || first.from > 1 || entity === null || !means(first, entity, sentence.passage)) return null;
@@ -66,11 +66,11 @@ function readDefinition(sentence: Sentence, { entity }: Wanted): { readonly link
 
 interface RelationPlace {
   readonly place: number;
-  /** Which of the required words. */
+  /** The required word it matches. */
   readonly said: Token;
 }
 
-/** Where the sentence speaks of the required meanings, in words outside of names or as "a novel by". */
+/** Places of the required meanings in the sentence: words outside names, or phrases such as "a novel by". */
 function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): readonly RelationPlace[] {
   return tokens.flatMap((token, place) => {
     if (names.some((name) => name.from <= place && place <= name.to && (name.to > name.from || place > 0))) return [];
@@ -80,14 +80,14 @@ function relationPlaces({ tokens, names }: Sentence, { required }: Wanted): read
   });
 }
 
-/** The sentence is about the entity, and what it says of the relation it says of the entity. */
+/** Whether the sentence relates the required relation to the entity. */
 function speaksOf(sentence: Sentence, { entity, required }: Wanted, at: readonly RelationPlace[]): boolean {
   if (entity === null) return true;
   const { names, passage } = sentence;
   const own = (name: Name): boolean => means(name, entity, passage);
   const subjects = sentence.subjects.filter(({ name }) => own(name));
   if (!names.some(own) && subjects.length === 0) return false;
-  // "Her brother was taught": what a possessive pronoun begins is about the subject only if the relation itself follows.
+  // "Her brother was taught": a possessive pronoun refers to the subject only if the relation itself follows.
   const possessed = ({ at: pronoun, possessive }: Subject, place: number): boolean =>
     !possessive || (place > pronoun && place <= pronoun + 2);
   const strict = required.some(({ meanings }) => meanings.some((meaning) => ofItsSubject.has(meaning)));
@@ -104,14 +104,14 @@ function speaksOf(sentence: Sentence, { entity, required }: Wanted, at: readonly
   });
 }
 
-/** "A, a cousin of B, was born": B stands in an aside between commas that the relation is not part of. */
+/** "A, a cousin of B, was born": B stands in an aside between commas, outside the relation. */
 function inAside({ text, tokens }: Sentence, name: Name, place: number): boolean {
   const before = text.slice(0, tokens[name.from]!.start);
   const between = text.slice(tokens[name.to]!.end, tokens[place]!.start);
   return /,[^,]*$/.test(before) && (between.match(/,/g) ?? []).length % 2 === 1;
 }
 
-/** "A's brother was born": the subject is something A has, unless the relation follows: "A's birthplace". */
+/** "A's brother was born": the subject is something of A, unless the relation follows directly: "A's birthplace". */
 function ownsSomethingElse({ tokens }: Sentence, name: Name, place: number): boolean {
   return tokens[name.to]!.possessive && tokens.slice(name.to + 1, place).some((token) => !auxiliaries.has(token.lower));
 }
@@ -125,7 +125,7 @@ interface Candidate {
 const distance = (from: number, to: number, places: readonly number[]): number =>
   places.length === 0 ? 0 : Math.min(...places.map((place) => (place < from ? from - place : place > to ? place - to : 0)));
 
-/** The name in the sentence that fits the kind best, by its preposition, its place and how near the relation it stands. */
+/** The name in the sentence that best fits the kind, by its preposition, position and distance to the relation. */
 function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): Candidate | null {
   const { tokens, names, passage } = sentence;
   const scored = names.flatMap((name, index): Candidate[] => {
@@ -149,7 +149,7 @@ function nameIn(sentence: Sentence, wanted: Wanted, places: readonly number[]): 
   return scored.reduce<Candidate | null>((best, one) => (best && best.score >= one.score ? best : one), null);
 }
 
-/** The date, year or number nearest to the relation, what follows it before what precedes it. */
+/** The date, year or number nearest to the relation; prefers those after it. */
 function numberIn({ text, tokens }: Sentence, { kind, noun }: Wanted, places: readonly number[]): Candidate | null {
   const wantsYear = noun?.lower === 'year';
   const scored = tokens.flatMap((token, at): Candidate[] => {

@@ -21,26 +21,26 @@ export interface Question {
   readonly tokens: readonly Token[];
   readonly names: readonly Name[];
   readonly kind: AnswerKind;
-  /** "river" of "which river"; null where the question names no kind. */
+  /** "river" of "which river"; null if the question names no kind. */
   readonly noun: Token | null;
-  /** Words that a sentence has to speak of, outside of names. */
+  /** Indexes of words outside names that a sentence has to cover. */
   readonly content: readonly number[];
 }
 
-/** "the founder of X" inside a question: what has to be known before the rest can be asked. */
+/** "the founder of X" inside a question: has to be resolved before the rest. */
 export interface InnerPart {
   readonly from: number;
   readonly to: number;
-  /** Indexes of the words that say what it is to X. */
+  /** Indexes of the words for its relation to X. */
   readonly relation: readonly number[];
   readonly kind: AnswerKind;
   readonly noun: Token | null;
 }
 
-/** Characters of a question that are read: far more than one has, and few enough for steps that compare each word with each name. */
+/** Characters read of a question: enough for any question, few enough to compare each word with each name. */
 const readCharacters = 4_000;
 
-/** The asking sentence of a request, which may have other sentences around it. */
+/** The sentence of a request that asks, without the sentences around it. */
 export function askingSentence(text: string): string {
   const sentences = text
     .replace(/\s+/g, ' ')
@@ -50,12 +50,12 @@ export function askingSentence(text: string): string {
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
 }
 
-/** `known` are keys of names in documents, for a question that is written without capitals. */
+/** `known`: keys of names in documents, for questions written without capitals. */
 export function readQuestion(written: string, known: ReadonlySet<string> = new Set()): Question {
   const text = written.slice(0, readCharacters);
   const tokens = tokensOf(text);
   const names = [...namesOf(text, tokens)];
-  // Names of documents are looked for only in a question that writes none itself: "born" may begin a sentence there.
+  // Only for a question without names of its own: words such as "born" become names when they begin a sentence of a document.
   const unwritten = names.length === 0 ? [...known] : [];
   for (const key of unwritten.sort((a, b) => b.length - a.length)) {
     const place = placeOf(key.split(' '), tokens);
@@ -82,7 +82,7 @@ function askedNoun(tokens: readonly Token[], names: readonly Name[], asked: numb
       const token = tokens[at]!;
       if (isStopWord(token.lower) || inName(names, at)) return null;
       const next = tokens[at + 1];
-      // "which old river flows": the noun is the last word before the verb, which is not known; a kind noun or an auxiliary tells.
+      // "which old river flows": the noun is the last word before the unknown verb; a kind noun or an auxiliary marks it.
       if (isKindNoun(token.lower) || !next || isStopWord(next.lower) || at === asked + 1) return token;
     }
     return null;
@@ -112,7 +112,7 @@ const kindOfNoun = (noun: string): AnswerKind =>
 
 const attaching: ReadonlySet<string> = new Set(['of', 'by', 'behind', 'for']);
 
-/** The part of the question around a name that stands for something not named: null where the question asks of the name itself. */
+/** The part around a name that stands for something unnamed; null if the question is about the name itself. */
 export function innerPart(question: Question, name: Name): InnerPart | null {
   const { tokens, noun } = question;
   const asked = tokens.findIndex((token) => questionWords.has(token.lower));
@@ -152,7 +152,7 @@ export function innerPart(question: Question, name: Name): InnerPart | null {
       if (!ordering.has(tokens[at]!.lower)) break;
     }
   } else if (clause && !tokens.slice(from, name.from).some((token, index) => relation.includes(from + index) && !isKindNoun(token.lower))) {
-    // "the town where X was born", "the book that X wrote": the verb stands behind the name.
+    // "the town where X was born", "the book that X wrote": the verb follows the name.
     for (let at = name.to + 1; at < tokens.length; at += 1) {
       to = at;
       if (isStopWord(tokens[at]!.lower)) continue;
@@ -162,7 +162,7 @@ export function innerPart(question: Question, name: Name): InnerPart | null {
   }
   const told = relation.filter((at) => !genericPeople.has(tokens[at]!.lower));
   if (told.length === 0) return null;
-  // A preposition left at the front belongs to the rest of the question.
+  // A leading preposition belongs to the rest of the question.
   while (from < name.from && prepositions.has(tokens[from]!.lower)) from += 1;
   const head =
     relation
@@ -172,17 +172,17 @@ export function innerPart(question: Question, name: Name): InnerPart | null {
   return { from, to, relation: told, kind, noun: head && kind !== 'person' ? head : null };
 }
 
-/** Whether anything is asked beyond the inner part. */
+/** Whether the inner part is the whole question. */
 export const isWhole = (question: Question, part: InnerPart): boolean => question.content.every((at) => at >= part.from && at <= part.to);
 
-/** The question with the inner part replaced by what it turned out to be. */
+/** The question with the inner part replaced by its resolved name. */
 export function withName(question: Question, part: InnerPart, name: string): string {
   const start = question.tokens[part.from]!.start;
   const { end } = question.tokens[part.to]!;
   return `${question.text.slice(0, start)}${name}${question.text.slice(end)}`.replace(/["“”]/g, '').replace(/\s+/g, ' ').trim();
 }
 
-/** The inner part asked by itself. */
+/** The inner part as a question. */
 export function asQuestion(question: Question, part: InnerPart): string {
   const words = question.text.slice(question.tokens[part.from]!.start, question.tokens[part.to]!.end);
   return `${part.kind === 'person' ? 'Who' : 'What'} is ${words}?`;

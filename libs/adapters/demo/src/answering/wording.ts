@@ -1,17 +1,17 @@
 import type { Chain } from './chain.js';
 import type { Link } from './link.js';
 
-/** Stands under every text that a person may read as an answer. */
+/** Appended to every text that a person may read as an answer. */
 export const demoLabel =
   '(This answer comes from the built-in demo model: it only finds and quotes sentences of the documents. Connect a real model for full answers.)';
 
-/** The finding of an expert that was given no document; it stands in the ledger for the next reader. */
+/** The finding of an expert without documents; the ledger shows it to later steps. */
 export const nothingFound = 'Nothing was found in documents.';
 
 const greeting =
   /^[\s"'(]*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hallo|moin|servus|grüß|guten (?:morgen|tag|abend)|gute nacht)(?!\p{L})/iu;
 const thanks = /^[\s"'(]*(?:many |vielen |besten )?(?:thanks|thank you|danke|dank)(?!\p{L})/iu;
-/** Asks who answers or what it can do. */
+/** Matches questions about the assistant itself or what it can do. */
 const toItself = /(?<!\p{L})(?:you|your|help|du|dich|dein|sie|hilfe)(?!\p{L})/iu;
 
 /** Words of grammar that the other language does not have. */
@@ -21,7 +21,7 @@ const grammar = {
 };
 const isGerman = (said: string): boolean => (said.match(grammar.de)?.length ?? 0) > (said.match(grammar.en)?.length ?? 0);
 
-/** The answer to a greeting, to thanks, and to what no document speaks of: who speaks, what it can do, and what to do for more. */
+/** The answer to greetings, thanks, and questions no document covers: what the demo model is, what it can do, how to get more. */
 export function aboutItself(said: string): string {
   const isDe = isGerman(said);
   const opening = thanks.test(said)
@@ -45,7 +45,7 @@ export function quoted({ sentence }: Link): string {
   return `${text.slice(0, pronoun.start)}${withArticle(subject.name.text, sentence, subject.at)}${subject.possessive ? "'s" : ''}${text.slice(pronoun.end)}`;
 }
 
-/** "the X" where the documents write the name so. */
+/** "the X" if the documents write the name that way. */
 function withArticle(name: string, { passage }: Link['sentence'], at: number): string {
   const written = passage.sentences.some(({ text }) => text.toLowerCase().includes(`the ${name.toLowerCase()}`));
   return written ? `${at === 0 ? 'The' : 'the'} ${name}` : name;
@@ -57,14 +57,14 @@ const cite = ({ sentence }: Link): string => (sentence.n > 0 ? ` [${sentence.n}]
 /** The links as sentences with the numbers of their facts, each sentence once. */
 export const statements = (chain: Chain): string => [...new Set(chain.links.map((link) => `${quoted(link)}${cite(link)}.`))].join(' ');
 
-/** Answer in front, then what it rests on. */
+/** The answer first, then its evidence. */
 export function answerText(chain: Chain): string {
   const last = chain.links.at(-1);
   if (!chain.complete || !last) return openText(chain);
   return chain.answer ? `${capital(chain.answer)}${cite(last)}. ${statements(chain)}` : statements(chain);
 }
 
-/** What is known and, plainly, what is not. */
+/** States what is known and what is not. */
 function openText(chain: Chain): string {
   const open = chain.open ? `“${chain.open}”` : 'the question';
   if (chain.links.length === 0) return `The documents that were found say nothing that answers ${open}.`;

@@ -8,7 +8,7 @@ export interface Token {
   readonly end: number;
   /** Followed by 's. */
   readonly possessive: boolean;
-  /** Only white space or a quotation mark stands between it and the token before. */
+  /** Only white space or a quotation mark separates it from the previous token. */
   readonly joined: boolean;
 }
 
@@ -32,13 +32,13 @@ export function tokensOf(text: string): readonly Token[] {
 export const sharesMeaning = (a: Pick<Token, 'meanings'>, b: Pick<Token, 'meanings'>): boolean =>
   a.meanings.some((meaning) => b.meanings.includes(meaning));
 
-/** Capitalised words that belong together. */
+/** Consecutive capitalised words that form one name. */
 export interface Name {
   /** First and last token. */
   readonly from: number;
   readonly to: number;
   readonly text: string;
-  /** Lower case, without article and title of honour: equal keys mean the same. */
+  /** Lower case, without article and honorific; equal keys mean the same name. */
   readonly key: string;
 }
 
@@ -49,7 +49,7 @@ const startsName = (token: Token, first: boolean): boolean =>
   !questionWords.has(token.lower) &&
   !(isStopWord(token.lower) && (first || token.lower !== 'the'));
 
-/** Names of a sentence in order. The article in front is not part of them; a word of the language at the beginning is none. */
+/** Names of a sentence, in order, without a leading article. An ordinary word at the start of the sentence is not a name. */
 export function namesOf(text: string, tokens: readonly Token[]): readonly Name[] {
   const names: Name[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
@@ -86,12 +86,12 @@ export function namesOf(text: string, tokens: readonly Token[]): readonly Name[]
 const keyOf = (tokens: readonly Token[]): string => {
   const words = tokens.map((token) => token.lower);
   const half = words.length / 2;
-  // A heading in front of a sentence doubles the name it begins with.
+  // A heading before a sentence doubles the name that starts it.
   const doubled = words.length % 2 === 0 && words.slice(0, half).join(' ') === words.slice(half).join(' ');
   return (doubled ? words.slice(half) : words).join(' ');
 };
 
-/** Where a run of words stands in the tokens, or null. */
+/** Position of a run of words in the tokens, or null. */
 export function placeOf(words: readonly string[], tokens: readonly Token[]): { readonly from: number; readonly to: number } | null {
   for (let at = 0; at + words.length <= tokens.length; at += 1)
     if (words.every((word, index) => tokens[at + index]!.lower === word)) return { from: at, to: at + words.length - 1 };

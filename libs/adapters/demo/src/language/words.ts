@@ -2,7 +2,7 @@ import words from '../assets/words.json' with { type: 'json' };
 
 const setOf = (list: readonly string[]): ReadonlySet<string> => new Set(list);
 
-/** Words that say nothing about what is asked. */
+/** Words without a bearing on what is asked. */
 const stopWords = setOf(words.stopWords);
 
 export const auxiliaries = setOf(words.auxiliaries);
@@ -13,9 +13,9 @@ export const questionWords = setOf(words.questionWords);
 export const personPronouns = setOf(words.personPronouns);
 export const thingPronouns = setOf(words.thingPronouns);
 export const possessivePronouns = setOf(words.possessivePronouns);
-/** Nouns that stand for a person without saying anything of them. */
+/** Nouns for a person that tell nothing about them. */
 export const genericPeople = setOf(words.genericPeople);
-/** Nouns in front of or behind a name that only say what kind of thing bears it, and nouns that a question asks for. */
+/** Nouns beside a name that only tell the kind of thing, and nouns that a question asks for. */
 const kindNouns = setOf(words.kindNouns);
 const placeKinds = setOf(words.placeKinds);
 const timeKinds = setOf(words.timeKinds);
@@ -23,9 +23,9 @@ export const months = setOf(words.months);
 const honorifics = setOf(words.honorifics);
 /** Small words inside a name. */
 export const connectors = setOf(words.connectors);
-/** Words in front of a noun that say which one of several it is. */
+/** Words before a noun that pick one of several. */
 export const ordering = setOf(words.ordering);
-/** Words that make no title and no key word. */
+/** Words unsuitable for a title or as a key word. */
 export const untitled = setOf(words.untitled);
 
 export const isStopWord = (word: string): boolean => stopWords.has(word);
@@ -38,7 +38,7 @@ const singular = (word: string): string => (word.endsWith('ies') ? `${word.slice
 
 const irregular: ReadonlyMap<string, string> = new Map(Object.entries(words.irregular));
 
-/** Light stemming: endings of number, tense and of the one who does it. The same for question and document, not for people to read. */
+/** Light stemming: removes endings of number, tense and agent nouns. Only for comparison, not for display. */
 export function stem(word: string): string {
   let stemmed = irregular.get(word) ?? word;
   for (;;) {
@@ -50,23 +50,23 @@ export function stem(word: string): string {
   }
 }
 
-/** Everyday English words for one relation, each entry one relation; its first word names it. */
+/** Relations of everyday English words; the first word of each entry in `words.relations` names the relation. */
 const relationsOf = new Map<string, string[]>();
 for (const relation of words.relations) {
   const [name, ...others] = relation.split(' ');
   for (const word of new Set([name!, ...others].map(stem))) relationsOf.set(word, [...(relationsOf.get(word) ?? []), `=${name}`]);
 }
-/** The relations a word may speak of ("run": lead, flow), or its stem. Words that share one may mean the same. */
+/** The relations a word may express ("run": lead, flow), else its stem. Words that share one may mean the same. */
 export const meaningsOf = (word: string): readonly string[] => relationsOf.get(stem(word)) ?? [stem(word)];
 
-/** Relations whose subject is the one in front of the word: "A's cousin B was born in C" says nothing of A. */
+/** Relations whose subject stands before the word: "A's cousin B was born in C" tells nothing about A. */
 export const ofItsSubject: ReadonlySet<string> = new Set(['birth', 'death', 'study', 'live', 'work', 'speak'].map((name) => `=${name}`));
 
-/** Relations that only say that something is somewhere. */
+/** Relations of mere location. */
 export const ofPlaces: ReadonlySet<string> = new Set(['=locate', '=flow']);
 
 const agentNouns = setOf(words.agentNouns);
-/** A noun that names somebody by what they do or are to somebody. */
+/** Whether a noun names a person by occupation or relationship. */
 export const isAgentNoun = (word: string): boolean => /(er|or|ist|ian|ect|ress|man|woman)$/.test(word) || agentNouns.has(word);
 
 /** Made things whose maker follows "by": "a novel by A", "an opera by B"; each with its relation. */

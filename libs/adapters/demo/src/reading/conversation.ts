@@ -10,13 +10,13 @@ interface Turn {
   readonly content: string;
 }
 
-/** The question of a prompt with what its pronouns mean, from the last answer of the conversation that the prompt carries. */
+/** The question of a prompt, with pronouns resolved from the last answer of the conversation in the prompt. */
 export function questionIn(prompt: string, messages: readonly CallMessage[]): string {
   const question = section(prompt, marks.question) ?? '';
   return inFullWords(question, turnsOf(prompt, messages));
 }
 
-/** Earlier turns stand in the prompt as quoted lines, or before the last message as they were. */
+/** Earlier turns: quoted lines in the prompt, or the messages before the last one. */
 function turnsOf(prompt: string, messages: readonly CallMessage[]): readonly Turn[] {
   const quoted = section(prompt, marks.conversation);
   if (quoted === null) return messages.filter(({ role }) => role !== 'system').slice(0, -1);
@@ -27,8 +27,8 @@ function turnsOf(prompt: string, messages: readonly CallMessage[]): readonly Tur
 }
 
 /**
- * A question that leans on the answer before it, clear without it: a pronoun becomes the subject of that answer, and "and when?" asks
- * the question before it for something else. As it is where it leans on nothing, or nothing is known to lean on.
+ * Makes a follow-up question self-contained: a pronoun becomes the subject of the previous answer, and "and when?" asks the previous
+ * question with another question word. Returns the question unchanged if it depends on nothing, or there is no previous turn.
  */
 function inFullWords(question: string, turns: readonly Turn[]): string {
   const before = turns.findLastIndex(({ role }) => role === 'user');
@@ -42,13 +42,13 @@ function inFullWords(question: string, turns: readonly Turn[]): string {
   return subject === null ? question : withSubject(question, subject);
 }
 
-/** "In which town was X born?" asked for `when`: all before the first auxiliary is what asks. */
+/** "In which town was X born?" asked with `when`: replaces everything before the first auxiliary. */
 function withOtherAsking(question: string, word: string): string | null {
   const verb = tokensOf(question).find(({ lower }) => auxiliaries.has(lower));
   return verb ? `${word.charAt(0).toUpperCase()}${word.slice(1)} ${question.slice(verb.start)}` : null;
 }
 
-/** Whom or what an answer is about: the person it names where a person was asked for, else the first name of its last sentence of evidence. */
+/** The subject of an answer: the person it names if a person was asked for, else the first name of its last sentence of evidence. */
 function subjectOf(question: string, answer: string): string | null {
   const body = answer.split(/\s*(?:\(This answer comes from|\bSources:)/)[0]!.replace(/\s*\[\d+\]/g, '');
   const sentences = body.split(/(?<=[.!?])\s+(?=\p{Lu})/u).filter((sentence) => sentence.trim() !== '');
@@ -63,10 +63,10 @@ function withSubject(question: string, subject: string): string {
   const tokens = tokensOf(question);
   const at = tokens.findIndex(({ lower }) => personPronouns.has(lower) || possessivePronouns.has(lower) || objectPronouns.has(lower));
   const pronoun = tokens[at];
-  // Whoever names somebody himself leans on nothing.
+  // A question with a name of its own is self-contained.
   if (!pronoun || namesOf(question, tokens).length > 0) return question;
   const next = tokens[at + 1];
-  // "her" before a noun is what she has; at the end, or before another word of grammar, it is herself.
+  // "her" before a noun is possessive; at the end or before an auxiliary it is the person.
   const owns = possessivePronouns.has(pronoun.lower) && next !== undefined && !auxiliaries.has(next.lower);
   return `${question.slice(0, pronoun.start)}${subject}${owns ? "'s" : ''}${question.slice(pronoun.end)}`;
 }

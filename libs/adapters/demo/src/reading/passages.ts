@@ -1,7 +1,7 @@
 import { namesOf, tokensOf, type Name, type Token } from '../language/tokens.js';
 import { isKindNoun, personPronouns, possessivePronouns, thingPronouns } from '../language/words.js';
 
-/** A sentence of a numbered fact, with who its pronouns mean. */
+/** A sentence of a numbered fact, with its resolved pronouns. */
 export interface Sentence {
   readonly text: string;
   readonly tokens: readonly Token[];
@@ -9,7 +9,7 @@ export interface Sentence {
   /** Number of the fact. */
   readonly n: number;
   readonly passage: Passage;
-  /** What its pronouns, or "the company" at its beginning, stand for, in their order. */
+  /** What its pronouns, or "the company" at its beginning, stand for, in order. */
   readonly subjects: readonly Subject[];
 }
 
@@ -17,21 +17,21 @@ export interface Subject {
   readonly name: Name;
   /** Token of the pronoun. */
   readonly at: number;
-  /** "her", "its": what is said is said of something the subject has. */
+  /** "her", "its": the statement is about something the subject has. */
   readonly possessive: boolean;
 }
 
 export interface Passage {
   readonly n: number;
-  /** The text as it came. */
+  /** The original text. */
   readonly raw: string;
   readonly title: string;
   readonly sentences: readonly Sentence[];
-  /** Keys of all names of text and title. */
+  /** Keys of all names in text and title. */
   readonly keys: ReadonlySet<string>;
 }
 
-/** `[n] text — title <url or ->` lines; other lines that begin with `[n]` count whole, and text without numbers is one passage. */
+/** Reads `[n] text — title <url or ->` lines; other lines that begin with `[n]` are all text; text without numbers is one passage. */
 export function readPassages(block: string): readonly Passage[] {
   const lines = block.split('\n').reduce<string[]>((joined, line) => {
     if (/^\s*\[\d+\]\s/.test(line) || joined.length === 0) joined.push(line);
@@ -59,7 +59,7 @@ export function passageOf(n: number, raw: string, title: string): Passage {
   for (const name of titleNames) keys.add(name.key);
   let topic: Name | null = titleNames[0] ?? null;
   let person: Name | null = topic;
-  // A text whose first sentence is cut off at its heading begins with its title a second time: both readings are kept.
+  // If the rest after the title starts in lower case, the title is part of the first sentence.
   for (const part of sentencesOf(heading.length > 0 && /^[a-z]/.test(heading) ? text : heading)) {
     const tokens = tokensOf(part);
     const names = namesOf(part, tokens);
@@ -74,7 +74,7 @@ export function passageOf(n: number, raw: string, title: string): Passage {
   return passage;
 }
 
-/** A title made of a file name has small letters only: it is one name. */
+/** A title in lower case only comes from a file name and is one name. */
 function namesOfTitle(title: string): readonly Name[] {
   const names = namesOf(title, tokensOf(title));
   if (names.length > 0 || title === '') return names;
@@ -84,7 +84,7 @@ function namesOfTitle(title: string): readonly Name[] {
 
 const leads: ReadonlySet<string> = new Set(['in', 'at', 'near', 'on', 'from', 'to', 'of', 'outside']);
 
-/** A pronoun means the person, or the thing, of the sentences before unless its own sentence has named somebody already. */
+/** A pronoun means the person or thing of the earlier sentences, unless its own sentence has already named one. */
 function subjectsOf(tokens: readonly Token[], names: readonly Name[], person: Name | null, topic: Name | null): readonly Subject[] {
   const theCompany = tokens[0]?.lower === 'the' && tokens[1] && isKindNoun(tokens[1].lower) && names[0]?.from !== 1;
   if (theCompany && topic) return [{ name: topic, at: 0, possessive: false }];
@@ -109,7 +109,7 @@ const withoutMarkup = (text: string): string =>
     .replace(/\s+([.,;!?])/g, '$1')
     .trim();
 
-/** Abbreviations whose full stop ends no sentence. */
+/** Abbreviations whose full stop does not end a sentence. */
 const abbreviation = /(?:\b(?:mr|mrs|ms|dr|st|prof|no|ca|approx|vs|etc|jr|sr)|\b\p{Lu})\.$/iu;
 
 function sentencesOf(text: string): readonly string[] {
@@ -126,13 +126,13 @@ function sentencesOf(text: string): readonly string[] {
   return sentences;
 }
 
-/** "A was made by B, while C was made by D" says two things. */
+/** Splits "A was made by B, while C was made by D" into two statements. */
 const clausesOf = (sentence: string): readonly string[] =>
   sentence.split(/\s*;\s+|,\s+(?:while|whereas|but)\s+/).filter((clause) => clause.trim() !== '');
 
 /**
- * Whether the name means the entity: the same name, or its last word in a passage that has the whole name and no other one
- * that ends so.
+ * Whether the name means the entity: the same name, or its last word in a passage that has the full name and no other name with the same
+ * last word.
  */
 export function means(name: Name, key: string, passage: Passage): boolean {
   if (name.key === key) return true;

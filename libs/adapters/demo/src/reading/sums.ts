@@ -1,8 +1,8 @@
-/** What people put around a sum, in English and German. Nothing else may stand beside it: "What happened in 1914-1918?" asks for no difference. */
+/** Phrases around a sum, in English and German. Any other text means it is not a sum: "What happened in 1914-1918?" */
 const frame =
   /(?:^|(?<=[\s,.!?]))(?:please|bitte|hello|hi|hallo|what(?:'s|’s)?|is|are|how much|was|ist|sind|wie ?viel|calculate|compute|evaluate|work out|berechne|rechne|ergibt|macht|gibt|the result of|equals?|gleich)(?=$|[\s,.!?=])/giu;
 
-/** Operators that people write as words. */
+/** Operators written as words. */
 const operators: readonly (readonly [RegExp, string])[] = [
   [/\bplus\b/giu, '+'],
   [/\bminus\b/giu, '-'],
@@ -12,7 +12,7 @@ const operators: readonly (readonly [RegExp, string])[] = [
   [/\bvon\b/giu, 'of'],
 ];
 
-/** The sum that a question consists of, as an expression for a calculator; null where anything else is asked. */
+/** The sum of a question as an expression for a calculator; null for any other question. */
 export function sumIn(question: string): string | null {
   let text = question.replace(frame, ' ');
   for (const [words, sign] of operators) text = text.replace(words, sign);
@@ -21,7 +21,7 @@ export function sumIn(question: string): string | null {
   return isSum && sum.length <= 200 ? sum : null;
 }
 
-/** What a tool gave for a sum, from the text of its fact: the field `result` of JSON, or what stands behind the last colon. */
+/** A tool's result for a sum, from the text of its fact: the JSON field `result`, or the text after the last colon. */
 export function resultIn(fact: string): string | null {
   const json = /\{.*\}/s.exec(fact)?.[0];
   if (json !== undefined) {
@@ -29,7 +29,7 @@ export function resultIn(fact: string): string | null {
       const { result } = JSON.parse(json) as { result?: unknown };
       if (typeof result === 'string' || typeof result === 'number') return String(result);
     } catch {
-      // Not the reply of a calculator.
+      // Not a calculator's reply.
       return null;
     }
   }

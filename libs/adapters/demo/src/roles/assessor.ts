@@ -12,7 +12,7 @@ export function assess(prompt: string): string {
   const question = section(prompt, gapCheck.question) ?? '';
   const passages = readPassages(section(prompt, gapCheck.answer) ?? '');
   const chain = follow(question, passages);
-  // What no document speaks of is found by no other words either, and a sum has its result.
+  // Complete too: a question that no document covers, since other words will not help, and a sum with a result.
   const isOver = chain.complete || isCalculated(question, passages) || isNowhere(passages);
   if (isOver) return `${gapCheck.status} ${gapCheck.complete}\n${gapCheck.gap} none\n${gapCheck.nextFocus} none`;
   const open = chain.open ?? question;

@@ -5,7 +5,7 @@ import { section } from '../prompt-reader.js';
 import { readPassages, type Passage } from '../reading/passages.js';
 import { resultIn, sumIn } from '../reading/sums.js';
 
-/** The final answer from the numbered facts. `format`: the client wants JSON, so that the label becomes a field where there may be one. */
+/** The final answer from the numbered facts. `format`: for a client that wants JSON; the label becomes a field if the schema allows it. */
 export function compose(prompt: string, question: string, format: Readonly<Record<string, unknown>> | null): string {
   const facts = section(prompt, marks.facts) ?? '';
   const passages = facts === '' || facts === 'none' ? [] : readPassages(facts);
@@ -23,7 +23,7 @@ export function compose(prompt: string, question: string, format: Readonly<Recor
 
 type Members = Readonly<Record<string, { readonly type?: unknown } | undefined>>;
 
-/** The one text that a schema wants. Any other schema asks for more than one quoted answer is. */
+/** The name of the only field a schema needs, if it is text; null for any other schema. */
 function onlyText(format: Readonly<Record<string, unknown>>): string | null {
   const { schema } = (format['json_schema'] ?? {}) as { schema?: { properties?: Members; required?: unknown } };
   const members = Object.entries(schema?.properties ?? {});
@@ -31,7 +31,7 @@ function onlyText(format: Readonly<Record<string, unknown>>): string | null {
   return wanted.length === 1 && wanted[0]![1]?.type === 'string' ? wanted[0]![0] : null;
 }
 
-/** The result that a tool gave for a sum, with the number of its fact. */
+/** A tool's result for a sum, with the number of its fact. */
 function sumOf(question: string, passages: readonly Passage[]): string | null {
   const expression = sumIn(question);
   if (expression === null) return null;
@@ -47,7 +47,7 @@ const noFacts = (prompt: string): string =>
     ? 'No document was found that bears on this question.'
     : 'No document was found that bears on this question, and the demo model knows nothing by itself: it answers from the documents that are searched here, and sums with a tool.';
 
-/** What follows from two facts together is new to the knowledge graph. Only where the prompt asks for it. */
+/** A conclusion from several facts, for the knowledge graph. Only if the prompt asks for it. */
 function insight(prompt: string, chain: Chain): string {
   if (!chain.complete || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
   const summary = chain.links.map((link) => quoted(link)).join('; ');

@@ -6,12 +6,12 @@ import { readPassages } from '../reading/passages.js';
 
 const { finding, confidence, gaps, refer } = marks.expertMarkers;
 
-/** Sentences of the evidence that bear on the question, with the marker lines. */
+/** The relevant sentences of the evidence, with the marker lines. */
 export function consult(prompt: string, asked: string): string {
   const question = asked || (section(prompt, marks.task) ?? '');
   const evidence = section(prompt, marks.evidence) ?? '';
   const passages = evidence === '' || evidence === 'none' ? [] : readPassages(evidence);
-  // Without the lines at its end the reply goes to the person as it is.
+  // Without marker lines in the prompt, the reply goes to the user unchanged.
   if (!prompt.includes(finding))
     return `${passages.length === 0 ? aboutItself(question) : answerText(follow(question, passages))}\n\n${demoLabel}`;
   if (passages.length === 0)

@@ -13,8 +13,8 @@ interface PlannedTask {
 }
 
 /**
- * A plan as JSON: a sum for a calculator; else one search for what has to be known first, in the web and in uploaded documents as far as
- * there are any, and one expert. `goal` is the question in full words.
+ * A plan as JSON: a calculator task for a sum; else one search for what has to be known first, on the web and in uploaded documents where
+ * available, and one expert. `goal` is the self-contained question.
  */
 export function plan(prompt: string, goal: string): string {
   const capabilities = listOf(section(prompt, marks.capabilities)).map((line) => line.split(':')[0]!.trim());
@@ -39,7 +39,7 @@ export function plan(prompt: string, goal: string): string {
   return JSON.stringify(leaning ? { tasks, search_question: oneLine(goal) } : { tasks });
 }
 
-/** The calculator among the tools, else the symbolic mathematics that is always there; null where neither is. */
+/** The calculator among the tools, else the symbolic mathematics capability; null if the run has neither. */
 function calculatorIn(prompt: string, capabilities: readonly string[]): { readonly capability: string; readonly mcp_tool: string } | null {
   const tool = /^\s+([\w./-]*\bcalculate)\(/m.exec(section(prompt, marks.capabilities) ?? '')?.[1];
   if (tool !== undefined) return { capability: 'mcp', mcp_tool: tool };
@@ -48,13 +48,13 @@ function calculatorIn(prompt: string, capabilities: readonly string[]): { readon
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300);
 
-/** Searches of the run, without their outcome. */
+/** Searches of the run so far, without their outcomes. */
 const triedIn = (prompt: string): readonly string[] =>
   [...listOf(section(prompt, marks.replan.tried)), ...listOf(section(prompt, 'These are forbidden now'))]
     .map((line) => line.replace(/\s*\([a-z]+\)$/, ''))
     .filter((line) => line !== 'none');
 
-/** The first search that was not tried yet, from the exact one to the name alone; null when nothing is left to try. */
+/** The first untried search, from the exact one to the name alone; null when none is left. */
 export function nextQuery(text: string, tried: readonly string[]): string | null {
   const question = readQuestion(askingSentence(text));
   const candidates = [
@@ -65,7 +65,7 @@ export function nextQuery(text: string, tried: readonly string[]): string | null
   return candidates.find((query) => query !== '' && !tried.some((other) => similar(query, other))) ?? null;
 }
 
-/** Name and relation of the innermost part; without a name all words that mean something. */
+/** Name and relation of the innermost part; without a name, all meaningful words. */
 function exactQuery(question: Question): string {
   const name = question.names.at(-1);
   if (!name) return contentWords(question).join(' ');
@@ -77,7 +77,7 @@ function exactQuery(question: Question): string {
 const nameQuery = (question: Question): string => question.names.at(-1)?.text ?? '';
 const contentWords = (question: Question): readonly string[] => question.content.map((at) => question.tokens[at]!.text);
 
-/** Near repeats are dropped by the engine: four fifths of the words in common. */
+/** The engine drops near repeats: four fifths of the words in common. */
 function similar(a: string, b: string): boolean {
   const left = new Set(tokensOf(a).map((token) => token.lower));
   const right = new Set(tokensOf(b).map((token) => token.lower));

@@ -4,7 +4,7 @@ import { untitled } from '../language/words.js';
 const wordsOf = (text: string): readonly string[] =>
   text.match(/[\p{L}\p{N}][\p{L}\p{N}'’.-]*/gu)?.map((word) => word.replace(/[.'’-]+$/u, '')) ?? [];
 
-/** What a chat front end asks for itself: a title or key words of the first question, in the shape it wants; null for any other prompt. */
+/** The reply to a chat front end's own prompt, such as a title or key words, in the requested shape; null for any other prompt. */
 export function utility(prompt: string): string | null {
   const read = readUtilityPrompt(prompt);
   if (!read) return null;
@@ -13,7 +13,7 @@ export function utility(prompt: string): string | null {
   const words = wordsOf(asked).filter((word) => !untitled.has(word.toLowerCase()));
   const title = words.slice(0, 5).join(' ');
   if (!shape) return title || 'Chat';
-  // Key words are tags and search words; questions that could follow, the rest of a sentence or an image it does not make up.
+  // It fills tags and search words; it invents no follow-up questions, completions or images.
   const listed = shape.member === 'queries' ? [title] : shape.member === 'tags' ? words.slice(0, 3) : [];
   return JSON.stringify({ [shape.member]: shape.list ? listed.filter(Boolean) : turns.length > 0 ? title : '' });
 }

@@ -1,5 +1,5 @@
-// The committee as a graph of LangGraph.js: planner, four experts in one superstep, gap check, back to the planner or on to
-// the composer. The steps are the functions that the other sides of the benchmark use.
+// The committee as a LangGraph.js graph: planner, four experts in one superstep, gap check, back to the planner or on to
+// the composer. All sides of the benchmark use the same step functions.
 import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
 
 const list = () => Annotation({ reducer: (known, more) => [...known, ...more], default: () => [] });

@@ -1,5 +1,5 @@
-// The committee of the shipped template as a graph of LangGraph.js: as `graph.mjs`, with a second tier for unsure experts, and behind
-// the last gap check hints, another try, scores and the thinking step. Each of them is a node, so that its outcome is kept.
+// The committee of the shipped template as a LangGraph.js graph: like `graph.mjs`, with a second tier for unsure experts, and, after
+// the last gap check, hints, another try, scores and the thinking step. Each is a node, so that its outcome is stored.
 import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
 
 const list = () => Annotation({ reducer: (known, more) => [...known, ...more], default: () => [] });

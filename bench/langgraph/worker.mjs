@@ -37,7 +37,7 @@ hostRounds({
     const thread = `thread-${(runs += 1)}`;
     const end = await graph.invoke({ question }, { configurable: { thread_id: thread }, durability });
     if (end.answer !== answer) throw new Error(`The run ended otherwise than scripted: ${JSON.stringify(end).slice(0, 500)}`);
-    // What is kept for ever in memory would slow the later rounds of this side alone.
+    // Threads left in memory would slow down later rounds of this side only.
     if (kind === 'memory') await store.checkpointer.deleteThread(thread);
   },
   calls: () => models.calls(),

@@ -1,17 +1,17 @@
 import type { Report } from './measuring/report.js';
 
 export interface BenchmarkOptions {
-  /** Measured rounds; a warm-up round comes before them. Absent: the benchmark's own number. */
+  /** Measured rounds, after a warm-up round. Absent: the benchmark's default. */
   readonly rounds?: number;
-  /** Few and small rounds: shows that the benchmark works; the figures say little. */
+  /** Few, small rounds, to show that the benchmark works; the figures mean little. */
   readonly quick: boolean;
-  /** Leaves out what needs Kafka and Redis. */
+  /** Skips everything that needs Kafka and Redis. */
   readonly embedded: boolean;
   /** Another built checkout of Conclave that B2 measures beside this one. */
   readonly against?: string;
   /** Folder for CPU profiles of the processes under test. */
   readonly profile?: string;
-  /** Tells a person what is going on. */
+  /** Reports progress to the user. */
   readonly progress: (text: string) => void;
 }
 

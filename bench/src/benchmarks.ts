@@ -9,7 +9,7 @@ import { answerFromCache } from './answer-from-cache/answer-from-cache.js';
 import { processorTimeOfAStart } from './processor-time-of-a-start/processor-time-of-a-start.js';
 import type { Benchmark } from './benchmark.js';
 
-/** Everything `npm run bench` knows, in the order of `all`. */
+/** All benchmarks of `npm run bench`, in the order of `all`. */
 export const benchmarks: readonly Benchmark[] = [
   overheadPerRun,
   overheadOfShippedTemplate,

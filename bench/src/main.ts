@@ -8,14 +8,14 @@ import { misses, printReport, type Report } from './measuring/report.js';
 
 const gibibyte = 1024 ** 3;
 
-/** What the figures were measured on, in one line; no name of the host. */
+/** Describes the machine in one line, without the host name. */
 function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const memory = (totalmem() / gibibyte).toFixed(1);
   return `${availableParallelism()} cores (${model}), ${memory} GiB memory, ${process.platform} ${process.arch}, Node ${process.version}`;
 }
 
-/** Runnable processes before we started, averaged over a minute: above the number of cores, others are using the machine. */
+/** Load average of the last minute before the start: above the number of cores, others are using the machine. */
 const describeLoad = (): string => `load average ${loadavg()[0]!.toFixed(2)} at the start`;
 
 const help = `npm run bench -- <benchmark>... [options]
@@ -31,7 +31,7 @@ ${benchmarks.map(({ id, title }) => `  ${id.padEnd(5)}${title}`).join('\n')}
   --profile <folder> CPU profiles of the processes under test (.cpuprofile)
 `;
 
-/** Code 1: a benchmark broke or could not run; with --judge also where a target is missed. 2: wrong use. */
+/** Exit code 1: a benchmark failed or could not run, or, with --judge, missed a target. 2: wrong usage. */
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -75,7 +75,7 @@ async function main(): Promise<number> {
   return broken + missed.length > 0 ? 1 : 0;
 }
 
-/** The report, printed; null when the benchmark broke or could not run. */
+/** Prints and returns the report; null when the benchmark failed or could not run. */
 async function runOne(benchmark: Benchmark, options: BenchmarkOptions): Promise<Report | null> {
   console.log(`\n${benchmark.id}: ${benchmark.title}`);
   const obstacle = await benchmark.obstacle();
@@ -99,7 +99,7 @@ async function runOne(benchmark: Benchmark, options: BenchmarkOptions): Promise<
   }
 }
 
-// An orderly exit takes every process along that was started; a signal alone would leave those of other groups behind.
+// An orderly exit ends all started processes; a signal alone would leave those in other process groups running.
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],

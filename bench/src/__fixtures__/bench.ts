@@ -13,7 +13,7 @@ interface Ended {
 
 const node = (args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    // NODE_OPTIONS and NODE_ENV of the test runner are not those of a benchmark.
+    // A benchmark must not inherit NODE_OPTIONS and NODE_ENV of the test runner.
     const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: '' };
     const child = execFile(process.execPath, [...args], { cwd: root, env, maxBuffer: 4_000_000, timeout: 300_000 }, (_error, out, err) =>
       resolve({ code: child.exitCode, text: out + err }),
@@ -33,7 +33,7 @@ export async function runBench(args: readonly string[]): Promise<Ended> {
   return ended;
 }
 
-/** Bytes of the files that a built program imports, itself included, before it has read anything; what it imports lazily after that is not among them. */
+/** Total bytes of a built program and the files it imports statically; lazy imports are not counted. */
 export function importedBy(program: string): number {
   const files = new Map<string, string>();
   const read = (name: string): void => {

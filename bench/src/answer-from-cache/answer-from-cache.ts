@@ -13,15 +13,15 @@ import { liveTemplate, startEmbedded } from '../processes/product.js';
 import { Scratch } from '../processes/scratch.js';
 
 const schedule: Schedule = { firstTokenMs: 50, gapMs: 5, tokens: 20, hang: null };
-/** Of each kind of hit, and of each kind of full run. */
+/** Requests per round for each kind of hit; `runsPerRound`: for each kind of full run. */
 const hitsPerRound = 30;
 const runsPerRound = 4;
 const learnedWithinMs = 20_000;
-/** Milliseconds in which the meaning of a question is learned after its words. */
+/** Milliseconds until the meaning of a question is learned, after its exact words. */
 const learnedAfterMs = 500;
 
 const asked = 'How do I reset my password?';
-/** Said otherwise than what was asked, one after the other until a cache knows it: a wording that came too early is learned itself. */
+/** Paraphrases, tried one after the other until a cache knows one: a paraphrase asked too early is learned itself. */
 const inOtherWords = ['How can I reset my password?', 'How could I reset my password?', 'How do I properly reset my password?'];
 
 const fullRun = 'full run';
@@ -34,7 +34,7 @@ const backToBack = 'exact hit, the next right behind the last';
 interface Answered {
   /** From the request to the last byte of the answer, in milliseconds. */
   readonly ms: number;
-  /** Header of the cache that answered, or null. */
+  /** Response header that names the cache that answered, or null. */
   readonly cache: string | null;
   readonly runId: string;
 }
@@ -44,7 +44,7 @@ interface Asking {
   readonly stream?: boolean;
 }
 
-/** One kept connection; `fetch` alone would take as long as a hit may. */
+/** One keep-alive connection; `fetch` alone would take as long as a hit may take. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 async function ask(url: string, content: string, { headers = {}, stream = false }: Asking = {}): Promise<Answered> {
@@ -63,7 +63,7 @@ async function ask(url: string, content: string, { headers = {}, stream = false 
   return { ms, cache: header('x-conclave-cache'), runId: header('x-run-id')! };
 }
 
-/** The same, and then, untimed, until the run has its record: the next request meets a process that has nothing left to do. */
+/** Like `ask`, then waits, untimed, until the run is recorded, so that the next request meets an idle process. */
 async function askAlone(url: string, content: string, asking?: Asking): Promise<Answered> {
   const answered = await ask(url, content, asking);
   const run = (await (await fetch(`${url}/runs/${answered.runId}`)).json()) as { outcome: string | null };
@@ -71,7 +71,7 @@ async function askAlone(url: string, content: string, asking?: Asking): Promise<
   return answered;
 }
 
-/** Milliseconds of each request; throws when one was answered by something else than this way is about. */
+/** Measures milliseconds per request; throws when a request was answered in another way than this subject expects. */
 const subject = (
   name: string,
   requests: number,
@@ -91,7 +91,7 @@ const subject = (
   },
 });
 
-/** Until the question is answered from memory, and gives another wording of it that is: a run is learned after its answer is out. */
+/** Waits until the question is answered from the caches, and returns a paraphrase that is: learning follows the answer. */
 async function learned(url: string): Promise<string> {
   await ask(url, asked);
   const until = performance.now() + learnedWithinMs;

@@ -12,7 +12,7 @@ import type { ScriptedRole } from '../model-server/schedule.js';
 import { streamChat } from '../model-server/streaming-client.js';
 
 const direct = 'direct';
-/** Milliseconds; benchmarks.md. */
+/** Milliseconds, from benchmarks.md. */
 const targets = { embedded: 50, distributed: 1_000 } as const;
 type EngineKind = keyof typeof targets;
 
@@ -99,10 +99,10 @@ export const cancelToUpstream: Benchmark = {
   },
 };
 
-/** Where a client is cut off: while the model call of this role is under way. */
+/** When a client disconnects: during the model call of this role. */
 interface CancelScenario {
   readonly name: string;
-  /** Base URL with /v1, and what is asked there. */
+  /** Base URL with /v1. */
   readonly url: string;
   readonly model: string;
   readonly during: ScriptedRole;
@@ -111,8 +111,8 @@ interface CancelScenario {
 let questions = 0;
 
 /**
- * Milliseconds from the client's disconnect to the moment the model server saw its connection closed. The call hangs after
- * its first token, so nothing but the cancel can end it.
+ * Milliseconds from the client's disconnect until the model server sees its connection closed. The call hangs after its first token,
+ * so only the cancel can end it.
  */
 async function cancelSample(fake: FakeModel, { url, model, during }: CancelScenario): Promise<number> {
   const mark = `mark-${(questions += 1)}-x`;
@@ -129,7 +129,7 @@ async function cancelSample(fake: FakeModel, { url, model, during }: CancelScena
       if (!leave.signal.aborted) throw error;
     },
   );
-  // What streams to the client is cut off when its first text is there; an expert's text never is, so its call must have begun.
+  // Streamed calls are cut off at their first text; an expert's text is not streamed, so there the start of its call counts.
   const underWay = during === 'expert' ? fake.note('begun', during, mark) : shown;
   await Promise.race([underWay, broken]);
   const left = monotonicMs();

@@ -3,15 +3,15 @@ import type { Models } from '@conclave/ports';
 import { replyTo } from './replies.js';
 
 export const instantModel = 'instant@bench';
-/** Answers as at once, and is surer. */
+/** The model of the second tier: equally fast, with higher confidence. */
 export const secondModel = 'second@bench';
 
-/** Models that answer at once, in this process. Counts its calls. */
+/** In-process models that answer at once and count their calls. */
 export interface InstantModels extends Models {
   readonly calls: () => number;
 }
 
-/** A quarter of the characters, as most tokenizers come out for English. */
+/** A quarter of the characters, as with most tokenizers for English. */
 const tokens = (text: string): number => Math.ceil(text.length / 4);
 
 export function instantModels(): InstantModels {
@@ -21,7 +21,7 @@ export function instantModels(): InstantModels {
     list: async () => [
       { ref: instantModel, model: 'instant', provider: 'bench', context: null, price: null, local: true, demo: false, kind: 'chat' },
     ],
-    // A limit that is never reached: slots are taken and given back as in production, but nobody waits for one.
+    // Never reached: slots are taken and released as in production, but no call waits for one.
     providers: async () => [{ name: 'bench', reachable: true, local: true, paid: false, note: '', maxConcurrency: 1_000 }],
     call: async ({ model, messages }, { onDelta }) => {
       calls += 1;

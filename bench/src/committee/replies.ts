@@ -1,6 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
 
-/** A message of a prompt, as every side of a benchmark writes it. */
+/** A prompt message, the same on every side of a benchmark. */
 export interface Message {
   readonly role: string;
   readonly content: string;
@@ -12,15 +12,15 @@ export type Role = 'planner' | 'expert' | 'assessor' | 'composer' | 'adviser' | 
 export const categories = ['general', 'math', 'science', 'reasoning'] as const;
 /** Plans of a run: the first one and one re-plan. */
 export const rounds = 2;
-/** Planner and assessor once a round, every expert once a round, one composer. */
+/** Per round: planner, assessor and each expert once. Plus one composer. */
 export const callsPerRun = rounds * (categories.length + 2) + 1;
 
-/** With a second tier every unsure expert is asked again, and the last round ends with hints, one more try, scores and the thinking step. */
+/** With a second tier, each unsure expert is asked again; the last round adds hints, one more try, scores and the thinking step. */
 export const shippedCallsPerRun = rounds * (2 * categories.length + 2) + 5;
 
 export const question = 'How much warmer does a house of stone stay at night than a house of wood, and why?';
 
-/** The word by which the second round knows itself. */
+/** Marks the prompts of the second round. */
 const secondRound = 'Second look:';
 
 const planOf = (second: boolean): string =>
@@ -48,7 +48,7 @@ const gapReply = (complete: boolean): string =>
     ? 'COMPLETION_STATUS: COMPLETE\nGAP: none\nNEXT_FOCUS: none'
     : 'COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: the first look was not checked\nNEXT_FOCUS: check the first look';
 
-/** Which call of a committee a prompt is, by the fixed line of its system message. */
+/** The role of a prompt, by the fixed line of its system message. */
 export function roleOf(messages: readonly Message[]): Role {
   const system = messages
     .filter(({ role }) => role === 'system')
@@ -62,11 +62,11 @@ export function roleOf(messages: readonly Message[]): Role {
   return categories.some((category) => system.includes(marks.roles.expert(category))) ? 'expert' : 'direct';
 }
 
-/** The second tier is sure but for one category; asked again with hints everybody is. */
+/** The second tier is confident except in one category; with hints, every expert is. */
 const confidenceOf = (category: string, secondTier: boolean, hinted: boolean): number =>
   hinted || (secondTier && category !== categories[0]) ? 0.9 : 0.6;
 
-/** What the model says to a prompt: always the same to the same prompt. Throws for a prompt that no committee writes. */
+/** The model's reply, always the same for the same prompt. Throws for a prompt that no committee writes. */
 export function replyTo(messages: readonly Message[], secondTier = false): string {
   const text = messages.map(({ content }) => content).join('\n');
   switch (roleOf(messages)) {

@@ -5,12 +5,12 @@ import { committeeTemplate } from './template.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
-/** Milliseconds a run may take before the benchmark calls it lost. */
+/** Milliseconds after which the benchmark considers a run lost. */
 const patienceMs = 120_000;
 
 /**
- * Begins runs the way the gateway does (header, then event) and waits for their ends the way it does (a hint for every
- * append, then a read of what is new), without HTTP around it.
+ * Starts runs like the gateway (header, then event) and waits for their ends like the gateway (a hint for every append, then a
+ * read of new entries), without HTTP.
  */
 export class RunStarter {
   private readonly looks = new Map<string, () => void>();
@@ -22,7 +22,7 @@ export class RunStarter {
     private readonly calls: number,
   ) {}
 
-  /** `calls`: how many model calls each run is to make. */
+  /** `calls`: expected model calls per run. */
   static async open(
     ports: Pick<Ports, 'log' | 'state' | 'stream'>,
     template = committeeTemplate,
@@ -33,7 +33,7 @@ export class RunStarter {
     return starter;
   }
 
-  /** One run from acceptance to its terminal entry. Throws when it ended otherwise than the script says. */
+  /** One run from acceptance to its terminal entry. Throws when it does not end as scripted. */
   async run(runId: string): Promise<void> {
     const header = requestOf(runId, this.template);
     const ended = this.ended(runId);
@@ -98,6 +98,6 @@ export function requestOf(runId: string, template = committeeTemplate): PlanRequ
 }
 
 let made = 0;
-/** An id like the gateway's: the same length, never twice. */
+/** A unique id of the same length as the gateway's. */
 export const nextRunId = (): string =>
   `run_${process.pid.toString(36).padStart(8, '0')}${Date.now().toString(36).padStart(9, '0')}${(made += 1).toString(36).padStart(7, '0')}`;

@@ -36,12 +36,12 @@ export const committeeServices = Object.keys(services) as readonly CommitteeServ
 export interface RunningServices {
   readonly ports: OpenedPorts;
   readonly models: InstantModels;
-  /** What an acknowledgement survives, from the configuration. */
+  /** What an acknowledged write survives, from the configuration. */
   readonly durability: 'process' | 'power';
   close(): Promise<void>;
 }
 
-/** What production observes: every metric is counted and every line of severity info is made; the lines go nowhere. */
+/** Observers as in production: counts every metric and formats every log line of level info, then discards the lines. */
 export function observersLikeInProduction(): Observers {
   const metrics = openMetrics({ runtime: false });
   return {
@@ -54,8 +54,8 @@ export function observersLikeInProduction(): Observers {
 }
 
 /**
- * Services of the committee in this process on the stores that the variables name, asking models that answer at once.
- * `only` empty: the stores alone, for whoever begins runs. `storeCounter` is told what the embedded store does.
+ * Starts services of the committee in this process, on the stores in `variables`, with models that answer at once.
+ * `only` empty: opens only the stores, to start runs. `storeCounter` observes the embedded store.
  */
 export async function startServices(
   variables: Variables,

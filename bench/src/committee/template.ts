@@ -3,13 +3,13 @@ import { expertPrompts } from '@conclave/strategies';
 import { categories, rounds } from './replies.js';
 import { instantModel, secondModel } from './instant-models.js';
 
-/** Four experts, one re-plan after the gap check, and a second gap check that is content; limits as shipped. */
+/** Four experts, one re-plan after the gap check, and a second gap check that finds nothing; limits as shipped. */
 export const committeeTemplate: Template = {
   id: 'bench',
   version: 'bench',
   description: '',
   strategy: 'agentic',
-  // One more than is used, so that the second round is assessed too.
+  // One more than is used, so that the second round is also assessed.
   max_agentic_rounds: rounds,
   gap_check: 'evidence',
   planner: { models: [instantModel], prompt: null },
@@ -24,7 +24,7 @@ export const committeeTemplate: Template = {
   contexts: {},
 };
 
-/** As the shipped template `conclave` has it beside its models: a second tier, one round of refinement, the thinking step of a complex question. */
+/** Like the shipped template `conclave`, with other models: a second tier, one refinement round, the thinking step of complex questions. */
 export const shippedTemplate: Template = {
   ...committeeTemplate,
   id: 'bench-shipped',

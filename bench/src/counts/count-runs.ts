@@ -6,7 +6,7 @@ import { committeeServices, startServices } from '../committee/services.js';
 import { Closing } from '../processes/closing.js';
 import { Scratch } from '../processes/scratch.js';
 
-/** What a run costs, counted. */
+/** Counted costs of a run. */
 export interface RunCounts {
   readonly transactions: number;
   readonly awaited: number;
@@ -18,15 +18,15 @@ export interface RunCounts {
 
 export interface Counted {
   readonly counts: RunCounts;
-  /** Statements of the last run by their text, most frequent first. */
+  /** Statements of the last run, most frequent first. */
   readonly statements: readonly (readonly [source: string, times: number])[];
-  /** Bytes that the last run added, by table. */
+  /** Bytes added by the last run, per table. */
   readonly bytes: Readonly<Record<string, number>>;
 }
 
 /**
- * Runs the committee of B2 on the embedded engine, one run after the other, and counts what each does until every record of it is
- * finished. Of each count the least of all runs stands: a busy machine tears apart what would be one transaction, and never the reverse.
+ * Runs the committee of B2 on the embedded engine, one run after the other, and counts the work of each until all its records are
+ * finished. Reports the minimum of each count: a busy machine may split a transaction, but never merges two.
  */
 export async function countRuns(runs: number): Promise<Counted> {
   const closing = new Closing();
@@ -55,7 +55,7 @@ export async function countRuns(runs: number): Promise<Counted> {
     closing.add(() => store.close());
     const counted: RunCounts[] = [];
     let added: Record<string, number> = {};
-    // The first run fills what is empty and is not counted.
+    // The first run warms up and is not counted.
     for (let run = 0; run <= runs; run += 1) {
       const before = store.rowBytes();
       now = { transactions: 0, awaited: 0, statements: 0, states: 0, checks: 0 };

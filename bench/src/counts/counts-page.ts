@@ -4,7 +4,7 @@ interface CountLine {
   readonly count: keyof RunCounts;
   readonly text: string;
   readonly target: number | null;
-  /** What is written down is rounded up to a multiple of this: ids and times differ in length from run to run. */
+  /** Printed counts are rounded up to a multiple of this, because ids and times vary in length. */
   readonly step: number;
 }
 
@@ -17,7 +17,7 @@ const lines: readonly CountLine[] = [
   { count: 'checks', text: 'events checked against their schemas', target: null, step: 1 },
 ];
 
-/** The table of counts as it stands in docs/. */
+/** The table of counts in docs/. */
 export const countsPage = (counts: RunCounts): string => `# What a run costs, counted
 
 An agentic run of B2 on the embedded engine: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer; 13 model calls that answer
@@ -30,7 +30,7 @@ by \`npx jest bench/src/counts\`.
 ${lines.map(({ count, text, target, step }) => `| ${text} | ${Math.ceil(counts[count] / step) * step} | ${target ?? '–'} |`).join('\n')}
 `;
 
-/** Sentences about every count that is above what the page says. Throws for a page that lacks one. */
+/** One sentence per count above the page's value. Throws if the page lacks a count. */
 export function above(page: string, counts: RunCounts): readonly string[] {
   return lines.flatMap(({ count, text }) => {
     const row = page.split('\n').find((line) => line.startsWith(`| ${text} |`));

@@ -5,8 +5,8 @@ const topic = 'bench-ping';
 const pingWithinMs = 30_000;
 
 /**
- * The reference: one record from `send` to the consumer's hands with kafkajs and nothing of ours, at the settings that our
- * adapter uses (acks of all replicas, not idempotent, fetches that wait 50 ms). No offset is committed.
+ * The reference: one record from `send` to the consumer with plain kafkajs, at the settings of our adapter (acks of all replicas,
+ * not idempotent, fetches that wait 50 ms). Commits no offsets.
  */
 export class BrokerPing {
   private readonly arrived = new Map<string, (at: number) => void>();
@@ -49,7 +49,7 @@ export class BrokerPing {
     return ping;
   }
 
-  /** Milliseconds from `send` to the consumer, of `count` records one after the other. */
+  /** Milliseconds from `send` to the consumer, for `count` records one after the other. */
   async measure(count: number): Promise<readonly number[]> {
     const taken: number[] = [];
     for (let n = 0; n < count; n += 1) taken.push(await this.once());

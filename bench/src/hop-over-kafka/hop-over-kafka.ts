@@ -13,11 +13,11 @@ import { BrokerPing } from './broker-ping.js';
 import { LogHop } from './log-hop.js';
 
 /**
- * Records that follow each other on the way from question to answer. A round: plan request or gap, plan, tasks of the
- * experts, their results, gap check, its result. Then the composer's task and its result.
+ * Consecutive records from question to answer. A round: plan request or gap, plan, tasks of the experts, their results,
+ * gap check, its result. Then the composer's task and its result.
  */
 const hopsPerRun = plans * 6 + 2;
-/** About what an event of such a run is long. */
+/** Typical size of an event of such a run. */
 const bytes = 1_024;
 
 const pings = "the broker's own";
@@ -31,13 +31,13 @@ interface Sizes {
 }
 const sizesOf = (quick: boolean): Sizes => (quick ? { records: 20, runs: 2, partitions: 4 } : { records: 150, runs: 15, partitions: 24 });
 
-/** Names a provider, so that none is looked for; the models themselves are replaced by instant ones. */
+/** Names a provider to prevent discovery; instant models replace its models. */
 const configuration = (stores: Stores, prefix: string, partitions: number): object => ({
   providers: { bench: { base_url: 'http://127.0.0.1:9/v1', paid: false } },
   ...stores.configuration(prefix, partitions),
 });
 
-/** The committee as four processes, and this process as the gateway that begins its runs. */
+/** Starts the committee as four processes; this process acts as the gateway. */
 async function startCommittee(
   home: string,
   closing: Closing,

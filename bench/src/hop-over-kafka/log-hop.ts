@@ -4,13 +4,13 @@ import { nextRunId } from '../committee/run-starter.js';
 
 const hopWithinMs = 30_000;
 
-/** One event from `publish` to its handler through our event log: encoding, delivery pool, durable attempt count. */
+/** Measures one event from `publish` to its handler through our event log: encoding, delivery pool, durable attempt count. */
 export class LogHop {
   private readonly arrived = new Map<string, (at: number) => void>();
 
   private constructor(
     private readonly log: EventLog,
-    /** Characters that make the event as large as the broker's ping. */
+    /** Padding that makes the event as large as the broker's ping. */
     private readonly filling: string,
     private consumption: Consumption | null,
   ) {}
@@ -30,7 +30,7 @@ export class LogHop {
     return hop;
   }
 
-  /** Milliseconds from `publish` to the handler, of `count` events one after the other. */
+  /** Milliseconds from `publish` to the handler, for `count` events one after the other. */
   async measure(count: number): Promise<readonly number[]> {
     const taken: number[] = [];
     for (let n = 0; n < count; n += 1) taken.push(await this.once());

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** Clock ticks of /proc a second, on every Linux that Node runs on. */
+/** Clock ticks per second in /proc, on every Linux that Node supports. */
 const ticks = 100;
 
 interface Times {
@@ -20,10 +20,10 @@ function machineTimes(): Times {
   return { busy, all };
 }
 
-/** CPU seconds that a process has used so far; null where the system does not tell, or the process is gone. */
+/** CPU seconds a process has used so far; null when the system does not report it or the process is gone. */
 export function cpuSecondsOf(pid: number): number | null {
   try {
-    // The name of the program stands in parentheses and may hold anything.
+    // The program name is in parentheses and may contain anything.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
     return (Number(fields[11]) + Number(fields[12])) / ticks;
   } catch {
@@ -31,7 +31,7 @@ export function cpuSecondsOf(pid: number): number | null {
   }
 }
 
-/** What the machine and some processes of it use from the moment it is made. */
+/** Measures the CPU use of the machine and of some processes since its creation. */
 export class CpuMeter {
   private readonly machine = machineTimes();
   private readonly processes: number | null;
@@ -40,13 +40,13 @@ export class CpuMeter {
     this.processes = this.sum();
   }
 
-  /** Share of all cores that was busy, whoever used them: 1 = nothing was left. */
+  /** Busy share of all cores, by any process: 1 = fully used. */
   busyShare(): number {
     const { busy, all } = machineTimes();
     return all === this.machine.all ? 0 : (busy - this.machine.busy) / (all - this.machine.all);
   }
 
-  /** CPU seconds of the processes; null where the system does not tell. */
+  /** CPU seconds of the processes; null when the system does not report them. */
   seconds(): number | null {
     const now = this.sum();
     return now === null || this.processes === null ? null : now - this.processes;

@@ -1,13 +1,13 @@
 /** One side of a comparison. */
 export interface Subject<T> {
   readonly name: string;
-  /** One round of work, measured. `round` 0 warms up and is thrown away. */
+  /** Measures one round of work. Round 0 warms up and is discarded. */
   measure(round: number): Promise<T>;
 }
 
 /**
- * Measures every subject once a round, so that a noisy minute hits all of them: A B C, then C B A, and so on. Gives the
- * measurements by subject, in the order of the rounds; the warm-up round is not among them.
+ * Measures every subject once per round, so that a noisy minute affects all of them: A B C, then C B A, and so on. Returns the
+ * measurements by subject, in the order of the rounds, without the warm-up round.
  */
 export async function interleave<T>(
   subjects: readonly Subject<T>[],

@@ -1,24 +1,24 @@
 import { digits, type Spread } from './statistics.js';
 
-/** What benchmarks.md asks for. */
+/** A target from benchmarks.md. */
 export interface Target {
   readonly atMost?: number;
   readonly atLeast?: number;
 }
 
-/** One figure that a target stands beside, always with the reference it was measured against. */
+/** One figure with its target and the reference it was measured against. */
 export interface Finding {
   readonly what: string;
   readonly reference: string;
-  /** The figure the target is about. Its spread is over rounds, unless `resampled`. */
+  /** The figure to judge. Its spread is over rounds, unless `resampled`. */
   readonly value: Spread;
-  /** A tail figure of all samples; its quartiles come from drawing the samples again. */
+  /** A tail figure of all samples; its quartiles come from resampling. */
   readonly resampled?: boolean;
   /** `x` for a ratio, `ms` for a time. */
   readonly unit: 'x' | 'ms';
-  /** The same comparison as a ratio of the rounds' figures, where the target is a time. */
+  /** If the target is a time: the same comparison as a ratio of the rounds' figures. */
   readonly ratio?: Spread;
-  /** Null: shown for orientation, nothing is asked of it. */
+  /** Null: for information only. */
   readonly target: Target | null;
 }
 
@@ -29,21 +29,21 @@ export interface Table {
 }
 
 export interface Report {
-  /** Sentences that say what was done, so that the figures can be judged. */
+  /** Sentences on what was measured, so that the figures can be judged. */
   readonly definition: readonly string[];
   readonly tables: readonly Table[];
   readonly findings: readonly Finding[];
-  /** What is missing or to be kept in mind. */
+  /** Caveats, and what is missing. */
   readonly notes: readonly string[];
 }
 
-/** Judged on the unrounded median. */
+/** Whether the unrounded median meets the target; null without a target. */
 export const isMet = ({ value, target }: Finding): boolean | null =>
   target === null
     ? null
     : (target.atMost === undefined || value.median <= target.atMost) && (target.atLeast === undefined || value.median >= target.atLeast);
 
-/** What keeps a report from being a success where it is judged, in sentences: each target that is missed, or that there was none to judge. */
+/** Why a judged report fails, in sentences: each missed target, or that nothing had a target. */
 export function misses({ findings }: Pick<Report, 'findings'>): readonly string[] {
   if (findings.every(({ target }) => target === null)) return ['nothing was measured that has a target'];
   return findings
@@ -90,7 +90,7 @@ function linesOf({ title, columns, rows }: Table): readonly string[] {
   ];
 }
 
-/** The report as text. A median stands before its quartiles: `12.30 [11.90 to 13.00, n=7]`. */
+/** The report as text. Medians come with their quartiles: `12.30 [11.90 to 13.00, n=7]`. */
 export const printReport = ({ definition, tables, findings, notes }: Report): string =>
   [
     ...definition.map((sentence) => `  ${sentence}`),

@@ -1,12 +1,12 @@
-/** A straight line through a series, and how sure its slope is. */
+/** Slope of a straight line through a series, with its error. */
 export interface Slope {
   /** Units of y for one unit of x. */
   readonly perUnit: number;
-  /** Standard error of the slope; it supposes that the deviations from the line are independent. */
+  /** Standard error of the slope, assuming independent deviations from the line. */
   readonly error: number;
 }
 
-/** Ordinary least squares. Throws RangeError for fewer than three points, or where all have the same x. */
+/** Ordinary least squares. Throws RangeError for fewer than three points, or if all have the same x. */
 export function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): Slope {
   const n = points.length;
   if (n < 3) throw new RangeError(`${n} points have no slope with an error.`);

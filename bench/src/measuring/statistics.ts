@@ -1,4 +1,4 @@
-/** Median and quartiles of a series, with its size. Whoever prints it shows all of them. */
+/** Median, quartiles and size of a series. Always print all of them. */
 export interface Spread {
   readonly n: number;
   readonly q1: number;
@@ -8,7 +8,7 @@ export interface Spread {
 
 /**
  * Quantile `q` in [0, 1] by linear interpolation between the closest ranks (type 7 of Hyndman and Fan, 1996). Throws
- * RangeError for an empty series or a value that is not a number: a figure that was not measured is never printed.
+ * RangeError for an empty series or a value that is not a number, so that no unmeasured figure is printed.
  */
 export function quantile(values: readonly number[], q: number): number {
   if (values.length === 0) throw new RangeError('An empty series has no quantile.');
@@ -32,7 +32,7 @@ export const spread = (values: readonly number[]): Spread => ({
 
 const resamples = 200;
 
-/** A quantile of all samples with the quartiles it has when they are drawn again 200 times with replacement (bootstrap). */
+/** A quantile of all samples, with its quartiles over 200 resamplings with replacement (bootstrap). */
 export function resampledQuantile(samples: readonly number[], q: number): Spread {
   const drawn = Array.from({ length: resamples }, () =>
     quantile(
@@ -43,7 +43,7 @@ export function resampledQuantile(samples: readonly number[], q: number): Spread
   return { n: samples.length, q1: quantile(drawn, 0.25), median: quantile(samples, q), q3: quantile(drawn, 0.75) };
 }
 
-/** Element by element; the series come from the same rounds. */
+/** Combines two series of the same rounds element by element. */
 export function paired(a: readonly number[], b: readonly number[], combine: (a: number, b: number) => number): readonly number[] {
   if (a.length !== b.length) throw new RangeError(`${a.length} and ${b.length} rounds cannot be paired.`);
   return a.map((value, index) => combine(value, b[index]!));
@@ -52,5 +52,5 @@ export function paired(a: readonly number[], b: readonly number[], combine: (a: 
 export const ratios = (a: readonly number[], b: readonly number[]): readonly number[] => paired(a, b, (x, y) => x / y);
 export const differences = (a: readonly number[], b: readonly number[]): readonly number[] => paired(a, b, (x, y) => x - y);
 
-/** Four significant digits, so that no figure lands on its target by rounding unseen. */
+/** Four significant digits, so that rounding does not hide a missed target. */
 export const digits = (value: number): string => (Math.abs(value) >= 1_000 ? value.toFixed(0) : value.toPrecision(4));

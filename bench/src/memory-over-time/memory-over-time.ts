@@ -17,7 +17,7 @@ const schedule: Schedule = { firstTokenMs: 20, gapMs: 5, tokens: 20, hang: null 
 const load = { embedded: 4, distributed: 2 } as const;
 type EngineKind = keyof typeof load;
 const megabyte = 1e6;
-/** Growth of the last minute over the first one that still counts as none. */
+/** Largest ratio of the last minute to the first that still counts as no growth. */
 const noGrowth = 1.1;
 
 const kinds = [

@@ -1,15 +1,15 @@
 import { appendFileSync } from 'node:fs';
 
 /**
- * Loaded into the processes under test by `--import`, together with `--expose-gc`: at SIGUSR2 it notes what memory the process
- * has, collects garbage, and appends a line to the file that MEMORY_FILE names.
+ * Loaded into the processes under test by `--import`, together with `--expose-gc`: on SIGUSR2 it reads the memory use of the
+ * process, collects garbage, and appends a line to the file in MEMORY_FILE.
  */
 export interface MemoryNote {
-  /** Bytes as they stood before the collection, with whatever garbage there was. */
+  /** Bytes before the collection, including garbage. */
   readonly rss: number;
-  /** Bytes of live objects after it. */
+  /** Bytes of live objects after the collection. */
   readonly heap: number;
-  /** Bytes outside the heap that objects of it hold, such as buffers. */
+  /** Bytes outside the heap held by its objects, such as buffers. */
   readonly external: number;
 }
 
@@ -20,7 +20,7 @@ if (file && collect) {
   process.on('SIGUSR2', () => {
     const rss = process.memoryUsage.rss();
     collect();
-    // Finalizers, such as those of aborted requests, run between two collections and free what they held.
+    // Finalizers, such as those of aborted requests, run between two collections and release memory.
     setTimeout(() => {
       collect();
       const { heapUsed: heap, external } = process.memoryUsage();

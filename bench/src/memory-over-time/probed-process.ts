@@ -5,17 +5,17 @@ import type { MemoryNote } from './memory-probe.js';
 const noteWithinMs = 20_000;
 const probe = new URL('./memory-probe.js', import.meta.url).href;
 
-/** Flags of Node that put the probe into a process. */
+/** Node flags that load the probe into a process. */
 export const probeFlags: readonly string[] = ['--expose-gc', '--import', probe];
 
-/** A process under test that tells its memory when it is asked. */
+/** A process under test that reports its memory use on request. */
 export class ProbedProcess {
   private asked = 0;
 
   constructor(
     readonly name: string,
     private readonly pid: number,
-    /** What MEMORY_FILE of the process says. */
+    /** The path in MEMORY_FILE of the process. */
     private readonly file: string,
   ) {}
 

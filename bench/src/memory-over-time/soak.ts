@@ -23,19 +23,19 @@ export interface Sample extends MemoryNote {
 export interface Soaked {
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   readonly runs: number;
-  /** Runs that were due while too many were under way, or that the gateway turned down as overloaded. */
+  /** Runs that were due while too many were running, or that the gateway refused as overloaded. */
   readonly skipped: number;
 }
 
-/** Runs under way at most: a machine that is too slow for the load must not turn it into a queue. */
+/** Most concurrent runs, so that a machine too slow for the load does not build a queue. */
 const atOnce = 16;
-/** Code is compiled and most of what is remembered of earlier events is full. */
+/** Runs after which code is compiled and most in-memory caches are full. */
 export const warmUpRuns = 300;
 const warmUpAtOnce = 8;
-/** Milliseconds for one answer, also on a machine that is busy with something else. */
+/** Milliseconds for one answer, even on a busy machine. */
 const withinMs = 300_000;
 
-/** Streamed chats at a steady pace over all the minutes, and the memory of every process now and then. Throws when an answer fails. */
+/** Streams chats at a steady pace for `minutes` and samples the memory of every process. Throws when an answer fails. */
 export async function soak({ url, processes, runsPerSecond, minutes, everyMs, progress }: SoakOptions): Promise<Soaked> {
   const ask = (n: number) => streamChat({ url, model: liveTemplate, prompt: `What is question ${n} about?`, withinMs });
   for (let n = 0; n < warmUpRuns; n += warmUpAtOnce) await Promise.all(Array.from({ length: warmUpAtOnce }, (_, k) => ask(-n - k)));
@@ -64,7 +64,7 @@ export async function soak({ url, processes, runsPerSecond, minutes, everyMs, pr
     }
     if (performance.now() < nextSample) continue;
     nextSample += everyMs;
-    // Runs under way hold memory too, and their number is the machine's mood: what is compared is what stays behind.
+    // Running runs hold memory too, and their number varies: sample only once all have ended.
     const pausedAt = performance.now();
     await Promise.all(underWay);
     const at = (performance.now() - from) / 60_000;

@@ -35,12 +35,12 @@ export class FakeModel {
     return this.worker.pid;
   }
 
-  /** Calls it was asked so far. */
+  /** Number of calls so far. */
   calls(): Promise<number> {
     return this.worker.call<number>('calls');
   }
 
-  /** The first note of this kind about a call of the role for the marked question, past or future. Throws after 30 s. */
+  /** The first such note about a call of the role for the marked question, past or future. Throws after 30 s. */
   note(event: 'begun' | 'closed', role: ScriptedRole, mark: string): Promise<CallNote> {
     const key = `${event} ${role} ${mark}`;
     const known = this.seen.get(key);
@@ -57,7 +57,7 @@ export class FakeModel {
     });
   }
 
-  /** Forgets every note; between two samples. */
+  /** Forgets all notes; call it between two samples. */
   forget(): void {
     this.seen.clear();
   }

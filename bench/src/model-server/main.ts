@@ -6,8 +6,8 @@ import { markOf, monotonicMs, stampedToken, workOf, type CallNote } from './prot
 import { scriptedRole, wholeReply, type Schedule, type ScriptedRole } from './schedule.js';
 
 /**
- * A fake OpenAI-compatible model server with fixed latencies, in a process of its own so that what it is measured with does
- * not hold it up. Tells its parent when a call began (`begun`) and when its connection was closed before its end (`closed`).
+ * A fake OpenAI-compatible model server with fixed latencies, in its own process so that the benchmark does not delay it. Tells its
+ * parent when a call begins (`begun`) and when its connection is closed before its end (`closed`).
  */
 let schedule: Schedule = { firstTokenMs: 0, gapMs: 0, tokens: 1, hang: null };
 let calls = 0;
@@ -37,7 +37,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   await stream(response, role, workOf(body));
 }
 
-/** A caller takes a stream for dead that is silent for a minute. */
+/** Milliseconds between signs of life: callers drop a stream that is silent for a minute. */
 const signOfLifeMs = 5_000;
 
 async function stream(response: ServerResponse, role: ScriptedRole, workMs: number | null): Promise<void> {
@@ -57,7 +57,7 @@ async function stream(response: ServerResponse, role: ScriptedRole, workMs: numb
   else send({ content: stampedToken(0, monotonicMs()) });
   if (hang === role) return;
   if (role === 'composer' || role === 'direct') {
-    // Counted from the first token, so that lateness of one does not push the next.
+    // Timed from the first token, so that one late token does not delay the next.
     const from = monotonicMs();
     for (let index = 1; index < tokens && !response.destroyed; index += 1) {
       await after(from + index * gapMs - monotonicMs(), response);
@@ -69,7 +69,7 @@ async function stream(response: ServerResponse, role: ScriptedRole, workMs: numb
   response.end('data: [DONE]\n\n');
 }
 
-/** Waits, or not when the caller is gone: then nobody is waited for. */
+/** Waits `ms`; returns at once when the caller is gone. */
 function after(ms: number, response: ServerResponse): Promise<void> {
   if (ms <= 0 || response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

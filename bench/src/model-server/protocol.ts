@@ -1,6 +1,6 @@
 import type { ScriptedRole } from './schedule.js';
 
-/** What the fake model server tells the benchmark about one call. Times are milliseconds of the machine's monotonic clock. */
+/** A note of the fake model server about one call. Times are milliseconds of the machine's monotonic clock. */
 export interface CallNote {
   /** Number of the call on the server, from 1. */
   readonly call: number;
@@ -10,10 +10,10 @@ export interface CallNote {
   readonly at: number;
 }
 
-/** Milliseconds of the clock that all processes of the machine share. */
+/** Milliseconds of the monotonic clock, which all processes of the machine share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Every token of a streamed answer says when it left: `t<index>@<milliseconds> `. */
+/** A token of a streamed answer with its send time: `t<index>@<milliseconds> `. */
 export const stampedToken = (index: number, at: number): string => `t${index}@${at.toFixed(3)} `;
 const stamp = /t(\d+)@(\d+\.\d+)/g;
 
@@ -22,12 +22,12 @@ export function tokensIn(text: string): readonly { readonly index: number; reado
   return [...text.matchAll(stamp)].map(([, index, at]) => ({ index: Number(index), sentAt: Number(at) }));
 }
 
-/** A word that stands in the question and therefore in every prompt of its run. */
+/** A marker word in the question, and so in every prompt of its run. */
 export const markOf = (text: string): string => /mark-[a-z0-9-]+/.exec(text)?.[0] ?? 'none';
 
-/** Said in a task: how long the fake model works on it before it answers. */
+/** Part of a task: how long the fake model works before it answers. */
 export const workMark = (ms: number): string => `it takes ${ms} ms`;
-/** Null where nothing is said. */
+/** Milliseconds from a `workMark` in the text; null without one. */
 export function workOf(text: string): number | null {
   const ms = /it takes (\d+) ms/.exec(text)?.[1];
   return ms === undefined ? null : Number(ms);

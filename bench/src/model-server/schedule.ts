@@ -11,11 +11,11 @@ export interface Schedule {
   readonly gapMs: number;
   /** Tokens of a streamed answer. */
   readonly tokens: number;
-  /** A role whose calls send their first token and then stay silent for ever. */
+  /** A role whose calls send their first token and then hang. */
   readonly hang: ScriptedRole | null;
 }
 
-/** Which call of the run a prompt is; anything else is a direct one. */
+/** The role of a prompt in the run; other prompts are direct calls. */
 export function scriptedRole(messages: readonly Message[]): ScriptedRole {
   const text = messages
     .filter(({ role }) => role === 'system')
@@ -26,7 +26,7 @@ export function scriptedRole(messages: readonly Message[]): ScriptedRole {
   return text.includes(marks.roles.expert('general')) ? 'expert' : 'direct';
 }
 
-/** Whole replies of the calls nobody watches; the streamed ones are made of stamped tokens. */
+/** Replies of calls that are not streamed to the client; streamed ones consist of stamped tokens. */
 export const wholeReply = {
   planner: JSON.stringify({ tasks: [{ id: 'x1', task: 'answer the question', capability: 'expert.general', needs: [] }] }),
   expert: 'The answer is known.\nFINDING: The answer is known.\nCONFIDENCE: 0.6\nGAPS: none\nREFER: none',

@@ -1,15 +1,15 @@
 import { monotonicMs } from './protocol.js';
 
-/** Text that arrived together, and when. Milliseconds of the machine's monotonic clock. */
+/** Text that arrived in one read, with its time in milliseconds of the machine's monotonic clock. */
 export interface Arrival {
   readonly at: number;
   readonly content: string;
 }
 
 export interface StreamedAnswer {
-  /** When the request left. */
+  /** When the request was sent. */
   readonly sentAt: number;
-  /** Reads of the socket that brought answer text; progress and roles are none. */
+  /** Socket reads with answer text; progress and roles do not count. */
   readonly arrivals: readonly Arrival[];
 }
 
@@ -19,14 +19,14 @@ export interface StreamRequest {
   readonly model: string;
   readonly prompt: string;
   readonly signal?: AbortSignal;
-  /** Milliseconds for the whole answer, 60 s unless said otherwise. */
+  /** Milliseconds for the whole answer; default 60,000. */
   readonly withinMs?: number;
   readonly onContent?: (arrival: Arrival) => void;
 }
 
 const answerWithinMs = 60_000;
 
-/** The request was turned down before anything was streamed. */
+/** The request was refused, or its stream ended in an error. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -37,7 +37,7 @@ export class Refused extends Error {
 }
 
 /**
- * Asks one chat question and notes when each piece of its answer came. Throws Refused on any status but 200, and on an error in the
+ * Asks one chat question and records when each piece of its answer arrives. Throws Refused on any status but 200, on an error in the
  * stream, and on a stream that ends without [DONE].
  */
 export async function streamChat({

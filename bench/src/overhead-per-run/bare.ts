@@ -1,7 +1,7 @@
 import type { Fact, PlannedTask } from '@conclave/contracts';
 import type { CommitteeSteps, Gap, Heard } from './committee-steps.js';
 
-/** The committee as one function: no engine, no store, nothing survives. What is left is what prompts and parsers cost. */
+/** The committee as one function, without engine or store: measures the cost of prompts and parsers alone. */
 export async function runBare(steps: CommitteeSteps, isShipped = false): Promise<string> {
   let facts: readonly Fact[] = [];
   let heard: readonly Heard[] = [];
@@ -24,7 +24,7 @@ export async function runBare(steps: CommitteeSteps, isShipped = false): Promise
   }
 }
 
-/** Unsure experts of the last round are asked again with hints; only a better answer is taken. Then the thinking step, and the answer. */
+/** Asks unsure experts of the last round again with hints and keeps only better answers. Then the thinking step and the answer. */
 async function refined(
   steps: CommitteeSteps,
   heard: readonly Heard[],

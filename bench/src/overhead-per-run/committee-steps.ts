@@ -23,7 +23,7 @@ export interface ExpertAnswer {
   readonly confidence: number;
   readonly epoch: number;
 }
-/** What an expert was asked, and what came of it. */
+/** An expert's task and its answer. */
 export interface Heard {
   readonly task: PlannedTask;
   readonly fact: Fact;
@@ -35,8 +35,8 @@ export interface Gap {
 }
 
 /**
- * The steps of the committee as plain functions: the same prompts, the same model and the same parsers as the product's
- * services use, without any engine around them. What holds them together is what a benchmark compares.
+ * The steps of the committee as plain functions, with the prompts, models and parsers of the product's services but without an
+ * engine. Benchmarks compare what connects them.
  */
 export function committeeSteps(models: InstantModels) {
   const ask = async (
@@ -61,7 +61,7 @@ export function committeeSteps(models: InstantModels) {
   };
 
   return {
-    /** Round 0 plans the question, a later round the gap. */
+    /** Round 0 plans for the question, later rounds for the gap. */
     async plan(
       round: number,
       missing: Gap | null,
@@ -130,7 +130,7 @@ export function committeeSteps(models: InstantModels) {
       };
     },
     isUnsure: ({ answer: { confidence } }: Heard): boolean => confidence < sureFrom,
-    /** What unsure experts may do better, by the ids of their tasks. */
+    /** Hints for unsure experts, by task id. */
     async advise(unsure: readonly Heard[]): Promise<Readonly<Record<string, string>>> {
       const answers = unsure.map(({ task, answer }) => ({
         taskId: task.id,
@@ -141,7 +141,7 @@ export function committeeSteps(models: InstantModels) {
       }));
       return (await answer(hintsAsk, { kind: 'hints', question, answers })).hints;
     },
-    /** Scores of answers before and after, by the ids of their tasks. */
+    /** Scores of answers before and after, by task id. */
     async score(pairs: readonly { readonly before: Heard; readonly after: Heard }[]) {
       const shown = pairs.map(({ before: { task, answer }, after }) => ({
         taskId: task.id,

@@ -11,7 +11,7 @@ const services = await startServices({ CONCLAVE_HOME: home }, home, 'standalone'
 const starter = await (template === 'shipped'
   ? RunStarter.open(services.ports, shippedTemplate, shippedCallsPerRun)
   : RunStarter.open(services.ports));
-// The store lets nobody else look at its connection; the shipped durability `process` sets synchronous to NORMAL there.
+// The store's connection is private; the shipped durability `process` sets synchronous to NORMAL there.
 const synchronous = services.durability === 'process' ? 'NORMAL' : 'FULL';
 
 hostRounds({

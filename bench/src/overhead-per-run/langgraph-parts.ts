@@ -1,4 +1,4 @@
-/** What the workers of LangGraph.js share with ours: they are plain JavaScript beside the packages of their own. */
+/** Parts that the LangGraph.js workers share with ours; those workers are plain JavaScript with their own packages. */
 export { committeeSteps } from './committee-steps.js';
 export { hostRounds } from './measured-round.js';
 export { instantModels } from '../committee/instant-models.js';

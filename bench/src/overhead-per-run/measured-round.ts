@@ -8,7 +8,7 @@ export interface RoundOrder {
 export interface RoundResult {
   /** Milliseconds from the first start to the last end. */
   readonly wallMs: number;
-  /** Milliseconds of processor time of the process meanwhile, all threads. */
+  /** Milliseconds of processor time of the process in that time, all threads. */
   readonly cpuMs: number;
   /** Milliseconds of every single run. */
   readonly runMs: readonly number[];
@@ -16,9 +16,9 @@ export interface RoundResult {
   readonly calls: number;
 }
 
-/** What holds the committee together: one run from question to answer. Throws when it ends otherwise than scripted. */
+/** A system that runs the committee from question to answer. `run` throws when it does not end as scripted. */
 export interface MeasuredSystem {
-  /** Versions and settings that matter for the comparison, for people. */
+  /** Versions and settings that matter for the comparison, for the report. */
   readonly facts: readonly string[];
   run(): Promise<void>;
   calls(): number;
@@ -45,7 +45,7 @@ async function measureRound(engine: MeasuredSystem, { runs, concurrency }: Round
   return { wallMs, cpuMs: (user + system) / 1_000, runMs, calls: engine.calls() - callsBefore };
 }
 
-/** Makes this process a worker that measures rounds of the engine. */
+/** Turns this process into a worker that measures rounds of the engine. */
 export function hostRounds(engine: MeasuredSystem): void {
   hostMethods({ facts: () => engine.facts, round: (order: RoundOrder) => measureRound(engine, order) }, () => engine.close());
 }

@@ -14,7 +14,7 @@ import { Worker } from '../processes/worker.js';
 import type { RoundOrder, RoundResult } from './measured-round.js';
 
 const folder = join(workspaceRoot, 'bench/langgraph');
-/** A native module is compiled on the way, which takes minutes. */
+/** Installing compiles a native module, which takes minutes. */
 const installWithinMs = 15 * 60_000;
 
 const langGraphWorker = pathToFileURL(join(folder, 'worker.mjs'));
@@ -23,7 +23,7 @@ const isInstalled = (): boolean =>
   existsSync(join(folder, 'node_modules/@langchain/langgraph/package.json')) &&
   existsSync(join(folder, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'));
 
-/** Installs LangGraph.js where it is not yet. Null when it is there, otherwise a sentence that says why not. */
+/** Installs LangGraph.js if missing. Returns null when it is installed, otherwise a sentence why not. */
 async function ensureLangGraph(options: {
   readonly mayInstall: boolean;
   readonly progress: (text: string) => void;
@@ -68,7 +68,7 @@ const orders = (quick: boolean): readonly RoundOrder[] =>
 
 const script = (path: string): URL => new URL(path, import.meta.url);
 
-/** A committee that is measured: its template as the workers know it, what its runs do, and what is aimed at. */
+/** A measured committee: its template, calls per run and target. */
 interface Subject {
   readonly id: string;
   readonly title: string;
@@ -90,7 +90,7 @@ async function startSides(
     closing.add(() => worker.close());
     return { name, worker };
   };
-  // Its models are replaced by instant ones; naming a provider keeps it from looking for servers.
+  // Instant models replace its models; naming a provider prevents discovery of servers.
   const home = scratch.home('conclave', { providers: { bench: { base_url: 'http://127.0.0.1:9/v1', paid: false } } });
   const sides = [
     await start(ours, script('./conclave-worker.js'), [home, template], options.profile),
@@ -228,7 +228,7 @@ export const overheadPerRun = benchmarkOf({
   targets: { durable: 3, inMemory: 1 },
 });
 
-/** The shipped template has more steps of its own, so less is aimed at. */
+/** The shipped template has more steps of its own, so its target is lower. */
 export const overheadOfShippedTemplate = benchmarkOf({
   id: 'B2b',
   title: 'the same with what the shipped template `conclave` does: second tier, refinement, thinking step',

@@ -1,4 +1,4 @@
-/** Things that were opened, ended in reverse order. One that fails to end does not keep the others open. */
+/** Closes opened things in reverse order. A failure does not keep the others open. */
 export class Closing {
   private readonly steps: (() => Promise<unknown> | void)[] = [];
 
@@ -6,7 +6,7 @@ export class Closing {
     this.steps.push(close);
   }
 
-  /** Throws the first failure after everything was tried. */
+  /** Throws the first failure after trying all. */
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (const close of this.steps.splice(0).reverse()) {

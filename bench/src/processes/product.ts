@@ -14,15 +14,15 @@ export interface ProductOptions {
   readonly scratch: Scratch;
   readonly closing: Closing;
   readonly profile?: string | undefined;
-  /** Flags of Node. */
+  /** Node flags. */
   readonly flags?: readonly string[];
-  /** Whether the caches may answer; otherwise every request is a run, however often it is repeated. */
+  /** Whether the caches may answer; otherwise every request is a run, even a repeated one. */
   readonly answersFromMemory?: boolean;
   /** Variables for the process of an app. */
   readonly envOf?: (app: string) => Readonly<Record<string, string>>;
 }
 
-/** The product as its users start it. `url` is the base URL of its gateway, with /v1. */
+/** The product as users start it. `url` is the base URL of its gateway, with /v1. */
 export interface Product {
   readonly url: string;
   readonly processes: readonly Launched[];
@@ -34,7 +34,7 @@ export const directModel = 'scripted@fake';
 export const liveTemplate = 'live';
 
 export const services = ['planner', 'experts', 'merger', 'graph-ingest', 'gateway'] as const;
-/** The variable with the port on which a service says that it is ready. */
+/** The variable with the port on which a service reports readiness. */
 export const portNameOf = (app: string): 'PORT' | 'ADMIN_PORT' => (app === 'gateway' ? 'PORT' : 'ADMIN_PORT');
 const readyWithinMs = 90_000;
 
@@ -48,7 +48,7 @@ export const configuration = (modelUrl: string, rest: object, caching = false): 
       planner: { model: directModel },
       judge: { model: directModel },
       experts: { general: { t1: [directModel] } },
-      // What is measured is the way of an answer, not what may be saved or added on it.
+      // Measures the path of an answer, without optional steps.
       complexity: 'moderate',
       refine_rounds: 0,
       caches: { answer: caching, semantic: caching, plan: caching, search: caching },
@@ -57,7 +57,7 @@ export const configuration = (modelUrl: string, rest: object, caching = false): 
   ...rest,
 });
 
-/** Variables of the product that must not leak in from the shell. */
+/** Clears variables of the product that must not leak in from the shell. */
 const cleared = Object.fromEntries(
   [
     'KAFKA_BROKERS',
@@ -91,7 +91,7 @@ export async function startEmbedded({ modelUrl, scratch, envOf, answersFromMemor
 export async function startDistributed(stores: Stores, { modelUrl, scratch, envOf, ...rest }: ProductOptions): Promise<Product> {
   const home = scratch.home('distributed', configuration(modelUrl, stores.configuration('product')));
   const launches = services.map((app) => launch({ app, home, portName: portNameOf(app), env: envOf?.(app), ...rest }));
-  // All of them are waited for, so that each one that did start is ended when another did not.
+  // Waits for all launches, so that if one fails, those that did start are ended.
   await Promise.allSettled(launches);
   const processes = await Promise.all(launches);
   return { url: `http://127.0.0.1:${processes.at(-1)!.port}/v1`, processes };
@@ -113,7 +113,7 @@ export interface Launch {
   readonly profile?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly flags?: readonly string[];
-  /** Line of its log that says it is ready; without one it is asked. */
+  /** Log line that reports readiness; without it, the process is polled. */
   readonly ready?: RegExp;
 }
 

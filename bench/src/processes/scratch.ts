@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of a benchmark's own on the machine's temporary disk. */
+/** A benchmark's own folder in the system's temporary directory. */
 export class Scratch {
   readonly folder = mkdtempSync(join(tmpdir(), 'conclave-bench-'));
 
@@ -10,7 +10,7 @@ export class Scratch {
     process.once('exit', () => this.remove());
   }
 
-  /** Writes conclave.yaml (JSON is YAML) into a new data folder, and gives the folder. */
+  /** Writes conclave.yaml (JSON is YAML) into a new data folder and returns the folder. */
   home(name: string, configuration: object): string {
     const home = join(this.folder, name);
     mkdirSync(home, { recursive: true });

@@ -10,20 +10,20 @@ interface Server {
   readonly environment: Readonly<Record<string, string>>;
   destroy(): Promise<void>;
 }
-/** What of deploy/stack is used here. */
+/** The functions of deploy/stack used here. */
 interface Stack {
   startKafka(): Promise<Server>;
   startRedis(): Promise<Server>;
   prerequisites(): Promise<Readonly<Record<'kafka' | 'redis', { readonly local: boolean; readonly reason: string }>>>;
 }
 
-/** A broker and a Redis of the benchmark's own, so that nobody else's traffic is in the figures. */
+/** The benchmark's own broker and Redis, so that no other traffic affects the figures. */
 export interface Stores {
   readonly brokers: readonly string[];
   readonly redisUrl: string;
   /** Process ids of the two. */
   readonly pids: readonly number[];
-  /** `stores` of conclave.yaml; everything under the prefix belongs to one installation. */
+  /** `stores` of conclave.yaml for one installation, with its prefix. */
   configuration(prefix: string, partitions?: number): object;
 }
 
@@ -62,7 +62,7 @@ export async function startStores(closing: Closing): Promise<Stores> {
   };
 }
 
-/** A new broker makes its topic of group offsets when the first group is asked for, and knows no group before. */
+/** Waits until groups work: a new broker creates its offsets topic at the first request for a group. */
 async function groupsWork(brokers: readonly string[]): Promise<void> {
   const admin = new Kafka({ brokers: [...brokers], clientId: 'bench', logLevel: logLevel.NOTHING }).admin();
   const end = performance.now() + groupsWithinMs;

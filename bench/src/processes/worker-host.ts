@@ -1,4 +1,4 @@
-/** What a worker process offers to the one that started it: name -> work on one JSON value, giving one JSON value. */
+/** Methods a worker offers to its parent, by name: each takes one JSON value and returns one. */
 export type Methods = Readonly<Record<string, (input: never) => unknown>>;
 
 export interface WorkerRequest {
@@ -13,12 +13,11 @@ export type WorkerReply =
 
 const send = (reply: WorkerReply): void => void process.send?.(reply);
 
-/** Tells the parent something it did not ask for. */
+/** Sends an event to the parent. */
 export const emit = (event: string, value: unknown): void => send({ event, value });
 
 /**
- * Answers the calls of the process that started this one until it says goodbye or dies; `close` then ends whatever is open.
- * Says that it is ready by the event `ready`.
+ * Answers calls of the parent process until it disconnects or dies; then runs `close`. Sends the event `ready` when ready.
  */
 export function hostMethods(methods: Methods, close: () => Promise<void>): void {
   const end = (): void => {

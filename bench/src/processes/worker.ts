@@ -23,7 +23,7 @@ const readyWithinMs = 90_000;
 const callWithinMs = 300_000;
 const endWithinMs = 20_000;
 
-/** A Node process of ours that is asked to do things. It ends with us, whatever happens. */
+/** A Node child process that runs methods on request. It always ends with this process. */
 export class Worker {
   private readonly pending = new Map<number, Pending>();
   private calls = 0;
@@ -37,7 +37,7 @@ export class Worker {
       stream.setEncoding('utf8').on('data', (text: string) => (this.output = (this.output + text).slice(-8_000)));
   }
 
-  /** Resolves when the process is ready; throws with its last output when it ends or stays silent before. */
+  /** Resolves when the process is ready; throws with its last output when it ends or hangs before. */
   static async start(options: WorkerOptions): Promise<Worker> {
     const { script, args = [], env = {}, profile } = options;
     const child = fork(script, [...args], {
@@ -70,7 +70,7 @@ export class Worker {
     return this.child.pid!;
   }
 
-  /** Throws what the method threw, or that the process ended or took longer than five minutes. */
+  /** Throws what the method threw, or an error when the process ends or takes longer than five minutes. */
   call<T>(method: string, input: unknown = null): Promise<T> {
     const id = (this.calls += 1);
     const answer = new Promise<unknown>((resolve, reject) => {
@@ -80,7 +80,7 @@ export class Worker {
     return this.bounded(method, callWithinMs, answer as Promise<T>).finally(() => this.pending.delete(id));
   }
 
-  /** Asks it to end in good order, and after a while kills it. Safe to call twice. */
+  /** Asks it to end, and kills it after a while. Safe to call twice. */
   async close(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = once(this.child, 'exit');
@@ -117,6 +117,6 @@ export class Worker {
   }
 }
 
-/** Flags of Node that leave a CPU profile in the folder. */
+/** Node flags that write a CPU profile to the folder. */
 export const profileFlags = (folder: string | undefined): readonly string[] =>
   folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];

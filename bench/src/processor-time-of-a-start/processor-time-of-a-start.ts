@@ -12,7 +12,7 @@ import { Scratch } from '../processes/scratch.js';
 import { startStores, storesObstacle } from '../processes/stores.js';
 
 const targetMs = 600;
-/** The last line of a start. A process that were asked meanwhile would spend its time on answers. */
+/** The last log line of a start. Polling the process instead would add to its CPU time. */
 const saysReady = /"Ready\."| Ready\./;
 const emptyProcess = 'an empty process of Node';
 const emptyWithinMs = 20_000;

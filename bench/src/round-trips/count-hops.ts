@@ -7,26 +7,26 @@ import { instantModels } from '../committee/instant-models.js';
 import { RedisMonitor } from './redis-monitor.js';
 import { SteppedLog } from './stepped-log.js';
 
-/** One record that was handled, and what the store was asked for it. */
+/** One handled record with its requests to the store. */
 export interface CountedHop {
-  /** The hop as the table names it. */
+  /** Name of the hop in the table. */
   readonly hop: string;
-  /** Names of scripts and commands, in the order in which the server took them. */
+  /** Names of scripts and commands, in server order. */
   readonly trips: readonly string[];
 }
 
-/** What a process asks by its clock, whatever records come. */
+/** Requests on a timer, independent of records. */
 const byTheClock = new Set([
   ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
   ...['due-timers', 'next-timer', 'find-unpublished', 'probe'],
 ]);
-/** A report of load goes out with the leases, and a slot is kept for a while after its call. */
+/** Load is reported with the leases, and a slot is kept for a while after its call. */
 const untimely = new Set(['acquire-slot', 'release-slot']);
 const loadChannel = /hint:load$/;
 
 /**
- * Takes two runs of the benchmarks' committee through all services over a real Redis, one record at a time, and counts the second one:
- * the first has sent every script, and made every subscription.
+ * Takes two runs of the benchmarks' committee through all services over a real Redis, one record at a time, and counts the second run;
+ * the first loads all scripts and makes all subscriptions.
  */
 export async function countHops(redisUrl: string): Promise<readonly CountedHop[]> {
   const observers = observersLikeInProduction();
@@ -77,7 +77,7 @@ export async function countHops(redisUrl: string): Promise<readonly CountedHop[]
   }
 }
 
-/** What the hop is, for the table: steps of the engine by what they take, tasks by what they do. */
+/** Name of the hop for the table: engine steps by their event, tasks by their work. */
 function nameOf(group: string, event: Event): string {
   if (event.type !== 'TaskDispatched') return `${group}: ${event.type}`;
   const { capability } = (event as TaskDispatched).data;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createConnection, type Socket } from 'node:net';
 
-/** One command as the server took it, in the order in which it took them. */
+/** One command as received by the server. */
 export interface SeenCommand {
   /** Name of our script, or of the plain command. */
   readonly name: string;
@@ -14,8 +14,8 @@ const line = /^\+[\d.]+ \[\d+ (\S+)\] "([^"]+)"(?: "((?:[^"\\]|\\.)*)")?/;
 const scriptName = /^-- ([a-z-]+)/;
 
 /**
- * What a Redis server is asked, told by the server itself: nothing of the product is changed for it. Scripts are known by the name in their
- * first line once they were sent whole; what they do inside is not listed.
+ * Records the requests of a Redis server with its MONITOR command, without changes to the product. Scripts are known by the name in their
+ * first line once their source was sent; commands inside scripts are not listed.
  */
 export class RedisMonitor {
   private readonly names = new Map<string, string>();
@@ -39,7 +39,7 @@ export class RedisMonitor {
     return monitor;
   }
 
-  /** Everything that was asked before a message on this channel, which `send` publishes. The message itself is left out. */
+  /** All requests before a message on this channel, which `send` publishes; without the message itself. */
   async until(channel: string, send: () => Promise<void>): Promise<readonly SeenCommand[]> {
     const arrived = new Promise<void>((resolve) => this.waiting.push({ channel, resolve }));
     await send();

@@ -10,11 +10,11 @@ import {
   type Subscription,
 } from '@conclave/ports';
 
-/** One record on its way to one group. */
+/** One record to be handled by one group. */
 export interface Hop {
   readonly group: string;
   readonly event: Event;
-  /** Handles it: resolves when the record is finished. */
+  /** Handles the record; resolves when it is finished. */
   take(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ interface Member {
 }
 
 /**
- * A log in memory that hands out one record at a time, when it is told to. Records pass through the delivery pool that every log
- * has, with the ledger and the blobs of the real store, so that what is asked of the store meanwhile belongs to this record.
+ * A log in memory that hands out one record at a time, on request. Records pass through the same delivery pool as in every log, with
+ * the ledger and blobs of the real store, so that all requests to the store in that time belong to this record.
  */
 export class SteppedLog implements EventLog {
   private readonly members: Member[] = [];
@@ -37,18 +37,18 @@ export class SteppedLog implements EventLog {
 
   readonly identity = { read: async () => null, write: async () => undefined };
 
-  /** The next record that nobody has taken yet. */
+  /** The next record that was not handed out yet. */
   next(): Hop | undefined {
     return this.hops.shift();
   }
 
   async publish(events: readonly Event[]): Promise<void> {
     for (const event of events) {
-      // Who gets an event twice drops it; here nothing is redelivered.
+      // Receivers would drop a duplicate; here nothing is redelivered.
       if (this.published.has(event.id)) continue;
       this.published.add(event.id);
       const encoded = await encodeEvent(event, this.parts.blobs);
-      // As on Kafka once a member has its partitions: nobody can have begun what comes then.
+      // As on Kafka once a member has its partitions: no other member can have begun later records.
       const record: RawRecord = { fresh: true, partition: 0, offset: String((this.offset += 1)), appendedAt: Date.now(), ...encoded };
       for (const { subscription, pool } of this.members) {
         if (!subscription.topics.includes(event.topic)) continue;

@@ -1,22 +1,22 @@
-/** What one kind of hop asks of the state store in the distributed engine, and what it is to ask at most. */
+/** Requests of one kind of hop to the state store in the distributed engine, with their limit. */
 interface CountedKind {
-  /** Consumer group and what it takes, as `countHops` names it. */
+  /** Consumer group and event, as named by `countHops`. */
   readonly hop: string;
   readonly what: string;
-  /** Commands and how often, by name: a test measures them. */
+  /** Number of requests by command; measured by a test. */
   readonly trips: Readonly<Record<string, number>>;
-  /** Appends to the stream apart. */
+  /** Limit of requests, without stream appends; null = no limit. */
   readonly atMost: number | null;
 }
 
-/** Of these there are as many as there is to show. */
+/** Not limited: their number depends on how much there is to show. */
 const apart: readonly string[] = ['append-entries'];
 
 const task = { 'begin-step': 1, 'finish-step': 1 };
 const plan = { ...task, 'is-started': 1, 'find-cancelled': 1 };
 const step = { 'write-step': 1 };
 
-/** The table: whoever changes what a hop asks changes it here. */
+/** The table. Update it when the requests of a hop change. */
 export const countedKinds: readonly CountedKind[] = [
   {
     hop: 'tasks.expert: expert',

@@ -15,7 +15,7 @@ const longTasks = 4;
 const slots = 16;
 /** Milliseconds between two short tasks of one class. */
 const everyMs = 250;
-/** Two classes, each with a worker and a topic of its own; they take turns at having the long tasks. */
+/** Two classes, each with its own worker and topic; they take turns with the long tasks. */
 const classes = ['left', 'right'] as const;
 const alone = 'short tasks alone';
 const among = 'short tasks among long ones';
@@ -25,7 +25,7 @@ interface Sizes {
   readonly rounds: number;
 }
 const sizesOf = (quick: boolean): Sizes => (quick ? { longMs: 8_000, rounds: 2 } : { longMs: 120_000, rounds: 4 });
-/** The round that warms up is short. */
+/** Length of the warm-up round in milliseconds. */
 const warmUpMs = 5_000;
 
 /** Milliseconds from `publish` of each short task to its result. */
@@ -34,7 +34,7 @@ interface Round {
   readonly [among]: readonly number[];
 }
 
-/** Puts short tasks on the log at a steady pace, one for each class after the other, and gives how long they took, by class. */
+/** Publishes short tasks at a steady pace, alternating between the classes; returns how long they took, by class. */
 async function pace(board: TaskBoard, forMs: number): Promise<readonly (readonly number[])[]> {
   const from = performance.now();
   const published: Promise<readonly Promise<TaskOutcome>[]>[][] = classes.map(() => []);
@@ -48,7 +48,7 @@ async function pace(board: TaskBoard, forMs: number): Promise<readonly (readonly
   return outcomes.map((one) => one.map(({ publishedAt, arrivedAt }) => arrivedAt - publishedAt));
 }
 
-/** Short tasks on both classes while all the long ones of one class run. Throws when a task took another number of calls than one. */
+/** Short tasks on both classes while the long tasks of one class run. Throws unless each task made exactly one call. */
 async function measure(board: TaskBoard, fake: FakeModel, longMs: number, round: number): Promise<Round> {
   const callsBefore = await fake.calls();
   const withLong = round % classes.length;

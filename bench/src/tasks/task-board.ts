@@ -6,7 +6,7 @@ import { nextRunId } from '../committee/run-starter.js';
 import { workMark } from '../model-server/protocol.js';
 import { directModel } from '../processes/product.js';
 
-/** One task of an expert and what became of it. Milliseconds of `performance.now()`. */
+/** One task of an expert and its outcome. Times are milliseconds of `performance.now()`. */
 export interface TaskOutcome {
   readonly taskId: string;
   readonly publishedAt: number;
@@ -21,7 +21,7 @@ interface Waiting {
 
 const hour = 3_600_000;
 
-/** Puts tasks of experts on the log and takes their results off it, as the engine does, without a run around them. */
+/** Publishes tasks of experts and consumes their results, like the engine, but without a run. */
 export class TaskBoard {
   private readonly waiting = new Map<string, Waiting>();
   private readonly taken = new Set<string>();
@@ -45,18 +45,18 @@ export class TaskBoard {
     return board;
   }
 
-  /** Results that came for a task that had one already. */
+  /** Number of repeated results for the same task. */
   get repeated(): number {
     return this.repeats;
   }
 
-  /** Publishes one task for each id; the model works `workMs` on it. The outcomes come with their results, and reject where one is not ok. */
+  /** Publishes one task per id; the model works `workMs` on each. Each outcome resolves with its result, or rejects if that is not ok. */
   async dispatch(taskClass: string, taskIds: readonly string[], workMs: number): Promise<readonly Promise<TaskOutcome>[]> {
     const publishedAt = performance.now();
     const outcomes = taskIds.map(
       (taskId) => new Promise<TaskOutcome>((resolve, reject) => this.waiting.set(taskId, { publishedAt, resolve, reject })),
     );
-    // Whoever asked hears of a failure when it looks; until then it must not end the process.
+    // The caller handles a rejection when it awaits the outcome; until then it must not end the process.
     for (const outcome of outcomes) outcome.catch(() => undefined);
     await this.log.publish(taskIds.map((taskId) => taskOf(taskId, taskClass, workMs)));
     return outcomes;
@@ -112,7 +112,7 @@ function taskOf(taskId: string, taskClass: string, workMs: number): TaskDispatch
 const newTaskId = (): string => `${nextRunId()}/0/x1`;
 export const newTaskIds = (count: number): readonly string[] => Array.from({ length: count }, newTaskId);
 
-/** Ids of tasks that lie evenly on the partitions of their topic, `each` on every one. */
+/** Task ids spread evenly over the partitions of their topic, `each` per partition. */
 export function evenTaskIds(taskClass: string, each: number, partitions: number): readonly string[] {
   const partitionOf = Partitioners.DefaultPartitioner();
   const partitionMetadata = Array.from({ length: partitions }, (_, partitionId) => ({
@@ -132,6 +132,6 @@ export function evenTaskIds(taskClass: string, each: number, partitions: number)
     place.push(taskId);
     missing -= 1;
   }
-  // One of every partition after the other: all workers have something to do from the first record on.
+  // Interleaves the partitions, so that all workers are busy from the first record on.
   return Array.from({ length: each }, (_, n) => byPartition.map((ids) => ids[n]!)).flat();
 }

@@ -14,17 +14,17 @@ import { startStores, storesObstacle } from '../processes/stores.js';
 import { evenTaskIds, TaskBoard } from '../tasks/task-board.js';
 
 const latencyMs = 200;
-/** Tasks a worker runs at the same time: so few that it waits for its model and not for the machine. */
+/** Concurrent tasks per worker: few enough that it waits for its model, not for the machine. */
 const slots = 2;
 const partitions = 24;
-/** A machine that is this busy is what limits the workers, not they themselves. */
+/** From this busy share on, the machine limits the workers. */
 const fullAt = 0.9;
 /** More tasks than the workers can finish in the measured time. */
 const surplus = 1.3;
 
 interface Sizes {
   readonly workers: readonly number[];
-  /** Seconds from the first result until measuring begins, and of the measuring. */
+  /** Seconds from the first result until measuring begins; `measuredS`: seconds measured. */
   readonly warmS: number;
   readonly measuredS: number;
 }
@@ -32,13 +32,13 @@ const sizesOf = (quick: boolean): Sizes =>
   quick ? { workers: [1, 2], warmS: 1, measuredS: 4 } : { workers: [1, 2, 4, 8], warmS: 2, measuredS: 10 };
 
 interface Measured {
-  /** Tasks a second. */
+  /** Tasks per second. */
   readonly rate: number;
   /** Share of all cores that was busy. */
   readonly busy: number;
-  /** CPU milliseconds for a task; not a number where the system does not tell. */
+  /** CPU milliseconds per task; NaN when the system does not report them. */
   readonly workersMs: number;
-  /** The same for broker, Redis, fake model and this process. */
+  /** Like `workersMs`, for broker, Redis, fake model and this process. */
   readonly othersMs: number;
 }
 

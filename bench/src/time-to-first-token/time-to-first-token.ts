@@ -11,7 +11,7 @@ import { directModel, liveTemplate, startEmbedded } from '../processes/product.j
 import { Scratch } from '../processes/scratch.js';
 
 const schedule: Schedule = { firstTokenMs: 50, gapMs: 20, tokens: 40, hang: null };
-/** Model calls before the answer's own: plan and expert. */
+/** Model calls before that of the answer: plan and expert. */
 const callsBefore = 2;
 const requestsPerRound = 6;
 
@@ -19,11 +19,11 @@ const requestsPerRound = 6;
 interface Sample {
   /** From the request to the first answer text. */
   readonly firstMs: number;
-  /** From the moment the fake model sent the first token to its arrival. */
+  /** From the fake model's first token to its arrival. */
   readonly firstTokenOnWayMs: number;
   /** Between arrivals of answer text. */
   readonly gapsMs: readonly number[];
-  /** Of every token, from the model to the reader. */
+  /** For every token, from the model to the reader. */
   readonly onWayMs: readonly number[];
 }
 

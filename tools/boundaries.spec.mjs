@@ -8,17 +8,17 @@ import { projects, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(60_000);
 
-// A boundary rule whose resolver or whose patterns match nothing passes every file. So these tests hand lint forbidden
-// imports and expect it to refuse them.
+// A boundary rule whose resolver or patterns match nothing passes every file. So these tests lint forbidden imports and
+// expect refusals.
 
 const workspace = projects();
-/** One that others can import: programs export nothing. */
+/** A project of the layer that others can import; programs export nothing. */
 const projectOf = (layer) => workspace.find(({ folder, ...project }) => project.layer === layer && existsSync(`${folder}/src/index.ts`));
-/** Any file of a project that ships. */
+/** Any shipped file of a project. */
 const fileOf = ({ folder }) =>
   `${folder}/src/${readdirSync(`${folder}/src`, { recursive: true }).find((name) => /(?<!\.spec|\.contract|suites)\.ts$/.test(name))}`;
 
-/** Without the rules that ask for types: no boundary needs them, and each project would be read whole for a line of code. */
+/** Without type-aware rules: boundaries do not need them, and they would read the whole project for one line of code. */
 const wholeConfiguration = new ESLint({ cwd: workspaceRoot, overrideConfig: [typescript.configs.disableTypeChecked] });
 const layersAlone = new ESLint({
   cwd: workspaceRoot,
@@ -114,7 +114,7 @@ describe('layer boundaries', () => {
     expect(await refusals(filePath, code)).toEqual([rule]);
   });
 
-  // One of each kind of file that other syntax is refused in too, and one where none is: the last block for a file wins.
+  // One file of each kind with further syntax rules, and one without: the last configuration block for a file wins.
   it.each([
     'libs/contracts/src/index.ts',
     'libs/loop/src/index.ts',

@@ -1,7 +1,7 @@
-// Bundles the programs of the workspace straight from TypeScript into dist/: `node tools/build.mjs [apps]`, all or those
-// of one folder. Does nothing where nothing has changed.
-// A program is named after its project, `dist/planner.js`, or after its file where a program starts it as a process of its own. What programs
-// share and what they import lazily are files beside them, so that a start reads no more than it uses. `npm run check` checks the types.
+// Bundles the programs of the workspace from TypeScript into dist/: `node tools/build.mjs [apps]`, all or those of one folder.
+// Does nothing if nothing has changed.
+// A program is named after its project, `dist/planner.js`, or after its file if another program starts it as a process. Shared code and
+// lazy imports are separate files, so that a start reads no more than it uses. `npm run check` checks the types.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -10,15 +10,15 @@ import { leanPackages, metadata } from './lean-packages.mjs';
 import { projects, workspaceRoot } from './workspace.mjs';
 
 const isProgram = /\/src\/(.*\/)?(main|distributed|memory-probe|langgraph-parts|[a-z-]+-worker)\.ts$/;
-/** They read what the product exports. */
+/** Scripts that import the product. */
 const scripts = ['docs/print-docs.mjs', 'tests/support/recording/record-events.mjs', 'tests/support/recording/record-runs.mjs'];
-/** They need Jest; what is built must not. */
+/** Files that need Jest; built programs must not. */
 const testOnly = /(\.(spec|contract)|\/suites)\.ts$/;
 const inRoot = (...path) => join(workspaceRoot, ...path);
 const dist = inRoot('dist');
 const record = join(dist, '.build.json');
 const leanPackagesFile = inRoot('tools/lean-packages.mjs');
-/** Nest would use them if they were installed. */
+/** Optional packages of Nest, not installed here. */
 const optional = [
   '@nats-io/transport-node',
   '@nestjs/websockets',
@@ -35,16 +35,16 @@ const options = {
   platform: 'node',
   target: 'node20.19',
   tsconfig: inRoot('tsconfig.json'),
-  // Code finds its assets from where it is itself: all files lie in one folder, and `assets` in it.
+  // Code finds its assets relative to its own file, so all files lie in one folder, with `assets` in it.
   chunkNames: '[name]-[hash]',
-  // Packages in the older format call require.
+  // CommonJS packages call require.
   banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
-  // Decorators need reflect-metadata before anything else; the order between files of a program is esbuild's, so every file imports it.
+  // Decorators need reflect-metadata first; esbuild decides the order of files, so every file imports it.
   inject: [metadata],
-  // libsql and the local stack find files from where they are themselves.
+  // libsql and the local stack find files relative to their own location.
   external: ['libsql', inRoot('deploy/stack/*'), ...optional],
   plugins: [leanPackages],
-  // A start reads every byte; source maps tell the lines.
+  // A start reads every byte; source maps keep the line numbers.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
@@ -54,11 +54,11 @@ const options = {
   metafile: true,
 };
 
-/** Relative to the root; none where there is no such folder. */
+/** Files of a folder, relative to the root; empty if the folder does not exist. */
 const filesUnder = (folder) =>
   existsSync(inRoot(folder)) ? readdirSync(inRoot(folder), { recursive: true }).map((name) => `${folder}/${name}`) : [];
 
-/** Sources of the programs by the names of their files; only those in this folder, if one is named. */
+/** Sources of the programs by output name; only those in the folder `within`, if given. */
 function programs(within = '') {
   const sources = projects().flatMap(({ folder }) => (folder.startsWith('libs/') ? [] : filesUnder(`${folder}/src`)));
   const nameOf = (path) => path.replace(/(\/src)?\/main\.ts$/, '').replace(/^.*\/|\.(ts|mjs)$/g, '');
@@ -69,24 +69,24 @@ function programs(within = '') {
   );
 }
 
-/** What outputs depend on beside the sources: asking esbuild for its version would take longer than to see that nothing has changed. */
+/** What outputs depend on besides the sources. The lockfile stands for esbuild's version, which takes longer to ask for. */
 const recipeOf = (entryPoints) =>
   [fileURLToPath(import.meta.url), leanPackagesFile, inRoot('package-lock.json'), options.tsconfig]
     .reduce((hash, path) => hash.update(readFileSync(path)), createHash('sha256'))
     .update(JSON.stringify(entryPoints))
     .digest('hex');
 
-/** That of a folder changes when a file in it comes or goes. */
+/** Modification time; that of a folder changes when a file is added or removed. */
 const stampOf = (path) => statSync(inRoot(path), { throwIfNoEntry: false })?.mtimeMs;
 
-/** Two builds may run at once in one checkout: a reader sees the old file or the new one, never half of one. */
+/** Writes a file atomically: two builds may run at once in one checkout, and readers must never see half a file. */
 function writeWhole(path, content) {
   const draft = `${path}.${process.pid}.draft`;
   writeFileSync(draft, content);
   renameSync(draft, path);
 }
 
-/** Builds all programs where a source has changed, and says so in one line on stderr. Throws with the messages of esbuild. */
+/** Builds all programs if a source has changed, and reports it in one line on stderr. Throws with esbuild's messages. */
 export async function buildPrograms(within) {
   const started = Date.now();
   const entryPoints = programs(within);
@@ -104,9 +104,9 @@ export async function buildPrograms(within) {
   const folders = sources.map((path) => `${path.replace(/\/src\/.*/, '')}/src/assets`);
   const assets = [...new Set(folders)].filter((path) => existsSync(inRoot(path)));
   for (const path of assets) cpSync(inRoot(path), join(dist, 'assets'), { recursive: true });
-  // Programs come after the files that they name.
+  // Writes programs after the files that they import.
   for (const { path, contents } of outputFiles.reverse()) writeWhole(path, contents);
-  // A process of the build before may still import a file of it.
+  // Keeps the files of the previous build, because a running process may still import them.
   const outputs = outputFiles.map(({ path }) => basename(path));
   const kept = new Set([...outputs, ...(before?.outputs ?? []), 'assets', basename(record)]);
   for (const name of readdirSync(dist))

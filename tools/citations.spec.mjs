@@ -1,4 +1,4 @@
-// The pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): what they name is there. Nothing cited is run.
+// Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. Runs nothing cited.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
@@ -11,7 +11,7 @@ jest.setTimeout(60_000);
 
 const text = (path) => readFileSync(join(workspaceRoot, path), 'utf8');
 
-/** The tables of a page, each with its rows as cells, and the lines that look like rows and belong to no table. */
+/** The tables of a page, each with its rows as cells, and the numbers of table-like lines outside any table. */
 function tablesOf(page) {
   const [tables, strays] = [[], []];
   const lines = page.split('\n');
@@ -32,7 +32,7 @@ const cellsOf = (line) =>
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim());
 
-/** What is cited in a cell, each as written between backticks; `e2e` before it and a scenario in brackets after it belong to it. */
+/** Citations in a cell: text between backticks, with an optional `e2e` before it and a scenario in brackets after it. */
 function citationsOf(cell) {
   return [...cell.matchAll(/(e2e )?`([^`]+)`(?: and `([^`]+)`)?(?: \(([a-z -]+)\))?/g)].flatMap(([, e2e, ...[first, second, scenario]]) =>
     [first, second].filter(Boolean).map((code) => ({ code, e2e: e2e !== undefined, scenario: e2e ? scenario : undefined })),
@@ -53,7 +53,7 @@ function flawOf({ code, e2e, scenario }) {
   return 'this is neither a test nor a command';
 }
 
-/** As jest.config.mjs decides it: the level is that which the command line names. */
+/** Like jest.config.mjs: the command line determines the level. */
 function flawOfJest(folder, patterns) {
   const level = Object.keys(levels).find((name) => [folder, ...patterns].some((word) => levels[name].named.test(word))) ?? 'fast';
   const files = specFiles(level, [folder]);
@@ -76,11 +76,11 @@ const sourcesOf = (folder) =>
 const isSuite = (name) => sourcesOf('libs/ports/src').some((source) => source.includes(`function ${name}(`));
 const hasId = (folder, id) => sourcesOf(folder).some((source) => source.includes(`id: '${id}'`));
 
-/** For each script that takes names: whether there is that name. */
+/** For each script that takes names: whether a name exists. */
 const named = {
   bench: (name) => hasId('bench/src', name),
   eval: (name) => hasId('eval/src', name),
-  // The page is printed from the list of scenarios.
+  // The page is generated from the list of scenarios.
   faults: (name) => name.startsWith('kill:') || text('docs/guarantees.md').includes(`npm run faults -- ${name}\``),
 };
 

@@ -9,7 +9,7 @@ import { projects, workspaceRoot } from './workspace.mjs';
 
 jest.setTimeout(120_000);
 
-/** What Knip has to say about the dependencies of a workspace: `<file>: <kind> <package>`. */
+/** Knip's findings about the dependencies of a workspace: `<file>: <kind> <package>`. */
 async function findings(cwd) {
   const args = [join(workspaceRoot, 'node_modules/knip/bin/knip.js'), '--no-progress', '--reporter', 'json', '--directory', cwd];
   const { output } = await runInGroup(process.execPath, args, { cwd, env: process.env, limit: 100 });
@@ -52,8 +52,8 @@ describe('the same configuration', () => {
 });
 
 /**
- * What each file in these folders imports, lazily or for its types alone too: paths relative to the root. `entrances`: the files that names
- * of packages stand for.
+ * The imports of each file in these folders, including lazy and type-only ones, as paths relative to the root. `entrances`: entry file by
+ * package name.
  */
 function importsIn(root, folders, entrances) {
   const files = folders
@@ -72,7 +72,7 @@ function importsIn(root, folders, entrances) {
   return new Map(files.map((path) => [path, importsOf(path)]));
 }
 
-/** At least one circle of each group of files that import one another, as `a.ts -> b.ts -> a.ts`. */
+/** At least one cycle of each group of files that import one another, as `a.ts -> b.ts -> a.ts`. */
 function circlesOf(imports) {
   const circles = [];
   const done = new Set();
@@ -93,7 +93,7 @@ describe('imports', () => {
       return Object.entries(exports).map(([way, path]) => [join(name, way), join(folder, path)]);
     });
     const imports = importsIn(workspaceRoot, sourceFolders, Object.fromEntries(entrances));
-    // A package that a program imports is followed into its files.
+    // Follows an imported package into its files.
     expect(imports.get('apps/planner/src/start.ts')).toContain('libs/host/src/index.ts');
     expect(circlesOf(imports)).toEqual([]);
   });

@@ -1,14 +1,14 @@
-// `kill <pid of npm start>` reaches npm and the shell between npm and the program, never the program: the shell dies of the signal, npm
-// with it, and a server goes on that nobody has any more. A process notices that its parent is gone by the parent's id.
+// `kill <pid of npm start>` ends npm and the shell between npm and the program, but not the program, which would run on as an orphan.
+// A process detects that its parent is gone by a changed parent id.
 
-/** How often the parent is looked at, in milliseconds; a system call. */
+/** Milliseconds between two checks of the parent; each is one system call. */
 const lookEveryMs = 250;
 const codes = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * Tells this process SIGTERM when the npm script that started it is gone, unless a signal came to it before: Ctrl+C reaches npm, shell and
- * program alike. Does nothing where `script` is not what npm runs: a program put into the background outlives its shell. Gives a function
- * that says whether npm is gone already, for work that holds the event loop.
+ * Sends SIGTERM to this process when the npm script that started it is gone, unless a signal arrived before: Ctrl+C reaches npm, shell and
+ * program alike. Does nothing if npm does not run `script`: a background program may outlive its shell. Returns a function that tells
+ * whether npm is gone, for code that blocks the event loop.
  */
 export function endWithNpm(script) {
   if (!process.env.npm_lifecycle_script?.includes(script)) return () => false;
@@ -23,7 +23,7 @@ export function endWithNpm(script) {
   for (const [signal, code] of Object.entries(codes)) {
     process.on(signal, () => {
       clearInterval(watch);
-      // A listener takes the default away: where the program has none of its own, the signal ends it as it would without this one.
+      // A listener disables the default action; if the program has no listener of its own, exit as by default.
       if (process.listenerCount(signal) === 1) process.exit(code);
     });
   }

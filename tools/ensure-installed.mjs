@@ -9,8 +9,8 @@ import { workspaceRoot } from './workspace.mjs';
 const nodeFloor = [20, 19];
 
 /**
- * The arguments of npm for what is missing, or undefined when all is there. What only developers need is installed where it is asked for, and
- * stays from then on: a later `npm start` neither takes it away nor leaves it behind the lockfile.
+ * The npm arguments to install what is missing, or undefined if nothing is. Development packages are installed only on request, but then
+ * stay: a later `npm start` neither removes them nor lets them fall behind the lockfile.
  */
 export function dueInstallation(wanted, installed, forDevelopers) {
   const isDev = ({ dev, devOptional }) => Boolean(dev ?? devOptional);
@@ -24,7 +24,7 @@ export function dueInstallation(wanted, installed, forDevelopers) {
   return packages.some(isDue) ? ['ci', ...(all ? [] : ['--omit=dev'])] : undefined;
 }
 
-/** Runs `npm ci` if it is due and says so in one line on stderr. Exits the process with npm's code when that fails. */
+/** Runs `npm ci` if needed and reports it in one line on stderr. Exits the process with npm's code when it fails. */
 export function ensureInstalled({ forDevelopers = false } = {}) {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < nodeFloor[0] || (major === nodeFloor[0] && minor < nodeFloor[1])) {

@@ -1,23 +1,23 @@
-// What programs take of packages, for esbuild: a start compiles every byte of a file that it imports.
+// An esbuild plugin that drops unused parts of packages: a start compiles every byte of an imported file.
 import { join } from 'node:path';
 import { workspaceRoot } from './workspace.mjs';
 
-/** Packages that exist as ES modules too, of which the build can leave out what nobody imports: their file inside the package. */
+/** Entry files of packages that also ship as ES modules, which the build can tree-shake. */
 const asModules = {
   rxjs: 'dist/esm/index.js',
   'rxjs/operators': 'dist/esm/operators/index.js',
   yaml: 'browser/index.js',
 };
-/** The folder of a package by one of its files. Where it lies depends on what else is installed. */
+/** The folder of a package, from one of its files; its location depends on what else is installed. */
 const folderOf = (file, name) => file.slice(0, file.lastIndexOf(join('node_modules', name)) + join('node_modules', name).length);
-/** Nest imports these packages whole, and uses these names of them. */
+/** Packages that Nest imports whole, with the only names it uses. */
 const usedOf = {
   '@nestjs/microservices': "export { NestMicroservice } from '@nestjs/microservices/nest-microservice.js';",
   '@nestjs/platform-express': "export { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';",
 };
-/** What a package imports, by the files that do, and no program of ours uses; where a whole is asked for, what stands in its place. */
+/** Imports inside packages that no program of ours uses: importing file, imported path, replacement source. */
 const unused = [
-  // Nest's own transports and their clients: services use ours, and are no clients of each other.
+  // Nest's own transports and clients: services use our transport and never call each other.
   [/[\\/]@nestjs[\\/]microservices[\\/]nest-microservice\.js$/, './server/server-factory.js', 'export const ServerFactory = {};'],
   [/[\\/]@nestjs[\\/]microservices[\\/]listeners-controller\.js$/, './server/index.js', 'export class ServerGrpc {}'],
   [/[\\/]@nestjs[\\/]microservices[\\/]microservices-module\.js$/, './client/index.js', 'export const ClientProxyFactory = {};'],
@@ -29,7 +29,7 @@ const unused = [
   [/[\\/]ioredis[\\/]built[\\/](index|Redis)\.js$/, './cluster', 'module.exports = {};'],
 ];
 const nest = /[\\/]node_modules[\\/]@nestjs[\\/]/;
-/** Imports Reflect.js for its effect alone: as a file to inject, each file would make a copy of its exports. */
+/** Imports reflect-metadata only for its side effect: injected directly, every file would get a copy of its exports. */
 export const metadata = 'reflect-metadata-alone';
 
 export const leanPackages = {
@@ -37,7 +37,7 @@ export const leanPackages = {
   setup(build) {
     const resolved = 'resolved';
     build.onResolve({ filter: /^(rxjs|rxjs\/operators|yaml)$/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
-      // Whoever requires a package takes the whole of it.
+      // `require` takes the whole package.
       if (kind === 'require-call' || pluginData === resolved) return undefined;
       const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: resolved });
       if (found.errors.length > 0) return found;
@@ -45,7 +45,7 @@ export const leanPackages = {
     });
     build.onResolve({ filter: /^reflect-metadata-alone$/ }, () => ({ path: metadata, namespace: 'metadata' }));
     build.onLoad({ filter: /.*/, namespace: 'metadata' }, () => ({ contents: "import 'reflect-metadata';", resolveDir: workspaceRoot }));
-    // Express and its parts come with four copies of one version of this package: all take the one of Express.
+    // Express and its parts ship four copies of one version of this package: all use the copy of Express.
     build.onResolve({ filter: /^mime-types$/ }, async ({ importer, kind, pluginData }) => {
       if (pluginData === resolved || !/[\\/](accepts|type-is|send|express)[\\/]/.test(importer)) return undefined;
       const express = await build.resolve('express', { resolveDir: workspaceRoot, kind, pluginData: resolved });
@@ -66,7 +66,7 @@ export const leanPackages = {
       if (pluginData === resolved || !(path.startsWith('@nestjs/') || nest.test(importer))) return undefined;
       if (kind === 'dynamic-import' && Object.hasOwn(usedOf, path)) return { path, namespace: 'used-of', pluginData: resolveDir };
       const found = await build.resolve(path, { importer, resolveDir, kind, pluginData: resolved });
-      // Nest does not say it: its files do nothing but define.
+      // Nest's files only define things, but its package.json does not declare that.
       return { ...found, sideEffects: false };
     });
     build.onLoad({ filter: /.*/, namespace: 'used-of' }, ({ path, pluginData: resolveDir }) => ({ contents: usedOf[path], resolveDir }));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { workspaceRoot } from './workspace.mjs';
 
-/** Folders that Git knows, three levels deep, as `tree -d -L 3` shows them; the `src` of a package goes without saying. */
+/** Folders in Git, three levels deep like `tree -d -L 3`, without the `src` of packages. */
 function folders() {
   const files = execFileSync('git', ['ls-files'], { cwd: workspaceRoot, encoding: 'utf8', timeout: 20_000 }).trim().split('\n');
   const found = files.flatMap((file) => {

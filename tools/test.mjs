@@ -1,5 +1,5 @@
-// Runs everything this machine can run: `npm test`. One line per suite, one line per part that was left out with the
-// reason, and a closing line `N passed, N failed`. With CI=true leaving anything out is a failure.
+// Runs everything this machine can run: `npm test`. Prints one line per suite, one line with the reason per skipped part,
+// and a closing line `N passed, N failed`. With CI=true, skipping anything is a failure.
 //   --check            lint, types, printed docs, fast tests and simulation only (`npm run check`)
 //   --only a,b         only the named suites, e.g. --only fast,int:redis,e2e-embedded
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,16 +12,16 @@ import { startServers } from '../deploy/stack/test-servers.mjs';
 import { suites } from './suites.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
-/** The whole run in CI, in seconds; a suite gets what is left of it when that is less than its own limit. */
+/** Limit of the whole run in CI, in seconds; each suite gets at most the time that is left. */
 const wholeLimit = 55 * 60;
 const { values } = parseArgs({ options: { check: { type: 'boolean' }, only: { type: 'string' } } });
 const strict = ['true', '1'].includes(process.env.CI ?? '');
 const started = Date.now();
 const secondsSoFar = () => (Date.now() - started) / 1000;
 const totals = { passed: 0, failed: 0 };
-/** The servers, once they are asked for; whoever ends the run stops what was started. */
+/** A promise of the servers, once requested; they are stopped at the end of the run. */
 let servers;
-/** A signal came: nothing more is run or reported. */
+/** Set by a signal: nothing more is run or reported. */
 let ending = false;
 
 function fail(title, reason) {
@@ -43,7 +43,7 @@ async function run({ name, title, level, args, limit, files, computes }, environ
   const { passed = 0, skipped = 0, failures = [], code, timedOut, output, seconds } = result;
   if (timedOut) failures.push(`Ended after ${Math.round(seconds)} s; its limit is ${limit} s.`);
   if (strict && skipped > 0) failures.push(`${skipped} tests are skipped.`);
-  // A suite that ended badly is at least one failure.
+  // A suite with a non-zero exit code counts as at least one failure.
   if (code !== 0 && failures.length === 0) failures.push(output.trim().split('\n').slice(-120).join('\n'));
   totals.passed += passed;
   totals.failed += failures.length;
@@ -64,7 +64,7 @@ function chosenSuites() {
   process.exit(1);
 }
 
-/** In their order, one at a time, but for those that run beside others. */
+/** Runs the suites in order, one at a time, except for those with `beside` or `computes`. */
 async function takeAll(chosen) {
   const isBeside = ({ beside }) => chosen.some(({ name }) => name === beside);
   const companions = [];
@@ -83,10 +83,10 @@ async function takeAll(chosen) {
   await Promise.all([computing ?? compute(), ...companions]);
 }
 
-/** Runs a suite, or says why not. */
+/** Runs a suite, or reports why it cannot run. */
 async function take(suite) {
   const { needs = [], title } = suite;
-  // Servers take a while to fetch and start; what needs none does not wait for them.
+  // Servers take a while to fetch and start; suites that need none do not wait for them.
   const { environment, missing } = needs.length > 0 ? await servers : { missing: new Map() };
   const reasons = needs.filter((name) => missing.has(name)).map((name) => `no ${name}: ${missing.get(name)}`);
   if (reasons.length === 0) await run(suite, environment);

@@ -1,4 +1,4 @@
-// What the tools know about the workspace: its root and its projects. Needs no installed package.
+// Root and projects of the workspace, for the tools. Needs no installed packages.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ const readJson = (path) => JSON.parse(readFileSync(join(workspaceRoot, path), 'u
 
 /** Every project: its folder relative to the root, its package name, its `layer:` tag, and the servers its integration tests need (`needs:` tags). */
 export function projects() {
-  // npm notes its workspaces as links.
+  // The lockfile lists workspaces as links.
   const folders = Object.values(readJson('package-lock.json').packages).flatMap(({ link, resolved }) => (link ? [resolved] : []));
   return folders.sort().map((folder) => {
     const { name, nx } = readJson(`${folder}/package.json`);

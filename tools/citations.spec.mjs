@@ -1,4 +1,4 @@
-// Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. Runs nothing cited.
+// Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. Runs nothing.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';

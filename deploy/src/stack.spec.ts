@@ -18,7 +18,7 @@ function temporaryFolder() {
   return folder;
 }
 
-/** Starts a Node program that says `ready` in its log, and waits for it. */
+/** Starts a Node program and waits until it has logged `ready`. */
 async function startProgram(source: string) {
   const folder = temporaryFolder();
   const ready = path.join(folder, 'ready');
@@ -29,7 +29,7 @@ async function startProgram(source: string) {
   return started;
 }
 
-/** A TCP server that answers each request of a client with the next of these bytes. */
+/** A TCP server that answers each request with the next of these byte sequences. */
 async function speaking(...answers: Buffer[]) {
   const left = [...answers];
   const server = net.createServer((socket) => {
@@ -68,7 +68,7 @@ describe('a process that was started', () => {
   });
 
   it('ends with the process that started it, even when that is killed', async () => {
-    if (process.platform !== 'linux') return; // elsewhere only an orderly end can take it along
+    if (process.platform !== 'linux') return; // elsewhere only an orderly exit ends the child
     const log = path.join(temporaryFolder(), 'log');
     const module = path.resolve(import.meta.dirname, '../stack/processes.mjs');
     const source = `import { startProcess } from ${JSON.stringify(module)};

@@ -8,7 +8,7 @@ import { searx } from './searx.mjs';
 const usual = [kafka, redis, neo4j, searx];
 export const servers = [...usual, chroma];
 
-/** Servers named as in `--only kafka,redis`; the usual ones without names. Throws on a name that is not known. */
+/** Servers named as in `--only kafka,redis`; the usual ones without names. Throws on an unknown name. */
 export function selectServers(only) {
   if (only === undefined) return usual;
   const names = only

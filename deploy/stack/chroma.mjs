@@ -8,7 +8,7 @@ import { versions } from './versions.mjs';
 const folderOfOurs = path.join(deployFolder, 'stack', 'chroma');
 const installedFolder = path.join(cacheFolder, `chroma-${versions.chromadb}`);
 
-/** ChromaDB from its npm package, in a folder of its own (400 MB on Linux). Started only when asked for by name. */
+/** ChromaDB from its npm package, in its own folder (400 MB on Linux). Started only by name. */
 export const chroma = {
   name: 'chroma',
   title: `ChromaDB ${versions.chromadb}`,

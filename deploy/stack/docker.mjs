@@ -1,15 +1,15 @@
 import { run } from './processes.mjs';
 import { composeFile, neo4jPassword, portVariables } from './settings.mjs';
 
-/** A project of its own, so that the stack never touches containers of `docker compose up`. */
+/** A separate project, so that the stack never touches containers of `docker compose up`. */
 const project = 'conclave-stack';
 
 /** Service of docker-compose.yml for each server of the stack; ChromaDB has none there yet. */
 export const services = { kafka: 'kafka', redis: 'redis', neo4j: 'neo4j', searx: 'searxng' };
 
 /**
- * Is there an engine that answers, and a compose to drive it? A `docker` program alone proves nothing.
- * Resolves to `{ available, reason, compose }` where `compose` is the command that worked.
+ * Checks for an engine that answers and a compose command; a `docker` program alone proves nothing.
+ * Resolves to `{ available, reason, compose }`, where `compose` is the command that worked.
  */
 export async function dockerEngine() {
   try {
@@ -22,7 +22,7 @@ export async function dockerEngine() {
       await run(compose[0], [...compose.slice(1), 'version', '--short'], { withinMs: 5_000 });
       return { available: true, reason: '', compose };
     } catch {
-      // Decided: the other spelling is tried, and having neither is the answer below.
+      // Ignored: tries the other spelling; with neither, compose is missing (below).
     }
   }
   return { available: false, reason: 'a Docker engine answers, but docker compose is not installed' };

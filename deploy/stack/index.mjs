@@ -1,5 +1,5 @@
 /**
- * The real servers for tests: private instances that may be killed, and what this machine can run. The shared stack of
+ * Real servers for tests: private instances, which tests may kill, and a check of what this machine can run. The shared stack of
  * `npm run stack -- up` writes its addresses to deploy/.stack/env.json; {@link stackEnvironment} reads them.
  */
 import { servers } from './catalog.mjs';
@@ -49,7 +49,7 @@ export async function startChroma(options = {}) {
 
 /**
  * What this machine can run, by server name: `available` and `how` for the shared stack, `local` for private
- * instances, and `reason`, a sentence, where something is missing or will be installed first.
+ * instances, and `reason`, a sentence, if something is missing or will be installed first.
  */
 export async function prerequisites({ install = false } = {}) {
   const engine = await dockerEngine();

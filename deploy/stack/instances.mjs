@@ -6,8 +6,8 @@ import { freePorts } from './probes.mjs';
 import { signalProcess, stopProcess, waitForExit } from './processes.mjs';
 
 /**
- * A real server of a test's own: own ports, own data, ends with the test's process. Its ports stay the same over
- * `restart()`, so clients find it again.
+ * Starts a test's own server: own ports, own data, ends with the test's process. Its ports survive `restart()`, so that
+ * clients find it again.
  */
 export async function startInstance(server, { folder, ports = {}, ...options } = {}) {
   const missing = await provide([server]);

@@ -13,7 +13,7 @@ export function javaVersion() {
     const said = execFileSync('sh', ['-c', '"$1" -version 2>&1', 'sh', java], { encoding: 'utf8' });
     return /version "([^"]+)"/.exec(said)?.[1] ?? null;
   } catch (error) {
-    if (typeof error.status === 'number') return null; // a stub that only says that Java is not installed (macOS)
+    if (typeof error.status === 'number') return null; // a stub that only reports that Java is not installed (macOS)
     throw error;
   }
 }
@@ -21,7 +21,7 @@ export function javaVersion() {
 const majorOf = (version) => Number.parseInt(version.replace(/^1\./, ''), 10);
 const jarsFolder = (name) => path.join(cacheFolder, `${name}-${versions[name]}`);
 
-/** Null when the jars of this server can be had and run; else `{ reason, packages }` with the Debian packages that help. */
+/** Null when this server's jars can be fetched and run; else `{ reason, packages }` with the Debian packages to install. */
 export function missingForJava(name, acceptsMajor, wanted) {
   const version = javaVersion();
   const packages = ['default-jre-headless', 'maven'];
@@ -31,10 +31,10 @@ export function missingForJava(name, acceptsMajor, wanted) {
   return { reason: 'no Maven found to fetch the jars', packages: ['maven'] };
 }
 
-// Maven's local repository is not made for two writers; one server's jars are fetched after the other's.
+// Maven's local repository does not support two writers, so jars are fetched for one server after the other.
 let lastFetch = Promise.resolve();
 
-/** Folder with all jars of the server, fetched by Maven on first use. Safe when several processes ask at once. */
+/** Folder with all jars of the server, fetched by Maven on first use. Safe to call from several processes at once. */
 export function jarsOf(name) {
   const folder = jarsFolder(name);
   const fetchOnce = async () => {
@@ -60,11 +60,11 @@ export function jarsOf(name) {
     return folder;
   };
   const fetched = lastFetch.then(fetchOnce);
-  lastFetch = fetched.catch(() => undefined); // the failure reaches the caller through `fetched`; the next one may still try
+  lastFetch = fetched.catch(() => undefined); // the caller gets the failure through `fetched`; the next fetch runs anyway
   return fetched;
 }
 
-/** Moves a complete download to its name; another process may have been first, then its result is as good. */
+/** Moves a complete download to its final name; if another process was first, its result is used. */
 function adopt(incoming, folder) {
   try {
     renameSync(incoming, folder);
@@ -77,8 +77,8 @@ const archiveOf = (name) => path.join(cacheFolder, `${name}-${versions[name]}-ja
 const freshArchive = (folder) => path.join(folder, 'classes.jsa');
 
 /**
- * Flags for Java's archive of loaded classes, which takes seconds off every later start. The first server that ends
- * in peace writes it; {@link keepClassArchive} moves it to the cache. Java ignores an archive that does not fit.
+ * Flags for Java's archive of loaded classes, which saves seconds at every later start. The first server with a clean
+ * shutdown writes it; {@link keepClassArchive} moves it to the cache. Java ignores an archive that does not match.
  */
 export function classArchiveFlags(name, folder) {
   const archive = archiveOf(name);
@@ -88,7 +88,7 @@ export function classArchiveFlags(name, folder) {
     : [`-XX:ArchiveClassesAtExit=${freshArchive(folder)}`, ...quiet];
 }
 
-/** To be called after a server stopped by SIGTERM: keeps the class archive it wrote, if it wrote one. */
+/** Call it after a server was stopped by SIGTERM: keeps its class archive, if it wrote one. */
 export function keepClassArchive(name, folder) {
   const written = freshArchive(folder);
   if (!existsSync(written)) return;

@@ -10,7 +10,7 @@ const properties = (folder) => path.join(folder, 'server.properties');
 
 /**
  * Broker settings of one instance. `proxied` adds a listener for fault tests: the broker listens on `listenPort` but
- * sends its clients to `advertisedPort`, where a proxy of the test stands.
+ * sends its clients to `advertisedPort`, where the test runs a proxy.
  */
 export function brokerSettings({ folder, ports, settings = {}, proxied }) {
   const listeners = [`PLAINTEXT://127.0.0.1:${ports.kafka}`, `CONTROLLER://127.0.0.1:${ports.kafkaController}`];
@@ -36,14 +36,14 @@ export function brokerSettings({ folder, ports, settings = {}, proxied }) {
   };
 }
 
-/** What the folder was formatted with; null for a fresh one. A folder refuses to be formatted with another id than its own. */
+/** Cluster id the folder was formatted with; null for a new folder. Formatting with another id fails. */
 function ownClusterId(folder) {
   const file = path.join(folder, 'logs', 'meta.properties');
   if (!existsSync(file)) return null;
   return /^cluster\.id=(\S+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? null;
 }
 
-const newClusterId = () => randomBytes(16).toString('base64url').replace(/^-/, 'A'); // a leading minus reads as an option
+const newClusterId = () => randomBytes(16).toString('base64url').replace(/^-/, 'A'); // a leading minus would be read as an option
 
 /** A single KRaft broker from Maven's jars. Topics are created by the application. */
 export const kafka = {
@@ -51,7 +51,7 @@ export const kafka = {
   title: `Kafka ${versions.kafka}`,
   portNames: ['kafka', 'kafkaController'],
   readyWithinMs: 90_000,
-  // Writing the class archive on the first peaceful end takes seconds of its own.
+  // Writing the class archive at the first clean shutdown takes some seconds.
   stopWithinMs: 30_000,
   missing: () => missingForJava('kafka', (major) => major >= 17, 'Java 17 or newer'),
   install: () => jarsOf('kafka'),

@@ -3,7 +3,7 @@ import { isPortFree, waitUntilAnswers } from './probes.mjs';
 import { lastLines, startProcess, stopProcess } from './processes.mjs';
 import { portVariables } from './settings.mjs';
 
-/** Throws a sentence with the command to run unless everything the servers need is here or was just installed. */
+/** Installs what the servers need where allowed. Throws a sentence with the command to run if something is still missing. */
 export async function provide(servers, { install = false, say = () => undefined } = {}) {
   const lacking = servers.map((server) => ({ server, missing: server.missing() })).filter(({ missing }) => missing !== null);
   const packages = [...new Set(lacking.flatMap(({ missing }) => missing.packages))];
@@ -15,7 +15,7 @@ export async function provide(servers, { install = false, say = () => undefined 
   return new Map(failures.map(([name, missing]) => [name, explain(missing)]));
 }
 
-/** One sentence: what is missing and the command that brings it. */
+/** One sentence: what is missing and the command that installs it. */
 export function explain({ reason, packages }) {
   const command = installCommand(packages);
   return command === null ? reason : `${reason}; to install it: ${command}`;

@@ -6,7 +6,7 @@ import { run } from './processes.mjs';
 import { neo4jPassword, neo4jUser } from './settings.mjs';
 import { versions } from './versions.mjs';
 
-/** Lines of conf/neo4j.conf. A setting that this release does not know makes the server exit. */
+/** Lines of conf/neo4j.conf. The server exits on a setting that its release does not know. */
 export const serverSettings = ({ ports, settings = {} }) => ({
   'server.default_listen_address': '127.0.0.1',
   'server.bolt.enabled': 'true',
@@ -17,7 +17,7 @@ export const serverSettings = ({ ports, settings = {} }) => ({
   'dbms.security.auth_enabled': 'true',
   'dbms.usage_report.enabled': 'false',
   'server.memory.pagecache.size': '128m',
-  // The next four bring a stop from many seconds down to about one.
+  // The next four shorten a stop from many seconds to about one.
   'internal.dbms.bolt.netty_server_shutdown_quiet_period': '0',
   'internal.dbms.bolt.netty_server_shutdown_timeout': '1s',
   'internal.server.bolt.thread_pool_shutdown_wait_time': '1s',

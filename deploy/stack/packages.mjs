@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { findOnPath, run } from './processes.mjs';
 
-/** True where `up` may install Debian packages itself: root, apt, and asked to by CI=true or --install. */
+/** True if `up` may install Debian packages itself: root, apt, and CI=true or --install. */
 export const mayInstall = (asked) => canInstall() && (asked || process.env.CI === 'true');
 
 const canInstall = () => process.getuid?.() === 0 && findOnPath('apt-get') !== null && existsSync('/etc/debian_version');
 
-/** The command a person runs for these packages, or null where there is no apt. */
+/** The command to install these packages by hand, or null without apt. */
 export function installCommand(packages) {
   if (packages.length === 0 || findOnPath('apt-get') === null) return null;
   const sudo = process.getuid?.() === 0 ? '' : 'sudo ';

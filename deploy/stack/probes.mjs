@@ -2,13 +2,13 @@ import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Does a server really speak? Every probe sends one request of the server's own protocol and rejects with a sentence
- * unless the answer is right. An open port proves nothing: a starting broker accepts connections long before it answers.
+ * Readiness probes. Each sends a request of the server's own protocol and rejects with a sentence unless the answer is
+ * right. An open port proves nothing: a starting broker accepts connections long before it answers.
  */
 
 const host = '127.0.0.1';
 
-/** Sends bytes, resolves to what `complete` makes of the answer so far (undefined: read on). */
+/** Sends bytes; resolves to the result of `complete` for the answer so far (undefined: read on). */
 function ask(port, request, complete, withinMs = 2_000) {
   return new Promise((resolve, reject) => {
     const socket = net.connect({ host, port });
@@ -52,7 +52,7 @@ function kafkaResponse(received) {
   return received.subarray(8);
 }
 
-/** ApiVersions v0 without an error code, then Metadata v1 that lists at least one live broker. Resolves to that number. */
+/** ApiVersions v0 without an error code, then Metadata v1 with at least one live broker. Resolves to the number of brokers. */
 export async function probeKafka(port) {
   await ask(port, kafkaRequest(18, 0, Buffer.alloc(0)), (received) => {
     const body = kafkaResponse(received);
@@ -69,7 +69,7 @@ export async function probeKafka(port) {
   });
 }
 
-/** PING answered by +PONG; a Redis that is still loading its log answers -LOADING. */
+/** Expects +PONG to PING; a Redis that is still loading its log answers -LOADING. */
 export function probeRedis(port) {
   return ask(port, 'PING\r\n', (received) => {
     const line = received.toString('latin1');
@@ -98,8 +98,8 @@ export async function probeHttp(port, path) {
 }
 
 /**
- * Repeats a probe until it resolves. Rejects after `withinMs`, or at once when `ended` resolves (the server's process
- * is gone), with the probe's last complaint.
+ * Repeats a probe until it resolves. Rejects with the probe's last error after `withinMs`, or at once when `ended`
+ * resolves (the server's process is gone).
  */
 export async function waitUntilAnswers(probe, { withinMs, ended = new Promise(() => undefined), everyMs = 100 }) {
   const end = Date.now() + withinMs;
@@ -126,8 +126,8 @@ export function isPortFree(port) {
 }
 
 /**
- * Free ports below the range from which systems take the ports of outgoing connections (32768 on Linux, 49152
- * elsewhere), so that a server that was killed finds its port free when it comes back.
+ * Free ports below the range of outgoing connections (from 32768 on Linux, 49152 elsewhere), so that a restarted
+ * server finds its port free.
  */
 export async function freePorts(count) {
   const found = new Set();

@@ -1,6 +1,6 @@
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Opaque; tells a process from a later one with the same id. */
+  /** Opaque; distinguishes a process from a later one with the same id. */
   readonly startedAt: string;
 }
 export interface Command {

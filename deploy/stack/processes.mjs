@@ -4,8 +4,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * When the process with this id was started, as an opaque string; null when there is none or it only waits to be
- * reaped. A process id alone is not an identity: the system gives it to another program later.
+ * Start time of the process with this id, as an opaque string; null when it does not exist or is a zombie. A process id
+ * alone is not an identity, because the system reuses it.
  */
 export function startOf(pid) {
   if (process.platform === 'linux') {
@@ -16,9 +16,9 @@ export function startOf(pid) {
       if (error.code === 'ENOENT' || error.code === 'ESRCH') return null;
       throw error;
     }
-    // The name in brackets may hold spaces and brackets. After it: state, 18th the number of threads, 20th the start (proc(5)).
+    // The name in brackets may contain spaces and brackets. After it: 1st the state, 18th the number of threads, 20th the start (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A killed Java is a zombie by its first thread while others still hold its ports: gone only when they are.
+    // A killed Java shows as a zombie while other threads still hold its ports: gone only when they are.
     const ended = fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1);
     return ended ? null : fields[19];
   }
@@ -31,14 +31,14 @@ export function startOf(pid) {
   }
 }
 
-/** Identity of a running process: `{ pid, startedAt }`. Throws when there is none. */
+/** Identity of a running process: `{ pid, startedAt }`. Throws when it does not run. */
 export function identify(pid) {
   const startedAt = startOf(pid);
   if (startedAt === null) throw new Error(`There is no process ${pid}.`);
   return { pid, startedAt };
 }
 
-/** True while exactly this process runs; false for another one that was given its id. */
+/** True while exactly this process runs; false for another one with the same id. */
 export const isAlive = ({ pid, startedAt }) => startOf(pid) === startedAt;
 
 /** Sends the signal to exactly this process. Returns false when it is gone. */
@@ -73,8 +73,8 @@ export async function stopProcess(identity, withinMs) {
 
 /**
  * Starts a server with its output appended to `logFile`.
- * @param lifetime 'detached': outlives us, stopped later by its identity; 'ours': ends with us, however we end.
- * @returns `{ pid, startedAt }` plus `exited`, a promise of how it ended (never rejects).
+ * @param lifetime 'detached': outlives us, stopped later by its identity; 'ours': always ends with us.
+ * @returns `{ pid, startedAt }` plus `exited`, a promise of the way it ended (never rejects).
  */
 export async function startProcess({ file, args, env = {}, cwd }, logFile, lifetime) {
   mkdirSync(path.dirname(logFile), { recursive: true });
@@ -106,7 +106,7 @@ export async function startProcess({ file, args, env = {}, cwd }, logFile, lifet
   return { pid: child.pid, startedAt, exited };
 }
 
-/** On Linux the kernel itself ends the child when we die, even by SIGKILL; the program replaces setpriv, so the id is its own. */
+/** On Linux the kernel kills the child when we die, even by SIGKILL. The program replaces setpriv and keeps its process id. */
 function boundToUs(file, args) {
   if (process.platform !== 'linux' || !findOnPath('setpriv')) return [file, args];
   return ['setpriv', ['--pdeathsig', 'KILL', '--', file, ...args]];
@@ -129,7 +129,7 @@ export async function run(file, args, { env = {}, cwd, input, withinMs = 600_000
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
-  // A program that ends without reading its input closes the pipe; its exit code below tells what happened.
+  // A program may close the pipe without reading its input; its exit code below tells the result.
   child.stdin.on('error', () => undefined).end(input);
   const [code, signal] = await new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -142,7 +142,7 @@ export async function run(file, args, { env = {}, cwd, input, withinMs = 600_000
 
 const tail = (text, lines) => text.trimEnd().split('\n').slice(-lines).join('\n');
 
-/** The last lines of a log for a failure's sentence; says so when there is none. */
+/** The last lines of a log for an error message; a note if there is no log. */
 export function lastLines(logFile, lines = 12) {
   try {
     return tail(readFileSync(logFile, 'utf8'), lines) || `(${logFile} is empty)`;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { identify, isAlive } from './processes.mjs';
 import { stateFolder } from './settings.mjs';
 
-/** What `up` started, one JSON file per server, so that a later `down` stops exactly that. */
+/** Records of what `up` started, one JSON file per server, so that a later `down` stops exactly that. */
 
 const recordsFolder = path.join(stateFolder, 'started');
 const environmentFile = path.join(stateFolder, 'env.json');
@@ -43,7 +43,7 @@ export const writeRecord = (record) => writeJson(path.join(recordsFolder, `${rec
 
 export const removeRecord = (name) => rmSync(path.join(recordsFolder, `${name}.json`), { force: true });
 
-/** Writes env.json from the records, or removes it when nothing is left. Returns the addresses. */
+/** Writes env.json from the records, or removes it when there are none. Returns the addresses. */
 export function writeEnvironment() {
   const environment = Object.assign({}, ...readRecords().map((record) => record.environment));
   if (Object.keys(environment).length === 0) rmSync(environmentFile, { force: true });
@@ -54,7 +54,7 @@ export function writeEnvironment() {
 /** Addresses of the shared stack, such as `{ KAFKA_BROKERS, REDIS_URL }`; null when `up` has not run. */
 export const readEnvironment = () => readJson(environmentFile);
 
-/** Runs the action while no other `up` or `down` runs; waits for another one first. A lock whose holder died is taken over. */
+/** Runs the action while no other `up` or `down` runs; waits for a running one. Takes over the lock of a dead process. */
 export async function withLock(action, { say, waitMs = 600_000 }) {
   mkdirSync(stateFolder, { recursive: true });
   const end = Date.now() + waitMs;
@@ -73,12 +73,12 @@ export async function withLock(action, { say, waitMs = 600_000 }) {
   }
 }
 
-/** Null when the lock is ours now, else its living holder. */
+/** Takes the lock and returns null, or returns its living holder. */
 function takeLock() {
   for (;;) {
     const claim = `${lockFile}.${process.pid}`;
     try {
-      // Written whole under another name and then linked, so that nobody reads a half-written holder.
+      // Written under another name and then linked, so that no process reads a half-written file.
       writeFileSync(claim, JSON.stringify(identify(process.pid)));
       linkSync(claim, lockFile);
       return null;

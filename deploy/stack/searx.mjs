@@ -7,14 +7,14 @@ import { deployFolder } from './settings.mjs';
 import { versions } from './versions.mjs';
 
 const folderOfOurs = path.join(deployFolder, 'stack', 'searx');
-/** Debian's searx is installed for Debian's Python only; the first python3 on PATH may be another one. */
+/** Debian installs searx only for its own Python; the first python3 on PATH may be another one. */
 const python = '/usr/bin/python3';
 const program = '/usr/bin/searx-run';
 const sampleDocuments = path.join(folderOfOurs, 'documents.json');
 
 /**
- * The question becomes quoted words joined by OR, so that punctuation of a natural question is never read as FTS5
- * query syntax and the best documents still come first. searx appends LIMIT and OFFSET.
+ * Turns the question into quoted words joined by OR, so that its punctuation is never read as FTS5 query syntax and the
+ * best documents still come first. searx appends LIMIT and OFFSET.
  */
 const queryText = `SELECT url, title, body AS content FROM docs WHERE docs MATCH (
   WITH RECURSIVE words(word, rest) AS (
@@ -64,7 +64,7 @@ export const searxSettings = ({ port, database }) => ({
   default_doi_resolver: 'oadoi.org',
 });
 
-/** Documents as `[{ url, title, body }]`; throws with the position of the first one that is not. */
+/** Checks documents of the form `[{ url, title, body }]`; throws with the position of the first invalid one. */
 function checkDocuments(documents) {
   if (!Array.isArray(documents)) throw new Error('Documents for searx must be a list of { url, title, body }.');
   documents.forEach((document, position) => {
@@ -75,7 +75,7 @@ function checkDocuments(documents) {
   return documents;
 }
 
-/** searx over one offline engine: full-text search in a SQLite file, so no query ever leaves the machine. */
+/** searx with one offline engine: full-text search in a SQLite file, so that no query leaves the machine. */
 export const searx = {
   name: 'searx',
   title: `searx ${versions.searx}`,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Folder of this package: `deploy/`. */
 export const deployFolder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
-/** What `up` writes: records of started servers, their logs and data, env.json. */
+/** Folder for what `up` writes: records of started servers, their logs and data, env.json. */
 export const stateFolder = path.resolve(process.env.CONCLAVE_STACK_HOME || path.join(deployFolder, '.stack'));
 /** Downloads that outlive a stack. Safe to delete while nothing runs. */
 export const cacheFolder = path.resolve(process.env.CONCLAVE_STACK_CACHE || path.join(stateFolder, 'cache'));
@@ -19,7 +19,7 @@ export const portVariables = {
   chroma: ['CONCLAVE_STACK_CHROMA_PORT', 18100],
 };
 
-/** Ports of the shared stack by name. Throws a sentence that names the variable when one is not a port. */
+/** Ports of the shared stack by name. Throws a sentence that names the variable with an invalid port. */
 export function stackPorts(environment = process.env) {
   return Object.fromEntries(
     Object.entries(portVariables).map(([name, [variable, fallback]]) => {
@@ -34,5 +34,5 @@ export function stackPorts(environment = process.env) {
 }
 
 export const neo4jUser = 'neo4j';
-/** The server listens on loopback only; the password keeps the driver's authenticated path in use. Neo4j wants 8 characters. */
+/** The server listens on loopback only; the password exercises the driver's authentication. Neo4j requires 8 characters. */
 export const neo4jPassword = process.env.NEO4J_PASSWORD || 'conclave-local';

@@ -8,7 +8,7 @@ import { isAlive, stopProcess } from './processes.mjs';
 import { readRecord, readRecords, removeRecord, writeEnvironment, writeRecord } from './records.mjs';
 import { stackPorts, stateFolder } from './settings.mjs';
 
-/** The stack that `npm run stack` starts once and everything on the machine shares. */
+/** The stack that `npm run stack` starts once, shared by everything on the machine. */
 
 const serverOf = (record) => servers.find((server) => server.name === record.name);
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
@@ -21,13 +21,13 @@ async function stateOf(record) {
     await waitUntilAnswers(() => serverOf(record).probe(record.ports), { withinMs: 3_000 });
     return 'up';
   } catch {
-    return record.how === 'local' ? 'silent' : 'gone'; // decided: the caller prints the state; the server's log has the cause
+    return record.how === 'local' ? 'silent' : 'gone'; // the caller prints the state; the server's log has the cause
   }
 }
 
 /**
- * Starts what is not up yet. Data is fresh unless `keep`. Resolves to the number of servers that could not be started;
- * each of them was named with its reason.
+ * Starts the servers that are not up yet, with fresh data unless `keep`. Prints the reason for each server that could not
+ * be started, and resolves to their number.
  */
 export async function up(chosen, { keep = false, install = false, how, options = {}, say }) {
   const ports = stackPorts();
@@ -128,7 +128,7 @@ async function startLocally(server, { ports, keep, options, say }) {
   }
 }
 
-/** Resolves to the servers that now run in containers; none when that failed and local starts may be tried instead. */
+/** Resolves to the servers that now run in containers; none if that failed and they may be started locally. */
 async function startInDocker(engine, toStart, { ports, keep, how, say }) {
   const chosen = toStart.filter((server) => services[server.name] !== undefined);
   if (chosen.length === 0) return [];
@@ -153,7 +153,7 @@ async function startInDocker(engine, toStart, { ports, keep, how, say }) {
   }
 }
 
-/** Stops what `up` started, and nothing else. Resolves to the number of servers that could not be stopped. */
+/** Stops only what `up` started. Resolves to the number of servers that could not be stopped. */
 export async function down(chosen, { say }) {
   const records = readRecords().filter((record) => chosen === undefined || chosen.some((server) => server.name === record.name));
   if (records.length === 0) say('Nothing that was asked for is up; nothing to do.');
@@ -195,7 +195,7 @@ async function stopInDocker(names, say) {
   names.forEach((name) => say(line(name, 'container removed')));
 }
 
-/** Prints one line per server. Resolves to the number of servers that were started and do not answer now. */
+/** Prints one line per server. Resolves to the number of started servers that do not answer. */
 export async function status({ say }) {
   say(`  ${'server'.padEnd(7)} ${'state'.padEnd(8)} ${'how'.padEnd(7)} ${'process'.padEnd(8)} address`);
   let broken = 0;

@@ -1,4 +1,4 @@
-// The real servers that integration and distributed tests need, started through deploy/stack.mjs.
+// Starts the real servers for integration and distributed tests through deploy/stack.mjs.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,7 @@ import { provide } from './launch.mjs';
 /** Debian installs SymPy for its own Python; the first python3 on PATH may be another one. */
 const python = '/usr/bin/python3';
 
-/** What integration tests need that is started by what they test: it only has to be there. */
+/** Programs that integration tests only need installed: the code under test starts them. */
 const programs = [
   {
     name: 'sympy',
@@ -21,17 +21,17 @@ const programs = [
   },
 ];
 
-/** Installs what is missing where that is allowed; why each of the others is missing, by name. */
+/** Installs what is missing where allowed; returns why each of the others is missing, by name. */
 const providePrograms = (names, options = {}) =>
   provide(
     programs.filter(({ name }) => names.includes(name)),
     options,
   );
 
-/** The variable that says of a server, by the name of its `needs:` tag, that it is up. What has none only has to be installed. */
+/** Variable with the address of a running server, by its `needs:` tag. A tag without one only has to be installed. */
 const variables = { kafka: 'KAFKA_BROKERS', redis: 'REDIS_URL', neo4j: 'NEO4J_URL', searx: 'SEARXNG_URL', chroma: 'CHROMA_URL' };
 
-/** Addresses of the servers that are up, by variable name. */
+/** Addresses of the running servers, by variable name. */
 function addresses() {
   const file = join(stateFolder, 'env.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -40,25 +40,25 @@ function addresses() {
 const stack = (command, names, limit) =>
   runInGroup(process.execPath, ['deploy/stack.mjs', command, '--only', names.join(',')], { cwd: workspaceRoot, env: process.env, limit });
 
-/** Why a server is not there, from the line `<name> failed: <reason>` of the stack, or else its last line. */
+/** Why a server is missing, from the stack's line `<name> failed: <reason>`, else from its last line. */
 function reasonOf(name, { output, timedOut }) {
   if (timedOut) return 'the local stack was not up in time';
   return new RegExp(`^\\s*${name}\\s+failed: (.*)$`, 'm').exec(output)?.[1] ?? (output.trim().split('\n').at(-1) || 'no reason is given');
 }
 
 /**
- * Starts the needed servers and installs the needed programs; those that are up already are used and left alone.
+ * Starts the needed servers and installs the needed programs; uses servers that already run and leaves them running.
  *
- * @returns what is up as environment for the suites, why the others are missing by name, and how to stop what was started.
+ * @returns the environment for the suites, the reason per missing server, and a function that stops what was started.
  */
 export async function startServers(needed) {
-  // Before the servers: two installations at once would wait for each other's lock.
+  // Before the servers: two concurrent installations would block on the same lock.
   const programs = needed.filter((name) => !variables[name]);
   const missing = await providePrograms(programs).catch(({ message }) => new Map(programs.map((name) => [name, message])));
   const wanted = needed.filter((name) => variables[name]);
   if (wanted.length === 0) return { environment: {}, missing, stop: () => undefined };
   const before = addresses();
-  // Downloads and Debian packages included.
+  // The timeout includes downloads and Debian packages.
   const result = await stack('up', wanted, 600);
   const environment = addresses();
   for (const name of wanted) if (!(variables[name] in environment)) missing.set(name, reasonOf(name, result));

@@ -1,15 +1,15 @@
 /**
- * Every version of the stack, once. The local servers are fetched by these numbers; docker-compose.yml carries the same
- * values and `deploy/src/versions.spec.ts` compares them.
+ * All versions of the stack. Local servers are fetched in these versions; docker-compose.yml repeats them, and
+ * `deploy/src/versions.spec.ts` compares both.
  */
 export const versions = {
   /** Scala build and release of the broker; 4.4.0 does not resolve from Maven Central. */
   kafka: '4.3.1',
-  /** Main class and community server are in this one artifact. Runs on Java 17 and 21. */
+  /** One artifact holds main class and community server. Runs on Java 17 and 21. */
   neo4j: '5.26.30',
-  /** What Debian 12 ships. Other 7.x or Valkey servers found on PATH are used as they are. */
+  /** The version in Debian 12. Other 7.x or Valkey servers on PATH are used as they are. */
   redis: '7.0.15',
-  /** SearXNG for Docker; without Docker its ancestor searx from Debian answers with the same JSON shape. */
+  /** SearXNG for Docker; without Docker, its predecessor searx from Debian answers in the same JSON shape. */
   searxng: '2026.9.25-12f8b6515',
   searx: '1.1.0',
   /** npm package; the server inside it is the native binding named in deploy/stack/chroma/package.json. */
@@ -24,7 +24,7 @@ export const images = {
   searxng: `searxng/searxng:${versions.searxng}`,
 };
 
-/** Broker settings that decide behaviour and are therefore the same with and without Docker. */
+/** Broker settings that affect behaviour, the same with and without Docker. */
 export const kafkaSettings = {
   'auto.create.topics.enable': 'false',
   'offsets.topic.replication.factor': '1',
@@ -44,5 +44,5 @@ export const kafkaSettings = {
   'background.threads': '2',
 };
 
-/** Redis keeps every acknowledged write and refuses new ones rather than dropping old ones. */
+/** Redis keeps every acknowledged write; when full, it refuses new writes instead of dropping data. */
 export const redisArguments = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory-policy', 'noeviction'];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const workspaceRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 const readJson = (path) => JSON.parse(readFileSync(join(workspaceRoot, path), 'utf8'));
 
-/** Every project: its folder relative to the root, its package name, its `layer:` tag, and the servers its integration tests need (`needs:` tags). */
+/** Every project: folder relative to the root, package name, `layer:` tag, and the servers of its integration tests (`needs:` tags). */
 export function projects() {
   // The lockfile lists workspaces as links.
   const folders = Object.values(readJson('package-lock.json').packages).flatMap(({ link, resolved }) => (link ? [resolved] : []));

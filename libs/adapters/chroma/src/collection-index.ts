@@ -46,7 +46,7 @@ export class CollectionIndex {
     const { status, body } = await this.http
       .ask({ method: 'POST', path: `${this.database}/collections`, body: asked })
       .catch(async (error: unknown) => {
-        // A missing database gives the same error: check for it.
+        // A missing database causes the same error: check for it.
         if (error instanceof ChromaRefused) await this.reach();
         throw error;
       });

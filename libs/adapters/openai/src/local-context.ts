@@ -33,7 +33,7 @@ export class LocalContexts {
     this.get = fetchWithin(baseUrl, fetch);
   }
 
-  /** Contexts of Ollama models. `ids`: the models of its list; queries at most 50. */
+  /** Contexts by model if the server is Ollama, else an empty map. `ids`: the models of its list; queries at most 50. */
   async ollama(ids: readonly string[]): Promise<ReadonlyMap<string, LocalContext>> {
     this.isOllama ??= typeof (await this.json('/api/version'))?.['version'] === 'string';
     if (!this.isOllama) return new Map();

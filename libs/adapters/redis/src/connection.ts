@@ -46,7 +46,7 @@ export class Connection {
     this.redis.on('error', (error: unknown) => (this.lastError = error));
   }
 
-  /** Runs a script in a bucket. `keys` and `parameters` become KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
+  /** Runs a script in a bucket with KEYS[2...] and ARGV[3...]. Throws STORE_UNAVAILABLE, STORE_FULL, STORE_REPLACED. */
   async run<Reply>(at: Bucket, script: Script<Reply>, keys: readonly string[], parameters: readonly Argument[]): Promise<Reply> {
     const mark = this.marks.get(at.n);
     return this.runUnguarded(at, script, keys, parameters, mark ? [mark.storeId, mark.generation] : ['', '']);

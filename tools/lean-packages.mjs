@@ -25,8 +25,6 @@ const unused = [
   [/[\\/]express[\\/]lib[\\/]express\.js$/, 'body-parser', 'module.exports = {};'],
   // No metric has exemplars.
   [/[\\/]prom-client[\\/]/, '@opentelemetry/api', 'module.exports = {};'],
-  // Redis is one server.
-  [/[\\/]ioredis[\\/]built[\\/](index|Redis)\.js$/, './cluster', 'module.exports = {};'],
 ];
 const nest = /[\\/]node_modules[\\/]@nestjs[\\/]/;
 /** Imports reflect-metadata only for its side effect: injected directly, every file would get a copy of its exports. */

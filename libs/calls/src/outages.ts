@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isOutage } from '@conclave/contracts';
 
 const firstWaitMs = 100;
@@ -16,8 +15,18 @@ export async function retryDuringOutage<T>(write: () => Promise<T>, closing: Abo
     } catch (error) {
       if (!isOutage(error) || closing.aborted) throw error;
     }
-    await delay(waitMs, undefined, { signal: closing, ref: false }).catch((error: unknown) => {
-      if (!closing.aborted) throw error;
-    });
+    await pause(waitMs, closing);
   }
 }
+
+/** Ends early when the process closes; the next failure is the last one then. The simulation's clock moves only the global timers. */
+const pause = (ms: number, closing: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      closing.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms).unref();
+    closing.addEventListener('abort', over);
+  });

@@ -139,8 +139,10 @@ function receive(turning: Turning, input: EngineInput): void {
           plan: null,
         });
       endsByClock(turning);
-      // Work cancelled by the end of the run is not judged by its own clock.
-      if (turning.run.endedAt === null && readBudget(turning.run, turning.now).level !== 'spent') settleOverdue(turning, input.data.tasks);
+      // A spent budget cancels the work of a run that goes on, so its own clock does not judge it; a run that is held cancels nothing yet.
+      const { endedAt, paused, question } = turning.run;
+      const isHeld = paused !== null || question !== null;
+      if (endedAt === null && (isHeld || readBudget(turning.run, turning.now).level !== 'spent')) settleOverdue(turning, input.data.tasks);
     }
   }
 }

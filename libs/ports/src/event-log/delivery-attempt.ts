@@ -117,8 +117,9 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
 }
 
 async function begin(item: Item, context: AttemptContext) {
-  const begun = await own(() => context.ledger.begin(ledgerKey(item, context)));
+  // An answer may get lost behind its effect: then too there is something to release.
   item.open = true;
+  const begun = await own(() => context.ledger.begin(ledgerKey(item, context)));
   item.noted = true;
   return begun;
 }

@@ -68,6 +68,16 @@ describe('a pause', () => {
     expect(run.state!.paused).not.toBeNull();
   });
 
+  it('settles what is overdue although the budget is spent: the same timer would come again at once', () => {
+    const run = new Scenario();
+    run.requested({ model_calls: 5 });
+    run.planned(0, [research('r1', 'q'), research('r2', 'other')]);
+    run.command(1, { name: 'pause' });
+    run.result('r1', { status: 'ok', output: { kind: 'evidence', facts: [] }, usage: { ...noUsage, calls: 9 } });
+    expect(run.fired({ started: false })!.facts).toMatchObject([{ kind: 'TaskSettled' }]);
+    expect(run.state!.due.at).toBeGreaterThan(run.now);
+  });
+
   it('that nobody ends is ended by the clock, with what is known', () => {
     const run = new Scenario({ pause_timeout_s: 7_200 });
     const begun = run.now;

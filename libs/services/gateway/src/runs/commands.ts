@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, CommandIssued, commandId, type CommandRequest, makeEvent } from '@conclave/contracts';
 import { traceparentIn } from '@conclave/platform';
@@ -60,7 +59,7 @@ export class Commands {
       } catch (error) {
         this.options.logger.warn('a client left and the stores could not be told', { run: runId, error, triesAgain: waitMs !== null });
         if (waitMs === null) return;
-        await delay(waitMs, undefined, { ref: false });
+        await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
       }
     }
   }

@@ -13,12 +13,12 @@ import { GatewayModule } from './gateway.module.js';
 import { type GatewayOptions, limitsOf, type GatewayMetrics } from './options.js';
 import { refusalOfHost } from './http/hosts.js';
 
-/** Milliseconds a kept connection may be idle: longer than the 60 s of usual load balancers, so that they close first. */
+/** Milliseconds a kept-alive connection may be idle: longer than the usual 60 s of load balancers, so that they close first. */
 const keepAliveMs = 75_000;
 
 /**
- * The gateway as an application that is not listening yet. `close()` ends open streams in a bounded time, without
- * taking that for clients that left. The stores stay open: whoever opened them closes them afterwards.
+ * The gateway as an application that is not listening yet. `close()` ends open streams in bounded time and does not count their
+ * clients as having left. The stores stay open: the caller closes them afterwards.
  */
 export async function createGatewayApp(options: GatewayOptions): Promise<INestApplication> {
   const app = await NestFactory.create<NestExpressApplication>(GatewayModule.register(options), {
@@ -31,7 +31,7 @@ export async function createGatewayApp(options: GatewayOptions): Promise<INestAp
   return app;
 }
 
-/** What every app that serves the gateway's module needs on its HTTP side. */
+/** HTTP set-up for every app that serves the gateway's module. */
 export function configureHttp(app: NestExpressApplication, options: GatewayOptions): void {
   app.disable('x-powered-by');
   app.disable('etag');
@@ -47,7 +47,7 @@ export function configureHttp(app: NestExpressApplication, options: GatewayOptio
   server.on('clientError', answerUnreadable);
 }
 
-/** A request that is no HTTP still gets the error shape, where its connection can be written to. */
+/** Answers malformed HTTP in the error shape if the connection is still writable. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse | null }): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
     socket.destroy();
@@ -65,7 +65,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket & { _http
   );
 }
 
-/** Before every route, known or not: while no keys are asked for, nobody is answered under a strange name or for a strange page. */
+/** Runs before every route, known or not: while no keys are required, refuses foreign hosts and origins. */
 function doors(options: GatewayOptions) {
   const rules = { allowedHosts: options.access?.allowedHosts ?? [], open: options.access?.open ?? false };
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -81,10 +81,10 @@ const templates = routes.map((route) => ({
   pattern: patternOf(route),
 }));
 
-/** Path of the route table that a raw path belongs to; `other` for paths nobody serves, so that labels stay bounded. */
+/** Route-table path of a raw path; `other` for unknown paths, so that labels stay bounded. */
 const routeOf = (path: string): string => templates.find(({ pattern }) => pattern.test(path))?.path ?? 'other';
 
-/** Headers that every response carries, errors included, and one observation per request. A client's own `x-request-id` is kept. */
+/** Sets the headers of every response, errors included, and records one observation per request. Keeps a client's `x-request-id`. */
 function responseHeaders(metrics: GatewayMetrics) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const began = performance.now();

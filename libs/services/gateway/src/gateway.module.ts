@@ -109,12 +109,12 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
     };
   }
 
-  /** The first question that a cache may know in other words is compared as fast as the next. */
+  /** Warms up the semantic cache, so that the first question is compared as fast as later ones. */
   onApplicationBootstrap(): void {
     if (this.options.vectors && this.options.embedder) this.coolDown = warmUpSoon(samenessWarmUp);
   }
 
-  /** Before the server stops listening: streams get their last words while their connections are whole. */
+  /** Runs before the server stops listening, so that streams get their last events on open connections. */
   async onModuleDestroy(): Promise<void> {
     this.coolDown();
     await this.connections.shutdown();

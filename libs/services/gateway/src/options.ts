@@ -20,7 +20,7 @@ export type Resolved = { readonly kind: 'template'; readonly template: Template 
 
 export interface DescribedModel {
   readonly id: string;
-  /** `conclave` for templates and aliases, else the name of the provider. */
+  /** `conclave` for templates and aliases, otherwise the name of the provider. */
   readonly ownedBy: string;
   /** Seconds since 1970. */
   readonly created: number;
@@ -31,30 +31,30 @@ export interface DescribedModel {
 export interface TemplateCatalogue {
   templates(): readonly Template[];
   resolve(modelName: string): Resolved | null;
-  /** Waits, a bounded time, until settings that were changed two seconds ago are in the templates. */
+  /** Waits for a bounded time until the templates include settings changed two seconds ago or earlier. */
   upToDate?(): Promise<void>;
-  /** Why a template that exists cannot be served by any model yet, after one more look; null for every other name. */
+  /** Why no model can serve an existing template yet, checked once more; null for every other name. */
   waitsFor(modelName: string): Promise<string | null>;
-  /** Everything a client may name, templates first. May be slow while a provider is down; the gateway then lists the templates alone. */
+  /** Every name a client may use, templates first. May be slow while a provider is down; the gateway then lists only the templates. */
   describeModels(): readonly DescribedModel[] | Promise<readonly DescribedModel[]>;
 }
 
-/** Whose key it is, and what it may. */
+/** The owner of a key and the key's rights. */
 export interface KeyOwner extends Caller {
-  /** Name of the key, as the record of what it changes shows it. */
+  /** Name of the key, shown in the audit of its changes. */
   readonly name: string;
   readonly role: KeyRole;
-  /** `full`: prompts and raw replies of runs may be shown to it, and its own keep them unasked. Absent: redacted. */
+  /** `full`: the key may see prompts and raw replies, and its runs keep them by default. Absent: redacted. */
   readonly detail?: 'redacted' | 'full';
 }
 
 /** Configured API keys. */
 export interface ApiKeys {
-  /** Who owns this key; null for an unknown or missing one. Throws STORE_UNAVAILABLE when it cannot know. */
+  /** The owner of this key; null for an unknown or missing key. Throws STORE_UNAVAILABLE when the lookup fails. */
   identify(key: string | null): Promise<KeyOwner | null>;
 }
 
-/** A consumption of this process, for readiness. */
+/** A consumer of this process, for readiness. */
 export interface ConsumerHealth {
   readonly group: string;
   health(): string | null;
@@ -88,18 +88,18 @@ export interface GatewayLimits {
   /** Bytes of a request body. */
   readonly maxBodyBytes: number;
   readonly maxMessages: number;
-  /** Bytes of an uploaded document, documents that may arrive at the same time, and documents that may wait for that. */
+  /** Bytes of an uploaded document, documents that may arrive at the same time, and documents that may wait. */
   readonly maxDocumentBytes: number;
   readonly maxUploads: number;
   /** Bytes of documents, images and files that one tenant may upload within 30 days. */
   readonly maxTenantUploadBytes: number;
   readonly maxWaitingUploads: number;
-  /** Images and files of one question, and their decoded bytes together; they do not count as body. */
+  /** Images and files of one question, and their decoded bytes in total; they do not count towards the body. */
   readonly maxAttachments: number;
   readonly maxAttachmentBytes: number;
   /** Runs open at the same time over all gateways. */
   readonly openRuns: number;
-  /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = never refused for that. */
+  /** Milliseconds that tasks may wait for a worker before new runs are refused; 0 = no limit. */
   readonly maxQueueWaitMs: number;
   /** Calls to direct models (`model@provider`) open at the same time in this process. */
   readonly directCalls: number;
@@ -108,9 +108,9 @@ export interface GatewayLimits {
   readonly heartbeatMs: number;
   /** Milliseconds a client may leave written bytes unread before it is dropped. */
   readonly slowClientMs: number;
-  /** Milliseconds between two looks at a run whose hints may be lost. */
+  /** Milliseconds between two polls of a run, in case hints are lost. */
   readonly pollMs: number;
-  /** Milliseconds the head of a stream waits for the log; the event goes out after it then. */
+  /** Milliseconds the head of a stream waits for the log; after that the event is published later. */
   readonly publishMs: number;
   /** Milliseconds a request may take to arrive. */
   readonly requestTimeoutMs: number;
@@ -124,7 +124,7 @@ export interface GatewayLimits {
   readonly retryAfterS: number;
   /** Milliseconds a health answer may be reused. */
   readonly healthCacheMs: number;
-  /** Milliseconds shutdown waits for streams to take their last words. */
+  /** Milliseconds shutdown waits for streams to send their last events. */
   readonly shutdownGraceMs: number;
 }
 
@@ -160,50 +160,50 @@ export interface GatewayOptions {
   readonly state: StateStore;
   readonly stream: RunStream;
   readonly models: Models;
-  /** What collections are kept with, and questions found again in other words; without them uploads are refused and only the same question is answered from memory. */
+  /** Stores for collections and the semantic cache; without them uploads are refused and only the exact cache answers. */
   readonly blobs?: Blobs;
-  /** Reads files that come with a question; absent or null where this process reads none. */
+  /** Reads files attached to a question; absent or null if this process reads none. */
   readonly documents?: DocumentReader | null;
-  /** Fetches images that a request names by their address: none reaches a model server. Absent: such images are refused. */
+  /** Fetches images given by address, so that no model server does. Absent: such images are refused. */
   readonly remoteFiles?: RemoteFiles;
   readonly vectors?: Vectors | null;
   readonly embedder?: Embedder | null;
-  /** Absent or null where this process cannot reach one. */
+  /** Absent or null if this process cannot reach one. */
   readonly graph?: KnowledgeGraph | null;
-  /** Folder of skills that the operator has approved by putting them there. */
+  /** Folder of skills, each approved by being there. */
   readonly skillFolder?: string | null;
-  /** Every topic of this installation, without prefix: a dead letter goes back to one of them alone. Absent: to any. */
+  /** Topics of this installation, without prefix, to which a dead letter may be re-driven. Absent: any. */
   readonly topics?: readonly string[];
   readonly limits?: Partial<GatewayLimits>;
-  /** Keys of which every request needs one. Null: any key is accepted, or none, as tenant `default`. */
+  /** Every request needs one of these keys. Null: any key or none is accepted, as tenant `default`. */
   readonly keys: ApiKeys | null;
-  /** What holds while no keys are asked for. */
+  /** Rules while no keys are required. */
   readonly access?: {
-    /** Keys that are known nevertheless, such as the one of the admin. */
+    /** Keys that are known nevertheless, such as the admin's. */
     readonly known: ApiKeys;
-    /** Hosts, beside the loopback names, by which clients may address this gateway. */
+    /** Hosts, besides the loopback names, by which clients may address this gateway. */
     readonly allowedHosts: readonly string[];
-    /** Whether other machines may ask. */
+    /** Whether other machines have access. */
     readonly open: boolean;
   };
   readonly logger: Logger;
   readonly metrics: GatewayMetrics;
-  /** A run as people read it, from the state the engine stored. Pure. */
+  /** A readable view of a run, from the engine's stored state. Pure. */
   readonly describeRun: (state: unknown) => RunView;
-  /** Consumptions of this process; readiness is red when one of them is. */
+  /** Consumers of this process; readiness is red when one of them is. */
   readonly consumers?: () => readonly ConsumerHealth[];
-  /** Whatever else this process needs to be ready, in sentences. */
+  /** Sentences about whatever else keeps this process from being ready. */
   readonly problems?: () => Promise<readonly string[]>;
   /** Text of GET /metrics and its content type. */
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** JSON texts of GET /openapi.json and GET /asyncapi.json, made when somebody asks for one the first time. */
+  /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
   readonly openApi: () => string;
   readonly asyncApi: () => string;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
   readonly history?: History;
   readonly crashPoints?: CrashPoints;
-  /** Makes the id of a run that its request does not name; default random. For tests that repeat a run exactly. */
+  /** Creates the id of a run when its request does not determine it; default random. For tests that repeat a run exactly. */
   readonly newRunId?: () => string;
 }
 

@@ -24,7 +24,7 @@ const unused = (name: string) => () => {
   throw new Error(`${name} is not used by the gateway`);
 };
 
-/** The part of a state store the gateway uses, and its run stream, with switches for outages. Shared by several gateways, as a real one is. */
+/** The part of a state store that the gateway uses, with run streams and switches for outages. Several gateways may share one. */
 export class MemoryStores {
   readonly headers = new Map<string, PlanRequested>();
   readonly retries = new Map<string, string>();
@@ -35,11 +35,11 @@ export class MemoryStores {
   /** Reads of run streams, by run. */
   readonly reads: string[] = [];
   subscriptions = 0;
-  /** Set: every call of the state fails with it. */
+  /** When set, every call of the state store fails with it. */
   outage: Failure | null = null;
   streamOutage: Failure | null = null;
   red: string | null = null;
-  /** Hints are lost while this is set. */
+  /** While true, hints are lost. */
   deaf = false;
   /** First id the stream still holds. */
   readonly trimmed = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { ChatCompletionChunk } from '@conclave/contracts';
 
-/** One event of a stream, as it came over the wire. */
+/** One event of a stream as received on the wire. */
 export interface WireEvent {
   readonly raw: string;
   /** Lines that begin with a colon. */
@@ -11,7 +11,7 @@ export interface WireEvent {
   readonly data: string | null;
 }
 
-/** Reads a stream event by event; frames nothing away, so that a spec sees every byte. */
+/** Reads a stream event by event and drops no byte of it. */
 export class SseClient {
   readonly events: WireEvent[] = [];
   ended = false;
@@ -39,7 +39,7 @@ export class SseClient {
     this.ended = true;
   }
 
-  /** Everything, after the stream has ended. */
+  /** All events; resolves when the stream has ended. */
   async all(): Promise<readonly WireEvent[]> {
     await this.done;
     return this.events;
@@ -73,7 +73,7 @@ function parse(raw: string): WireEvent {
   return { raw, comment: raw.startsWith(':') ? raw : null, id: field('id'), event: field('event'), data: field('data') };
 }
 
-/** A client that speaks HTTP by hand: it can leave at any byte, and can stop reading. */
+/** A client that writes raw HTTP: it can disconnect at any byte and can stop reading. */
 export class RawClient {
   received = '';
   closed = false;

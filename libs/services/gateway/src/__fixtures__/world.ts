@@ -95,7 +95,7 @@ function describeRun(state: unknown): RunView {
   });
 }
 
-/** A direct model whose replies a spec writes, one after the other; an unscripted call fails. */
+/** A direct model with scripted replies, used in order; an unscripted call fails. */
 export class ScriptedModels implements Models {
   readonly calls: { readonly request: PassedRequest; readonly signal: AbortSignal }[] = [];
   private readonly script: ((watch: CallWatch) => Promise<ModelReply>)[] = [];
@@ -140,16 +140,16 @@ export interface WorldOptions {
   readonly access?: Partial<NonNullable<GatewayOptions['access']>>;
   readonly template?: Partial<Template>;
   readonly crashPoints?: CrashPoints;
-  /** Other gateways look at the same stores and the same log. */
+  /** Stores and log shared with another gateway. */
   readonly share?: Pick<World, 'stores' | 'broker'>;
-  /** Ports and limits beside the usual ones. */
+  /** Ports and limits that replace the defaults. */
   readonly parts?: Partial<
     Pick<GatewayOptions, 'blobs' | 'documents' | 'vectors' | 'embedder' | 'graph' | 'skillFolder' | 'models' | 'remoteFiles'>
   >;
   readonly describeModels?: () => Promise<readonly { readonly id: string; readonly ownedBy: string; readonly created: number }[]>;
 }
 
-/** One gateway on a free port, with stores in memory and nobody behind the log: the spec plays the engine. */
+/** One gateway on a free port, with stores in memory and no consumer on the log: the spec plays the engine. */
 export class World {
   readonly stores: MemoryStores;
   readonly broker: MemoryBroker;
@@ -254,7 +254,7 @@ export class World {
     );
   }
 
-  /** Events of a topic, in the order they were published. */
+  /** Events of a topic in publish order. */
   events<T extends Event>(topic: string): T[] {
     return this.broker.records(topic).map(
       ({ raw, headers }) =>
@@ -306,12 +306,12 @@ const owners: Readonly<Record<string, KeyOwner>> = {
   'sk-b': { name: 'b', tenant: 'b', actor: 'key_b', ...user },
 };
 
-/** Two tenants whose keys say who they are; one has further keys, with each role. */
+/** Keys of two tenants; one tenant has a further key for each role. */
 export const twoTenants: ApiKeys = {
   identify: (key) => Promise.resolve(key === null ? null : (owners[key] ?? null)),
 };
 
-/** Key of the admin that every gateway of these specs knows while no keys are asked for. */
+/** Admin key that every gateway of these specs accepts while no keys are required. */
 export const adminKey = 'sk-admin-of-these-specs';
 export const byAdmin = { 'x-api-key': adminKey } as const;
 const knownAdmin: ApiKeys = {

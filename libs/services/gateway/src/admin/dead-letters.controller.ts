@@ -14,32 +14,32 @@ import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
-/** Lets one piece of work run at a time, so that costly requests of an operator cannot pile up. */
+/** Runs one task at a time, so that costly operator requests cannot pile up. */
 class Turns {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
 
-  /** @param most Pieces that may wait. */
+  /** @param most Tasks that may wait. */
   constructor(private readonly most: number) {}
 
-  /** Throws OVERLOADED when too many wait already, and whatever the work throws. */
+  /** Throws OVERLOADED when too many tasks wait already; errors of the work pass through. */
   take<T>(work: () => Promise<T>): Promise<T> {
     if (this.waiting > this.most) throw new Failure('OVERLOADED', 'Too many admin requests wait for the same topic.');
     this.waiting += 1;
     const turn = this.last.then(work).finally(() => (this.waiting -= 1));
-    // The next one waits for the end of this one, however it ends; its own caller hears of the failure.
+    // The next task starts when this one settles; a failure reaches only this task's caller.
     this.last = turn.catch(() => undefined);
     return turn;
   }
 }
 
 const pageSize = { usual: 50, most: 200 };
-/** Requests that may wait while another one reads the topic: each reads all of it. */
+/** Requests that may wait while another reads the topic; each reads the whole topic. */
 const mostWaiting = 8;
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** Dead letters for the operator: list, inspect, re-drive, discard. */
+/** Admin routes for dead letters: list, inspect, re-drive, discard. */
 @Controller('v1/admin/dead-letters')
 export class DeadLettersController {
   private readonly letters: DeadLetters;
@@ -96,7 +96,7 @@ export class DeadLettersController {
   }
 }
 
-/** A query parameter that was given once, with a text; null where absent. Throws REQUEST_INVALID. */
+/** A query parameter, null when absent. Throws REQUEST_INVALID when it is repeated or empty. */
 function text(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || value === '') return null;

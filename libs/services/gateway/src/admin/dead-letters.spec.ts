@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Puts a record aside as the delivery pool does. */
+/** Dead-letters a record as the delivery pool does. */
 function deadLetter(name: string, over: { readonly group?: string; readonly topic?: string } = {}): void {
   const { group = 'merger', topic = 'run.commands' } = over;
   const record = {

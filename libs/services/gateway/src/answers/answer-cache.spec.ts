@@ -19,7 +19,7 @@ const kept = (over: Partial<KeptAnswer> = {}): KeptAnswer => ({
   ...over,
 });
 
-/** Every text lies at the same place: only the comparison of the questions tells them apart. */
+/** Every text has the same vector: only the comparison of the questions tells them apart. */
 const embedder: Embedder = {
   id: 'flat-1',
   dimension: 2,
@@ -44,7 +44,7 @@ describe('the caches of answers, before a run is accepted', () => {
     const runId = response.headers.get('x-run-id')!;
     return { header: response.headers.get('x-conclave-cache'), data: world.stores.headers.get(runId)!.data };
   };
-  /** What learning writes for a committed run that was asked like this one. */
+  /** Writes what learning stores for a committed run with this question. */
   const learn = async ({ caching, caller: { tenant } }: PlanRequested['data'], answer = kept()): Promise<void> => {
     const tags = [runTag(answer.runId)];
     const { state } = world.stores;
@@ -83,7 +83,7 @@ describe('the caches of answers, before a run is accepted', () => {
     const { caching, caller } = first.data;
     const { caches: stored } = world.stores.state;
     await stored.write({ tenant: caller.tenant, key: caching!.plan!, value: plan, ttlMs: 60_000, tags: [] });
-    // Another form of the answer is another answer to the same plan.
+    // Another response format needs another answer, but the same plan.
     expect((await ask(` ${question.toUpperCase()}`)).data).toMatchObject({ plan });
     expect(counted().at(-1)).toEqual({ cache: 'plan', result: 'hit' });
     await learn(first.data);

@@ -18,11 +18,11 @@ import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options
 
 type Data = Parameters<typeof textsOf>[0];
 
-/** Milliseconds that acceptance waits for the caches at most. */
+/** Longest time in milliseconds that acceptance waits for the caches. */
 const patienceMs = 300;
-/** Why lookups are told to stop; made once, because the trace of an error costs more than a lookup. */
+/** Abort reason for lookups; created once, because capturing a stack trace costs more than a lookup. */
 const lookedUp = new Error('The caches have been looked at.');
-/** Nearest questions that are compared word by word. */
+/** Number of nearest questions that are compared word by word. */
 const compared = 8;
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -33,19 +33,19 @@ const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'
   complexity: data.complexity,
 });
 
-/** A header of a response that was answered by a cache, such as `semantic; distance=0.083`. */
+/** Header value of a response that came from a cache, such as `semantic; distance=0.083`. */
 export const cacheHeader = ({ origin, distance }: Pick<CachedAnswer, 'origin' | 'distance'>): string =>
   distance === null ? origin : `${origin}; distance=${distance.toFixed(3)}`;
 
-/** What caches know about a question. */
+/** What the caches hold for a question. */
 interface Found {
   readonly cached?: CachedAnswer;
   readonly plan?: KeptPlan;
 }
 
 /**
- * Looks an answer up before a run is accepted, and where there is none a plan (moe.md, Caches). Only what a run has committed is there, and only for the same tenant,
- * template, parameters and history. A store that fails or does not answer in time is a miss, never an error.
+ * Looks up an answer, or else a plan, before a run is accepted (moe.md, Caches). The caches hold only what runs have committed, per
+ * tenant, template, parameters and history. A store that fails or does not answer in time is a miss, never an error.
  */
 @Injectable()
 export class AnswerCache {
@@ -55,8 +55,8 @@ export class AnswerCache {
   ) {}
 
   /**
-   * The same request, with the answer or else the plan of a cache where there is one, and with where its own may be kept. A plan for a
-   * picture belongs to the picture. `wanted` is false where the client opted out.
+   * Returns the request with a cached answer, or else a cached plan, if there is one, and with the keys under which its own may be
+   * cached. Questions with attachments are not cached. `wanted` is false when the client opted out.
    */
   async offered<D extends Data>(data: D, wanted: boolean): Promise<D & Found & { caching?: CacheKeys }> {
     const { caches } = data.template;
@@ -115,7 +115,7 @@ export class AnswerCache {
     return kept && { ...kept, origin: 'exact', distance: null };
   }
 
-  /** Question against questions: an answer is never compared with anything. */
+  /** Compares the question with earlier questions, never with answers. */
   private async semantic(
     asked: CacheQuery,
     scope: string,
@@ -130,7 +130,7 @@ export class AnswerCache {
     for (const { id, text, distance } of hits) {
       if (distance >= nearestDistance) break;
       if (!sameQuestion(goal, text).same) continue;
-      // The vector may outlive its answer: what has expired or was rated badly is not there any more.
+      // A vector may outlive its answer, which expires and is removed after a bad rating.
       const kept = await this.kept(tenant, semanticKey(id));
       if (kept) return { ...kept, origin: 'semantic', distance };
     }

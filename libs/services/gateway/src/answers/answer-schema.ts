@@ -6,16 +6,16 @@ import type { JsonBody } from '@conclave/ports';
 const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
 const types: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
 
-/** Levels and parts of a schema. */
+/** Limits of a schema: nesting levels and parts. */
 const deepest = 40;
 const mostParts = 5_000;
 /**
- * Milliseconds a schema may take over one answer: it and its patterns come from the client. A fair one takes less than one; the rest is
- * for machines that do other work at the same time, where the clock goes on while this process waits.
+ * Milliseconds that validating one answer may take: the schema and its patterns come from the client. A fair schema takes less than
+ * 1 ms; the rest is for busy machines, where the clock runs on while this process waits.
  */
 const longestMs = 250;
 
-/** Throws REQUEST_INVALID for a `response_format` nobody could keep to. */
+/** Throws REQUEST_INVALID for a `response_format` that no answer could satisfy. */
 export function checkFormat(format: AnswerParameters['response_format'] | null | undefined): void {
   if (!format) return;
   const refuse = (sentence: string, param: string): Failure =>
@@ -31,7 +31,7 @@ export function checkFormat(format: AnswerParameters['response_format'] | null |
   if (mistake !== null) throw refuse(`\`response_format.json_schema.schema\` ${mistake}.`, 'json_schema.schema');
 }
 
-/** What no validator could read. Not a check of every keyword: what a schema does not say is allowed. */
+/** Why no validator could read the schema, or null. Does not check every keyword. */
 function mistakeIn(schema: JsonBody): string | null {
   let parts = 0;
   const look = (value: unknown, level: number): string | null => {
@@ -69,16 +69,16 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** The schema an answer has to keep; null where none was asked for, or only as a wish (`strict: false`). */
+/** The schema an answer must satisfy; null when the request has none or sets `strict: false`. */
 export function strictSchema({ response_format: format }: AnswerParameters): JsonBody | null {
   const given = format?.['type'] === 'json_schema' ? format['json_schema'] : null;
   return isObject(given) && isObject(given['schema']) && given['strict'] !== false ? given['schema'] : null;
 }
 
-/** The JSON of an answer as text where it keeps the schema, or what is wrong with it. */
+/** The JSON text of an answer that satisfies the schema, or what is wrong with the answer. */
 export type Fit = { readonly text: string } | { readonly problem: string };
 
-/** Holds an answer against a schema, without generating code and within a bounded time. A fence around the JSON is taken off. */
+/** Validates an answer against a schema, without generating code and in bounded time. Removes a code fence around the JSON. */
 export function fitOf(answer: string, schema: JsonBody): Fit {
   const text = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(answer)?.[1] ?? answer.trim();
   let value: unknown;
@@ -101,7 +101,7 @@ export function fitOf(answer: string, schema: JsonBody): Fit {
 const script = new vm.Script('run()');
 const context = vm.createContext({ run: null });
 
-/** Runs a function of this process and stops it after its time, regular expressions included. */
+/** Runs a function with a time limit that also stops regular expressions. */
 function within<T>(run: () => T): T {
   let result: { readonly value: T } | undefined;
   context.run = () => {

@@ -10,7 +10,7 @@ import { fitOf, strictSchema } from './answer-schema.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
-/** Sees to it that an answer keeps the schema it was asked for, whoever wrote it: the composer, one expert, a cache. */
+/** Makes every answer satisfy the requested schema, whether the composer, one expert or a cache wrote it. */
 @Injectable()
 export class KeptSchema {
   constructor(
@@ -19,14 +19,14 @@ export class KeptSchema {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
   ) {}
 
-  /** Null: the answer goes out as it is written. */
+  /** Returns null when the answer can be streamed as it is written. */
   of(answer: AnswerParameters): JsonBody | null {
     return strictSchema(answer);
   }
 
   /**
-   * The end of the run with an answer that keeps the schema, after one call that puts it into it where need be; or the end without an
-   * answer and with ANSWER_NOT_IN_SCHEMA. What was cut at a length stays as it is: its finish reason says so.
+   * Returns the end of the run with an answer that satisfies the schema, repaired by one model call if needed, or without an answer
+   * and with ANSWER_NOT_IN_SCHEMA. An answer cut at its length limit stays as it is; its finish reason says so.
    */
   async fit(
     end: Completed,

@@ -7,7 +7,7 @@ import type { GivenPart } from './content-parts.js';
 import { type Given, readGiven } from './given-content.js';
 import { RemoteImages } from './remote-images.js';
 
-/** Characters of a file that whoever plans gets to see. */
+/** Characters of a file shown to the planner. */
 const excerptLength = 600;
 
 interface QuestionParts {
@@ -17,7 +17,7 @@ interface QuestionParts {
 type Whole = Exclude<Given, { kind: 'address' }>;
 type Placed<Content = Given> = { readonly content: Content; readonly param: string };
 
-/** Images and files of a question: checked, read, and put where the experts find them. */
+/** Checks, reads and stores the images and files of a question for the experts. */
 @Injectable()
 export class Attachments {
   constructor(
@@ -28,7 +28,7 @@ export class Attachments {
   ) {}
 
   /**
-   * What the last user message brought along. Images of earlier turns are not looked at again. Nothing is kept before everything was
+   * Returns the attachments of the last user message; those of earlier turns are skipped. Nothing is stored before everything is
    * checked. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE, UPLOAD_QUOTA_REACHED, VISION_MISSING,
    * REQUEST_INVALID, STORE_*.
    */
@@ -63,7 +63,7 @@ export class Attachments {
     return Promise.all(read.map((one) => this.keep(one)));
   }
 
-  /** Only users bring images and files; an audio part is refused wherever it stands. */
+  /** Only user messages may carry images and files; audio parts are always refused. */
   private isAsked({ part, role, param, asked }: GivenPart): boolean {
     if (role !== 'user' || (part.type !== 'image_url' && part.type !== 'file'))
       throw new Failure(
@@ -76,7 +76,7 @@ export class Attachments {
     return asked;
   }
 
-  /** Images that stand at an address, with their bytes. */
+  /** Replaces addresses of images by their bytes. */
   private async fetched(placed: readonly Placed[]): Promise<readonly Placed<Whole>[]> {
     const { signal } = new AbortController();
     const whole = await Promise.all(
@@ -89,7 +89,7 @@ export class Attachments {
     return whole;
   }
 
-  /** A file becomes its text. */
+  /** Adds the text of a file. */
   private async read({ content, param }: Placed<Whole>): Promise<Whole & { readonly text?: string }> {
     if (content.kind !== 'file') return content;
     const { documents } = this.options;

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { ChatMessage, ContentPart } from '@conclave/contracts';
 import type { JsonBody } from '@conclave/ports';
 
-/** A part of a message that is no text, as the client sent it. */
+/** A part of a message other than text, as the client sent it. */
 export interface GivenPart {
   readonly part: ContentPart;
   readonly role: ChatMessage['role'];
-  /** Where it stands, such as `messages[0].content[1]`. */
+  /** Its path in the request, such as `messages[0].content[1]`. */
   readonly param: string;
-  /** It is in the last user message: part of what is asked now. */
+  /** True in the last user message, the current question. */
   readonly asked: boolean;
 }
 
 const isText = ({ type }: ContentPart): boolean => type === 'text' || type === 'refusal';
 
-/** Texts of a message as one, and what else is in it. */
+/** The joined texts of a message, and its other parts. */
 export function readContent({ content }: ChatMessage): {
   readonly text: string;
   readonly others: readonly (readonly [number, ContentPart])[];
@@ -27,21 +27,21 @@ export function readContent({ content }: ChatMessage): {
   };
 }
 
-/** Levels of objects and lists that a part may have; the deepest known kind has two. */
+/** Nesting levels allowed in a part; the deepest known kind has two. */
 const deepest = 8;
 
-/** Whether a part is as flat as parts are: what goes on to a model and into the audit is written as JSON again, level by level. */
+/** Whether a part nests no deeper than allowed; parts are serialized again, recursively, for the model and the audit. */
 export const isFlat = (value: unknown, levels = deepest): boolean =>
   typeof value !== 'object' || value === null || (levels > 0 && Object.values(value).every((member) => isFlat(member, levels - 1)));
 
-/** What an earlier turn says in the place of an image or file, which is not looked at again. */
+/** Text that replaces an image or file of an earlier turn, which is not read again. */
 export const placeholderOf = ({ type }: ContentPart): string =>
   type === 'image_url' ? '[image]' : type === 'file' ? '[file]' : '[attachment]';
 
-/** Characters of a string from which on it is no text but a body. */
+/** Length in characters from which a string counts as a file body instead of text. */
 const bodyFrom = 256;
 
-/** Characters of images and files in a chat body, which has limits of its own for them. */
+/** Characters of images and files in a chat body, which have their own limits. */
 export function bodyCharacters({ messages }: Record<string, unknown>): number {
   if (!Array.isArray(messages)) return 0;
   return messages.flatMap(partsOf).reduce((sum: number, part) => sum + longStrings(part), 0);
@@ -53,7 +53,7 @@ const partsOf = (message: unknown): readonly object[] => {
   return content.filter((part): part is object => typeof part === 'object' && part !== null && !isText(part as ContentPart));
 };
 
-/** Only as deep as parts are: `image_url.url`, `file.file_data`, `input_audio.data`. */
+/** Looks only as deep as parts nest: `image_url.url`, `file.file_data`, `input_audio.data`. */
 function longStrings(part: object): number {
   const members = Object.values(part).flatMap((value: unknown) =>
     typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : [value],
@@ -61,7 +61,7 @@ function longStrings(part: object): number {
   return members.reduce<number>((sum, value) => sum + (typeof value === 'string' && value.length >= bodyFrom ? value.length : 0), 0);
 }
 
-/** A chat body as the audit keeps it: a hash in the place of each image and file. */
+/** A chat body as stored in the audit: with a hash in place of each image and file. */
 export const withoutBodies = (body: JsonBody): JsonBody => ({
   ...body,
   ...(Array.isArray(body['messages']) ? { messages: body['messages'].map(withoutContent) } : {}),

@@ -5,14 +5,14 @@ import { type ContentPart, Failure } from '@conclave/contracts';
 export type Given =
   | { readonly kind: 'address'; readonly url: string }
   | { readonly kind: 'image'; readonly mime: string; readonly name: string | null; readonly bytes: Buffer }
-  /** `readAs`: media type under which the reader of documents gets it. */
+  /** `readAs`: media type passed to the document reader. */
   | { readonly kind: 'file'; readonly mime: string; readonly readAs: string; readonly name: string | null; readonly bytes: Buffer };
 
 const mediaType = /^[a-z0-9.+_-]{1,40}\/[a-z0-9.+_-]{1,100}$/;
 const longestAddress = 2_048;
 const longestName = 200;
 
-/** Images that vision models take, by their first bytes. */
+/** Image types that vision models accept, recognised by their first bytes. */
 const imageSigns: readonly (readonly [mime: string, is: (bytes: Buffer) => boolean])[] = [
   ['image/png', (bytes) => bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))],
   ['image/jpeg', (bytes) => bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))],
@@ -21,11 +21,11 @@ const imageSigns: readonly (readonly [mime: string, is: (bytes: Buffer) => boole
 ];
 const taken = 'PNG, JPEG, GIF or WebP';
 
-/** Texts that the reader of documents knows under no name of their own; a drawing in SVG is a text as well, and never run. */
+/** Types read as plain text because the document reader has no type of its own for them; SVG is read as text too, never rendered. */
 const alsoText = /^(?:image\/svg\+xml|application\/(?:[a-z0-9.-]+\+)?(?:xml|yaml|x-yaml|toml|javascript|x-sh|sql|graphql))$/;
 const known: ReadonlySet<string> = new Set(['text/html', 'text/markdown', 'text/x-markdown', 'text/csv', 'text/tab-separated-values']);
 
-/** Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID. `param` is where the part stands. */
+/** Decodes a part; `param` is its path in the request. Throws ATTACHMENT_UNSUPPORTED, ATTACHMENT_INVALID. */
 export function readGiven(part: ContentPart, param: string): Given {
   if (part.type === 'image_url') {
     const value = part['image_url'];
@@ -70,7 +70,7 @@ function contentOf(url: string, name: string | null, param: string): Given {
   return { kind: 'file', mime: mime === '' ? 'application/octet-stream' : mime, readAs: mime, name, bytes };
 }
 
-/** Strict: what is no base64 is refused instead of skipped, so that nobody looks at half an image. */
+/** Strict: refuses invalid base64 instead of skipping it, so that no model sees half an image. */
 function decoded(text: string, param: string): Buffer {
   const plain = text.replaceAll(/[\r\n]/g, '').replace(/={1,2}$/, '');
   const bytes = Buffer.from(plain, 'base64');
@@ -79,7 +79,7 @@ function decoded(text: string, param: string): Buffer {
   return bytes;
 }
 
-/** Addresses of the machine and of private networks, refused before anything is looked up. */
+/** Addresses of this machine and of private networks, refused before any lookup. */
 const inside = new BlockList();
 for (const [net, bits] of [
   ['0.0.0.0', 8],
@@ -98,14 +98,14 @@ for (const [net, bits] of [
 ] as const)
   inside.addSubnet(net, bits, 'ipv6');
 
-/** An image that was fetched; what its server calls it does not count. Throws ATTACHMENT_INVALID. */
+/** Recognises a fetched image by its bytes; the content type of the response is ignored. Throws ATTACHMENT_INVALID. */
 export function imageIn(bytes: Buffer, param: string): Extract<Given, { kind: 'image' }> {
   const mime = imageSigns.find(([, is]) => is(bytes))?.[0];
   if (!mime) throw invalid(`What stands at its address is no ${taken}.`, param);
   return { kind: 'image', mime, name: null, bytes };
 }
 
-/** An address that may be fetched; where its name leads is checked then. */
+/** Returns an address that may be fetched; what its name resolves to is checked at the fetch. */
 function addressOf(text: string, param: string): string {
   const url = text.length <= longestAddress && URL.canParse(text) ? new URL(text) : null;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))

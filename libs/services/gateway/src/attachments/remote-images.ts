@@ -7,8 +7,8 @@ import { type Given, imageIn, readGiven } from './given-content.js';
 type Image = Extract<Given, { kind: 'image' }>;
 
 /**
- * Images that stand at an address are fetched here, where addresses are checked, and go on as their bytes: a model server would fetch
- * from inside what the client cannot reach.
+ * Fetches images by address, with checks, and passes on their bytes: a model server would fetch from inside the network what the
+ * client cannot reach.
  */
 @Injectable()
 export class RemoteImages {
@@ -17,7 +17,7 @@ export class RemoteImages {
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
   ) {}
 
-  /** Throws ATTACHMENT_INVALID. `param` is where the address stands. */
+  /** Fetches an image; `param` is the path of its address in the request. Throws ATTACHMENT_INVALID. */
   async fetch(url: string, param: string, signal: AbortSignal): Promise<Image> {
     const { remoteFiles } = this.options;
     if (!remoteFiles) throw invalid('This installation fetches no images: send the image itself, as a data URL.', param);
@@ -35,8 +35,8 @@ export class RemoteImages {
   }
 
   /**
-   * The body of a direct call with the bytes of each image in the place of its address. Other addresses in parts of messages are
-   * refused. Throws ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE.
+   * Returns the body of a direct call with the address of each image replaced by its bytes. Refuses other addresses in message parts.
+   * Throws ATTACHMENT_INVALID, ATTACHMENTS_TOO_LARGE.
    */
   async inlined(body: JsonBody, signal: AbortSignal): Promise<JsonBody> {
     const { messages, tools } = body;
@@ -74,7 +74,7 @@ export class RemoteImages {
       for (const name of media) if (message[name] !== undefined) refuseAddresses(message[name], `messages[${at}].${name}`);
       const { content } = message;
       if (!Array.isArray(content)) return message;
-      // One after the other: a request is not to open many connections at once.
+      // One at a time: one request must not open many connections at once.
       const parts: unknown[] = [];
       for (const [index, part] of (content as unknown[]).entries()) parts.push(await inPart(part, `messages[${at}].content[${index}]`));
       return { ...message, content: parts };
@@ -94,19 +94,19 @@ export class RemoteImages {
   }
 }
 
-/** Members of a message in which servers look for media beside its content. */
+/** Members of a message, besides `content`, in which servers look for media. */
 const media = ['image', 'images', 'image_url', 'video', 'videos', 'audio', 'files', 'documents'] as const;
 
 const isObject = (value: unknown): value is JsonBody => typeof value === 'object' && value !== null && !Array.isArray(value);
 const invalid = (detail: string, param: string, cause?: unknown): Failure =>
   new Failure('ATTACHMENT_INVALID', detail, { param, ...(cause ? { cause } : {}) });
 
-/** An address of any kind, as lenient readers of addresses take it: they skip blanks before it and line breaks in it. */
+/** Any address, as lenient URL parsers read it: they skip leading blanks, and line breaks inside it. */
 const address = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]*:[\\/]{2}|[\\/]{2}|file:)/iu;
 
 function refuseAddresses(value: unknown, param: string): void {
   if (typeof value === 'string') {
-    // Only its beginning: a part may hold megabytes.
+    // Checks only the beginning: a part may hold megabytes.
     if (!/^data:/i.test(value) && address.test(value.slice(0, 400).replace(/[\t\r\n]/g, '')))
       throw invalid('It holds an address, which is not fetched here and must not reach a model server: send the content itself.', param);
   } else if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) refuseAddresses(member, param);

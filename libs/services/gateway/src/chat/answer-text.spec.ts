@@ -8,7 +8,7 @@ const task = 'run_12345678/0/judge.synthesis';
 const composing = (stream: 'live' | 'held' = 'live', taskId = task): StreamBody => ({ kind: 'composing', taskId, stream });
 const chunk = (text: string, offset: number, attempt = 1, taskId = task): StreamBody => ({ kind: 'chunk', taskId, attempt, offset, text });
 
-/** What a client holds after these entries, and how it ended. */
+/** The text a client holds after these entries, and how it ended. */
 function play(...entries: StreamBody[]): { readonly text: string; readonly ends: readonly string[] } {
   const answer = new AnswerText();
   let text = '';
@@ -91,7 +91,7 @@ describe('the text of an answer', () => {
 describe('a client that comes late', () => {
   const superseded = (attempt: number, discarded: number): StreamBody => ({ kind: 'superseded', taskId: task, attempt, discarded });
   const progress: StreamBody = { kind: 'planning', epoch: 0, iteration: 0, max: 3 };
-  /** What it holds after these reads of the stream, each a list of entries; a read that is cut short has more behind it. */
+  /** The text it holds after these reads of the stream, each a list of entries; every read but the last has more behind it. */
   function late(...reads: readonly (readonly StreamBody[])[]): { readonly text: string; readonly ends: readonly string[] } {
     const backlog = new Backlog<StreamBody>();
     return play(...reads.flatMap((read) => backlog.take(read, false)));

@@ -5,29 +5,29 @@ type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 /** What an entry means for the text a client holds. */
 export type TextStep =
   | { readonly kind: 'text'; readonly text: string }
-  /** The run is over; `rest` is what the client has not yet got of the answer. */
+  /** The run has ended; `rest` is the part of the answer not yet sent. */
   | { readonly kind: 'done'; readonly rest: string; readonly answer: string; readonly end: Completed }
-  /** What was sent is not the beginning of the answer any more. */
+  /** The text sent is no longer the beginning of the answer. */
   | { readonly kind: 'superseded' }
   | { readonly kind: 'ended'; readonly end: Completed }
   | { readonly kind: 'nothing' };
 
 /**
- * Follows the answer through the entries of a run: live chunks as they come, the rest at the end. What was given
- * out is always the beginning of the answer, or the step says that it is not.
+ * Follows the answer through the entries of a run: live chunks as they arrive, the rest at the end. The text sent is always the
+ * beginning of the answer; otherwise the step is `superseded`.
  */
 export class AnswerText {
-  /** Text given out so far. */
+  /** Text sent so far. */
   private given = '';
-  /** Text of the newest attempt of the task that writes the answer. */
+  /** Text written by the newest attempt of the answering task. */
   private draft = '';
   private task: string | null = null;
   private live = false;
   private attempt = 0;
-  /** The draft is what was given out, to the last character; spares comparing a long text with itself at every chunk. */
+  /** True while the draft equals the text sent; saves comparing a long text with itself at every chunk. */
   private inStep = true;
 
-  /** All of the draft, also where it may not be shown yet. */
+  /** The whole draft, including text that may not be shown yet. */
   get soFar(): string {
     return this.draft;
   }
@@ -58,7 +58,7 @@ export class AnswerText {
   private chunk(entry: Extract<StreamBody, { kind: 'chunk' }>): TextStep {
     if (entry.taskId !== this.task || entry.attempt < this.attempt) return { kind: 'nothing' };
     if (entry.attempt > this.attempt) this.begin(entry.attempt);
-    // The stream cuts overlaps; a gap would put words together that never stood side by side, so the rest waits for the end.
+    // The stream removes overlaps; after a gap the text would not join, so the rest waits for the end.
     if (entry.offset !== this.draft.length) return { kind: 'nothing' };
     this.draft += entry.text;
     if (!this.live) {
@@ -81,7 +81,7 @@ export class AnswerText {
   private completed(end: Completed): TextStep {
     if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') return { kind: 'ended', end };
     const answer = end.answer;
-    // White space at the end of what was sent is not worth an error: the composer trims its final text.
+    // Trailing white space in the text sent is no error: the composer trims its final text.
     const given = answer.startsWith(this.given) ? this.given : this.given.trimEnd();
     if (!answer.startsWith(given)) return { kind: 'superseded' };
     this.given = answer;
@@ -90,16 +90,16 @@ export class AnswerText {
 }
 
 /**
- * What a client is shown that comes late to a run, such as the retry of one whose answer was superseded: never text that the
- * backlog itself takes back. The newest attempt may be dead as well and nobody knows it yet, so its text is held until the
- * run goes on writing it, and dropped when another attempt takes its place.
+ * Filters what a client that joins a run late is shown, such as a retry after a superseded answer: never text that the backlog
+ * itself supersedes. The newest attempt may be dead too, so its text is held until the run continues it, and dropped when another
+ * attempt replaces it.
  */
 export class Backlog<Entry extends StreamBody> {
   private held: readonly Entry[] = [];
   private readonly fresh: Entry[] = [];
   private following = false;
 
-  /** Takes new entries in order, gives those to show now. `more`: further ones are in the stream already. */
+  /** Takes new entries in order and returns those to show now. `more`: the stream already holds further ones. */
   take(entries: readonly Entry[], more: boolean): readonly Entry[] {
     if (this.following) return entries;
     this.fresh.push(...entries);
@@ -115,10 +115,10 @@ export class Backlog<Entry extends StreamBody> {
 }
 
 const isChunk = ({ kind }: StreamBody): boolean => kind === 'chunk';
-/** Whether the answer is being written now, whoever writes it, or is finished. */
+/** Whether the entry shows that the answer is being written or is finished. */
 const goesOn = ({ kind }: StreamBody): boolean => ['chunk', 'superseded', 'composing', 'run.completed'].includes(kind);
 
-/** Where the run is over, its answer stands in the last entry. */
+/** Drops chunks of superseded attempts, and all chunks of an ended run, whose last entry holds the answer. */
 function withoutTakenBack<Entry extends StreamBody>(backlog: readonly Entry[]): readonly Entry[] {
   const over = backlog.some(isTerminal);
   const newest = new Map<string, number>();

@@ -14,7 +14,7 @@ async function connected(options: WorldOptions = {}): Promise<RawClient> {
   return RawClient.open(world.url);
 }
 
-/** The flag that workers look at, and the command in its order. */
+/** Waits for the flag that workers read and for the ordered command. */
 async function cancelledWithin(runId: string, ms = 1_000): Promise<void> {
   await until('the cancel', () => world.stores.flagged.has(runId) && world.commands().length > 0, { timeoutMs: ms });
   expect(world.commands()[0]).toMatchObject({

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The refusal, after its shape was checked: nothing but the four fields that clients know. */
+/** Returns the refusal after checking that it has exactly the four fields that clients know. */
 async function refused(pending: Response | Promise<Response>): Promise<Refusal> {
   const response = await pending;
   const body = (await response.json()) as { error: Refusal['error'] };

@@ -15,7 +15,7 @@ import { progressMarkdown, progressText } from './progress-text.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
-/** What goes out for one entry. `end` is set when nothing follows. */
+/** What is sent for one entry. `end` is set when nothing follows. */
 export interface Frames {
   readonly chunks: readonly ChatCompletionChunk[];
   readonly end?: { readonly failure: Failure | null };
@@ -30,7 +30,7 @@ export interface FrameOptions {
   readonly includeUsage: boolean;
 }
 
-/** Entries of a run in, chunks of the OpenAI protocol out. Holds no connection and waits for nothing. */
+/** Turns entries of a run into chunks of the OpenAI protocol. Pure of connections and timers. */
 export class ChatFrames {
   private readonly text = new AnswerText();
   private thinkOpen = false;
@@ -59,7 +59,7 @@ export class ChatFrames {
     }
   }
 
-  /** The last frames of a stream that cannot go on: an open thinking block is closed first. */
+  /** The last frames of a stream that fails; an open thinking block is closed first. */
   fail(failure: Failure): Frames {
     return { chunks: this.closeThinking(), end: { failure }, content: false };
   }
@@ -84,7 +84,7 @@ export class ChatFrames {
     ];
   }
 
-  /** Progress is over once the answer has begun: a thinking block after it would split it in two. */
+  /** Returns no progress once the answer has begun: a thinking block would split it in two. */
   private progress(entry: StreamBody): ChatCompletionChunk[] {
     const { frame, mode } = this.options;
     if (mode === 'none' || this.text.shown !== '') return [];
@@ -108,7 +108,7 @@ export class ChatFrames {
 const withoutKey = (runId: string): string =>
   `Without such a key, send it with the header X-Stainless-Retry-Count: 1. The run is ${runId}; GET /v1/runs/${runId}/events shows it.`;
 
-/** Quoted model text must not close the block it stands in. */
+/** Quoted model text must not close the surrounding block. */
 const withoutTags = (line: string): string => line.replace(/<(?=\/?think)/gi, '‹');
 
 export const finishOf = (end: Completed): FinishReason => (end.cutShort ? 'length' : 'stop');
@@ -123,7 +123,7 @@ export const factsOf = (runId: string, end: Completed): AnswerFacts => ({
   cost: end.usage.cost,
 });
 
-/** Why a run has no answer, as a failure of the table. */
+/** The failure that says why a run has no answer. */
 export function failureOf(end: Completed): Failure {
   if (end.outcome === 'cancelled') return new Failure('RUN_CANCELLED', end.reason);
   const code = end.failure?.code;
@@ -131,7 +131,7 @@ export function failureOf(end: Completed): Failure {
   return new Failure('RUN_FAILED', end.failure?.message ?? end.reason);
 }
 
-/** A note may carry the sentence of the table already. */
+/** Drops the failure table's own sentence, which a note may already contain. */
 const detailOf = (message: string, code: FailureCode): string | undefined => {
   const sentence = failures[code].message;
   const rest = message.startsWith(sentence) ? message.slice(sentence.length).trim() : message;

@@ -19,45 +19,45 @@ import { cacheWish, fromHeaders, type Headers, limitNames } from './option-heade
 
 export type ProgressMode = Template['progress'];
 
-/** What a request asks, whichever endpoint it came by. */
+/** The question of a request, from either endpoint. */
 export interface Question {
   readonly model: string;
   readonly goal: string;
   readonly conversation: readonly TextMessage[];
-  /** All system and developer messages, in order; null where there is none. */
+  /** All system and developer messages in order; null without any. */
   readonly system: string | null;
-  /** Parts of messages that are no text; a template takes those it can read. */
+  /** Parts of messages other than text; a template takes those it can read. */
   readonly given: readonly GivenPart[];
   readonly answer: AnswerParameters;
   readonly options: RequestOptions;
-  /** Skill that wrote the goal; absent where the goal is the user's own words. */
+  /** The skill that wrote the goal; absent when the goal is the user's own words. */
   readonly skill?: PlanRequested['data']['skill'];
 }
-/** What the caller wants otherwise than the template has it. */
+/** Options of the caller that override the template. */
 export interface RequestOptions {
-  /** Re-plans at most; null leaves it to the template. */
+  /** Most re-plans; null uses the template's limit. */
   readonly rounds: number | null;
   readonly limits: Partial<RunLimits>;
-  /** Level of the question; null leaves it to the template, or to the words of the question. */
+  /** Complexity of the question; null leaves it to the template or to the wording of the question. */
   readonly complexity: Complexity | null;
   readonly progress: ProgressMode | null;
-  /** Whether prompts and raw replies go to the events of the run; null leaves it to what the key may. */
+  /** Whether the run's events hold prompts and raw replies; null uses the default of the key. */
   readonly detail: 'redacted' | 'full' | null;
-  /** False: no cache answers, and nothing is kept in one. */
+  /** False: no cache is read or written. */
   readonly cache: boolean;
 }
 export interface ChatQuestion extends Question {
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** A program reads the content (`tools`, `response_format`, not streamed): nothing but the answer may stand in it. */
+  /** A program reads the content (`tools`, `response_format`, not streamed), so it may hold only the answer. */
   readonly answerOnly: boolean;
 }
 
 const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, low: 1, medium: 2 };
-/** Tools of one request. */
+/** Most tools in one request. */
 const mostTools = 512;
 
-/** Throws REQUEST_INVALID with the field and what to do about it. */
+/** Throws REQUEST_INVALID, which names the field and the remedy. */
 export function readChatRequest(body: Record<string, unknown>, headers: Headers, maxMessages: number): ChatQuestion {
   if (Array.isArray(body.tools) && body.tools.length > mostTools)
     throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are read.`, { param: 'tools' });
@@ -83,8 +83,7 @@ export function readChatRequest(body: Record<string, unknown>, headers: Headers,
 }
 
 /**
- * A template answers itself and calls no tool of its client: tools that it may use are ignored, one that it has to call is refused.
- * Throws REQUEST_INVALID.
+ * A template never calls the client's tools: optional ones are ignored, a required one throws REQUEST_INVALID.
  */
 function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
   if (choice === 'required' || (typeof choice === 'object' && choice !== null && choice.type !== 'none' && choice.type !== 'auto'))
@@ -133,7 +132,7 @@ function readQuestion(
       if (!isFlat(part))
         throw new Failure('REQUEST_INVALID', 'The part is nested too deeply.', { param: `messages[${index}].content[${at}]` });
   const goal = texts[last]!.text;
-  // A model may be shown an image without a word.
+  // An image without text is a valid question.
   if (goal.trim() === '' && texts[last]!.others.length === 0)
     throw new Failure('REQUEST_INVALID', 'The last user message has no text: put the question there.', {
       param: `messages[${last}].content`,
@@ -165,7 +164,7 @@ function answerParameters(request: AnswerFields): AnswerParameters {
     temperature: request.temperature,
     top_p: request.top_p,
     stop: stop && stop.length > 0 ? stop : null,
-    // Some clients write "no limit" as -1.
+    // Some clients send -1 for "no limit".
     max_tokens: [request.max_completion_tokens, request.max_tokens].find((limit) => typeof limit === 'number' && limit !== -1),
     seed: request.seed,
     response_format: format && format.type !== 'text' ? format : null,
@@ -190,7 +189,7 @@ function readWishes(request: AnswerFields, headers: Headers): RequestOptions {
 const withoutAbsent = (options: ConclaveOptions): ConclaveOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== undefined)) as ConclaveOptions;
 
-/** The template and limits a run of this request carries: each wish lowers, none raises. */
+/** The template and limits of this request's run: options can lower a limit, never raise it. */
 export function applyLimits(template: Template, wishes: RequestOptions): { readonly template: Template; readonly limits: RunLimits } {
   const limits = { ...template.limits };
   for (const name of limitNames) {
@@ -201,7 +200,7 @@ export function applyLimits(template: Template, wishes: RequestOptions): { reado
   return { template: { ...template, max_agentic_rounds: rounds }, limits };
 }
 
-/** How progress is shown. Where nothing but the answer may stand in the content, the mode `think` becomes `none`. */
+/** How progress is shown. When the content may hold only the answer, `think` becomes `none`. */
 export function progressMode(question: ChatQuestion, template: Template): ProgressMode {
   const mode = question.options.progress ?? template.progress;
   if (!question.stream) return 'none';

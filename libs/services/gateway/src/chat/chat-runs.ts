@@ -28,12 +28,12 @@ import { ChatSession, shuttingDown } from './chat-session.js';
 
 type Completed = Extract<StreamBody, { kind: 'run.completed' }>;
 
-/** Puts the end of a run into the schema that was asked for. Never rejects. */
+/** Makes the answer at the end of a run satisfy the requested schema. Never rejects. */
 type Fit = (end: Completed) => Promise<Completed>;
-/** Entries from which the text of an answer grows. */
+/** Entries that add to the text of an answer. */
 const ofAnswer: ReadonlySet<StreamBody['kind']> = new Set(['composing', 'chunk', 'superseded']);
 
-/** Chat requests to a template: a run each, which ends when its last client leaves. */
+/** Chat requests to a template. Each is a run, which is cancelled when its last client leaves. */
 @Injectable()
 export class ChatRuns {
   constructor(
@@ -47,7 +47,7 @@ export class ChatRuns {
     @Inject(KeptSchema) private readonly kept: KeptSchema,
   ) {}
 
-  /** Throws what acceptance throws, while nothing was written. */
+  /** Errors of acceptance pass through, before anything is written. */
   async answer(
     request: Request,
     response: Response,
@@ -111,7 +111,7 @@ export class ChatRuns {
     };
     const take = (entries: readonly StreamBody[]): void => {
       if (!fit) return show(entries);
-      // Text that may not keep its schema is held until the end.
+      // Text that must satisfy a schema is held until the end.
       const [end] = entries.filter(isTerminal) as Completed[];
       show(entries.filter((entry) => !isTerminal(entry) && !ofAnswer.has(entry.kind)));
       if (end)
@@ -142,7 +142,7 @@ export class ChatRuns {
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'goes on');
     this.options.metrics.onStreamOpen('chat');
-    // An answer that is at hand leaves in one piece with its head.
+    // A cached answer is sent in one piece with the head.
     if (run.kept) response.cork();
     sse.open(lines([frames.opening()]));
     if (run.kept) {
@@ -219,7 +219,7 @@ export class ChatRuns {
 
 const lines = (chunks: readonly ChatCompletionChunk[]): string => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 
-/** The terminal entry of a run whose stream does not hold it any more, from the stored run. */
+/** The terminal entry, from the stored run, when the stream no longer holds it. */
 const completedOf = (view: RunView): Completed => ({
   kind: 'run.completed',
   outcome: view.outcome ?? 'failed',

@@ -15,15 +15,15 @@ export interface SessionWorld {
 }
 
 /**
- * One client that waits for a run. Ends in exactly one way: `ended` by us (answered, failed, too slow, shutting
- * down), or `left` by the client, which takes the run with it when it was the last one.
+ * One client that waits for a run. It ends in exactly one way: `ended` by the gateway (answered, failed, too slow, shutting down) or
+ * `left` by the client; the run is cancelled when its last client leaves.
  */
 export class ChatSession {
   readonly clientId = randomUUID();
   readonly began = performance.now();
   /** Called once when the client leaves while the response is open. */
   onLeft: () => void = () => undefined;
-  /** Ends the response because the gateway stops; before the head it is an ordinary error. */
+  /** Ends the response because the gateway stops; before the head this is an ordinary error. */
   farewell: () => void;
 
   private phase: 'open' | 'left' | 'ended' = 'open';
@@ -55,8 +55,7 @@ export class ChatSession {
   }
 
   /**
-   * Counts this client among those of the run, unless it need not wait for it. Throws STORE_*; the run is then left at once, because
-   * nobody waits for it.
+   * Registers this client with the run, unless it need not wait for the run. Throws STORE_*; the client then leaves the run at once.
    */
   async attach(run: AcceptedRun): Promise<void> {
     this.run = run;
@@ -70,7 +69,7 @@ export class ChatSession {
     }
   }
 
-  /** We end the response. `goes on`: the run does, without this client. */
+  /** The gateway ends the response. `goes on`: the run continues without this client. */
   end(run: 'is over' | 'goes on'): void {
     if (this.phase !== 'open') return;
     this.phase = 'ended';
@@ -84,25 +83,25 @@ export class ChatSession {
     this.afterAttaching((runId) => this.world.commands.leave(runId, this.clientId, this.caller));
   }
 
-  /** The client may go before its run is known, or while the store is still being told about it. */
+  /** Waits for acceptance and attachment first: the client may leave before its run is known or stored. */
   private afterAttaching(tell: (runId: string) => Promise<void>): void {
     this.world.connections.track(this.settled().then((runId) => (runId === null ? undefined : tell(runId))));
   }
 
-  /** The promise under which the run is being accepted: who leaves meanwhile is told about when it is known. */
+  /** Remembers the pending acceptance, so that a client that leaves meanwhile is reported once its run is known. */
   accepting<T>(work: Promise<T>): Promise<T> {
     this.acceptance = work;
     return work;
   }
 
   private async settled(): Promise<string | null> {
-    // Whether acceptance failed is its caller's business; here only the run it may have made counts.
+    // The caller handles a failed acceptance; only the run it may have created matters here.
     await this.acceptance.catch(() => undefined);
     await this.attaching.catch(() => undefined);
     return this.run?.runId ?? null;
   }
 }
 
-/** Says where the run is followed, where there is one. */
+/** Says where to follow the run, if there is one. */
 export const shuttingDown = (runId: string | undefined): Failure =>
   new Failure('SHUTTING_DOWN', runId === undefined ? 'Send the request again.' : `GET /v1/runs/${runId}/events follows it.`);

@@ -10,7 +10,7 @@ import {
   type Usage,
 } from '@conclave/contracts';
 
-/** What all chunks of one answer have in common. */
+/** Fields common to all chunks of one answer. */
 export interface ChunkFrame {
   readonly id: string;
   /** Seconds since 1970. */
@@ -71,7 +71,7 @@ export const completion = (
   ...(answer.facts ? { conclave: answer.facts } : {}),
 });
 
-/** The sum over every hidden call; text this gateway wrote itself is in none of them. */
+/** The sum over all hidden calls; text written by the gateway itself is not counted. */
 export const chatUsage = (usage: Usage): ChatUsage => ({
   prompt_tokens: usage.prompt,
   completion_tokens: usage.completion,
@@ -79,7 +79,7 @@ export const chatUsage = (usage: Usage): ChatUsage => ({
   completion_tokens_details: { reasoning_tokens: Math.min(usage.reasoning, usage.completion) },
 });
 
-/** Sources with an address, at the first mark `[n]` of the answer that names them, or at its end where none does. */
+/** Sources with an address, placed at the first mark `[n]` that names them, or else at the end of the answer. */
 export const citations = (sources: readonly Source[], answer: string): readonly UrlCitation[] =>
   sources.flatMap((source, index): UrlCitation[] => {
     if (source.url === null) return [];

@@ -13,7 +13,7 @@ afterEach(() => world.close());
 const key = { 'idempotency-key': 'once' };
 const answer = 'The second attempt is whole.';
 const open = async (headers: Record<string, string> = key): Promise<SseClient> => new SseClient(await world.chat({}, { headers }));
-/** The first attempt dies in the middle of the text that the client sees, and the second one begins. */
+/** The first attempt dies in the middle of the text sent to the client, and the second begins. */
 async function dies(client: SseClient): Promise<void> {
   world.compose();
   await world.chunk('Words of the first', 0);

@@ -25,7 +25,7 @@ export class ChatController {
     @Inject(Skills) private readonly skills: Skills,
   ) {}
 
-  /** Whatever can be refused is refused before the head of a stream. */
+  /** Every refusal is sent before the head of a stream. */
   @Post()
   async complete(@Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = await this.callers.identify(request);

@@ -12,14 +12,14 @@ afterEach(() => world.close());
 
 const direct = (over: Record<string, unknown> = {}) => world.chat({ model: 'm@fake', ...over });
 const recorded = () => world.events<CallRecorded>('audit');
-/** What the ledger holds of a call, which is what its caller is charged. */
+/** The ledger's entry for a call: what the caller is charged. */
 async function ledger({ runId, data }: CallRecorded) {
   const { usage } = world.stores.state;
   const ofCall = await usage.ofRun(runId);
   expect(await usage.ofAccount({ ...data.caller!, period: 'day', at: data.startedAt })).toEqual(ofCall);
   return ofCall;
 }
-/** Waits as an upstream would, until the call is aborted. */
+/** An upstream that never answers; rejects when the call is aborted. */
 const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Failure('CALL_CANCELLED')), { once: true }));
 

@@ -40,7 +40,7 @@ export class DirectCalls {
     @Inject(RemoteImages) private readonly images: RemoteImages,
   ) {}
 
-  /** Throws OVERLOADED, SHUTTING_DOWN before the model is asked. */
+  /** Throws OVERLOADED, SHUTTING_DOWN before the model is called. */
   async answer(response: Response, question: PassedQuestion, ref: string, caller: Caller, utility?: UtilityPrompt): Promise<void> {
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN');
     if (this.running >= this.limits.directCalls) throw new Failure('OVERLOADED', `${this.running} direct calls are open.`);
@@ -107,7 +107,7 @@ export class DirectCalls {
     }
   }
 
-  /** Every call is accounted for, also one whose client left: its tokens were spent. Never rejects. */
+  /** Records every call, even when its client left: its tokens were spent. Never rejects. */
   async record(
     runId: string,
     call: { readonly model: string; readonly body: JsonBody; readonly purpose: string },
@@ -154,7 +154,7 @@ export class DirectCalls {
   }
 }
 
-/** What the adapter had counted when the call failed; the call alone where it had not got to it. */
+/** Usage the adapter had counted when the call failed, else just the call. */
 function usedBy(failure: Failure | null): Usage {
   const counted = Usage.safeParse(failure?.options.context?.['usage']);
   return counted.success ? counted.data : { ...noUsage, calls: 1 };

@@ -6,12 +6,12 @@ import { Sse } from '../stream/sse.js';
 import { errorLine } from './chat-frames.js';
 import type { ChunkFrame } from './chat-shapes.js';
 
-/** Characters kept for a client that reads slower than its model writes. */
+/** Characters buffered for a client that reads more slowly than its model writes. */
 const longestBacklog = 1_000_000;
 
 /**
- * The stream of a direct call: the chunks of the model under our id and the name that was asked for. Its head waits a moment for the
- * first of them, so that a provider which refuses at once is an ordinary HTTP error; after that heartbeats begin.
+ * The stream of a direct call: the model's chunks under our id and the requested model name. The head waits briefly for the first
+ * chunk, so that an immediate refusal by the provider is an ordinary HTTP error; then heartbeats begin.
  */
 export class DirectStream {
   private readonly sse: Sse;
@@ -60,7 +60,7 @@ export class DirectStream {
     this.end(errorLine(failure), failure.code === 'SHUTTING_DOWN' ? 'shutdown' : 'failed');
   }
 
-  /** The head never went out: an ordinary error takes its place. */
+  /** Called when the head was never sent; the caller sends an ordinary error instead. */
   abandon(): void {
     clearTimeout(this.headTimer);
     this.over = true;
@@ -93,7 +93,7 @@ export class DirectStream {
     this.sse.end(this.backlog + events);
   }
 
-  /** There is no run to come back to: the upstream call ends with its client. */
+  /** A direct call has no run to resume: the upstream call ends with its client. */
   private tooSlow(): void {
     if (this.over) return;
     this.over = true;

@@ -1,4 +1,4 @@
-/** Pairs that clients leave in assistant messages they send back, with the thinking of the turn before between them. */
+/** Tags around the previous turn's thinking, which clients leave in the assistant messages they send back. */
 const pairs: readonly (readonly [open: string, close: string])[] = [
   ['<think>', '</think>'],
   ['<thinking>', '</thinking>'],
@@ -7,15 +7,15 @@ const pairs: readonly (readonly [open: string, close: string])[] = [
 ];
 
 /**
- * An earlier answer without the thinking text around it. A block that was never closed at the very start goes to
- * the end of the text (the answer was cut there). Linear in the length, whatever the text holds.
+ * An earlier answer without its thinking blocks. An unclosed block at the very start extends to the end of the text (the answer was
+ * cut there). Linear in the length for any text.
  */
 export function withoutThinking(text: string): string {
   return pairs.reduce((rest, [open, close]) => withoutPair(rest, open, close), text).trim();
 }
 
 function withoutPair(text: string, open: string, close: string): string {
-  // Only ASCII: other letters change their length (`İ` becomes two), and positions would no longer be those of the text.
+  // Only ASCII: other letters may change length (`İ` becomes two), which would shift positions.
   const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let kept = '';
   let from = 0;

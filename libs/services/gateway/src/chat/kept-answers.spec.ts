@@ -17,7 +17,7 @@ const kept: KeptAnswer = {
 let world: World;
 afterEach(() => world.close());
 
-/** A gateway whose cache knows the question; nobody is behind its log unless a spec plays the engine. */
+/** A gateway whose cache knows the question; no engine runs unless a spec plays it. */
 async function open(options: WorldOptions = {}): Promise<void> {
   const caches = { answer: true, semantic: false, plan: false, search: false };
   world = await World.open({ ...options, template: { caches, ...options.template } });
@@ -30,7 +30,7 @@ async function open(options: WorldOptions = {}): Promise<void> {
   world.stores.headers.clear();
 }
 
-/** What the engine writes when the log brings it the request. */
+/** Writes what the engine writes for the request. */
 function engineAnswers(runId: string): void {
   const request = world.stores.headers.get(runId)!;
   world.stores.write(runId, step(null, request, Date.now() + 5_000, strategyOf)!.entries);
@@ -39,7 +39,7 @@ function engineAnswers(runId: string): void {
 const ask = (body: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
   world.chat({ stream: false, messages: [{ role: 'user', content: question }], ...body }, { headers: { 'x-api-key': 'sk-a', ...headers } });
 
-/** Everything a client can tell two answers apart by. */
+/** Everything by which a client can tell two answers apart. */
 async function wholeOf(response: Response): Promise<object> {
   const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(response.headers);
   return { status: response.status, headers, body: await response.text() };
@@ -82,7 +82,7 @@ describe('an answer that a cache has', () => {
     engineAnswers(runId);
     const { runs } = world.stores.state;
     const { read } = runs;
-    // The first look still finds it open.
+    // The first read still finds the run open.
     Object.assign(runs, { read: async () => Object.assign(runs, { read }) && null });
     expect((await ask({}, headers)).headers.get('x-run-id')).toBe(runId);
     expect(world.runs()).toEqual([runId]);
@@ -92,7 +92,7 @@ describe('an answer that a cache has', () => {
     await open();
     const cached: CachedAnswer = { ...kept, origin: 'semantic', distance: 0.0834 };
     const { accept } = world.stores.state.runs;
-    // The gateway that was there first found it by its meaning.
+    // The faster gateway found the answer in the semantic cache.
     world.stores.state.runs.accept = (request) => accept({ ...request, header: withAnswer(request.header, cached) });
     const response = await ask({}, { 'idempotency-key': 'the same' });
     expect(response.headers.get('x-conclave-cache')).toBe('semantic; distance=0.083');
@@ -127,7 +127,7 @@ describe('an answer that a cache has', () => {
     await open({ limits: { openRuns: 1 }, keys: twoTenants });
     const first = await ask();
     expect(first.headers.get('x-conclave-cache')).toBe('exact');
-    // As long as its record is not written, that run is open.
+    // The run is open until its record is written.
     expect((await ask()).status).toBe(429);
     expect(world.runs()).toHaveLength(1);
     engineAnswers(world.run());
@@ -149,7 +149,7 @@ describe('an answer that a cache has', () => {
     client.post('/v1/chat/completions', { model: 'conclave', messages: [{ role: 'user', content: question }] }, { 'x-api-key': 'sk-a' });
     await until('the request', () => asked);
     client.leave();
-    // The gateway has to see the close before the store answers.
+    // The gateway must see the close before the store answers.
     await until('the close', () => world.metric('onRequest').some(([request]) => (request as { status: number }).status === 499));
     goOn();
     await until('the cancel', () => world.commands().length > 0);
@@ -200,7 +200,7 @@ describe('the run of such an answer', () => {
     };
     world.stores.write(runId, [cancelled]);
     expect(await view(runId)).toMatchObject({ outcome: 'cancelled', answer: null });
-    // A repeat wants an answer: it is another run.
+    // The retry of a run without an answer is a new run.
     expect((await ask({}, { 'idempotency-key': 'the same' })).status).toBe(200);
     expect(world.runs()).toHaveLength(2);
   });

@@ -109,7 +109,7 @@ describe('the OpenAI client', () => {
     const other = await World.open({ share: world });
     try {
       const tried: string[] = [];
-      // What a load balancer does: the second try goes to the gateway that is left.
+      // Like a load balancer: the second try goes to the remaining gateway.
       const balanced: typeof fetch = (input, init) => {
         tried.push(String(input));
         return fetch(tried.length === 1 ? input : String(input).replace(world.url, other.url), init);

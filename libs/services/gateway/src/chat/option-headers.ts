@@ -2,7 +2,7 @@ import { ConclaveOptions, Failure, nearest } from '@conclave/contracts';
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Says in a request that it is a front end's own: title, tags and so on. Empty for an ordinary question. */
+/** Marks a request as the front end's own (title, tags and so on). Empty for an ordinary question. */
 export const taskHeader = 'x-conclave-task';
 
 export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
@@ -10,10 +10,10 @@ export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'token
 const words = ['complexity', 'progress', 'detail'] as const;
 const optionNames = ['rounds', ...words, ...limitNames] as const;
 const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
-/** Beside the options: who says that he acts, and what a front end asks for itself. */
+/** Known headers: the options, the cache, the claimed actor and the front end's own task. */
 const known: ReadonlySet<string> = new Set([...optionNames.map(headerOf), 'x-conclave-cache', 'x-conclave-actor', taskHeader]);
 
-/** `x-conclave-wall-time-s: 60` and its like; the body wins over a header. Throws REQUEST_INVALID. */
+/** Options from headers such as `x-conclave-wall-time-s: 60`; the body wins over a header. Throws REQUEST_INVALID. */
 export function fromHeaders(headers: Headers): ConclaveOptions {
   const options: Record<string, unknown> = {};
   const unknown = Object.keys(headers).find((name) => name.startsWith('x-conclave-') && !known.has(name));
@@ -37,7 +37,7 @@ export function fromHeaders(headers: Headers): ConclaveOptions {
   return options as ConclaveOptions;
 }
 
-/** Whether caches may be used: `cache-control: no-cache` or `no-store`, as HTTP clients say it, or our own header. */
+/** Whether caches may be used: false for `cache-control: no-cache` or `no-store`, or when our own header says so. */
 export function cacheWish(headers: Headers): boolean {
   const own = headers['x-conclave-cache'];
   if (typeof own === 'string' && own.trim() !== '') {
@@ -54,7 +54,7 @@ const isWord = (name: string): boolean => (words as readonly string[]).includes(
 
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 
-/** Throws REQUEST_INVALID for options in headers that cannot be read, also where nothing is done with them. */
+/** Throws REQUEST_INVALID for invalid option headers, even where the options have no effect. */
 export function checkHeaders(headers: Headers): void {
   fromHeaders(headers);
   cacheWish(headers);

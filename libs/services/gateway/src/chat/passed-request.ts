@@ -3,7 +3,7 @@ import type { JsonBody } from '@conclave/ports';
 import { parseBody } from '../http/request-shape.js';
 import { checkHeaders, type Headers } from './option-headers.js';
 
-/** A request that goes on to its model as it came. */
+/** A request that is passed on to its model unchanged. */
 export interface PassedQuestion {
   readonly model: string;
   readonly stream: boolean;
@@ -12,8 +12,7 @@ export interface PassedQuestion {
 }
 
 /**
- * Members that say where and with whose account a call is made, as gateways before a model read them. The operator says so here, and
- * nobody else.
+ * Members by which gateways in front of a model choose the endpoint and the account of a call. Only the operator chooses these.
  */
 const ours: ReadonlySet<string> = new Set([
   'conclave',
@@ -34,7 +33,7 @@ const ours: ReadonlySet<string> = new Set([
   'model_list',
 ]);
 
-/** Throws REQUEST_INVALID for what cannot be passed on at all; whether the rest is right, the model server says. */
+/** Throws REQUEST_INVALID for a request that cannot be passed on; the model server checks the rest. */
 export function readPassedRequest(body: JsonBody, headers: Headers, maxMessages: number): PassedQuestion {
   const { model, messages, stream, stream_options: options } = parseBody(PassedChatRequest, body);
   checkHeaders(headers);

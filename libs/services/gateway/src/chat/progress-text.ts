@@ -1,35 +1,35 @@
 import { parseTaskId, thoughts, type Outcome, type StreamBody, type Thought, type ThoughtCode } from '@conclave/contracts';
 
-/** Characters of one model-written phrase inside a progress line. */
+/** Longest model-written phrase in a progress line, in characters. */
 const phraseLength = 240;
 
 type EntryOf<K extends StreamBody['kind']> = Extract<StreamBody, { kind: K }>;
 type Lines = { readonly [K in StreamBody['kind']]: (entry: EntryOf<K>) => string | readonly string[] | null };
 
-/** Details stand below the line that came before them; `- ` at the front of each line and two spaces more for a detail are a list in Markdown. */
+/** Details are nested below the previous line: in Markdown each line begins with `- `, a detail with two more spaces. */
 const isDetail = (entry: StreamBody): boolean => entry.kind === 'progress';
 
-/** What an entry says to a person, its head first; no line for entries that say nothing by themselves. */
+/** Lines that describe an entry to a person, headline first; none for entries without a message. */
 function linesOf(entry: StreamBody): readonly string[] {
   const said = (lines[entry.kind] as (entry: StreamBody) => string | readonly string[] | null)(entry);
   return said === null ? [] : typeof said === 'string' ? [said] : said;
 }
 
-/** One text per entry for a terminal, details indented; null for entries that say nothing by themselves. */
+/** The text of an entry for a terminal, details indented; null for entries without a message. */
 export function progressText(entry: StreamBody): string | null {
   const [head, ...rest] = linesOf(entry);
   if (head === undefined) return null;
   return [isDetail(entry) ? `   ${head}` : head, ...rest.map((line) => `   ${line}`)].join('\n');
 }
 
-/** The same as items of a Markdown list, which also reads well where Markdown is not rendered: indentation alone would be lost. */
+/** The same as items of a Markdown list, which stays readable unrendered; rendering would lose mere indentation. */
 export function progressMarkdown(entry: StreamBody): string | null {
   const [head, ...rest] = linesOf(entry);
   if (head === undefined) return null;
   return [isDetail(entry) ? `  - ${head}` : `- ${head}`, ...rest.map((line) => `  - ${line}`)].join('\n');
 }
 
-/** How a run ended, in words that stand before the reason. */
+/** How a run ended, in words to put before the reason. */
 export const outcomeWords: Readonly<Record<Outcome, string>> = {
   completed: 'Done',
   limit_reached: 'Stopped at a limit',
@@ -66,13 +66,13 @@ const lines: Lines = {
     const next = phrase(nextFocus);
     return [`🔎 More is needed: ${phrase(gap)}`, ...(next === '' || phrase(gap).includes(next) ? [] : [`next: ${next}`])];
   },
-  // The rule's id is for the record. What is missing was said by the check, and is said again by the round that follows.
+  // The rule's id is omitted. D9 is skipped: the gap check and the next round both name what is missing.
   decided: ({ rule, sentence }) => (rule === 'D9' ? null : `⚖️ ${phrase(sentence)}`),
   replanning: ({ iteration, max, gap, round }) =>
     round
       ? `🌊 ${round.charAt(0).toUpperCase()}${round.slice(1)} ${iteration + 1} of at most ${max + 1}`
       : [`🔄 Agentic Loop — Iteration ${iteration}/${max}`, `gap: ${phrase(gap)}`],
-  // What the engine says in entries of its own is not said twice.
+  // Other entries of the engine already say this.
   'question.asked': ({ question }) => `❓ ${phrase(question)}`,
   thought: ({ code, text }) => (code === 'agentic.iteration' ? null : `${thoughts[code].emoji} ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
@@ -87,7 +87,7 @@ const lines: Lines = {
   superseded: ({ taskId, attempt }) => `♻️ ${localOf(taskId)}: attempt ${attempt} takes over`,
 };
 
-/** What became of a task, in words; the status itself is for the record. */
+/** The status of a task in words. */
 const statusWords: Readonly<Record<string, string>> = {
   error: 'failed',
   timeout: 'took too long and was ended',
@@ -140,7 +140,7 @@ const sign = (capability: string): string => (capability.startsWith('expert.') ?
 const localOf = (id: string): string => parseTaskId(id)?.local ?? id;
 const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-/** Text that a model or a page wrote, on one line and bounded. */
+/** Text from a model or a page, on one line and cut to a bounded length. */
 function phrase(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   const characters = [...line.slice(0, phraseLength * 2)];

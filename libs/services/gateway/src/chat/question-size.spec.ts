@@ -8,7 +8,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const user = (content: string) => ({ role: 'user', content });
-/** A third of the tokens that the fixture's template may spend on prompts, four characters each. */
+/** A third of the tokens that the fixture's template may spend on prompts. */
 const mostTokens = Math.floor(80_000 / 3);
 const most = mostTokens * 4;
 

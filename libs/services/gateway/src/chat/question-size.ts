@@ -1,11 +1,12 @@
 import { estimateTokens, Failure, type Template } from '@conclave/contracts';
 import type { Question } from './chat-request.js';
 
-/** Characters of one token at most, as tokens are estimated: a text of more characters has more tokens, without being read. */
+/** Most characters per token in the estimate: a text beyond this exceeds the limit without being counted. */
 const charactersPerToken = 4;
 
 /**
- * The question with as much of its conversation as this template can pay for: older turns would be left out of every prompt anyway. Throws QUESTION_TOO_LONG where the question alone is longer, before anything is made of it.
+ * The question with as much of its conversation as this template can pay for; every prompt would omit older turns anyway. Throws
+ * QUESTION_TOO_LONG when the question alone is too long, before any other work.
  */
 export function withinReach<Q extends Question>(question: Q, template: Template): Q {
   const limit = longestQuestion(template);
@@ -27,12 +28,12 @@ export function withinReach<Q extends Question>(question: Q, template: Template)
   return from === 0 ? question : { ...question, conversation: conversation.slice(from) };
 }
 
-/** Prompts of one run that a question stands in at the least: those of the planner, an expert and the composer. */
+/** Fewest prompts of one run that contain the question: planner, one expert, composer. */
 const promptsOfARun = 3;
 
 /**
- * Tokens that a question with its conversation may have: its share of what the run may spend on prompts and at all, and the longest
- * context where that of every model is known. A longer one would be accepted only to end at its budget, without an answer.
+ * Most tokens of a question with its conversation: its share of the run's prompt and total budgets, and at most the longest context
+ * if that of every model is known. A longer one would only end at its budget, without an answer.
  */
 function longestQuestion({ limits, contexts, planner, judge, experts }: Template): number {
   const models = [...planner.models, ...judge.models, ...Object.values(experts).flatMap(({ t1 = [], t2 = [] }) => [...t1, ...t2])];
@@ -41,5 +42,5 @@ function longestQuestion({ limits, contexts, planner, judge, experts }: Template
   return Math.min(share, known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known));
 }
 
-/** Tokens of a text; above the limit any number above the limit. */
+/** Tokens of a text; beyond the limit, any number above the limit. */
 const tokensUpTo = (text: string, limit: number): number => (text.length > limit * charactersPerToken ? limit + 1 : estimateTokens(text));

@@ -5,16 +5,16 @@ import type { ChatQuestion } from './chat-request.js';
 import { withoutThinking } from './history-text.js';
 import { type Headers, taskHeader } from './option-headers.js';
 
-/** The request of a front end for itself; null for a question of its user. */
+/** The front end's own request; null for a question of its user. */
 export function readUtility(question: ChatQuestion, headers: Headers): UtilityPrompt | null {
   const said = headers[taskHeader];
-  // A front end that does not know the placeholder sends it as it stands.
+  // A front end that does not know the placeholder sends it unreplaced.
   if (typeof said === 'string' && said.trim() !== '' && !said.includes('{{')) return utilityPromptOf(question.goal);
   const alone = question.conversation.length === 0 && question.given.length === 0;
   return alone ? readUtilityPrompt(question.goal) : null;
 }
 
-/** What goes on to the small model: the words, and how long and how varied the reply may be. */
+/** Members passed on to the small model: the messages, and the length, sampling and format of the reply. */
 const taken = ['messages', 'temperature', 'top_p', 'seed', 'stop', 'max_tokens', 'max_completion_tokens', 'response_format'] as const;
 
 export const utilityBody = (body: JsonBody): JsonBody => ({
@@ -22,7 +22,7 @@ export const utilityBody = (body: JsonBody): JsonBody => ({
   stream: false,
 });
 
-/** The reply in the shape the prompt asks for, whatever the model made of it. */
+/** Brings the model's reply into the shape that the prompt asks for. */
 export function inShape(reply: JsonBody, { shape }: UtilityPrompt): JsonBody {
   const [choice] = Array.isArray(reply['choices']) ? (reply['choices'] as readonly JsonBody[]) : [];
   const message = choice?.['message'] as JsonBody | undefined;
@@ -34,8 +34,8 @@ export function inShape(reply: JsonBody, { shape }: UtilityPrompt): JsonBody {
 }
 
 /**
- * The smallest model for a template's utility prompts: one of its own or a local one, by its size, else the cheapest, else the one that
- * answers first.
+ * The model for a template's utility prompts: the smallest by size among its own and the local ones; if no size is known, its
+ * cheapest; without prices, its first.
  */
 export function smallModel(template: Template, models: readonly ModelInfo[]): string {
   const own = [

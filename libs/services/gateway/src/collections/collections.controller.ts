@@ -21,8 +21,8 @@ import { TenantCollections } from './tenant-collections.js';
 import { readUpload } from './upload.js';
 
 /**
- * Lets so many documents arrive at the same time. Those that come meanwhile wait in order, unread: the sender is slowed by its own
- * connection, and no bytes pile up here. Runs have no part in it.
+ * Limits how many documents arrive at the same time. Further ones wait in order, unread: back-pressure on the connection slows the
+ * sender, so no bytes pile up here. Runs are not affected.
  */
 class UploadTurns {
   private arriving = 0;
@@ -37,14 +37,14 @@ class UploadTurns {
     private readonly mostWaiting: number,
   ) {}
 
-  /** Throws UPLOADS_BUSY when too many wait already, CALL_CANCELLED when the client leaves while it waits, and whatever the work throws. */
+  /** Throws UPLOADS_BUSY when too many wait, CALL_CANCELLED when the client leaves while waiting; errors of the work pass through. */
   async take<T>(request: Request, retryAfterMs: number, work: () => Promise<T>): Promise<T> {
     if (this.arriving < this.most) this.arriving += 1;
     else await this.turn(request, retryAfterMs);
     try {
       return await work();
     } finally {
-      // Whoever waits longest takes the place over as it is.
+      // The place passes directly to the request that has waited longest.
       const next = this.waiting.shift();
       if (next) next();
       else this.arriving -= 1;
@@ -69,7 +69,7 @@ class UploadTurns {
   }
 }
 
-/** Collections of one tenant: planners read all of their descriptions. */
+/** Most collections of one tenant: the planner reads all their descriptions. */
 const mostCollections = 50;
 const tries = 5;
 
@@ -111,14 +111,14 @@ export class CollectionsController {
     return { object: 'list', data: (await this.collections.read(tenant)).collections.map(viewOf) };
   }
 
-  /** The name goes last: until then the same request can be sent again. */
+  /** The name is removed last: until then the request can be repeated. */
   @Delete(':name')
   async remove(@Req() request: Request, @Param('name') name: string): Promise<Deleted> {
     const { tenant } = await this.callers.identify(request);
     await this.documents.assertCollection(tenant, name);
     await this.documents.removeAll(tenant, name);
     await this.changed(tenant, (present) => () => present.filter((one) => one.name !== name));
-    // What was sent meanwhile goes too.
+    // Also removes what was uploaded meanwhile.
     await this.documents.removeAll(tenant, name);
     return { object: 'deleted', id: name };
   }
@@ -158,7 +158,7 @@ export class CollectionsController {
     return { object: 'deleted', id };
   }
 
-  /** The list after the change; null from it leaves the list as it is. Throws SETTING_CHANGED. */
+  /** Returns the list after the change; the list stays as it is when `change` returns null. Throws SETTING_CHANGED. */
   private async changed(
     tenant: string,
     change: (present: readonly StoredCollection[]) => ((now: number) => StoredCollection[]) | null,

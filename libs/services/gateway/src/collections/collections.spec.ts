@@ -58,7 +58,7 @@ const create = (name: string, description = 'About ice.', key = 'sk-a') =>
 const upload = (document: object, key = 'sk-a') => call('POST', '/manuals/documents', JSON.stringify(document), json, key);
 const proposed = () => world.events<KnowledgeProposed>('knowledge.ingest');
 const ice = { name: 'ice.md', mime: 'text/markdown', text: '# Ice\nIt freezes.', metadata: { year: '2025' } };
-/** What graph-ingest writes. */
+/** Writes progress as graph-ingest does. */
 const progress = async (id: string, change: Partial<StoredDocument>, tenant = 'a') => {
   const name = documentSetting(tenant, 'manuals', id);
   const { version, value } = (await world.stores.state.settings.read(name))!;
@@ -325,7 +325,7 @@ describe('a document', () => {
     await world.close();
     world = await World.open({ keys: twoTenants, parts: { blobs, vectors, embedder }, limits: { maxUploads: 1, maxWaitingUploads: 1 } });
     await create('manuals');
-    /** A document whose bytes are held back until it is let go. */
+    /** An upload whose bytes are held back until it is released. */
     const slow = () => {
       let end = (): void => undefined;
       const body = new ReadableStream({

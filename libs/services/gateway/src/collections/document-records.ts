@@ -2,23 +2,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import { documentIndexes, documentIndexSetting, documentSetting, Failure, StoredDocument, StoredDocumentIds } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 
-/** Times a record is written again because a worker wrote its progress meanwhile. */
+/** Most tries to write a record while workers write progress to it. */
 const tries = 20;
-/** Documents whose ids begin with the same digit: about ten thousand in a collection. */
+/** Most documents whose ids begin with the same digit: about ten thousand per collection. */
 const mostPerIndex = 640;
 
-/** What is known of the documents of a tenant. */
+/** Stored records of a tenant's documents. */
 @Injectable()
 export class DocumentRecords {
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'settings'>) {}
 
-  /** Removed ones too. */
+  /** Also returns removed documents. */
   async read(tenant: string, collection: string, id: string): Promise<StoredDocument | null> {
     const stored = await this.state.settings.read(documentSetting(tenant, collection, id));
     return stored ? StoredDocument.parse(stored.value) : null;
   }
 
-  /** In order. Of one or the other there may be no record yet, or one that is removed. */
+  /** Ids in order. Some may have no record yet, or the record of a removed document. */
   async ids(tenant: string, collection: string): Promise<readonly string[]> {
     const lists = await Promise.all(documentIndexes.map((digit) => this.index(documentIndexSetting(tenant, collection, digit))));
     return lists.flatMap(({ ids }) => ids);
@@ -57,7 +57,7 @@ export class DocumentRecords {
     return { version: stored?.version ?? 0, ids: stored ? StoredDocumentIds.parse(stored.value).ids : [] };
   }
 
-  /** The record after `change` was applied to what is there; null from it leaves things as they are. */
+  /** Returns the record after `change`; the record stays as it is when `change` returns null. */
   async change(
     tenant: string,
     collection: string,

@@ -19,7 +19,7 @@ import { TenantCollections } from './tenant-collections.js';
 import type { Upload } from './upload.js';
 import { UploadQuota } from './upload-quota.js';
 
-/** Documents of collections: taken in here, read and embedded by graph-ingest. */
+/** Documents of collections: accepted here, read and embedded by graph-ingest. */
 @Injectable()
 export class Documents {
   constructor(
@@ -31,7 +31,7 @@ export class Documents {
     @Inject(UploadQuota) private readonly quota: UploadQuota,
   ) {}
 
-  /** Throws VECTORS_UNAVAILABLE where this installation has nothing to keep collections in. */
+  /** Throws VECTORS_UNAVAILABLE when this installation has no store for collections. */
   parts() {
     const { blobs, vectors, embedder } = this.options;
     if (!blobs || !vectors || !embedder)
@@ -46,8 +46,9 @@ export class Documents {
   }
 
   /**
-   * Its id and bytes first, then the record, then the event: what a crash leaves is completed by the same upload sent again. A document that is
-   * there already is not worked on once more. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, UPLOAD_QUOTA_REACHED, VECTORS_UNAVAILABLE, STORE_*, LOG_UNAVAILABLE.
+   * Writes id and bytes, then the record, then the event: after a crash, repeating the upload completes it. A document that is already
+   * there is not processed again. Throws COLLECTION_NOT_FOUND, COLLECTION_FULL, UPLOAD_QUOTA_REACHED, VECTORS_UNAVAILABLE, STORE_*,
+   * LOG_UNAVAILABLE.
    */
   async take({ tenant, actor }: Caller, collection: string, upload: Upload): Promise<DocumentView> {
     const { blobs, embedder } = this.parts();
@@ -108,8 +109,8 @@ export class Documents {
   }
 
   /**
-   * Marks it first, so that work on its way stops and removes what it wrote; then removes its chunks. Sent again, it removes them again.
-   * Throws COLLECTION_NOT_FOUND, DOCUMENT_NOT_FOUND, VECTORS_UNAVAILABLE.
+   * Marks the document first, so that running work stops and removes what it wrote; then removes its chunks. A repeat removes them
+   * again. Throws COLLECTION_NOT_FOUND, DOCUMENT_NOT_FOUND, VECTORS_UNAVAILABLE.
    */
   async remove(tenant: string, collection: string, id: string): Promise<void> {
     const { vectors, embedder } = this.parts();
@@ -122,7 +123,7 @@ export class Documents {
     this.options.logger.info('document removed', { document: id });
   }
 
-  /** Everything in a collection. */
+  /** Removes every document of a collection. */
   async removeAll(tenant: string, collection: string): Promise<void> {
     const { vectors, embedder } = this.parts();
     const ids = await this.records.ids(tenant, collection);
@@ -147,7 +148,7 @@ const documentId = (collection: string, name: string, sha256: string): string =>
     .digest('hex')
     .slice(0, 32)}`;
 
-/** Whether nothing new has to be begun for it: it is there, or on its way. */
+/** Whether the document needs no new work: it is ready or in progress. */
 const stands = ({ status, embedder }: StoredDocument, present: string): boolean =>
   status !== 'deleted' && status !== 'failed' && (embedder === null || embedder === present);
 

@@ -3,9 +3,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { collectionsSetting, StoredCollections, type Template } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
 
-/** Milliseconds a list may be reused: settings are followed within two seconds. */
+/** Milliseconds a list may be reused: changed settings apply within two seconds. */
 const reusedMs = 2_000;
-/** Tenants whose lists are kept. */
+/** Most tenants whose lists are cached. */
 const mostKept = 1_000;
 
 interface CachedCollections {
@@ -13,26 +13,26 @@ interface CachedCollections {
   readonly collections: StoredCollections['collections'];
 }
 
-/** Which collections a tenant has. */
+/** The collections of each tenant. */
 @Injectable()
 export class TenantCollections {
   private readonly kept = new Map<string, CachedCollections>();
 
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'settings'>) {}
 
-  /** As it is now, with the version to write it at. Throws STORE_*. */
+  /** The current list and the version at which to write it. Throws STORE_*. */
   async read(tenant: string): Promise<{ readonly version: number; readonly collections: StoredCollections['collections'] }> {
     const stored = await this.state.settings.read(collectionsSetting(tenant));
     return { version: stored?.version ?? 0, collections: StoredCollections.parse(stored?.value ?? { collections: [] }).collections };
   }
 
-  /** False when somebody was faster. */
+  /** Returns false when another write came first. */
   async write(tenant: string, version: number, collections: StoredCollections['collections']): Promise<boolean> {
     this.kept.delete(tenant);
     return this.state.settings.write(collectionsSetting(tenant), version, { collections } satisfies StoredCollections);
   }
 
-  /** The template as runs of this tenant use it: with its collections, or without the capability where it has none. */
+  /** The template for runs of this tenant: with its collections, or without the capability if it has none. */
   async offeredBy(template: Template, tenant: string): Promise<Template> {
     if (!template.capabilities.includes('collections')) return template;
     const found = (await this.recent(tenant)).map(({ name, description }) => ({ name, description }));

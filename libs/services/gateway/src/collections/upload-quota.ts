@@ -4,12 +4,12 @@ import { STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 
 const dayMs = 24 * 60 * 60_000;
-/** Days over which bytes are counted: as long as the stores may keep a body, whatever became of its document. */
+/** Days over which bytes are counted: as long as the stores may keep a body, even of a removed document. */
 const countedDays = 30;
-/** Times a count is written again because another upload of the tenant was counted meanwhile. */
+/** Most tries to write a count while other uploads of the tenant are counted. */
 const tries = 20;
 
-/** How much a tenant may put into the store of bodies, which all tenants share. What was removed again counts: its bytes may still lie there. */
+/** Limits what a tenant puts into the shared body store. Removed documents count too: their bytes may still be stored. */
 @Injectable()
 export class UploadQuota {
   constructor(
@@ -17,7 +17,7 @@ export class UploadQuota {
     @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'maxTenantUploadBytes'>,
   ) {}
 
-  /** Counts the bytes before they are kept. Throws UPLOAD_QUOTA_REACHED with nothing counted, SETTING_CHANGED, STORE_*. */
+  /** Counts the bytes before they are stored. Throws UPLOAD_QUOTA_REACHED (nothing is counted then), SETTING_CHANGED, STORE_*. */
   async take(tenant: string, bytes: number): Promise<void> {
     if (bytes === 0) return;
     const name = uploadsSetting(tenant);

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { collectBody, parseJsonObject } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 
-/** A document as it arrived. */
+/** An uploaded document. */
 export interface Upload {
   readonly name: string;
   readonly mime: string;
@@ -12,13 +12,13 @@ export interface Upload {
   readonly metadata: DocumentMetadata;
 }
 
-/** Bytes of names, borders and metadata around a document. */
+/** Bytes allowed for names, form boundaries and metadata around a document. */
 const aroundBytes = 64 * 1024;
-/** How much longer a text may be as JSON: quotes and line ends take two bytes. */
+/** Factor by which a text may grow as JSON: quotes and line ends take two bytes. */
 const jsonFactor = 2;
 
 /**
- * A document out of a request: a form with the field `file`, JSON with its text, or its bytes with the name in `x-document-name`.
+ * Reads a document from a request: a form with the field `file`, JSON with its text, or its bytes with the name in `x-document-name`.
  * Throws DOCUMENT_TOO_LARGE, MEDIA_TYPE_UNSUPPORTED, REQUEST_INVALID, REQUEST_NOT_JSON, CALL_CANCELLED.
  */
 export async function readUpload(request: Request, maxBytes: number): Promise<Upload> {
@@ -76,7 +76,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    return name; // a name with a plain percent sign in it
+    return name; // a name with an unescaped percent sign
   }
 }
 

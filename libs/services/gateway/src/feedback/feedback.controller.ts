@@ -10,10 +10,10 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { RunDirectory } from '../runs/run-directory.js';
 
-/** Milliseconds for which it is known who rated an answer: longer than any run is kept, without which nothing can be rated. */
+/** Milliseconds a rating is remembered: longer than any run is kept, and only kept runs can be rated. */
 const ratedMs = 400 * 24 * 60 * 60 * 1000;
 
-/** Ratings of answers, each once. */
+/** Ratings of answers, one per answer. */
 @Controller('v1/feedback')
 export class FeedbackController {
   constructor(
@@ -25,7 +25,7 @@ export class FeedbackController {
     @Inject(RunDirectory) private readonly runs: RunDirectory,
   ) {}
 
-  /** Taken once it is on the log. The same rating again is taken again and changes nothing; a repeat completes what a crash left. */
+  /** Accepts a rating once it is on the log. Repeating it changes nothing, and completes it after a crash. */
   @Post()
   @HttpCode(202)
   async rate(@Req() request: Request): Promise<FeedbackAccepted> {
@@ -35,9 +35,9 @@ export class FeedbackController {
     const correction = words?.trim() ?? '';
     const header = await this.runs.header(runIdOf(responseId), caller);
     const { runId, data } = header;
-    // Who else of the tenant asks is told no more than that there is no such run.
+    // To other actors of the tenant the run does not exist.
     if (data.caller.actor !== caller.actor) throw new Failure('RUN_NOT_FOUND');
-    // The answer of a cache is out before its run has ended; whoever learns from ratings takes them in any order.
+    // A cached answer is sent before its run has ended; learning accepts ratings in any order.
     if (!data.cached && !(await this.state.runs.read(runId))?.terminal) throw new Failure('ANSWER_NOT_THERE');
     const holder = createHash('sha256')
       .update(JSON.stringify([rating, correction]))
@@ -66,5 +66,5 @@ export class FeedbackController {
   }
 }
 
-/** The id of a completion is that of its run with another beginning. */
+/** A completion's id is its run's id with another prefix. */
 const runIdOf = (id: string): string => (id.startsWith('chatcmpl-') ? `run_${id.slice('chatcmpl-'.length)}` : id);

@@ -4,22 +4,22 @@ import { type Caller, Failure } from '@conclave/contracts';
 import type { Request } from 'express';
 import { GATEWAY_OPTIONS, type GatewayOptions, type KeyOwner } from '../options.js';
 
-/** The key of a request, accepted identically as `Authorization: Bearer` and as `x-api-key`; null where there is none. */
+/** The key of a request, from `Authorization: Bearer` or `x-api-key` alike; null without one. */
 export function keyOf(headers: Request['headers']): string | null {
   const bearer = /^Bearer\s+(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim();
   const plain = headers['x-api-key'];
   return bearer ?? (typeof plain === 'string' && plain !== '' ? plain : null);
 }
 
-/** First 12 hex digits of the key's SHA-256: enough to tell callers apart, useless as a key. */
+/** First 12 hex digits of the key's SHA-256: tells callers apart and is useless as a key. */
 export const fingerprint = (key: string): string => `key_${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 
-/** Says who asks, and what they may: by the key alone, never by the address a request comes from. */
+/** Identifies the caller and its rights by the key alone, never by the client's address. */
 @Injectable()
 export class Callers {
   constructor(@Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions) {}
 
-  /** Throws UNAUTHENTICATED, which tells nothing more; STORE_UNAVAILABLE when the keys cannot be looked up. */
+  /** Throws UNAUTHENTICATED without details, STORE_UNAVAILABLE when the keys cannot be looked up. */
   async identify(request: Request): Promise<Caller> {
     const owner = await this.ownerOf(request);
     if (owner) return { tenant: owner.tenant, actor: owner.actor };
@@ -27,20 +27,20 @@ export class Callers {
     return { tenant: 'default', actor: key === null ? 'anonymous' : fingerprint(key) };
   }
 
-  /** Who calls an admin route, by the name of the key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */
+  /** The caller of an admin route, named by its key. Throws UNAUTHENTICATED, ADMIN_KEY_NEEDED, STORE_UNAVAILABLE. */
   async identifyAdmin(request: Request): Promise<Caller> {
     const owner = await this.ownerOf(request);
     if (owner?.role !== 'admin') throw new Failure('ADMIN_KEY_NEEDED');
     return { tenant: owner.tenant, actor: owner.name };
   }
 
-  /** Whether who asks may see prompts and raw replies. */
+  /** Whether the caller may see prompts and raw replies. */
   async maySeeDetail(request: Request): Promise<boolean> {
     const owner = await this.ownerOf(request);
     return owner !== null && (owner.detail === 'full' || owner.role !== 'user');
   }
 
-  /** Whether who asks may read why this gateway is not ready; without keys everybody whom this machine alone lets in. Never throws. */
+  /** Whether the caller may read why this gateway is not ready; without keys, only if this machine alone has access. Never throws. */
   async maySeeReasons(request: Request): Promise<boolean> {
     const { keys, access } = this.options;
     if (keys === null && !access?.open) return true;
@@ -49,7 +49,7 @@ export class Callers {
   }
 
   /**
-   * Whether a new run keeps prompts and raw replies in its events: as asked; unasked only for a key with `detail: full`.
+   * Whether a new run keeps prompts and raw replies in its events: as requested; by default only for a key with `detail: full`.
    * Throws DETAIL_NOT_ALLOWED.
    */
   async detailOf(request: Request, wish: 'redacted' | 'full' | null): Promise<'redacted' | 'full'> {
@@ -58,7 +58,7 @@ export class Callers {
     return wish;
   }
 
-  /** Null: no key is asked for, and this one is none of those that are known. */
+  /** Returns null when no key is required and this one is unknown. */
   private async ownerOf(request: Request): Promise<KeyOwner | null> {
     const { keys, access } = this.options;
     const owner = await (keys ?? access?.known)?.identify(keyOf(request.headers));

@@ -5,18 +5,18 @@ import { fingerprint } from './caller.js';
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-/** A key that is known, and whose it is. */
+/** A known key and its owner. */
 export interface NamedKey extends Pick<KeyOwner, 'name' | 'tenant' | 'role' | 'detail'> {
   readonly value: string;
 }
 
-/** Keys that are looked up. Only hashes are compared, so how long a comparison takes says nothing about a key. */
+/** Looks up known keys. Compares only hashes, so timing reveals nothing about a key. */
 export function knownKeys(keys: readonly NamedKey[]): ApiKeys {
   const owners = new Map(keys.map(({ value, ...owner }): [string, KeyOwner] => [hashOf(value), { ...owner, actor: fingerprint(value) }]));
   return { identify: (key) => Promise.resolve(key === null ? null : (owners.get(hashOf(key)) ?? null)) };
 }
 
-/** Keys that the configuration names and that have a value. */
+/** Keys that are named in the configuration and have a value. */
 export const configuredKeys = (settings: Configuration['keys'], values: Readonly<Record<string, string>>): readonly NamedKey[] =>
   Object.entries(settings).flatMap(([name, { tenant, detail, role }]): NamedKey[] => {
     const value = values[name];

@@ -10,7 +10,7 @@ interface Door {
   readonly path: string;
 }
 
-/** Every route that the running gateway has, read from its router: nobody can forget to name a new one here. */
+/** Every route of the running gateway, read from its router, so that a new one cannot be forgotten. */
 function doorsOf(world: World): readonly Door[] {
   const { router } = world.app.getHttpAdapter().getInstance() as unknown as {
     router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
@@ -22,7 +22,7 @@ function doorsOf(world: World): readonly Door[] {
 const isPublic = ({ path }: Door): boolean => ['/', '/health', '/health/live', '/health/ready'].includes(path);
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 
-/** Sends what fetch does not let one set. */
+/** Sends headers that fetch forbids. */
 const send = (world: World, { method, path }: Door, headers: Record<string, string>): Promise<{ status: number; code: string | null }> =>
   new Promise((resolve, reject) => {
     const real = path.replaceAll(/[:*]\w+/g, 'x');
@@ -47,7 +47,7 @@ const forwarded: readonly Record<string, string>[] = [
 const withKey = (key: string | null, how = 0): Record<string, string> =>
   key === null ? {} : how % 2 === 0 ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
 
-/** Some hundred requests each: on a busy machine that takes its time. */
+/** Each test sends some hundred requests, which is slow on a busy machine. */
 jest.setTimeout(60_000);
 
 describe('every route of the running gateway', () => {

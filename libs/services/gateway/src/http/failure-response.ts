@@ -3,10 +3,10 @@ import { errorBody, Failure, methodsOf } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from '../options.js';
 
-/** Seconds clients obey at most: openai-node ignores a longer Retry-After. */
+/** Longest Retry-After in seconds: openai-node ignores longer ones. */
 const longestRetryAfterS = 60;
 
-/** Whatever was thrown, as a failure of the table. */
+/** Converts any thrown value to a failure of the table. */
 export function asFailure(error: unknown, path = ''): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof HttpException) {
@@ -16,7 +16,7 @@ export function asFailure(error: unknown, path = ''): Failure {
   return new Failure('INTERNAL', undefined, { cause: error });
 }
 
-/** Writes a failure as the response. Must be called before anything was written. `paidFor`: a retry would start the work anew. */
+/** Writes a failure as the response; nothing may have been written before. `paidFor`: a retry would start the work anew. */
 export function sendFailure(response: Response, failure: Failure, retryAfterS: number, paidFor = false): void {
   const status = failure.options.upstream?.status ?? failure.spec.status;
   if (status === 429 || status === 503) {
@@ -28,12 +28,12 @@ export function sendFailure(response: Response, failure: Failure, retryAfterS: n
   response.statusCode = status;
   response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', body.length);
-  // What is left of an unread body must not be taken for the next request of this connection.
+  // The rest of an unread body must not be parsed as the next request of this connection.
   if (!response.req.complete) response.setHeader('connection', 'close');
   response.end(body);
 }
 
-/** Every exception of a handler ends here, and leaves in the OpenAI shape. */
+/** Answers every exception of a handler in the OpenAI error shape. */
 @Catch()
 export class FailureFilter implements ExceptionFilter {
   constructor(@Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions) {}
@@ -50,7 +50,7 @@ export class FailureFilter implements ExceptionFilter {
       });
     }
     if (response.headersSent || response.destroyed) {
-      // Handlers end their own streams; a head without an end here is a mistake of ours, and a cut connection says so.
+      // Handlers end their own streams; an unended response here is a bug, which cutting the connection reveals.
       if (!response.writableEnded) response.destroy();
       return;
     }

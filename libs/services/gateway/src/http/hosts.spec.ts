@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { authorityOf, isLoopback, refusalOfHost } from './hosts.js';
 
 const rules = { allowedHosts: ['host.docker.internal', 'Conclave.example:8443', '[fd00::7]'], open: false };
-/** What is said about a request with these hosts, origin and target; null when it is answered. */
+/** The refusal of a request with these hosts, origin and target; null when it is allowed. */
 const said = (
   hosts: string | readonly string[],
   { origin, url = '/v1/models', open = false }: { origin?: string; url?: string; open?: boolean } = {},

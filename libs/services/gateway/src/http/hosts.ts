@@ -1,26 +1,26 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { Failure } from '@conclave/contracts';
 
-/** A host and its port as a header names them: small letters, no trailing dot, IPv6 in its shortest form and without brackets. */
+/** Host and port of a header, normalised: lower case, no trailing dot, IPv6 in its shortest form without brackets. */
 export interface Authority {
   readonly name: string;
   readonly port: number | null;
 }
 
-/** Nothing but a name or an address with a port: user names, spaces, paths and whatever else a URL could hold are none. */
+/** Only a name or an address, with or without a port: no user names, spaces, paths or other parts of a URL. */
 const shape = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(\d{1,5}))?$/i;
 
-/** Null for what is no host. */
+/** Returns null for an invalid host. */
 export function authorityOf(text: string): Authority | null {
   const [, host = '', port] = shape.exec(text) ?? [];
   const name = host.startsWith('[') ? shortestIPv6(host.slice(1, -1)) : host.toLowerCase().replace(/\.$/, '');
   return name === '' ? null : { name, port: port === undefined ? null : Number(port) };
 }
 
-/** Empty for what is no IPv6 address. */
+/** Returns an empty text for an invalid IPv6 address. */
 const shortestIPv6 = (address: string): string => (isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : '');
 
-/** Whether a name or address, as `authorityOf` gives it or as HOST says it, means this machine and no other. */
+/** Whether a name or address, from `authorityOf` or from HOST, is a loopback one. */
 export function isLoopback(name: string): boolean {
   if (isIPv6(name)) {
     const short = shortestIPv6(name);
@@ -30,29 +30,29 @@ export function isLoopback(name: string): boolean {
 }
 
 export interface HostRules {
-  /** Names beside the loopback ones, with a port or for every port. */
+  /** Allowed names besides the loopback ones, with a port or for every port. */
   readonly allowedHosts: readonly string[];
-  /** Other machines may ask: then a bare address is fine too, since only a name can be pointed at another machine. */
+  /** Other machines have access: then a bare address is allowed too, since only a name can be made to resolve to another machine. */
   readonly open: boolean;
 }
 
 export interface Addressed {
   readonly headers: { readonly origin?: string | undefined };
-  /** Names and values in turn, as they came. */
+  /** Names and values alternating, as received. */
   readonly rawHeaders: readonly string[];
-  /** Request target as it came. */
+  /** Request target as received. */
   readonly url?: string | undefined;
 }
 
 /**
- * Why a request must not be answered while no keys are asked for; null when it may be. A page in a browser can reach this gateway
- * under a name that it has pointed here (then Host names it), or as a page of another origin (then Origin does).
+ * Why a request must not be answered while no keys are required; null when it may be. A browser page can reach this gateway under a
+ * name that it made resolve here (Host shows it) or as a page of another origin (Origin shows it).
  */
 export function refusalOfHost({ headers, rawHeaders, url = '/' }: Addressed, rules: HostRules): Failure | null {
   const hosts = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === 'host');
   const host = hosts.length === 1 ? authorityOf(hosts[0]!) : null;
   if (!host || !isAllowed(host, rules)) return new Failure('HOST_NOT_ALLOWED');
-  // The authority of a target in absolute form stands above the header.
+  // The authority of an absolute-form target takes precedence over the Host header.
   const target = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1];
   if (target !== undefined && !isSame(authorityOf(target), host, 80)) return new Failure('HOST_NOT_ALLOWED');
   if (headers.origin === undefined) return null;

@@ -3,19 +3,18 @@ import type { Request } from 'express';
 import { bodyCharacters } from '../attachments/content-parts.js';
 import { assertSimple } from './json-shape.js';
 
-/** A body of more than this many times the limit is not even read to its end: the connection is closed instead. */
+/** A body larger than this many times the limit is not read to its end: the connection is closed instead. */
 const drainFactor = 16;
 
 export interface JsonBody {
   readonly value: Record<string, unknown>;
-  /** The bytes as they came, for telling a repeat from a new request. */
+  /** The bytes as received, for telling a repeat from a new request. */
   readonly raw: Buffer;
 }
 
 /**
- * Reads a JSON object. Too large a body is read to its end and thrown away first: a client that is still sending
- * would otherwise meet a closed connection instead of the answer.
- * `attachmentBytes`: decoded bytes of images and files that it may hold beside that.
+ * Reads a JSON object. A body that is too large is read to its end and discarded: a client that is still sending would otherwise
+ * see a closed connection instead of the answer. `attachmentBytes`: decoded bytes of images and files allowed in addition.
  * Throws MEDIA_TYPE_UNSUPPORTED, REQUEST_TOO_LARGE, REQUEST_TOO_COMPLEX, REQUEST_NOT_JSON, CALL_CANCELLED (the client left while sending).
  */
 export async function readJsonBody(request: Request, maxBytes: number, attachmentBytes = 0): Promise<JsonBody> {
@@ -41,7 +40,7 @@ const tooLarge = (maxBytes: number, attachmentBytes: number): Failure =>
       : `The limit is ${maxBytes} bytes, and ${attachmentBytes} for images and files (\`gateway.max_attachment_bytes\`).`,
   );
 
-/** The whole body, or null when it is longer than `keep`; gives up beyond `most`. Throws CALL_CANCELLED. */
+/** Returns the whole body, or null when it is longer than `keep`; stops reading beyond `most`. Throws CALL_CANCELLED. */
 export function collectBody(request: Request, keep: number, most: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -78,7 +77,7 @@ export function parseJsonObject(raw: Buffer): Record<string, unknown> {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
   } catch (cause) {
-    // The parser quotes the text around the mistake; prompts must not travel in errors, so only its position is told.
+    // The parser quotes the text around the error; prompts must not leak into errors, so only the position is kept.
     const position = /position (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1];
     throw new Failure(
       'REQUEST_NOT_JSON',

@@ -1,6 +1,6 @@
 import { Failure } from '@conclave/contracts';
 
-/** What a body may have at most. Ordinary requests stay far below; whatever is above takes work out of proportion to its bytes. */
+/** Limits of a body. Ordinary requests stay far below; anything above costs work out of proportion to its bytes. */
 export const jsonLimits = { levels: 64, names: 10_000, values: 100_000 } as const;
 
 const [quote, backslash, comma, colon, openList, closeList, openObject, closeObject] = [...'"\\,:[]{}'].map((sign) =>
@@ -8,8 +8,8 @@ const [quote, backslash, comma, colon, openList, closeList, openObject, closeObj
 ) as [number, number, number, number, number, number, number, number];
 
 /**
- * Looks at the bytes of a JSON text once, before anything is made of them; what stands in a text is skipped. A body that is no JSON
- * passes or not, the parser refuses it anyway. Throws REQUEST_TOO_COMPLEX.
+ * Scans the bytes of a JSON text once before it is parsed, skipping the contents of strings. Invalid JSON may pass; the parser
+ * refuses it. Throws REQUEST_TOO_COMPLEX.
  */
 export function assertSimple(raw: Buffer): void {
   let levels = 0;
@@ -32,7 +32,7 @@ export function assertSimple(raw: Buffer): void {
   }
 }
 
-/** Place of the quote that ends a text; -1 where none does. A quote behind an odd number of backslashes is part of it. */
+/** Index of the quote that ends a string, or -1. A quote after an odd number of backslashes is part of the string. */
 function endOfText(raw: Buffer, from: number): number {
   for (let at = raw.indexOf(quote, from); at >= 0; at = raw.indexOf(quote, at + 1)) {
     let slashes = 0;

@@ -2,7 +2,7 @@ import { Failure } from '@conclave/contracts';
 
 const pageSize = { usual: 50, most: 200 };
 
-/** A query parameter that was given once, with a text; null where absent. Throws REQUEST_INVALID. */
+/** A query parameter, null when absent. Throws REQUEST_INVALID when it is repeated or empty. */
 export function textIn(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];
   if (value === undefined || value === '') return null;
@@ -10,7 +10,7 @@ export function textIn(query: Readonly<Record<string, unknown>>, name: string): 
   return value;
 }
 
-/** `limit` of a page: 1 to 200, 50 where absent. Throws REQUEST_INVALID. */
+/** `limit` of a page: 1 to 200, default 50. Throws REQUEST_INVALID. */
 export function pageLimit(query: Readonly<Record<string, unknown>>): number {
   const value = textIn(query, 'limit');
   if (value === null) return pageSize.usual;

@@ -9,7 +9,7 @@ const pathOf = (path: readonly PropertyKey[]): string =>
     '',
   );
 
-/** Clients send null for "not set": on every named field it means absent. */
+/** Clients send null for "not set", so null counts as absent in every named field. */
 function withoutNulls(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== null));
 }
@@ -20,7 +20,7 @@ const sentence = (issue: Issue): string => {
   return field === '' ? `The body ${text}.` : `\`${field}\` ${text.charAt(0).toLowerCase()}${text.slice(1)}.`;
 };
 
-/** The body as its schema says; the first mistake is named with its field. Throws REQUEST_INVALID. */
+/** Parses the body by its schema. Throws REQUEST_INVALID, which names the field of the first error. */
 export function parseBody<S extends z.ZodType>(schema: S, body: Record<string, unknown>): z.infer<S> {
   const parsed = schema.safeParse(withoutNulls(body));
   if (parsed.success) return parsed.data;
@@ -29,7 +29,7 @@ export function parseBody<S extends z.ZodType>(schema: S, body: Record<string, u
   throw new Failure('REQUEST_INVALID', sentence(issue), { param: pathOf(issue.path) || undefined });
 }
 
-/** In our own section of a request: a misspelt limit would be no limit. */
+/** Refuses unknown keys in our own section of a request: a misspelt limit would have no effect. */
 function unknownKey({ path, keys }: Extract<Issue, { code: 'unrecognized_keys' }>, known: readonly string[]): Failure {
   const key = keys[0]!.slice(0, 60);
   const meant = nearest(key, known);
@@ -41,7 +41,7 @@ function unknownKey({ path, keys }: Extract<Issue, { code: 'unrecognized_keys' }
   );
 }
 
-/** In a union, the branch that got furthest says best what is wrong (a part of a list, rather than "not a text"). */
+/** In a union, the branch that matched furthest describes the error best (a part of a list, rather than "not a text"). */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const inner = issue.errors.flatMap((issues) => issues.slice(0, 1)).filter((candidate) => candidate.path.length > 0);

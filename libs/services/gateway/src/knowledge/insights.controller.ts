@@ -8,7 +8,7 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { RunDirectory } from '../runs/run-directory.js';
 import { graphOf } from './reachable-graph.js';
 
-/** What answers taught the knowledge graph, and what each insight was learned from; for callers of the same tenant. */
+/** Insights that the knowledge graph learned from answers, with their sources; for callers of the same tenant. */
 @Controller('v1/knowledge/insights')
 export class InsightsController {
   constructor(

@@ -10,7 +10,7 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { graphOf } from './reachable-graph.js';
 
-/** Contradictions of the knowledge graph that wait for a person. */
+/** Contradictions in the knowledge graph that wait for a person's decision. */
 @Controller('v1/admin/knowledge/quarantine')
 export class QuarantineController {
   constructor(

@@ -13,10 +13,10 @@ import {
   type Resolved,
 } from '../options.js';
 
-/** Ids named in a 404. */
+/** Most ids named in a 404. */
 const namedIds = 50;
 
-/** What can be asked, by the names clients use. */
+/** Templates and models by the names clients use. */
 @Injectable()
 export class ModelDirectory {
   constructor(
@@ -26,8 +26,8 @@ export class ModelDirectory {
   ) {}
 
   /**
-   * With the collections of the tenant, of a template with a `split` the arm that a request of this body gets. Throws MODEL_NOT_FOUND with the valid ids, and
-   * PROVIDER_UNREACHABLE for a template whose model servers are all down.
+   * Resolves a model name, with the collections of the tenant; for a template with a `split`, to the arm for this body. Throws
+   * MODEL_NOT_FOUND with the valid ids, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
    */
   async resolve(name: string, tenant: string, raw: Buffer): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
@@ -36,7 +36,7 @@ export class ModelDirectory {
     return { ...resolved, template: await this.collections.offeredBy(this.armOf(resolved.template, raw), tenant) };
   }
 
-  /** An equal request always gets the same arm. An arm that is not offered now gets none. */
+  /** Equal requests get the same arm. An arm that is not available now gets no requests. */
   private armOf(template: Template, raw: Buffer): Template {
     const { split } = template;
     if (!split || createHash('sha256').update(raw).digest().readUInt32BE() / 2 ** 32 >= split.share) return template;
@@ -49,19 +49,19 @@ export class ModelDirectory {
     const resolved = catalogue.resolve(name);
     if (resolved) return resolved;
     const down = await catalogue.waitsFor(name);
-    // They may have come back while they were looked for.
+    // The servers may have come back during the check.
     const found = catalogue.resolve(name);
     if (found) return found;
     if (down !== null) throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
     throw await this.unknown();
   }
 
-  /** Models that can be called now, none where they cannot be listed in time. */
+  /** Models that can be called now; empty if they cannot be listed in time. */
   models(): Promise<readonly ModelInfo[]> {
     return pTimeout(this.options.models.list(), { milliseconds: this.limits.modelListMs, fallback: () => [] });
   }
 
-  /** Answers within `modelListMs`, with the templates alone where a provider does not answer: clients give up on a slow list. */
+  /** Answers within `modelListMs`, with only the templates if a provider does not answer: clients give up on a slow list. */
   async list(): Promise<readonly ModelObject[]> {
     const described = Promise.resolve(this.options.catalogue.describeModels());
     return (await pTimeout(described, { milliseconds: this.limits.modelListMs, fallback: () => this.templatesAlone() })).map(objectOf);

@@ -18,7 +18,7 @@ export class ModelsController {
     response.json(list);
   }
 
-  /** Ids hold slashes, colons and @, plain or percent-encoded: the rest of the path is the id. */
+  /** Ids contain slashes, colons and @, plain or percent-encoded, so the rest of the path is the id. */
   @Get('*id')
   async one(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identify(request);

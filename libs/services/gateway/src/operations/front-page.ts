@@ -1,12 +1,12 @@
-/** Nothing is loaded and nothing runs: the page is text with its own few styles. */
+/** The page loads nothing and runs no script: it is text with inline styles. */
 export const frontPagePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' })[sign]!);
 
 /**
- * What a browser shows at `/`: the address for clients, the models and one line to try. `models` is null for whoever may not see them
- * without a key.
+ * The page at `/`: the address for clients, the models and one line to try. `models` is null when the caller needs a key to see
+ * them.
  */
 export function frontPage(address: string, models: readonly string[] | null): string {
   const keyed = models === null ? '-H "authorization: Bearer $CONCLAVE_API_KEY" ' : '';

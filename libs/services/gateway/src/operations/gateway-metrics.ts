@@ -2,7 +2,7 @@ import { type FailureCode, failures } from '@conclave/contracts';
 import { measureCall, type Metrics } from '@conclave/platform';
 import type { GatewayMetrics } from '../options.js';
 
-/** What the gateway reports, in the metrics of the platform's list. */
+/** Maps what the gateway reports to the platform's metrics. */
 export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onRequest: ({ route, status }) => metrics.count('http_requests_total', { route, status: String(status) }),
   onRefused: (code) => {
@@ -13,12 +13,12 @@ export const gatewayMetrics = (metrics: Metrics): GatewayMetrics => ({
   onStreamOpen: (kind) => metrics.add('streams_open', { endpoint: kind }, 1),
   onStreamClose: (kind) => metrics.add('streams_open', { endpoint: kind }, -1),
   onCache: ({ cache, result }) => metrics.count(cacheCounters[result], { cache }),
-  // Counted from the events themselves: runs by RunCompleted, calls by CallRecorded.
+  // Runs and calls are counted from the events: RunCompleted, CallRecorded.
   onAccepted: () => undefined,
   onAttached: () => undefined,
   onFirstContent: () => undefined,
   onCancel: () => undefined,
-  // These pass no consumption, where the others are counted.
+  // Direct calls pass through no consumer, where other calls are counted.
   onCall: (call) => measureCall(metrics, call),
 });
 

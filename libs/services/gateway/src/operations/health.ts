@@ -5,10 +5,10 @@ import { EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/port
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Connections } from '../stream/connections.js';
 
-/** Milliseconds a store may take to say how it is before that itself is the answer. */
+/** Milliseconds a store may take to report its health before it counts as red. */
 const answerMs = 2_000;
 
-/** Whether this gateway can do work, in sentences about what it lacks. */
+/** Whether this gateway can work, as sentences about what is missing. */
 @Injectable()
 export class Health {
   private stores: { readonly red: Promise<readonly string[]>; readonly until: number } | null = null;
@@ -21,7 +21,7 @@ export class Health {
     @Inject(Connections) private readonly connections: Connections,
   ) {}
 
-  /** What is red, for people and load balancers. */
+  /** Sentences about what is red. */
   async red(): Promise<readonly string[]> {
     const consumers = (this.options.consumers?.() ?? []).flatMap((consumer) => {
       const sentence = consumer.health();
@@ -31,7 +31,7 @@ export class Health {
     return [...stopping, ...(await this.storesRed()), ...consumers, ...((await this.options.problems?.()) ?? [])];
   }
 
-  /** Throws SHUTTING_DOWN or NOT_READY when a run accepted now could not be kept or sent on. */
+  /** Throws SHUTTING_DOWN or NOT_READY when a run accepted now could not be stored or published. */
   async assertAccepting(): Promise<void> {
     if (this.connections.shuttingDown) throw new Failure('SHUTTING_DOWN', 'Nothing was accepted; send the request again.');
     const red = await this.storesRed();
@@ -49,7 +49,7 @@ export class Health {
   }
 }
 
-/** A store that throws or does not answer is as red as one that says so. */
+/** A store that throws or does not answer counts as red. */
 async function sentence(name: string, ask: () => Promise<string | null>): Promise<string | null> {
   try {
     const said = await pTimeout(ask(), { milliseconds: answerMs, fallback: () => `does not answer within ${answerMs} ms.` });

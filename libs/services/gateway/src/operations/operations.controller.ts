@@ -6,7 +6,7 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 import { frontPage, frontPagePolicy } from './front-page.js';
 import { Health } from './health.js';
 
-/** What people and machines ask about the gateway itself. */
+/** Routes about the gateway itself. */
 @Controller()
 export class OperationsController {
   private openApiText?: string;

@@ -7,7 +7,7 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Prompts } from './prompts.js';
 
-/** Prompts for the operator: read, change, roll back. */
+/** Admin routes for prompts: read, change, roll back. */
 @Controller('v1/admin/prompts')
 export class PromptsController {
   constructor(

@@ -49,8 +49,8 @@ export class Prompts {
   }
 
   /**
-   * Back to a version that is kept, to the shipped text (0), or, with null, to what stood there before the last change. Throws
-   * PROMPT_NOT_FOUND, PROMPT_INVALID (the product has changed what the prompt needs), SETTING_VERSION_NOT_FOUND, SETTING_CHANGED.
+   * Restores a kept version, the shipped text (0) or, with null, the text before the last change. Throws PROMPT_NOT_FOUND,
+   * PROMPT_INVALID (the product has changed what the prompt needs), SETTING_VERSION_NOT_FOUND, SETTING_CHANGED.
    */
   async rollBack(name: string, version: number | null, actor: string): Promise<PromptView> {
     shippedOf(name);
@@ -59,7 +59,7 @@ export class Prompts {
     const wanted = version ?? Math.max(0, present - 1);
     const text = wanted === 0 ? null : await this.textAt(setting, wanted);
     if (text !== null) assertUsable(name, text);
-    // What was never changed is the shipped text already.
+    // A prompt that was never changed is already the shipped text.
     if (present > 0) await this.changes.write({ name: setting, actor, value: { text }, expected: present });
     return this.view(name);
   }

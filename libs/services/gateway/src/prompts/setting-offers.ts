@@ -10,11 +10,11 @@ type Offers = TemplateInput['offers'];
 const StoredTools = z.object({ tools: z.array(ToolOffer) });
 
 /**
- * Reads what the settings offer to templates: prompts of the operator, and tools that a process with tool servers has found. A text
- * that this version of the product cannot use is left out, with a warning each time it changes. The reader throws STORE_*.
+ * Returns a reader of what the settings add to templates: the operator's prompts, and tools found by a process with tool servers.
+ * A text that this version of the product cannot use is skipped, with a warning each time it changes. The reader throws STORE_*.
  */
 export function settingOffers({ settings }: Pick<StateStore, 'settings'>, logger: Pick<Logger, 'warn'>): () => Promise<Offers> {
-  /** Prompt -> the version of its setting and the text that may be used, so that a fault is told once. */
+  /** Prompt -> the version of its setting and the usable text, so that each fault is reported once. */
   const known = new Map<string, { readonly version: number; readonly text: string | null }>();
   return async () => {
     const read = await Promise.all(

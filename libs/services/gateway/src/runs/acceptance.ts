@@ -15,20 +15,20 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 import { Connections } from '../stream/connections.js';
 import { QueueWaits } from './queue-waits.js';
 
-/** Runs of one retry key that may have ended without an answer before a new request is refused a further one. */
+/** Most runs of one retry key that end without an answer before a further run is refused. */
 const generations = 8;
-/** An SDK's own retry of a request comes within its time-outs; later, an equal question is a new one. */
+/** An SDK retries within its time-outs; after this, an equal question is a new one. */
 const retryWindowMs = 30 * 60_000;
-/** Outcomes that a retry wants to be done again. */
+/** Outcomes after which a retry starts a new run. */
 const withoutAnswer: ReadonlySet<string> = new Set(['cancelled', 'failed']);
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** What says that a request repeats an earlier one. */
+/** How a request is recognised as a repeat of an earlier one. */
 export interface Repeat {
-  /** SHA-256 over endpoint, caller, body and, where one was sent, the Idempotency-Key. */
+  /** SHA-256 over endpoint, caller, body and the Idempotency-Key, if any. */
   readonly key: string;
   readonly idempotent: boolean;
-  /** Whether this very request says that it may be a repeat. */
+  /** Whether this request itself says that it may be a repeat. */
   readonly mayAttach: boolean;
 }
 
@@ -37,16 +37,16 @@ export interface CheckedRequest {
   readonly question: Question;
   readonly template: Template;
   readonly caller: Caller;
-  /** Endpoint it came by; a chat run ends when its last client leaves. */
+  /** Endpoint of the request; a chat run is cancelled when its last client leaves. */
   readonly origin: 'chat' | 'runs';
   readonly repeat: Repeat;
-  /** Whether prompts and raw replies go to the events of the run. */
+  /** Whether the run's events hold prompts and raw replies. */
   readonly detail?: 'redacted' | 'full';
-  /** Trace id of the client, where it sent a `traceparent`. */
+  /** Trace id from the client's `traceparent`, if any. */
   readonly traceId?: string | undefined;
 }
 
-/** Equal requests without these headers are separate runs: a shared front-end key asks "Hello" many times. */
+/** Equal requests without these headers are separate runs: users behind one front-end key ask "Hello" many times. */
 function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffer): Repeat {
   const idempotencyKey = request.headers['idempotency-key'];
   const count = Number(request.headers['x-stainless-retry-count'] ?? 0);
@@ -56,7 +56,7 @@ function repeatOf(request: Request, caller: Caller, endpoint: string, raw: Buffe
   return { key: hash.update(raw).digest('hex'), idempotent, mayAttach: idempotent || count >= 1 };
 }
 
-/** Puts together what acceptance needs of a request that was checked. */
+/** Collects what acceptance needs from a checked request. */
 export const checkedRequest = (
   request: Request,
   question: Question,
@@ -77,7 +77,7 @@ export const checkedRequest = (
   };
 };
 
-/** Called as soon as a run is known and before its event is out. */
+/** Called as soon as a run is known, before its event is published. */
 type OnKnown = (run: AcceptedRun) => Promise<void>;
 
 export interface AcceptedRun {
@@ -85,19 +85,19 @@ export interface AcceptedRun {
   readonly attached: boolean;
   /** Milliseconds since 1970. */
   readonly requestedAt: number;
-  /** Value of the header `x-conclave-cache` where a cache has answered. */
+  /** Value of the header `x-conclave-cache` if a cache has answered. */
   readonly cache?: string | undefined;
   /**
-   * What the engine will write about the run, where a cache has answered it and this request has begun it: the client is answered from
-   * it at once. The run ends through the log as any other, some milliseconds later. Should it end otherwise, because somebody cancels it
-   * meanwhile or its record is a dead letter, then the record says that, and the client keeps an answer that was committed once already.
+   * What the engine will write about the run, if a cache has answered it and this request has begun it: the client is answered from it
+   * at once, and the run ends through the log some milliseconds later. If it ends otherwise (cancelled meanwhile, or dead-lettered),
+   * the record says so, and the client keeps an answer that an earlier run committed.
    */
   readonly kept?: readonly EngineEntry[] | undefined;
 }
 
 /**
- * Takes a question on as a run: header and retry mapping first, then the event. The response head comes after both, except where the
- * answer is at hand: it waits for the header alone, from which a sweep would publish what a death of this process holds back.
+ * Accepts a question as a run: header and retry mapping first, then the event. The response head comes after both; with a cached
+ * answer it waits only for the header, from which a sweep would publish the event if this process died.
  */
 @Injectable()
 export class Acceptance {
@@ -114,9 +114,9 @@ export class Acceptance {
   ) {}
 
   /**
-   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for what is attached
-   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING: nothing was accepted then.
-   * A client that leaves after `known` was called is not forgotten.
+   * Accepts the question, or finds the run it repeats. Throws NOT_READY, OVERLOADED, QUEUE_TOO_LONG, STORE_*, and for attachments
+   * ATTACHMENT_*, ATTACHMENTS_TOO_LARGE, VISION_MISSING; nothing is accepted then.
+   * A client that leaves after `known` was called is reported.
    */
   async accept(asked: CheckedRequest, known: OnKnown): Promise<AcceptedRun> {
     await this.health.assertAccepting();
@@ -131,7 +131,7 @@ export class Acceptance {
         await known(earlier);
         return earlier;
       }
-      // With an Idempotency-Key the id follows from it: two gateways that get one request at the same moment make one run.
+      // With an Idempotency-Key the id is derived from it: two gateways that get one request at the same moment create one run.
       return this.begin(repeat.idempotent ? `run_${retryKey.slice(0, 32)}` : this.newRunId(), retryKey, asked, known);
     }
     if (!repeat.idempotent) return this.begin(this.newRunId(), null, asked, known);
@@ -184,12 +184,12 @@ export class Acceptance {
     return run;
   }
 
-  /** Two gateways that get one request at the same moment may have found different answers: the header that was there first is the run. */
+  /** Two gateways that get one request at the same moment may find different answers: the header stored first is the run. */
   private async firstOf(header: PlanRequested): Promise<PlanRequested> {
     return (await this.state.runs.header(header.runId)) ?? header;
   }
 
-  /** Throws QUEUE_TOO_LONG when the workers are so far behind that a new run would only join the queue. */
+  /** Throws QUEUE_TOO_LONG when the workers are too far behind for a new run. */
   private admit({ template }: CheckedRequest, runId: string): void {
     try {
       this.waits.assertShort(template);
@@ -200,8 +200,8 @@ export class Acceptance {
   }
 
   /**
-   * A run that is accepted will run: what cannot be published now is published from its header by a sweep, and the
-   * client has its stream meanwhile.
+   * An accepted run will run: if its event cannot be published now, a sweep publishes it from the header, and the client has its
+   * stream meanwhile.
    */
   private async publish(header: PlanRequested): Promise<void> {
     const published = this.log.publish([header]).then(
@@ -211,7 +211,7 @@ export class Acceptance {
     await pTimeout(published, { milliseconds: this.limits.publishMs, fallback: () => undefined });
   }
 
-  /** The run of this retry key where it can still give an answer; `over` where it cannot, or where it is no retry any more. */
+  /** The run of this retry key if it can still yield an answer; `over` if it cannot, or if the request is no longer a retry. */
   private async repeated(retryKey: string, { caller, repeat }: CheckedRequest): Promise<AcceptedRun | 'over' | null> {
     const runId = await this.state.runs.findRetry(retryKey);
     if (runId === null) return null;
@@ -220,7 +220,7 @@ export class Acceptance {
     const { requestedAt } = header.data;
     let stored = await this.state.runs.read(runId);
     const cancelled = !stored?.terminal && (await this.state.runs.cancelled([runId])).has(runId);
-    // A run that ends is flagged like one that is to end: it may have ended between the two looks.
+    // An ended run is flagged like a cancelled one: it may have ended between the two reads.
     if (cancelled) stored = await this.state.runs.read(runId);
     const ended = stored?.terminal ?? false;
     const without = ended ? withoutAnswer.has(stored!.status) : cancelled;

@@ -6,10 +6,10 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 
 type Command = CommandIssued['data']['command'];
 
-/** Milliseconds before each further try to tell that a client left, while our stores are away. */
+/** Milliseconds before each retry of reporting that a client left, while our stores are unavailable. */
 const tellAgainMs = [100, 400, 1_600, 6_400, 25_600];
 
-/** Brings what people want to the engine: the flag that workers look at first, then the event in its order. */
+/** Sends commands to the engine: first the flag that workers read, then the ordered event. */
 @Injectable()
 export class Commands {
   constructor(
@@ -18,7 +18,7 @@ export class Commands {
     @Inject(EVENT_LOG) private readonly log: EventLog,
   ) {}
 
-  /** Gives the command's number. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
+  /** Returns the command's number. Throws STORE_*, LOG_UNAVAILABLE: send it again. */
   async issue(runId: string, actor: string, command: Command): Promise<number> {
     const seq = await this.state.runs.nextCommandSeq(runId);
     const now = await this.state.now();
@@ -26,8 +26,8 @@ export class Commands {
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     const address = { id, runId, source: 'gateway', time: now, traceparent } as const;
     const event = makeEvent(CommandIssued, address, { seq, actor, issuedAt: now, command });
-    // The flag first, and nothing between it and the event: a worker that finds it may have its result at the engine soon, and the run is to
-    // hear of the command before it ends.
+    // The flag first, then the event at once: a worker that sees the flag may soon deliver its result, and the command must reach the
+    // run before it ends.
     if (command.name === 'cancel') await this.state.runs.cancel(runId);
     await this.log.publish([event]);
     if (command.name === 'cancel')
@@ -35,7 +35,7 @@ export class Commands {
     return seq;
   }
 
-  /** A client left its run. The last one takes the run with it. Never throws: there is nobody left to tell. */
+  /** Reports that a client left its run; the last one cancels it. Never throws: no client is left to see an error. */
   async leave(runId: string, clientId: string, caller: Caller): Promise<void> {
     this.options.history?.write({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
     await this.retry(runId, async () => {
@@ -45,7 +45,7 @@ export class Commands {
     });
   }
 
-  /** A client's stream ended from our side: it is not counted any more, and the run goes on. */
+  /** The gateway ended a client's stream: the client no longer counts, and the run goes on. */
   async release(runId: string, clientId: string): Promise<void> {
     await this.retry(runId, async () => {
       await this.state.runs.detach(runId, clientId);
@@ -65,7 +65,7 @@ export class Commands {
   }
 }
 
-/** A command as clients write it, as the engine reads it. */
+/** Converts a client's command to the engine's form. */
 export function commandOf(request: CommandRequest): Command {
   switch (request.command) {
     case 'cancel':

@@ -77,7 +77,7 @@ describe('admission by the wait for workers', () => {
     ]);
     world = await World.open({ limits: { maxQueueWaitMs: 1_000 } });
     await say({ worker: 'w1', classes: { gpu: { slots: 1, waitMs: 900_000 } } });
-    // Reports come in order: when the second one counts, the first one does too.
+    // Reports arrive in order: once the second counts, the first does too.
     await say({ worker: 'w2', classes: { evidence: { slots: 1, waitMs: 5_000 } } });
     await until(async () => (await refusal()).message?.includes('class evidence') ?? false);
     await say({ worker: 'w2', classes: {} });
@@ -107,7 +107,7 @@ describe('admission by the wait for workers', () => {
     world = await World.open({ limits: { maxQueueWaitMs: 0 } });
     await say({ worker: 'w1', classes: { expert: { slots: 1, waitMs: 900_000 } } });
     expect((await ask()).status).toBe(202);
-    // That of the run streams.
+    // The one of the run streams.
     expect(world.stores.subscriptions).toBe(1);
   });
 

@@ -4,14 +4,14 @@ import { capabilitiesOf, classOf } from '@conclave/loop';
 import { leaseTtlMs, loadChannel, readLoadReport, STATE, type LoadReport, type StateStore } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
-/** Seconds in Retry-After at most; clients obey no longer one. */
+/** Longest Retry-After in seconds; clients ignore longer ones. */
 const longestRetryS = 60;
-/** Milliseconds between two tries to listen to the workers. */
+/** Milliseconds between two tries to subscribe to the workers' reports. */
 const listenAgainMs = 5_000;
 
 /**
- * How long tasks wait for a worker, as the workers themselves report it. A report that is not renewed expires, and a class
- * nobody reports about counts as free: without a measure a run is admitted.
+ * How long tasks wait for a worker, as reported by the workers. A report that is not renewed expires, and a class without a report
+ * counts as free: its runs are admitted.
  */
 @Injectable()
 export class QueueWaits implements OnApplicationShutdown {
@@ -28,8 +28,8 @@ export class QueueWaits implements OnApplicationShutdown {
   }
 
   /**
-   * Throws QUEUE_TOO_LONG when tasks of a class that the template may use wait longer than configured, or longer than its tasks
-   * may wait at all before they count as timed out.
+   * Throws QUEUE_TOO_LONG when tasks of a class that the template may use wait longer than configured, or longer than they may wait
+   * before they time out.
    */
   assertShort(template: Template): void {
     const { maxQueueWaitMs, retryAfterS } = this.limits;
@@ -48,7 +48,7 @@ export class QueueWaits implements OnApplicationShutdown {
     }
   }
 
-  /** Milliseconds a task of the class waits, the mean over the slots of its living workers; null where none of them reports. */
+  /** Milliseconds a task of the class waits, averaged over the slots of its live workers; null without a report. */
   waitOf(taskClass: string): number | null {
     this.forgetOld();
     let slots = 0;
@@ -67,7 +67,7 @@ export class QueueWaits implements OnApplicationShutdown {
     await stop?.();
   }
 
-  /** Listens to the workers; tried again later where the store does not answer now. */
+  /** Subscribes to the workers' reports; retried later if the store does not answer. */
   private listen(): void {
     if (this.limits.maxQueueWaitMs === 0 || this.listening || Date.now() < this.nextTry) return;
     this.nextTry = Date.now() + listenAgainMs;

@@ -4,10 +4,10 @@ import { STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { StreamHub } from '../stream/stream-hub.js';
 
-/** Milliseconds that somebody waits who asks for a run whose answer is out before its record is. */
+/** Milliseconds a request waits for the record of a run whose cached answer was sent before it. */
 const recordWithinMs = 1_000;
 
-/** Runs by their id, for those who may see them. */
+/** Runs by their id, for callers who may see them. */
 @Injectable()
 export class RunDirectory {
   constructor(
@@ -16,14 +16,14 @@ export class RunDirectory {
     @Inject(StreamHub) private readonly hub: StreamHub,
   ) {}
 
-  /** The header of a run of the caller's tenant. Throws RUN_NOT_FOUND, the same for a run of another tenant as for none. */
+  /** The header of a run of the caller's tenant. Throws RUN_NOT_FOUND, also for a run of another tenant. */
   async header(id: string, caller: Caller): Promise<PlanRequested> {
     const header = RunId.safeParse(id).success ? await this.state.runs.header(id) : null;
     if (!header || header.data.caller.tenant !== caller.tenant) throw new Failure('RUN_NOT_FOUND');
     return header;
   }
 
-  /** A run that a cache has answered is shown once its record is written, at most a second later as it is then. Throws RUN_NOT_FOUND. */
+  /** Waits up to one second for the record of a run that a cache has answered, then shows it as it is. Throws RUN_NOT_FOUND. */
   async view(id: string, caller: Caller): Promise<RunView> {
     const header = await this.header(id, caller);
     let stored = await this.state.runs.read(id);
@@ -32,7 +32,7 @@ export class RunDirectory {
     return { ...view, usage: { ...view.usage, recorded: await this.state.usage.ofRun(id) } };
   }
 
-  /** Whether the run ends while somebody waits for it. */
+  /** Resolves to whether the run ends within the wait. */
   private ends(id: string): Promise<boolean> {
     return new Promise((resolve) => {
       const stop = (ended: boolean): void => {
@@ -58,7 +58,7 @@ export class RunDirectory {
   }
 }
 
-/** A run nobody has begun yet: all there is to say stands in its header. */
+/** The view of a run that the engine has not begun, from its header. */
 const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   object: 'run',
   id: runId,

@@ -11,7 +11,7 @@ import { type Following, StreamHub } from '../stream/stream-hub.js';
 
 const pageSize = 500;
 
-/** The whole stream of a run as server-sent events with ids; leaving it changes nothing for the run. */
+/** The whole stream of a run as server-sent events with ids; a disconnect does not affect the run. */
 @Injectable()
 export class RunEvents {
   constructor(
@@ -22,12 +22,15 @@ export class RunEvents {
     @Inject(Connections) private readonly connections: Connections,
   ) {}
 
-  /** Entries after `after`, with prompts and raw replies where `full`; one snapshot first where the stream does not hold that place. Throws STORE_* before the head. */
+  /**
+   * Sends the entries after `after`, with prompts and raw replies if `full`, and a snapshot first if the stream does not hold that
+   * position. Throws STORE_* before the head.
+   */
   async follow(response: Response, runId: string, after: number, full: boolean): Promise<void> {
     const page = await this.hub.read(runId, after, 1);
     const outside = after > page.last || (page.last > 0 && after + 1 < page.first);
     const snapshot = outside ? await this.snapshot(runId, page) : null;
-    // A snapshot stands for everything up to its last id, except that a stream always closes with its terminal entry.
+    // A snapshot covers everything up to its last id, except that a stream always closes with its terminal entry.
     const cursor = snapshot ? Math.max(0, page.ended ? page.last - 1 : page.last) : after;
     response.setHeader('x-run-id', runId);
     const seenAll = page.ended && cursor >= page.last;
@@ -51,7 +54,7 @@ export class RunEvents {
     };
     this.options.metrics.onStreamOpen('events');
     sse.open(first);
-    // The reader has seen the terminal entry already: there is nothing to wait for.
+    // The reader has already seen the terminal entry.
     if (over) return finish('', 'finished');
     this.connections.watch(
       response,
@@ -83,7 +86,7 @@ export class RunEvents {
     if (closed) following.stop();
   }
 
-  /** Where the run stands and what of its answer is written, from the stream as far as it is kept, else from the stored run. */
+  /** The state of the run and the answer so far, from the stream as far as it is kept, otherwise from the stored run. */
   private async snapshot(runId: string, { first, last }: StreamPage): Promise<{ readonly event: Snapshot; readonly over: boolean }> {
     const stored = await this.state.runs.read(runId);
     const view = stored?.terminal ? this.options.describeRun(stored.state) : null;
@@ -106,14 +109,14 @@ export class RunEvents {
 
 interface Reading {
   readonly cursor: number;
-  /** Event before the entries, or nothing. */
+  /** Event to send before the entries, or an empty text. */
   readonly first: string;
-  /** The reader has seen everything. */
+  /** True when the reader has seen everything. */
   readonly over: boolean;
   readonly full: boolean;
 }
 
-/** The same entry without what a prompt or a raw reply stands in. */
+/** The entry without fields that hold a prompt or a raw reply. */
 export function redacted(entry: StreamEntry): StreamEntry {
   if (entry.kind === 'thought') return { ...entry, detail: null };
   if (entry.kind !== 'progress') return entry;
@@ -126,7 +129,7 @@ function eventOf(entry: StreamEntry | Snapshot): string {
   return `${id}event: ${entry.kind}\ndata: ${JSON.stringify(entry)}\n\n`;
 }
 
-/** The stream has expired and cannot be resumed: its one event says how the run ended. */
+/** The single event of a stream that has expired and cannot be resumed: how the run ended. */
 const endOf = (view: RunView): Snapshot => ({
   kind: 'snapshot',
   runId: view.id,

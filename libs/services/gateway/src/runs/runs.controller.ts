@@ -125,7 +125,7 @@ export class RunsController {
   }
 }
 
-/** Throws COMMAND_NOT_TAKEN, which says what runs of the strategy take. */
+/** Throws COMMAND_NOT_TAKEN, which names the commands that runs of the strategy take. */
 function refuseUntaken(command: CommandName, strategy: string): void {
   const taken = commandsOf(strategy);
   if (taken.includes(command)) return;
@@ -134,7 +134,7 @@ function refuseUntaken(command: CommandName, strategy: string): void {
   });
 }
 
-/** A whole number of a query or header, null where absent. Throws REQUEST_INVALID. */
+/** An integer from a query or header, null when absent. Throws REQUEST_INVALID. */
 function integer(value: unknown, param: string, least: number): number | null {
   if (value === undefined || value === '') return null;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : Number.NaN;

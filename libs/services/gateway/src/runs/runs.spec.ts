@@ -151,7 +151,7 @@ describe('a command', () => {
       },
     });
     expect([world.commands(), world.stores.flagged.size]).toEqual([[], 0]);
-    // What a strategy will take is known to the engine by this name.
+    // The engine knows the command by this name.
     expect(commandOf(CommandRequest.parse(body))).toEqual(sent);
     expect(await (await command({ command: 'cancel' })).json()).toMatchObject({ seq: 1 });
   });

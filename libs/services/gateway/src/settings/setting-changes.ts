@@ -4,14 +4,14 @@ import { Failure, makeEvent, SettingChanged } from '@conclave/contracts';
 import { traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 
-/** Times a change is tried while others change the same setting. */
+/** Most tries of a change while the same setting changes concurrently. */
 const tries = 5;
 
 export interface SettingChange {
   readonly name: string;
   readonly actor: string;
   readonly value: unknown;
-  /** Version it was read at; with another one in its place nothing is written. Null: whatever is there is replaced. */
+  /** Version that was read; nothing is written if the version differs by now. Null: any version is replaced. */
   readonly expected: number | null;
 }
 
@@ -24,8 +24,8 @@ export class SettingChanges {
   ) {}
 
   /**
-   * Gives the version that holds the value. A value that is there already is not written again, but its event goes out again: a
-   * repeat after a failure completes what was begun. Throws SETTING_CHANGED, STORE_*, LOG_UNAVAILABLE: send it again.
+   * Returns the version that holds the value. An equal value is not written again, but its event is published again, so a repeat after
+   * a failure completes the change. Throws SETTING_CHANGED, STORE_*, LOG_UNAVAILABLE: send it again.
    */
   async write(change: SettingChange): Promise<number> {
     const { settings } = this.state;

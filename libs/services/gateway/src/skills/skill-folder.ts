@@ -2,19 +2,19 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { longestSkill, readSkill, skillName, type Skill } from './skill.js';
 
-/** Files that are looked at. */
+/** Most files that are read. */
 const mostFiles = 500;
-/** Bytes of a file that is looked at: four for each character. */
+/** Most bytes of a file that is read: four per character. */
 const mostBytes = longestSkill * 4;
 
 export type FolderSkill =
   { readonly name: string; readonly text: string; readonly skill: Skill } | { readonly name: string; readonly faults: readonly string[] };
 
-/** Skills of a folder: each Markdown file is one, and being there is its approval. Read anew each time, so that a changed file counts. */
+/** Skills of a folder: each Markdown file is one, approved by being there. Read anew each time, so that changes apply. */
 export class SkillFolder {
   constructor(private readonly folder: string) {}
 
-  /** Null where there is no such file. */
+  /** Returns null if the file does not exist. */
   async find(name: string): Promise<FolderSkill | null> {
     if (!skillName.test(name)) return null;
     const path = join(this.folder, `${name}.md`);
@@ -45,7 +45,7 @@ export class SkillFolder {
   }
 }
 
-/** What is not there is null; every other error says that the folder cannot be read. */
+/** Returns null for a missing file; other errors mean that the folder cannot be read. */
 function missing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
   throw error;

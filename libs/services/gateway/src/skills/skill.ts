@@ -1,36 +1,36 @@
 import { asData, dataRule } from '@conclave/strategies';
 
-/** A prompt that a person calls by its name, as Markdown with front matter. */
+/** A prompt in Markdown with front matter that users call by its name. */
 export interface Skill {
   readonly name: string;
   readonly description: string;
-  /** Number its author raises; 1 where nothing is said. */
+  /** Raised by the author; default 1. */
   readonly version: number;
-  /** What is asked, with `$ARGUMENTS` where the words of the user go. */
+  /** The prompt, with `$ARGUMENTS` in place of the user's words. */
   readonly body: string;
 }
 
-/** What stands at the start of a message: `/name arguments`. */
+/** A call at the start of a message: `/name arguments`. */
 export interface SkillCall {
   readonly name: string;
   readonly arguments: string;
 }
 
 export const skillName = /^[a-z][a-z0-9_-]{0,63}$/;
-/** Characters of a skill, of its description, and of the arguments of one call. */
+/** Most characters of a skill, of its description, and of the arguments of one call. */
 export const longestSkill = 20_000;
 export const longestSkillDescription = 300;
 export const longestArguments = 8_000;
 
 const call = /^\s*\/([a-z][a-z0-9_-]{0,63})(?=\s|$)([\s\S]*)$/;
 
-/** Null for a message that calls none. Whether there is such a skill is another question: a path at the start of a message is none. */
+/** Returns null for a message without a call. The skill may not exist: the message may begin with a path. */
 export function skillCallIn(message: string): SkillCall | null {
   const found = call.exec(message);
   return found ? { name: found[1]!, arguments: found[2]!.trim() } : null;
 }
 
-/** A skill out of its file, or every reason why it is none, as sentences that say what to do. */
+/** Parses a skill's file, or returns all its faults as sentences that say what to do. */
 export function readSkill(name: string, text: string): { readonly skill: Skill } | { readonly faults: readonly string[] } {
   if (!skillName.test(name))
     return { faults: [`"${name.slice(0, 64)}" is no name of a skill: use 1 to 64 small letters, digits, "-" and "_", a letter first.`] };
@@ -52,7 +52,7 @@ export function readSkill(name: string, text: string): { readonly skill: Skill }
   return all.length > 0 ? { faults: all } : { skill: { name, description, version: Number(version), body } };
 }
 
-/** `key: value` lines, values in quotes or without. Nothing else of YAML is needed, and nothing else is read. */
+/** Reads `key: value` lines, values with or without quotes; no other YAML. */
 function fieldsOf(matter: string): { readonly fields: ReadonlyMap<string, string>; readonly faults: readonly string[] } {
   const fields = new Map<string, string>();
   const faults: string[] = [];
@@ -69,8 +69,8 @@ function fieldsOf(matter: string): { readonly fields: ReadonlyMap<string, string
 const unquoted = (value: string): string => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
 
 /**
- * The prompt of one call. The words of the user are put in as quoted data: what they say is never read as a part of the skill, and
- * `$ARGUMENTS` inside them stays as it is. A skill that names no place for them gets them at its end.
+ * The prompt of one call. The user's words are inserted as quoted data: they are never read as part of the skill, and `$ARGUMENTS`
+ * inside them stays as it is. A skill without `$ARGUMENTS` gets them at its end.
  */
 export function skillPrompt({ body }: Pick<Skill, 'body'>, words: string): string {
   const mark = /\$ARGUMENTS(?![A-Za-z0-9_])/g;

@@ -7,7 +7,7 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Skills } from './skills.js';
 
-/** Skills for the operator. Adding one and approving it are two calls. */
+/** Admin routes for skills. Adding one and approving it are two calls. */
 @Controller('v1/admin/skills')
 export class SkillsController {
   constructor(

@@ -30,7 +30,7 @@ const call = async (method: string, path: string, body?: unknown) => {
 };
 const translate = (words = 'Translate: $ARGUMENTS') => ({ text: `---\nname: translate\ndescription: Translates\n---\n${words}` });
 
-/** What a question becomes. */
+/** The goal and skill of a question in the accepted run. */
 async function goalOf(input: string): Promise<{ readonly goal: string; readonly skill: unknown }> {
   const response = await world.post('/v1/runs', { model: 'conclave', input });
   expect(response.status).toBe(202);

@@ -8,7 +8,7 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { SettingChanges } from '../settings/setting-changes.js';
 import { SkillFolder } from './skill-folder.js';
 
-/** A skill added over HTTP; one that was removed has no text. Its approval is of this text and no other. */
+/** A skill added over HTTP; a removed one has no text. The approval holds for this text only. */
 const StoredSkill = z.object({ text: z.string().nullable(), approvedBy: z.string().nullable() });
 
 interface StoredSkill {
@@ -18,7 +18,7 @@ interface StoredSkill {
   readonly skill: Skill | null;
 }
 
-/** Skills by their names: files of the operator first, then those added over HTTP. */
+/** Skills by name: the operator's files first, then those added over HTTP. */
 @Injectable()
 export class Skills {
   private readonly folder: SkillFolder | null;
@@ -32,8 +32,9 @@ export class Skills {
   }
 
   /**
-   * The question with the prompt of the skill it calls. A name that is no approved skill leaves it as it is: plain text, and nobody
-   * learns which skills wait. Approval is looked up anew for each call. Throws REQUEST_INVALID for arguments that are too long, STORE_*.
+   * Returns the question with the prompt of the skill it calls. Without an approved skill of that name it stays plain text, which also
+   * hides which skills await approval. Approval is looked up for each call. Throws REQUEST_INVALID for arguments that are too long,
+   * STORE_*.
    */
   async applied<Q extends Question>(question: Q): Promise<Q> {
     const call = skillCallIn(question.goal);
@@ -75,19 +76,19 @@ export class Skills {
     return { ...itemOf(name, 'setting', stored.skill, stored.version, stored.approved), text: stored.text };
   }
 
-  /** A changed text has no approval. Throws SKILL_INVALID, SETTING_CHANGED. */
+  /** A changed text loses its approval. Throws SKILL_INVALID, SETTING_CHANGED. */
   async change(name: string, text: string, actor: string): Promise<SkillView> {
     await this.assertNoFile(name);
     const read = readSkill(name, text);
     if ('faults' in read) throw new Failure('SKILL_INVALID', read.faults.join(' '), { param: 'text' });
     const present = await this.stored(name);
-    // The same text again keeps its approval: nobody has to read it twice.
+    // An unchanged text keeps its approval.
     if (present?.text !== text)
       await this.changes.write({ name: skillSetting(name), actor, value: { text, approvedBy: null }, expected: present?.version ?? null });
     return this.view(name);
   }
 
-  /** Throws SKILL_NOT_FOUND, and SETTING_CHANGED where another text than the one that was read stands there. */
+  /** Throws SKILL_NOT_FOUND, and SETTING_CHANGED when the text differs from the one that was read. */
   async approve(name: string, version: number, approved: boolean, actor: string): Promise<SkillView> {
     await this.assertNoFile(name);
     const present = await this.stored(name);

@@ -2,15 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 
-/** Somebody who has to say goodbye when the gateway stops. */
+/** An open response that must end when the gateway stops. */
 interface Open {
   readonly response: Response;
   readonly farewell: () => void;
 }
 
 /**
- * Requests that wait for a run. Tells a client that left from a connection that we close ourselves: only a close
- * which a running gateway sees, before it ended the response, is a disconnect.
+ * Requests that wait for a run. Distinguishes a client that left from a connection closed by the gateway: only a close that a
+ * running gateway sees before it ended the response is a disconnect.
  */
 @Injectable()
 export class Connections {
@@ -28,8 +28,8 @@ export class Connections {
   }
 
   /**
-   * `left` is called once when the client goes away before the response was ended, also when it is gone already.
-   * The close is listened for on the response: the request closes as soon as its body was read.
+   * `left` is called once when the client disconnects before the response was ended, even if it has already disconnected.
+   * Listens on the response, because the request closes as soon as its body was read.
    */
   watch(response: Response, left: () => void, farewell: () => void): void {
     const entry: Open = { response, farewell };
@@ -43,13 +43,13 @@ export class Connections {
     if (this.stopping) farewell();
   }
 
-  /** Work that shutdown waits for, such as telling the stores that a client left. It must not reject. */
+  /** Adds work that shutdown waits for, such as reporting that a client left. It must not reject. */
   track(work: Promise<void>): void {
     this.pending.add(work);
     void work.finally(() => this.pending.delete(work));
   }
 
-  /** Ends every stream with its last words and waits, for a bounded time, until they are taken. */
+  /** Ends every stream with its last events and waits a bounded time until they are sent. */
   async shutdown(): Promise<void> {
     this.stopping = true;
     for (const entry of [...this.open]) entry.farewell();

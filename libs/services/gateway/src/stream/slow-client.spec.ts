@@ -10,7 +10,7 @@ afterEach(() => world.close());
 
 const body = { model: 'conclave', stream: true, messages: [{ role: 'user', content: 'Why?' }] };
 const chunkLength = 5_000;
-/** More than the buffers of both sockets hold. */
+/** Exceeds the buffers of both sockets. */
 const text = Array.from({ length: 5_000 }, (_, n) => String.fromCharCode(97 + (n % 26)).repeat(chunkLength));
 
 function writeAll(): void {

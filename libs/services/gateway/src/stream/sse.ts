@@ -2,8 +2,8 @@ import type { Response } from 'express';
 import type { GatewayLimits } from '../options.js';
 
 /**
- * Headers of every stream: nothing between us and the client may hold text back, change it or keep it. `connection` is Node's to say: a
- * client that asked for `close` waits for the end of the connection.
+ * Headers of every stream: no proxy may buffer, transform or store it. Node sets `connection`: a client that sent `close` waits for
+ * the end of the connection.
  */
 export const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -12,16 +12,15 @@ export const sseHeaders = {
 } as const;
 
 export interface SseWatch {
-  /** The client reads again after it had fallen behind. */
+  /** The client has caught up after falling behind. */
   readonly drained: () => void;
-  /** The client has left what we wrote unread for too long; the connection is cut already. */
+  /** The client left written bytes unread for too long; the connection is already cut. */
   readonly tooSlow: () => void;
 }
 
 /**
- * One stream of server-sent events. Writes whole events only, so a heartbeat (a comment line) can stand between two
- * events and never inside one. While the client has not taken what was written, `ready` is false and nobody should
- * write more than what it holds already.
+ * One stream of server-sent events. Writes only whole events, so a heartbeat (a comment line) never falls inside one. While the
+ * client has not read what was written, `ready` is false and callers should write only what they already hold.
  */
 export class Sse {
   private heartbeat: NodeJS.Timeout | null = null;
@@ -38,7 +37,7 @@ export class Sse {
     response.on('drain', () => this.caughtUp());
   }
 
-  /** Sends the head and the first events in one go. */
+  /** Sends the head and the first events together. */
   open(first: string): void {
     this.response.statusCode = 200;
     for (const [name, value] of Object.entries(sseHeaders)) this.response.setHeader(name, value);
@@ -64,12 +63,12 @@ export class Sse {
     if (this.done) return;
     this.stop();
     this.response.end(events);
-    // Whoever does not even take the last bytes is cut off by the same patience.
+    // A client that does not read the last bytes is cut off after the same time.
     const patience = setTimeout(() => this.response.destroy(), this.limits.slowClientMs);
     this.response.once('close', () => clearTimeout(patience));
   }
 
-  /** Cuts the connection without an end, so that nobody takes what came for the whole. */
+  /** Cuts the connection without an end, so that the client cannot take the part it received for the whole. */
   cut(): void {
     this.stop();
     this.response.destroy();

@@ -13,7 +13,7 @@ const runId = 'run_resume00';
 const planning = (epoch: number): EngineEntry => ({ kind: 'planning', epoch, iteration: epoch, max: 9 });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What happens, in this order: entries come, the reader comes back with an id it names, it leaves, a hint is lost, reads become slow. */
+/** Steps, in this order: entries arrive, the reader returns with a given id, it leaves, a hint is lost, reads become slow. */
 const happening = fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), count: fc.integer({ min: 1, max: 7 }) }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('leave' as const), back: fc.nat(6) }) },
@@ -22,7 +22,7 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('slow' as const), turns: fc.nat(4) }) },
 );
 
-/** A reader of a run over two gateways: what each of its connections got, by the id it named. */
+/** A reader of a run over two gateways: what each connection received, by the id it resumed from. */
 class Reader {
   readonly connections: { readonly after: number; readonly ids: number[] }[] = [];
   ended = false;

@@ -5,31 +5,31 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOption
 
 /** Entries of one read. */
 const pageSize = 500;
-/** Milliseconds without a new entry after which the state is asked whether the run ended without its stream saying so. */
+/** Milliseconds without a new entry after which the state store is asked whether the run ended without a terminal entry. */
 const silenceMs = 10_000;
 
-/** Somebody who follows a run. Called in order, never twice for one id. */
+/** A follower of a run. Called in order, never twice for one id. */
 export interface Viewer {
-  /** Highest id it has; entries after it are wanted. */
+  /** Highest id it has; it wants the entries after that. */
   cursor: number;
-  /** False while its client has not read what it was sent: it is left out of reads until `wake`. */
+  /** False while its client has unread bytes: it is left out of reads until `wake`. */
   ready(): boolean;
   /** `last` is the highest id the stream held when they were read. */
   take(entries: readonly StreamEntry[], last: number): void;
-  /** The run is over but its stream has expired, or lost its end. */
+  /** The run has ended but its stream has expired or lost its end. */
   lost(view: RunView): void;
-  /** `take` threw: a mistake of ours, told to the client instead of leaving it waiting. */
+  /** `take` threw: a bug, reported to the client instead of leaving it waiting. */
   failed(error: unknown): void;
 }
 
 /** Handle of a viewer. */
 export interface Following {
-  /** Looks for entries now: the viewer is ready again. */
+  /** Reads entries now: the viewer is ready again. */
   wake(): void;
   stop(): void;
 }
 
-/** The viewers of one run in this process and the one loop that reads for all of them. */
+/** The viewers of one run in this process and the single loop that reads for all of them. */
 class Feed {
   readonly viewers = new Set<Viewer>();
   private dirty = false;
@@ -42,19 +42,19 @@ class Feed {
     private readonly hub: StreamHub,
   ) {}
 
-  /** The run may have ended long ago: the first read that shows nothing asks the state at once. */
+  /** The run may have ended long ago: the first empty read asks the state store at once. */
   suspectEnd(): void {
     this.lastNews = 0;
   }
 
-  /** Something may be new. Reads until nothing is, one read at a time. */
+  /** Reads until there is nothing new, one read at a time. */
   look(): void {
     this.dirty = true;
     if (this.reading) return;
     this.reading = true;
     void this.readAll().finally(() => {
       this.reading = false;
-      // A look that came between the last check and here has only set the mark.
+      // A call between the last check and here has only set `dirty`.
       if (this.dirty && this.viewers.size > 0) this.look();
     });
   }
@@ -75,7 +75,7 @@ class Feed {
           this.dirty = true;
         else if (Date.now() - this.lastNews > silenceMs || page.last < from) await this.checkEnd(waiting, page);
       } catch (error) {
-        // The store is away for a moment: heartbeats go on and the next poll tries again. The run itself does not depend on it.
+        // The store is unavailable: heartbeats go on and the next poll retries. The run itself does not depend on this.
         if (!this.outage) this.hub.options.logger.warn('run stream cannot be read', { run: this.runId, error });
         this.outage = true;
         return;
@@ -103,7 +103,7 @@ class Feed {
     if (!stored?.terminal) return;
     const view = this.hub.options.describeRun(stored.state);
     for (const viewer of viewers) {
-      // The end may have been written between the two reads: then the next read shows it.
+      // The end may have been written between the two reads; the next read shows it.
       if (
         viewer.cursor >= page.last &&
         this.viewers.has(viewer) &&
@@ -115,7 +115,7 @@ class Feed {
   }
 }
 
-/** Everything this gateway follows: one hint subscription for all runs, range reads, and a poll for hints that got lost. */
+/** All runs that this gateway follows: one hint subscription for all, range reads, and a poll in case hints are lost. */
 @Injectable()
 export class StreamHub {
   private readonly feeds = new Map<string, Feed>();
@@ -136,7 +136,7 @@ export class StreamHub {
     }, this.limits.pollMs);
   }
 
-  /** Ends after the streams: called when no connection follows anything any more. */
+  /** Call after the streams have ended, when no connection follows a run. */
   async close(): Promise<void> {
     if (this.poll) clearInterval(this.poll);
     this.poll = null;
@@ -149,7 +149,7 @@ export class StreamHub {
     return this.stream.read(runId, after, limit);
   }
 
-  /** Begins to give entries after `viewer.cursor`, at once and then as they come. `known`: the run was not accepted just now. */
+  /** Delivers entries after `viewer.cursor`, at once and then as they arrive. `known`: the run was not accepted just now. */
   follow(runId: string, viewer: Viewer, known: boolean): Following {
     const feed = this.feeds.get(runId) ?? new Feed(runId, this);
     this.feeds.set(runId, feed);
@@ -165,7 +165,7 @@ export class StreamHub {
     };
   }
 
-  /** Runs that somebody follows here; for tests and metrics. */
+  /** Number of runs followed here; for tests and metrics. */
   get following(): number {
     return this.feeds.size;
   }

@@ -4,13 +4,13 @@ import type * as z from 'zod';
 
 export type JournalledLook = Omit<JournalledToolCall, 'afterRun' | 'onBegun'>;
 
-/** `value` is null where nothing could be looked at. */
+/** `value` is null when nothing could be read. */
 export type Journalled<T> =
   | { readonly kind: 'seen'; readonly value: T | null; readonly attempt: number; readonly records: readonly Event[] }
   | { readonly kind: 'cancelled'; readonly records: readonly Event[] }
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
-/** Looks at something that changes, once for all repeats of a step: what was seen is in the journal and in the audit. */
+/** Reads something that changes once for all repeats of a step; the journal and the audit keep the result. */
 export async function journalledJson<T>(
   maker: Pick<Calls, 'tool'>,
   look: JournalledLook,

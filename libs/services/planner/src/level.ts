@@ -3,21 +3,21 @@ import { asksNothing, complexityOf } from '@conclave/questions';
 import { hasImage } from '@conclave/strategies';
 import type { Seen } from './lookup.js';
 
-/** How much machinery a run gets, and why. */
+/** The complexity level of a run, and why. */
 export interface Level {
   readonly complexity: Complexity;
   readonly signals: string[];
-  /** Category that a marker in the question names; null where none does. */
+  /** Category named by a marker in the question; null without one. */
   readonly category: string | null;
-  /** Topics on which a wrong answer does harm; found whatever level is forced. */
+  /** Topics on which a wrong answer does harm; found even when a level is forced. */
   readonly safety: SafetyTopic[];
-  /** Of a trivial question what is looked up before it stays trivial: something about the world, or a word; null for none. */
+  /** What to look up before a question stays trivial: something about the world, or a word; null for nothing. */
   readonly lookUp: 'world' | 'word' | null;
 }
 
 /**
- * What the request forces, else what the template forces, else what the words of the question say. No model is asked. An image makes it
- * moderate at least: somebody has to look before anybody answers.
+ * The level forced by the request, else by the template, else read from the wording of the question, without a model call. An image
+ * makes the level at least moderate: the vision expert must look first.
  */
 export function levelOf(request: PlanRequested['data']): Level {
   const level = levelInWords(request);
@@ -33,7 +33,7 @@ function levelInWords(request: PlanRequested['data']): Level {
   const ofTemplate = request.template.complexity ?? 'moderate';
   const about = { category: read.category, safety: [...read.safety], lookUp: null };
   if (request.complexity) return { ...about, complexity: request.complexity, signals: ['forced:request'] };
-  // A level is forced on questions: whoever greets or thanks asks nothing that would be worth a plan.
+  // A forced level does not apply to greetings and thanks, which need no plan.
   const isCourtesy = asksNothing(request.goal) && (request.attachments ?? []).length === 0;
   if (ofTemplate !== 'auto' && isCourtesy) return { ...about, complexity: 'trivial', signals: ['courtesy'] };
   if (ofTemplate !== 'auto') return { ...about, complexity: ofTemplate, signals: ['forced:template'] };
@@ -42,8 +42,8 @@ function levelInWords(request: PlanRequested['data']): Level {
 }
 
 /**
- * The level after a look: a trivial question of which documents or earlier answers have something to say is moderate, and so is one that
- * could not be looked up in time or that only the web could tell. One of which nothing is found stays trivial.
+ * The level after the lookup. A trivial question becomes moderate if documents or earlier answers cover it, if the lookup was not
+ * done in time, or if only the web could answer it; otherwise it stays trivial.
  */
 export function raiseLevel(level: Level, seen: Seen | null, searchesWeb: boolean): Level {
   const why = seen?.documents
@@ -59,8 +59,8 @@ export function raiseLevel(level: Level, seen: Seen | null, searchesWeb: boolean
 }
 
 /**
- * Whether a question is lost on its models unless a document speaks of it: the demo model alone plays every part, which quotes documents and
- * gives sums to a tool. Not where the level is asked for, a program reads the answer, or something besides the words has a say.
+ * Whether the models can answer the question only from a document: every model is the demo model, which quotes documents and leaves
+ * sums to a tool. False when the request sets the level, a program reads the answer, or more than the wording matters.
  */
 export function needsDocument(request: PlanRequested['data'], level: Level): boolean {
   const { goal, template, conversation, attachments, answer } = request;
@@ -71,22 +71,22 @@ export function needsDocument(request: PlanRequested['data'], level: Level): boo
   if (format !== undefined && format['type'] !== 'text') return false;
   const read = complexityOf(goal, { hasHistory: conversation.length > 0, hasAttachments: false });
   if (looksLikeSum.test(goal) || read.signals.some((signal) => signal === 'tool:calculation' || signal === 'tool:percentage')) return false;
-  // What a later question of a chat is about may stand in the turns before it; an order for words speaks for itself.
+  // The topic of a later question may be in earlier turns; a request to write something stands alone.
   return conversation.length === 0 || (!read.factual && !read.signals.includes('context:history'));
 }
 const isDemo = (model: string): boolean => model.endsWith(`@${demoProvider}`);
 const looksLikeSum = /\d\s*[-+*/^%×÷·−]\s*\(?\d|√/u;
 
 /**
- * The level of a question that needs a document, after a look: trivial where none speaks of it, nor anything that was learned. All that is
- * answered then is who answers and what it can do, which no topic makes harmful.
+ * The level of a question that needs a document, after the lookup: trivial if no document and nothing learned covers it. The answer
+ * then only says who answers and what it can do, which is harmless on any topic.
  */
 export function lowerLevel(level: Level, seen: Seen | null): Level {
   if (seen && (seen.documents || seen.learned || seen.late)) return level;
   return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], category: null, safety: [], lookUp: null };
 }
 
-/** The one task of a trivial question. */
+/** The single task of a trivial question. */
 export function trivialTask({ goal, template }: PlanRequested['data'], category: string | null): PlannedTask {
   const known = category !== null && Object.hasOwn(template.experts, category) ? category : 'general';
   return { id: 'x1', capability: `expert.${known}`, task: goal, query: null, needs: [], metadata_filters: null };

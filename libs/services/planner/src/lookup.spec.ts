@@ -14,7 +14,7 @@ import { keptPlan, planning, question, template } from './__fixtures__/planning.
 import { withLearned, type LookupParts } from './lookup.js';
 
 const plan = JSON.stringify({ tasks: [{ id: 'x1', task: 'Answer it.', capability: 'expert.general' }] });
-/** Every text lies elsewhere: what is found is found by its words. */
+/** Every text has a different vector, so only full text finds anything. */
 const embedder: Embedder = {
   id: 'far@1',
   dimension: 2,
@@ -185,7 +185,7 @@ describe('what was learned', () => {
       ['x1', 'expert.general', 'learned'],
     ];
     expect(told(await world.plan('run_1'))).toEqual(offered);
-    // A plan of the cache gets it too, once.
+    // A cached plan gets it too, once.
     const kept = await world.plan('run_2', { plan: keptPlan });
     expect(told(kept)).toEqual(offered);
     expect(told(await world.plan('run_4', { plan: kept }))).toEqual(offered);

@@ -17,15 +17,15 @@ import * as z from 'zod';
 import pTimeout from 'p-timeout';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
-/** Number of the call that looks: above every other of one plan. */
+/** Call number of the lookup: above every other of one plan. */
 const lookupIndex = 1_002;
-/** Milliseconds that all stores together may take. A plan is not held up by one that is slow. */
+/** Milliseconds for all stores together, so that a slow one does not delay the plan. */
 const patienceMs = 300;
-/** Milliseconds for which it is remembered that nothing was learned, so that a plan of a tenant without knowledge costs nothing more. */
+/** Milliseconds for which "nothing learned" is cached, so that plans of a tenant without knowledge cost nothing extra. */
 const nothingLearnedMs = 5_000;
-/** Hits that are looked at. */
+/** Most hits that are compared. */
 const mostHits = 5;
-/** Cosine distances below which a text is about the question although it uses other words; by what the embedder reads. */
+/** Cosine distances below which a text is about the question even in other words, by what the embedder reads. */
 const nearest = { words: 0.3, sentences: 0.15 } as const;
 
 export interface LookupParts {
@@ -45,7 +45,7 @@ export type Seen = z.infer<typeof Seen>;
 type Request = Pick<PlanRequested['data'], 'template' | 'caller'>;
 type Look = Omit<JournalledLook, 'index' | 'name' | 'purpose' | 'request'>;
 
-/** Looks whether documents or what was learned have anything to say about a question: full text and vectors, no model. */
+/** Checks whether documents or learned facts cover a question, by full text and vectors, without a model. */
 export class Lookup {
   private readonly emptyUntil = new Map<string, number>();
 
@@ -55,17 +55,17 @@ export class Lookup {
     private readonly withinMs: number = patienceMs,
   ) {}
 
-  /** Whether questions about the world go to a search that cannot be asked in passing. */
+  /** Whether questions about the world go to a web search, which is too slow for this lookup. */
   searchesWeb({ template }: Request): boolean {
     return this.parts.search?.kind === 'web' && template.capabilities.includes('research');
   }
 
   /**
-   * Null where there is nothing to look in. `anywhere` also counts a document that only names what the question names. The journal keeps
-   * what was seen, so that a repeat decides the same.
+   * Returns null if there is nothing to search. `anywhere` also counts a document that only names what the question names. The journal
+   * keeps the result, so that a repeat decides the same.
    */
   async look(look: Look, request: Request, whole: string, where: 'everywhere' | 'anywhere' | 'learned'): Promise<Journalled<Seen> | null> {
-    // It is compared with every hit: of a long text the ends say what is asked.
+    // The question is compared with every hit; in a long text its two ends say what is asked.
     const question = bothEnds(whole);
     const documents = where === 'learned' ? [] : this.documents(request, question, where === 'anywhere' ? mayBearOn : isAbout);
     const learned = (await this.hasLearned(request)) ? this.learned(request, question) : [];
@@ -78,7 +78,7 @@ export class Lookup {
         const signal = AbortSignal.any([look.signal, AbortSignal.timeout(this.withinMs)]);
         const any = async (looks: readonly ((signal: AbortSignal) => Promise<boolean>)[]): Promise<boolean> =>
           (await Promise.all(looks.map((one) => one(signal)))).includes(true);
-        // A store that is away has nothing to say now, and that it is late leaves the question open: both are in doubt.
+        // A store that is unavailable finds nothing, and one that is late leaves the question open.
         const all = Promise.all([any(documents), any(learned)]).then(
           ([found, known]): Seen => ({ documents: found, learned: known, late: false }),
           (): Seen => ({ documents: false, learned: false, late: true }),
@@ -129,7 +129,7 @@ export class Lookup {
     return hits.some(({ distance }) => distance <= nearest[embedder!.reads ?? 'sentences']);
   }
 
-  /** False, for some seconds, where a tenant has learned nothing. What cannot be known now counts as learned: the look says more. */
+  /** False, for some seconds, if a tenant has learned nothing. True when unknown: the lookup then decides. */
   private async hasLearned({ template, caller }: Request): Promise<boolean> {
     const { graph, vectors, embedder } = this.parts;
     if (!template.capabilities.includes('graph') || (!graph && !vectors)) return false;
@@ -149,12 +149,12 @@ export class Lookup {
   }
 }
 
-/** Id of the task that offers what was learned. */
+/** Id of the task that returns learned facts. */
 const learnedTask = 'learned';
 
 /**
- * A plan with a look at what was learned before, unless it has one: a lookup without a model, whose facts every expert gets that gets any
- * evidence or of whom nothing else is said.
+ * Adds a lookup of learned facts to a plan that has none. It calls no model; its facts go to every expert that gets any evidence or
+ * whose needs are not stated.
  */
 export function withLearned(tasks: readonly PlannedTask[], query: string | null): readonly PlannedTask[] {
   if (tasks.some(({ capability, id }) => capability === 'graph' || id === learnedTask)) return tasks;

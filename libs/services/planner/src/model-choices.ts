@@ -5,7 +5,7 @@ import { thompsonOrder, type Random } from './thompson.js';
 import * as z from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
-/** Number of the call that draws the order: above every other of one plan. */
+/** Call number of the draw: above every other of one plan. */
 const drawIndex = 1_001;
 
 const Choices = z.record(z.string(), z.array(z.string()));
@@ -13,7 +13,7 @@ export type Choices = z.infer<typeof Choices>;
 
 const expertPrefix = 'expert.';
 
-/** Categories of the plan that have more than one first-tier model, with these. */
+/** Categories of the plan with more than one first-tier model, and these models. */
 function openCategories(
   tasks: readonly PlannedTask[],
   { template }: PlanRequested['data'],
@@ -25,7 +25,7 @@ function openCategories(
   });
 }
 
-/** Draws in which order the first-tier models of a plan are tried, by their scores (moe.md, Experts). */
+/** Draws the order in which the first-tier models of a plan are tried, by their scores (moe.md, Experts). */
 export class ModelChoices {
   constructor(
     private readonly scores: Pick<StateStore['scores'], 'read'>,
@@ -33,7 +33,7 @@ export class ModelChoices {
     private readonly random: Random,
   ) {}
 
-  /** One draw for each plan: the journal keeps it, so that a repeat asks the same models. Null where there is nothing to draw. */
+  /** One draw per plan; the journal keeps it, so that a repeat asks the same models. Null if there is nothing to draw. */
   async draw(
     look: Omit<JournalledLook, 'index' | 'name' | 'purpose' | 'request'>,
     tasks: readonly PlannedTask[],

@@ -90,7 +90,7 @@ function planner(
     said: () => lines.flatMap((line) => (line.kind === 'progress' ? [line.text] : [])),
   };
 }
-/** A reply that stands for a model that fails. */
+/** Reply that makes the model fail. */
 const down = '500';
 const good = '{"tasks":[{"id":"x1","task":"answer","capability":"expert.general"}]}';
 

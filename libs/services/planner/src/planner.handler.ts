@@ -40,13 +40,13 @@ import { levelOf, lowerLevel, needsDocument, raiseLevel, trivialTask } from './l
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
 
-/** Calls one try may cost: its model with two repeats, and one fallback. */
+/** Most calls of one try: its model with two repeats, and one fallback. */
 const callsPerTry = 4;
 
-/** Chance, as the draws among models take it. */
+/** Random source for the draws among models. */
 export const RANDOM = Symbol('Random');
 
-/** All of the state that a planner looks at. */
+/** The state that a planner reads. */
 export type PlannerState = WorkState & {
   readonly scores: Pick<StateStore['scores'], 'read'>;
 };
@@ -58,7 +58,7 @@ const planningLine = (model: string, complexity: string, closesGap: boolean, { n
       ? `${model} plans how to close the gap`
       : `${model} makes the plan of a ${complexity} question`;
 
-/** Whether a plan can be used; of one that cannot, what is wrong with it. */
+/** A line that says whether a plan is usable and, if not, what is wrong with it. */
 function resultLine([why]: readonly string[], { n, of }: Try): string {
   if (why === undefined) return 'The plan has come';
   return `The plan could not be used (attempt ${n} of ${of}): ${why.charAt(0).toLowerCase()}${why.slice(1)}`;
@@ -67,7 +67,7 @@ function resultLine([why]: readonly string[], { n, of }: Try): string {
 const ownPlanLine = (model: string, epoch: number, { n, of }: Try): string =>
   n > 1 ? `${model} is asked for the plan again (attempt ${n} of ${of})` : `${model} makes plan ${epoch + 1}`;
 
-/** A plan that is awaited. */
+/** A plan that the engine awaits. */
 interface Planning {
   readonly runId: string;
   /** Owner of its calls. */
@@ -82,10 +82,10 @@ interface Planning {
 
 type PlanDraft = z.input<(typeof PlanCreated)['schema']>;
 
-/** A plan of which nothing is known yet. */
+/** An empty plan, before its reply is read. */
 const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
-/** Splits a goal into tasks; on a gap, makes the plan of the next round. One plan per epoch, whoever makes it. */
+/** Splits a goal into tasks; on a gap, plans the next round. One plan per epoch, from whichever planner. */
 @Controller()
 export class PlannerHandler {
   private readonly choices: ModelChoices;
@@ -107,7 +107,7 @@ export class PlannerHandler {
 
   @EventPattern('PlanRequested')
   async onRequest(@Payload() event: PlanRequested, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
-    // A run that a cache has answered, or that begins otherwise, awaits no plan in its first step.
+    // A run that a cache has answered, or that begins without a planner, awaits no plan in its first step.
     const first = firstPlanAsked(event, strategyOf);
     if (!first) return [];
     const planning = await this.begun(event, event.data, null, context.signal);
@@ -137,7 +137,7 @@ export class PlannerHandler {
     return abortRun(dead.event, this.state, dead.reason);
   }
 
-  /** Null where nobody waits for this plan any more, and none was begun. */
+  /** Returns null if the plan is no longer awaited and was not begun. */
   private async begun(
     event: Event,
     request: PlanRequested['data'],
@@ -153,7 +153,7 @@ export class PlannerHandler {
     return { runId, owner, epoch, request, gap, deadline: now + timeoutMs, signal };
   }
 
-  /** The plan of a strategy that has an ask of its own: what its reply says is the plan. */
+  /** The plan of a strategy with its own ask: the reply is the plan. */
   private async planByOwnAsk(planning: Planning, ask: Ask<PlanAsked, PlanSaid>, given: PlanAsked['asked']): Promise<HandlerOutcome> {
     const { runId, epoch, request } = planning;
     const asked = await this.ask(planning, ask, { request, asked: given }, (model, tried) => ownPlanLine(model, epoch, tried));
@@ -177,7 +177,7 @@ export class PlannerHandler {
     return [this.created(runId, { ...draft, failure }), ...records];
   }
 
-  /** Performs the ask of a plan, within what is left of the run, and shows what comes of it. */
+  /** Performs the ask of a plan within the run's remaining budget and shows its result. */
   private async ask<In, Out>(
     { runId, owner, deadline, signal, request, gap }: Planning,
     ask: Ask<In, Out>,
@@ -227,7 +227,7 @@ export class PlannerHandler {
     const seen = looked?.value ?? null;
     const level = isInDoubt ? raiseLevel(inWords, seen, this.lookup.searchesWeb(request)) : isLost ? lowerLevel(inWords, seen) : inWords;
     const offersLearned = seen?.learned === true;
-    /** The plan as an event, with the order of its models. */
+    /** The plan as an event, with its model order. */
     const planned = async (draft: PlanDraft, made: readonly Event[] = []): Promise<HandlerOutcome> => {
       const drawn = await this.choices.draw(look, draft.tasks, request);
       if (drawn?.kind === 'busy') return defer(drawn.retryInMs);
@@ -263,13 +263,13 @@ export class PlannerHandler {
     return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);
   }
 
-  /** Old work is not done again: a run that is over or flagged, and a plan whose time has passed, need no call. */
+  /** False for obsolete work: an ended or cancelled run, or a plan whose time has passed. */
   private async isAwaited(event: Event, now: number, timeoutMs: number): Promise<boolean> {
     if (await this.maker.cancels.isCancelled([event.runId])) return false;
     if (event.type === 'GapDetected') return now < event.time + timeoutMs;
-    // The engine may hear of a run later than the planner; once it is past planning, the first plan is not awaited any more.
+    // The engine may receive the run after the planner does; once it is past planning, the first plan is no longer awaited.
     const run = await this.state.runs.read<Pick<RunState, 'awaiting'>>(event.runId);
-    // A run that is paused awaits its plan all the same.
+    // A paused run still awaits its plan.
     return run === null || run.state.awaiting?.epoch === 0;
   }
 

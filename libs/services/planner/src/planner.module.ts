@@ -13,12 +13,12 @@ export class PlannerModule implements OnApplicationBootstrap, OnModuleDestroy {
       module: PlannerModule,
       imports: [CallsModule.register({ service: 'planner', ...options })],
       controllers: [PlannerHandler],
-      // Bound late, so that a simulation which replaces the chance of its world is heard.
+      // Bound late, so that a simulation can replace Math.random.
       providers: [{ provide: RANDOM, useValue: () => Math.random() }],
     };
   }
 
-  /** Whoever asks first does not wait until the patterns that read questions are compiled. */
+  /** Compiles the patterns that read questions before the first request. */
   onApplicationBootstrap(): void {
     this.coolDown = warmUpSoon(complexityWarmUp);
   }

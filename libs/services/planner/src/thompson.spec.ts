@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { betaDraw, observationsToSkip, posteriorMean, skippedBelow, thompsonOrder, type RatingCounts, type Random } from './thompson.js';
 
-/** Mulberry32 (Tommy Ettinger): small, and the same on every machine. */
+/** Mulberry32 (Tommy Ettinger): small and the same on every machine. */
 function seeded(seed: number): Random {
   let state = seed >>> 0;
   return () => {

@@ -1,11 +1,11 @@
-/** What is known of a model: the weights of its good and bad outcomes, without a prior. */
+/** Weights of a model's good and bad outcomes, without a prior. */
 export interface RatingCounts {
   readonly model: string;
   readonly positive: number;
   readonly negative: number;
 }
 
-/** Gives numbers from 0 up to but not including 1. */
+/** Returns numbers from 0 up to but not including 1. */
 export type Random = () => number;
 
 /** Below this expected share of good outcomes a model is skipped, once so many outcomes are known (moe.md, Experts). */
@@ -15,12 +15,12 @@ export const observationsToSkip = 5;
 /** Mean of the Beta posterior over a uniform prior: the expected share of good outcomes. */
 export const posteriorMean = ({ positive, negative }: RatingCounts): number => (1 + positive) / (2 + positive + negative);
 
-/** A number of the standard normal distribution (Box and Muller, 1958). */
+/** A draw from the standard normal distribution (Box and Muller, 1958). */
 const normalDraw = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
 /**
- * A number of the gamma distribution of this shape, at least 1, and scale 1: Marsaglia and Tsang, "A simple method for generating gamma
- * variables", 2000. A source that is stuck on one number gets the middle of the distribution after some tries.
+ * A draw from the gamma distribution with this shape, at least 1, and scale 1: Marsaglia and Tsang, "A simple method for generating
+ * gamma variables", 2000. If the random source is stuck on one number, returns the middle of the distribution after some tries.
  */
 function gammaDraw(shape: number, random: Random): number {
   const d = shape - 1 / 3;
@@ -33,7 +33,7 @@ function gammaDraw(shape: number, random: Random): number {
   return d;
 }
 
-/** A number of the Beta distribution, both parameters at least 1, by two gamma draws. */
+/** A draw from the Beta distribution, both parameters at least 1, by two gamma draws. */
 export function betaDraw(alpha: number, beta: number, random: Random): number {
   const a = gammaDraw(alpha, random);
   const b = gammaDraw(beta, random);
@@ -41,8 +41,8 @@ export function betaDraw(alpha: number, beta: number, random: Random): number {
 }
 
 /**
- * The models in the order they are tried: by one draw each from what is known of them, so that the better one is asked more often and
- * the other is not given up (Thompson, 1933). Known bad ones are left out, unless nothing would be left. Each model once.
+ * The models in the order they are tried: by one draw each from its posterior, so that better models are asked more often and the
+ * others still get a chance (Thompson, 1933). Known bad ones are omitted unless none would remain. Each model once.
  */
 export function thompsonOrder(known: readonly RatingCounts[], random: Random): readonly string[] {
   const once = [...new Map(known.map((counts) => [counts.model, counts])).values()];

@@ -96,7 +96,7 @@ export class DeadLettersController {
   }
 }
 
-/** A query parameter, null when absent. Throws REQUEST_INVALID when it is repeated or empty. */
+/** A query parameter, null when absent or empty. Throws REQUEST_INVALID when it is repeated. */
 function text(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || value === '') return null;

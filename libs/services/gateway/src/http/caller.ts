@@ -40,7 +40,7 @@ export class Callers {
     return owner !== null && (owner.detail === 'full' || owner.role !== 'user');
   }
 
-  /** Whether the caller may read why this gateway is not ready; without keys, only if this machine alone has access. Never throws. */
+  /** Whether the caller may read why this gateway is not ready: admins; without keys, everybody unless other machines have access. */
   async maySeeReasons(request: Request): Promise<boolean> {
     const { keys, access } = this.options;
     if (keys === null && !access?.open) return true;

@@ -2,7 +2,7 @@ import { Failure } from '@conclave/contracts';
 
 const pageSize = { usual: 50, most: 200 };
 
-/** A query parameter, null when absent. Throws REQUEST_INVALID when it is repeated or empty. */
+/** A query parameter, null when absent or empty. Throws REQUEST_INVALID when it is repeated. */
 export function textIn(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];
   if (value === undefined || value === '') return null;

@@ -40,7 +40,7 @@ export const template: Template = {
 };
 export const question = 'Compare the history of the Aurora bridge with the history of the Borealis bridge and explain the differences.';
 
-/** A plan as a request brings it from the cache. */
+/** A cached plan as a request carries it. */
 export const keptPlan: KeptPlan = {
   complexity: 'moderate',
   signals: [],
@@ -48,7 +48,7 @@ export const keptPlan: KeptPlan = {
   searchQuestion: null,
 };
 
-/** One planner after the other over the same stores; `replies` are what the model says, in order. */
+/** Successive planners over the same stores; `replies` are the model's replies in order. */
 export function planning(replies: readonly string[], random: Random = Math.random, parts: Partial<LookupParts> = {}) {
   const stores = new MemoryStores();
   const left = [...replies];
@@ -63,7 +63,7 @@ export function planning(replies: readonly string[], random: Random = Math.rando
       return Promise.resolve({ content, reasoning: '', finishReason: 'stop', usage, reportedModel: null, firstTokenMs: 1, durationMs: 2 });
     },
   };
-  /** A process of its own: what it does not find in the stores it does not know. */
+  /** A separate process: it knows only what is in the stores. */
   const process = () => {
     const { state, stream } = stores.connect('one');
     const maker = new CallMaker({

@@ -103,7 +103,7 @@ describe('what messages refer to', () => {
       request: { messages: [{ content: 'What?', attached: [{ blob: image.blob }] }] },
     });
     expect(JSON.stringify(end)).not.toContain(body.toString('base64'));
-    // A repeat is answered by the journal: nothing is fetched or sent again.
+    // The journal answers a repeat: nothing is fetched or sent again.
     expect(await ask()).toMatchObject({ kind: 'reply', replayed: true });
     expect(sent).toHaveLength(1);
     await maker.close();

@@ -4,8 +4,8 @@ import type { FillIn } from '@conclave/calls';
 import { quotedFile, sections } from '@conclave/strategies';
 
 /**
- * Puts images and files into messages: images as content parts behind the text, files as quoted text. Throws ATTACHMENT_MISSING,
- * and outages of the blobs.
+ * Adds images and files to messages: images as content parts after the text, files as quoted text. Throws ATTACHMENT_MISSING;
+ * outages of the blob store pass through.
  */
 export const contentFrom =
   (blobs: Pick<Blobs, 'get'>): FillIn =>
@@ -35,7 +35,7 @@ async function addressOf(
   return `data:${mime};base64,${(await bodyOf(blobs, blob, bytes)).toString('base64')}`;
 }
 
-/** A body that is gone stays gone: the task ends with that, instead of waiting for a store that answers. */
+/** A missing body ends the task: the store is up, so waiting would not help. */
 async function bodyOf(blobs: Pick<Blobs, 'get'>, sha256: string, bytes: number): Promise<Buffer> {
   try {
     return await blobs.get({ sha256, bytes });

@@ -11,7 +11,7 @@ export const Chunks = z.object({
       text: z.string(),
       title: z.string(),
       document: z.string(),
-      /** Null where its words alone were found. */
+      /** Null if only full text found it. */
       distance: z.number().nullable(),
     }),
   ),
@@ -21,15 +21,15 @@ export const Chunks = z.object({
 
 export type Chunks = z.infer<typeof Chunks>;
 
-/** What is farther away than this has nothing to do with the query. Cosine distance. */
+/** Largest cosine distance at which a passage is still related to the query. */
 export const farthest = 0.85;
 
 type Found = Chunks['chunks'][number];
 
-/** Hits of each of the two searches that are fused: more than are given, so that what both find a little lower can rise. */
+/** Hits taken from each of the two searches per hit returned, so that a hit ranked lower by both can rise. */
 const candidatesPerHit = 6;
 
-/** The passages of the collections for a query: full text and vectors, fused by rank. Throws what both and the embedder throw. */
+/** Passages of the collections for a query: full text and vectors, fused by rank. Errors of both and the embedder pass through. */
 export async function searchCollections(
   vectors: Vectors,
   embedder: Embedder,

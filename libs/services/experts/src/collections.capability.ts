@@ -3,7 +3,7 @@ import type { Embedder, Vectors } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { Chunks, searchCollections } from './collection-search.js';
 
-/** `collections`: the chunks of uploaded documents that say most about a query, by its words and by its meaning. */
+/** `collections`: the chunks of uploaded documents most relevant to a query, by its words and by its meaning. */
 export const collectionsCapability =
   (maker: Calls, stream: ShownIn, vectors: Vectors, embedder: Embedder): Capability =>
   async (context) => {

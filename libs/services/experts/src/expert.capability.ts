@@ -22,12 +22,12 @@ import {
   withoutMarks,
 } from '@conclave/strategies';
 
-/** The usual first tier needs no word. */
+/** The usual first tier is not mentioned. */
 const tierWords: Readonly<Record<string, string>> = { t2: ' of the second tier', always: ', which is always asked' };
 
 /**
- * `expert.<category>`: one model call with the evidence of the round. Where its reply is the answer itself and nothing may change it any
- * more, it streams as the model produces it, and what the user saw is exactly the text of the result.
+ * `expert.<category>`: one model call with the evidence of the round. A reply that is itself the final answer streams as the model
+ * produces it, and the text the user saw is exactly that of the result.
  */
 export const expertCapability =
   (maker: Calls, stream: ShownIn, fillIn: FillIn): Capability =>
@@ -66,7 +66,7 @@ export const expertCapability =
       async ({ reply, attempt, model, replayed }) => {
         const answer = withoutMarks(reply.content, own);
         const read = readExpert(answer);
-        // The answer itself, if nothing changes it any more, says which of its citations no fact was given for.
+        // A final answer also says which of its citations match no given fact.
         const isAnswer = isLive || (input.final === true && read.confidence >= sureFrom);
         const isChecked = isAnswer && input.evidence.length === 0 && !wantsJson({ parameters: input.parameters ?? {} });
         const note = isChecked ? unsupportedNote(unsupported(answer, [], own)) : '';

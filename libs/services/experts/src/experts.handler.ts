@@ -39,11 +39,11 @@ import { valuesCapability } from './values.capability.js';
 
 export const EXPERT_OPTIONS = Symbol('ExpertOptions');
 export interface ExpertOptions {
-  /** Pages of the best hits that `research` reads whole. */
+  /** Number of best hits whose pages `research` reads whole. */
   readonly readPages: number;
 }
 
-/** What evidence is found with; a part that is missing leaves its capability unserved. */
+/** Sources of evidence; the capability of a missing one is not served. */
 export interface EvidenceParts {
   readonly search: Search | null;
   readonly pages: PageReader | null;
@@ -54,11 +54,11 @@ export interface EvidenceParts {
   readonly embedder: Embedder | null;
   readonly caches: StateStore['caches'] | null;
   readonly readPages: number;
-  /** Where images and files of questions are. */
+  /** Store of the questions' images and files. */
   readonly blobs: Pick<Blobs, 'get'>;
 }
 
-/** Capabilities of the experts and of evidence. Adding one is one entry here. */
+/** Implementations of the expert and evidence capabilities; their declarations are in libs/strategies/src/capabilities. */
 export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidenceParts): ReadonlyMap<string, Capability> {
   const { search, pages, symbolic, tools, graph, vectors, embedder, caches, readPages, blobs } = parts;
   const cacheOf = caches ? { cacheOf: cacheOfTask(caches) } : {};
@@ -119,13 +119,13 @@ export class ExpertsHandler {
   }
 }
 
-/** A cache of one tenant, as capabilities use it. */
+/** The cache of one tenant. */
 interface TenantCache {
   read(key: string): Promise<string | null>;
   write(key: string, value: string, ttlMs: number): Promise<void>;
 }
 
-/** The cache of a tenant's findings. What is too large to be kept is not kept. */
+/** The cache of a tenant's findings; skips values that are too large. */
 const tenantCache = (caches: StateStore['caches'], tenant: string): TenantCache => ({
   read: async (key) => {
     const entry = await caches.read(tenant, key);
@@ -136,7 +136,7 @@ const tenantCache = (caches: StateStore['caches'], tenant: string): TenantCache 
   },
 });
 
-/** The cache a task may use: that of its tenant, where its run wants one. */
+/** The cache a task may use: its tenant's, if its run wants one. */
 const cacheOfTask =
   (caches: StateStore['caches']) =>
   (task: TaskDispatched): TenantCache | null =>

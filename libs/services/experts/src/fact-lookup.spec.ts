@@ -3,7 +3,7 @@ import { collectionOf, factsPurpose, MemoryVectorStore, type Embedder } from '@c
 import { factLookup } from './fact-lookup.js';
 
 const spaces: Readonly<Record<string, readonly number[]>> = { copper: [1, 0], metals: [0.6, 0.8], poetry: [0, 1] };
-/** Texts lie where their first word says. */
+/** The first word of a text determines its vector. */
 const embedder: Embedder = {
   id: 'words-1',
   dimension: 2,

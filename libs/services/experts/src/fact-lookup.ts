@@ -5,15 +5,15 @@ import { isAbout } from '@conclave/strategies';
 import { farthest } from './collection-search.js';
 import type { FactLookup } from './graph.capability.js';
 
-/** Facts that one lookup gives. */
+/** Most facts of one lookup. */
 const mostFacts = 3;
 
-/** Facts that are compared with the question where no filter selects them. */
+/** Most facts compared with the question when no filter selects them. */
 const mostCandidates = 12;
 
 /**
- * Facts of earlier runs. Those that `metadata_filters` select come nearest to the question first, none that has nothing to do with it.
- * Without filters only those are given that are about what the question names: everything that was ever learned lies beside them.
+ * Facts of earlier runs. With `metadata_filters`: the selected facts that are related to the question, nearest first. Without
+ * filters: only facts about what the question names, because all learned facts are candidates.
  */
 export const factLookup =
   (vectors: Vectors, embedder: Embedder): FactLookup =>

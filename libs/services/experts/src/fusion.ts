@@ -1,22 +1,22 @@
-/** What one search found, best first, and how much its ranks weigh beside those of others. */
+/** Hits of one search, best first, and the weight of its ranks. */
 export interface Ranked<T> {
   readonly hits: readonly T[];
   readonly weight: number;
 }
 
 /**
- * Added to each rank: the smaller, the more the first places count. Cormack et al. (2009) take 60, for runs of a thousand hits of equally
- * good searches; among the few passages that are kept here a place more or less decides, and a low number keeps a clear winner in front.
+ * Added to each rank: the smaller, the more the first places count. Cormack et al. (2009) take 60, for a thousand hits of equally good
+ * searches; among the few passages kept here each place matters, and a low number keeps a clear winner in front.
  */
 const smoothing = 2;
 
 /**
- * Weight of full text beside vectors whose ranks weigh 1. Vectors of single words find other words for a matter, but tell names and
- * numbers badly apart: they add what full text does not find and leave its order alone.
+ * Weight of full text; vectors weigh 1. Word vectors find synonyms but distinguish names and numbers badly: they add what full text
+ * misses and leave its order alone.
  */
 export const textWeight = { words: 8, sentences: 2 } as const;
 
-/** Reciprocal rank fusion: what stands high in any list stands high, what stands in several stands higher. Equal sums keep their order. */
+/** Reciprocal rank fusion: a hit ranks high if any list ranks it high, higher if several do. Ties keep their order. */
 export function fusedByRank<T>(lists: readonly Ranked<T>[], keyOf: (hit: T) => string): readonly T[] {
   const fused = new Map<string, { readonly hit: T; sum: number }>();
   for (const { hits, weight } of lists)
@@ -30,10 +30,10 @@ export function fusedByRank<T>(lists: readonly Ranked<T>[], keyOf: (hit: T) => s
   return [...fused.values()].sort((one, other) => other.sum - one.sum).map(({ hit }) => hit);
 }
 
-/** Passages of one document that stand before those of others. */
+/** Passages of one document that may precede those of others. */
 const fromOneDocument = 2;
 
-/** The same hits; the third and later ones of a document come after the first two of every other, so that a long one hides none. */
+/** Reorders hits: the third and later ones of a document follow the first two of every other, so that a long document hides none. */
 export function spreadOver<T>(hits: readonly T[], documentOf: (hit: T) => string): readonly T[] {
   const seen = new Map<string, number>();
   const [first, rest]: [T[], T[]] = [[], []];

@@ -1,7 +1,7 @@
 import { relationSentence, type Fact, type RelationType, type Source } from '@conclave/contracts';
 import { bounded, oneLine } from '@conclave/strategies';
 
-/** What a retrieval of the knowledge graph found, as far as a prompt shows it. */
+/** The part of a retrieval from the knowledge graph that a prompt shows. */
 export interface FoundKnowledge {
   readonly relations: readonly {
     readonly subject: string;
@@ -13,10 +13,10 @@ export interface FoundKnowledge {
 }
 
 const longestTitle = 120;
-/** Runs of an insight that its source names; all of them stand in the graph. */
+/** Most runs named in the source of an insight; the graph holds all of them. */
 const namedRuns = 8;
 
-/** Facts of a context: what was learned from earlier answers first, then relations as sentences, each with its trust as confidence. */
+/** Facts of a context: insights from earlier answers first, then relations as sentences, each with its trust as confidence. */
 export function graphFacts(
   { relations, syntheses }: FoundKnowledge,
   at: { readonly taskId: string; readonly epoch: number },
@@ -37,10 +37,10 @@ export function graphFacts(
   ];
 }
 
-/** Head of facts that were found by the `metadata_filters` of a plan. */
+/** Heading of facts found by a plan's `metadata_filters`. */
 export const filteredMemory = '[Domain-Filtered Memory]';
 
-/** The same facts, marked, until their texts come to `maxCharacters`. */
+/** The facts under that heading, up to `maxCharacters` of text. */
 export function filteredFacts(
   facts: readonly Fact[],
   maxCharacters: number,
@@ -57,6 +57,6 @@ export function filteredFacts(
   return kept;
 }
 
-/** The context as people read it in the thought stream. */
+/** The context as shown in the thought stream. */
 export const contextText = (facts: readonly Fact[]): string =>
   facts.map(({ text, confidence }) => `- ${text}${confidence === null ? '' : ` (trust ${confidence})`}`).join('\n');

@@ -238,7 +238,7 @@ describe('the graph capability', () => {
     const { texts } = await ask({ maxCharacters: 1_000, filters: { expert_domain: 'law' } });
     const length = texts.join('').length;
     expect(length).toBeGreaterThan(800);
-    // A full stop per sentence comes on top.
+    // Each sentence adds a full stop.
     expect(length).toBeLessThanOrEqual(1_000 + texts.length);
     expect(texts.filter((text) => text.startsWith('[Domain-Filtered Memory]')).length).toBeGreaterThan(1);
   });

@@ -7,7 +7,7 @@ import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
 import { graphContextMs, graphJudgementKey } from '@conclave/strategies';
 import { questionTerms } from '@conclave/questions';
 
-/** Facts that the `metadata_filters` of a plan select; keys that no fact carries are named, not silently empty. */
+/** Looks up facts selected by a plan's `metadata_filters`; names the keys that no fact carries. */
 export type FactLookup = (
   tenant: string,
   question: string,
@@ -15,7 +15,7 @@ export type FactLookup = (
   signal: AbortSignal,
 ) => Promise<{ readonly facts: readonly Fact[]; readonly unknownKeys: readonly string[] }>;
 
-/** Where contexts are kept between runs. A value that is not there or has expired reads as null. */
+/** Keeps contexts between runs. A missing or expired value reads as null. */
 export interface ContextCache {
   read(key: string): Promise<string | null>;
   write(key: string, value: string, ttlMs: number): Promise<void>;
@@ -23,14 +23,14 @@ export interface ContextCache {
 
 type Input = Extract<TaskInput, { kind: 'graph' }>;
 
-/** Relations, and insights, of one context. */
+/** Most relations, and most insights, of one context. */
 const mostItems = 24;
-/** Share of the context that facts found by filters may have. */
+/** Largest share of the context for facts found by filters. */
 const filteredShare = 0.25;
 
 /**
- * Milliseconds that a graph may take. A server that has just started plans each statement for the first time: 1.5 to 3.4 s were
- * measured on a busy machine, so a tighter bound would leave out a graph that is well. One that hangs costs no more than this.
+ * Milliseconds a graph may take. A server that has just started plans each statement for the first time: 1.5 to 3.4 s measured on a
+ * busy machine, so a tighter limit would skip a healthy graph. A hanging graph costs no more than this.
  */
 const patienceMs = 8_000;
 
@@ -60,9 +60,9 @@ const keyOf = (tenant: string, judgement: string | null, { question, categories,
 };
 
 /**
- * `graph`: what the knowledge graph says about the entities of the question, two hops far, with the insights of earlier answers;
- * and the facts that the plan's filters select, or that are about it where there are none. A graph or a collection that is away costs the run nothing but that context: the
- * result is ok without it and says so. Contexts are kept for an hour, but not over a rating or a decided contradiction.
+ * `graph`: relations of the question's entities up to two hops away, insights of earlier answers, and the facts that the plan's
+ * filters select or, without filters, that are about the question. If the graph or a collection is unavailable, the result is still
+ * ok and says what is missing. Contexts are cached for an hour; a rating or a decided contradiction invalidates them.
  */
 export const graphCapability =
   (
@@ -78,7 +78,7 @@ export const graphCapability =
     const late = new Failure('GRAPH_UNAVAILABLE', `It did not answer within ${withinMs / 1000} s.`);
     const graph = { retrieve: (query: GraphQuery) => pTimeout(patient.retrieve(query), { milliseconds: withinMs, message: late }) };
     const input = data.input as Input;
-    // With filters or without: what was learned as a fact belongs to what was learned.
+    // Learned facts belong to the context with or without filters.
     const filtered = lookUp !== null;
     const isFiltered = Object.keys(input.filters).length > 0;
     const call = (index: number, name: string, request: unknown, perform: (running: AbortSignal) => Promise<unknown>): Promise<CallEnd> =>
@@ -103,7 +103,7 @@ export const graphCapability =
       );
     const records = recordsOf(ends);
     const [first, second] = ends;
-    // Filters that find nothing cost nothing but what they would have found.
+    // A failed fact lookup only loses its facts.
     const early = earlyEnd(ends, {
       records,
       fails: (failure) => first!.kind === 'failed' && failure === first!.failure && isFault(failure),
@@ -138,7 +138,7 @@ export const graphCapability =
     };
   };
 
-/** The domain a filter names weighs like a category of the plan. */
+/** A filter's domain counts like a category of the plan. */
 const domainsOf = (filters: Input['filters']): readonly string[] => (filters['expert_domain'] ? [filters['expert_domain']] : []);
 
 async function retrieve(
@@ -148,7 +148,7 @@ async function retrieve(
   query: GraphQuery,
 ): Promise<Retrieved> {
   if (!cache) return { context: await graph.retrieve(query), cached: false };
-  // Before the graph is read: what is read under an older judgement is then kept where nobody looks any more.
+  // Computed before the graph is read, so that a context read under an older judgement is cached under an obsolete key.
   const key = keyOf(query.tenant, await cache.read(graphJudgementKey), input);
   const kept = await cache.read(key);
   if (kept) return { context: JSON.parse(kept) as GraphContext, cached: true };
@@ -157,7 +157,7 @@ async function retrieve(
   return { context, cached: false };
 }
 
-/** Whether the task fails with it: a graph that is away only means that there is nothing to give. */
+/** Whether the failure fails the task; an unavailable or slow graph only means an empty context. */
 const isFault = ({ code }: FailureNote): boolean => code !== 'GRAPH_UNAVAILABLE' && code !== 'CALL_TIMEOUT';
 
 const contentOf = <T>(end: CallEnd): T | null => (end.kind === 'reply' ? (JSON.parse(end.reply.content) as T) : null);

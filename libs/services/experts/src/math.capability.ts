@@ -7,7 +7,7 @@ import { readMathTask } from './math/math-task.js';
 const Calculated = z.object({
   result: z.string(),
   decimal: z.string().nullable(),
-  // What was journalled by an earlier version has none.
+  // Absent in journals of earlier versions.
   caveat: z.string().nullable().default(null),
   engine: z.string(),
   notes: z.array(z.string()),
@@ -18,7 +18,7 @@ interface Calculation {
   readonly args: SymbolicArgs;
 }
 
-/** `math`: one exact calculation; its result becomes a fact that names the engine. */
+/** `math`: one exact calculation; its result is a fact that names the engine. */
 export const mathCapability =
   (maker: Calls, stream: ShownIn, symbolic: Symbolic): Capability =>
   async (context) => {
@@ -55,7 +55,7 @@ export const mathCapability =
 
 const needed = ['expression', 'equations', 'matrix'] as const;
 
-/** What the planner named; where it named nothing, or nothing to calculate with, what the task says in words. */
+/** The operation and arguments the planner named, or else those read from the wording of the task. */
 function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }>): Calculation | Failure {
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   const named = operation === null ? null : symbolicOperationOf(operation);
@@ -63,7 +63,7 @@ function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }
   const read = readMathTask(task);
   if (read.kind === 'read') {
     const told = symbolicOperationOf(read.operation);
-    // `x^2` with the operation `integrate` says in two places what is meant.
+    // For `x^2` with the operation `integrate`, the named operation wins over the bare formula.
     const meant = named && told === 'evaluate' ? named : told;
     if (meant) return { operation: meant, args: { ...read.args, ...given } };
   }
@@ -77,13 +77,13 @@ function askedFor({ task, operation, args }: Extract<TaskInput, { kind: 'math' }
 
 const titles: Readonly<Record<string, string>> = { sympy: 'SymPy', 'compute-engine': 'Compute Engine' };
 
-/** `sympy 1.11.1` as people write it: `SymPy 1.11.1`. */
+/** Display name of an engine: `sympy 1.11.1` becomes `SymPy 1.11.1`. */
 function engineTitle(engine: string): string {
   const [name = '', ...version] = engine.split(' ');
   return [Object.hasOwn(titles, name) ? titles[name] : name, ...version].join(' ');
 }
 
-/** Longest argument that is repeated in a fact, characters. */
+/** Longest argument repeated in a fact, in characters. */
 const longestShown = 300;
 
 const writtenOut = (value: unknown): string =>
@@ -93,7 +93,7 @@ const writtenOut = (value: unknown): string =>
       ? value.join('; ')
       : JSON.stringify(value);
 
-/** The question with its result, so that a number of the answer is found in its source; and with what the result leaves open. */
+/** The question with its result and caveat, so that numbers in the answer are found in its source. */
 function sentenceOf({ operation, args }: Calculation, { result, decimal, caveat }: z.infer<typeof Calculated>): string {
   const shown = Object.entries(args)
     .map(([name, value]) => [name, writtenOut(value)] as const)

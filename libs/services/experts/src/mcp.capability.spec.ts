@@ -145,7 +145,7 @@ describe('the tool capability', () => {
     const leaving = new AbortController();
     const left = dying.run({ tool: 'precision.add', args: { values: [4] } }, { signal: leaving.signal, timeoutS: 600 }).catch(() => 'left');
     await called;
-    // Its lease runs out: for everybody else it is dead.
+    // Its lease expires: other processes consider it dead.
     shift = 120_000;
     const next = await worker(tools, { stores, processId: 'two' });
     const { result } = await next.run({ tool: 'precision.add', args: { values: [4] } });

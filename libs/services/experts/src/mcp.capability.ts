@@ -8,12 +8,12 @@ import * as z from 'zod';
 const longestFact = 4_000;
 const longestSentence = 500;
 
-/** What the journal keeps of a call. */
+/** Journal entry of a call. */
 const Called = z.object({ tool: z.string(), repairs: z.array(z.string()), content: z.string(), isError: z.boolean() });
 
 /**
- * `mcp`: one call of one tool, with the arguments as the model meant them. Its result is a fact, its refusal the failure of the task. A
- * call that was begun before and never ended is made again only where the tool says that it may be.
+ * `mcp`: one call of one tool, with repaired arguments. Its result is a fact; an error from the tool fails the task. A call that was
+ * begun but never finished is repeated only if the tool says that this is safe.
  */
 export const mcpCapability =
   (maker: Calls, stream: ShownIn, tools: ToolServers): Capability =>
@@ -30,7 +30,7 @@ export const mcpCapability =
       maker,
       context,
       {
-        // A name with `@` would count as that of a model.
+        // A name with `@` would be taken for a model.
         name: `mcp.${named.replace(/[^\w./-]/g, '_')}`,
         request: { tool: input.tool, args: input.args },
         onBegun: async (begun) => {
@@ -79,11 +79,11 @@ export const mcpCapability =
     );
   };
 
-/** The result of a tool, cut where it is long, and saying so. */
+/** The result of a tool; a long one is cut, with a note. */
 function factText(content: string): string {
   const text = content.trim();
   if (text.length <= longestFact) return text;
   const cut = `\n[Cut: ${text.length} characters, of which the first ones are here.]`;
-  // Half of a character is no character.
+  // Drops a lone surrogate at the cut.
   return text.slice(0, longestFact - cut.length).replace(/[\uD800-\uDBFF]$/, '') + cut;
 }

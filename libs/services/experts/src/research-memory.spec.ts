@@ -33,7 +33,7 @@ describe('the cache of searches', () => {
     expect(done.facts).toHaveLength(1);
     expect(done.notes).toBe('The results come from the cache, 12 min old.');
     expect(world.shown.at(-1)!.text).toContain('1 result (from the cache, 12 min old)');
-    // The journal and the audit hold the hit as a call like any other.
+    // The journal and the audit record a cache hit like any other call.
     expect(world.tools.made).toHaveLength(2);
   });
 

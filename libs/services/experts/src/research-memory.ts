@@ -1,31 +1,31 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 
-/** Where results of searches are kept for a while, bound to one tenant by whoever makes it. */
+/** Cache of search results, bound to one tenant by its creator. */
 export interface SearchCache {
-  /** What was written under the key, null where nothing is or its time is over. */
+  /** The value under the key; null if missing or expired. */
   read(key: string): Promise<string | null>;
   write(key: string, value: string, ttlMs: number): Promise<void>;
 }
 
-/** Key of something that depends on all of these: 200 bits of a SHA-256 behind a word for people. */
+/** Key derived from all parts: a readable word and 200 bits of a SHA-256. */
 export const cacheKey = (what: string, ...parts: readonly (string | number)[]): string =>
   `${what}/${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 50)}`;
 
-/** How long something that was found may be shared inside a run, milliseconds: longer than a run lasts. */
+/** Milliseconds for which a result may be shared inside a run: longer than a run lasts. */
 const sharedForMs = 600_000;
 const mostShared = 200;
 
 /**
- * Equal work of one run is done once in this process: who comes meanwhile waits for it, who comes later gets it. A failure is
- * shared with those who wait, but not kept; work that was given up by the one who did it is taken over by one who waits.
+ * Does equal work of one run once per process: concurrent callers wait for it, later callers get the stored result. A failure is
+ * shared with waiting callers but not stored; if the working caller is cancelled, a waiting one takes over.
  */
 export class SharedWork {
   private readonly works = new Map<string, { readonly work: Promise<unknown>; readonly until: number }>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** `perform` gets the caller's own signal. Throws CALL_CANCELLED once that aborts, and what `perform` throws. */
+  /** `perform` gets the caller's own signal. Throws CALL_CANCELLED when that aborts; errors of `perform` pass through. */
   async share<T>(key: string, signal: AbortSignal, perform: () => Promise<T>): Promise<{ readonly value: T; readonly shared: boolean }> {
     for (;;) {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
@@ -34,7 +34,7 @@ export class SharedWork {
       try {
         return { value: (await unlessAborted(known.work, signal)) as T, shared: true };
       } catch (error) {
-        // Cancelled or broken by the one who led: that says nothing about the work itself.
+        // The leading caller was cancelled or hit a bug, which says nothing about the work itself.
         if (error instanceof Failure && (error.code !== 'CALL_CANCELLED' || signal.aborted)) throw error;
       }
     }

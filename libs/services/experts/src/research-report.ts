@@ -1,7 +1,7 @@
 import { boundedDetail, type Fact, type FailureNote, type TaskDispatched } from '@conclave/contracts';
 import { hostOf, noticesOfHits, type FoundHits, type ReadPage } from './research-sources.js';
 
-/** A page that was to be read, and what became of it. */
+/** A page to read, and the outcome. */
 export interface PageOutcome {
   readonly url: string;
   readonly page: ReadPage | null;
@@ -14,7 +14,7 @@ export interface Findings {
   readonly kind: 'web' | 'corpus';
   readonly found: FoundHits;
   readonly pages: readonly PageOutcome[];
-  /** Milliseconds since 1970, for ages. */
+  /** Milliseconds since 1970, for computing ages. */
   readonly now: number;
 }
 
@@ -24,7 +24,7 @@ const flat = (text: string): string =>
     .trim()
     .toLowerCase();
 
-/** Each hit as a sourced fact, followed by the passages of its page; what a passage holds anyway is not said twice. */
+/** Each hit as a sourced fact, followed by the passages of its page; a snippet contained in a passage is omitted. */
 export function factsOf({ found, pages, kind }: Findings, { taskId, epoch }: Pick<TaskDispatched['data'], 'taskId' | 'epoch'>): Fact[] {
   const read = new Map(pages.map((outcome) => [outcome.url, outcome.page]));
   return found.hits.flatMap((hit) => {
@@ -37,7 +37,7 @@ export function factsOf({ found, pages, kind }: Findings, { taskId, epoch }: Pic
   });
 }
 
-/** What whoever reads the facts must know. Quotes nothing from outside but host names: notes stand outside of the fence. */
+/** Notes for readers of the facts. They quote nothing foreign except host names, because notes are outside the quoted data. */
 export function notesOf({ found, pages, now }: Findings): string[] {
   const notes: string[] = [];
   if (found.hits.length === 0) notes.push('The search found nothing.');
@@ -55,7 +55,7 @@ export function notesOf({ found, pages, now }: Findings): string[] {
   return notes;
 }
 
-/** `from the cache, 12 min old`, null for what was asked just now. */
+/** `from the cache, 12 min old`, or null for a fresh result. */
 function originOf({ origin, at }: Pick<FoundHits, 'origin' | 'at'>, now: number): string | null {
   if (origin === 'run') return 'from earlier in this run';
   return origin === 'cache' ? `from the cache, ${Math.max(0, Math.round((now - at) / 60_000))} min old` : null;
@@ -63,7 +63,7 @@ function originOf({ origin, at }: Pick<FoundHits, 'origin' | 'at'>, now: number)
 
 const phrase = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 
-/** One line for people: how many results, from where, their sources by number. */
+/** One line for people: number of results, origin, numbered sources. */
 export function resultLine({ found, pages, now, kind }: Findings): string {
   const { hits } = found;
   const count = `${hits.length} ${hits.length === 1 ? 'result' : 'results'}`;
@@ -82,7 +82,7 @@ export function resultLine({ found, pages, now, kind }: Findings): string {
   return `${kind === 'web' ? 'Web' : 'Documents'}: ${count}${said === '' ? '' : ` (${said})`}${sources.length === 0 ? '' : `: ${sources.join('; ')}`}`;
 }
 
-/** Query, results and what was read of pages, as they are; for runs that may show everything. */
+/** Query, results and passages read, unredacted; for runs that may show everything. */
 export function resultDetail({ query, found, pages }: Findings): string {
   const read = new Map(pages.map((outcome) => [outcome.url, outcome]));
   const results = found.hits.map(({ title, url, snippet }, index) => {

@@ -10,8 +10,8 @@ const KeptHits = z.object({ at: z.number(), hits: Hits });
 const KeptPage = z.object({ at: z.number(), url: z.string(), title: z.string(), text: z.string(), notices: z.array(z.string()) });
 
 /**
- * What the journal keeps of a search: its hits, where they came from, and the pages that are read of them, so that a repeat reads the
- * same ones; the hits alone in runs of earlier versions.
+ * Journal entry of a search: its hits, their origin, and the pages to read, so that a repeat reads the same ones. Only the hits in
+ * runs of earlier versions.
  */
 export const FoundHits = z.union([
   z.object({ origin: Origin, at: z.number(), hits: Hits, read: z.array(z.string()) }),
@@ -19,7 +19,7 @@ export const FoundHits = z.union([
 ]);
 export type FoundHits = z.infer<typeof FoundHits>;
 
-/** What the journal keeps of a page: the passages for the query. */
+/** Journal entry of a page: the passages for the query. */
 export const ReadPage = z.object({
   origin: Origin,
   at: z.number(),
@@ -30,28 +30,28 @@ export const ReadPage = z.object({
 });
 export type ReadPage = z.infer<typeof ReadPage>;
 
-/** Characters that are read and kept of one page; its passages are chosen from them. */
+/** Characters read and cached of one page; its passages are chosen from them. */
 const keptOfPage = 60_000;
 const longestTitle = 300;
 
-/** What a re-plan takes out of the cache: what it asks again, an earlier answer did not settle. */
+/** Oldest cached result that a re-plan accepts: an earlier answer did not settle what it asks again. */
 const oldestForReplan = freshness.current.ttlMs;
 
 export interface ResearchOptions {
-  /** Reads the best hits; null or absent: snippets alone are used. */
+  /** Reads the pages of the best hits; null or absent: only snippets are used. */
   readonly pages?: PageReader | null;
   /** Pages that are read per search. */
   readonly readPages?: number;
-  /** Cache of the task's tenant; null where the template or the request wants none. */
+  /** Cache of the task's tenant; null if the template or the request wants none. */
   readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;
-  /** Changes when what is searched changes, so that kept results end. */
+  /** Changes with the searched corpus, which invalidates cached results. */
   readonly corpusVersion?: string;
-  /** Told of each look into the cache, for metrics. */
+  /** Called for each cache lookup, for metrics. */
   readonly onCache?: (what: 'search' | 'page', outcome: 'hit' | 'miss') => void;
   readonly now?: () => number;
 }
 
-/** Searches and reads pages: once inside a run, from the cache where it may. */
+/** Searches and reads pages, once per run, from the cache where allowed. */
 export class ResearchSources {
   private readonly shared: SharedWork;
   private readonly now: () => number;
@@ -89,7 +89,7 @@ export class ResearchSources {
     return { origin: found.origin, ...found.value, read: pagesToRead(found.value.hits, this.pagesWanted) };
   }
 
-  /** Throws a failure of pages, or CALL_CANCELLED. */
+  /** Throws PAGE_* failures, CALL_CANCELLED. */
   async page(task: TaskDispatched, query: string, url: string, signal: AbortSignal): Promise<ReadPage> {
     const { pages } = this.options;
     if (!pages) throw new Failure('PAGE_REFUSED', 'No reader of pages is there.');
@@ -104,7 +104,7 @@ export class ResearchSources {
     return { origin: found.origin, at, ...about, passages: [...bestPassages(query, text)] };
   }
 
-  /** From this run, from the cache, or made; what is made is written to the cache. A cache that fails is one without entries. */
+  /** Takes a value from this run or the cache, or else produces it and writes it to the cache. A failing cache counts as empty. */
   private async kept<T extends { readonly at: number }>(
     task: TaskDispatched,
     { what, key }: { readonly what: 'search' | 'page'; readonly key: string },
@@ -113,7 +113,7 @@ export class ResearchSources {
     { ttlMs, make }: { readonly ttlMs: (value: T) => number; readonly make: () => Promise<T> },
   ): Promise<{ readonly origin: z.infer<typeof Origin>; readonly value: T }> {
     const work = await this.shared.share(`${task.runId} ${key}`, signal, async () => {
-      // A local folder is searched faster than a cache, and changes under it.
+      // Searching a local folder is faster than a cache, and its files may change.
       const cache = this.search.kind === 'web' || this.options.corpusVersion ? ((await this.options.cacheOf?.(task)) ?? null) : null;
       const cached = cache ? await this.cached(cache, key, shape, task.data.epoch) : null;
       if (cache) this.options.onCache?.(what, cached ? 'hit' : 'miss');
@@ -139,7 +139,7 @@ export class ResearchSources {
   }
 }
 
-/** Best hits first, one page of a host before a second one of it. */
+/** Best hits first; a host's second page follows the first pages of all others. */
 function pagesToRead(hits: FoundHits['hits'], wanted: number): string[] {
   const urls = [...new Set(hits.flatMap(({ url }) => (url !== null && /^https?:/i.test(url) ? [url] : [])))];
   const isFirst = (url: string, place: number): boolean => urls.findIndex((other) => hostOf(other) === hostOf(url)) === place;
@@ -148,7 +148,7 @@ function pagesToRead(hits: FoundHits['hits'], wanted: number): string[] {
 
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
-/** An outage of the cache costs its use alone: the search itself says whether the task fails. Bugs are thrown on. */
+/** Ignores an outage of the cache: only the search itself can fail the task. Bugs pass through. */
 function unlessOutage(error: unknown): null {
   if (error instanceof Failure && (isOutage(error) || error.retriable)) return null;
   throw error;
@@ -168,6 +168,6 @@ function clean(hits: readonly SearchHit[]): z.infer<typeof Hits> {
   return hits.map(({ title, url, snippet }) => ({ title: firstCharacters(line(title), longestTitle), url, snippet: line(snippet) }));
 }
 
-/** What is to be said about texts of hits: nothing where they are plain. */
+/** Notices about the texts of hits; empty for plain ones. */
 export const noticesOfHits = (hits: FoundHits['hits']): readonly string[] =>
   noticesAbout(hits.map(({ title, snippet }) => `${title}\n${snippet}`).join('\n\n'), 0);

@@ -6,12 +6,12 @@ import { FoundHits, ReadPage, ResearchSources, type ResearchOptions } from './re
 
 export type { ResearchOptions } from './research-sources.js';
 
-/** What is left of a task's time for its result once its pages were waited for, milliseconds. */
+/** Milliseconds of a task's time reserved for its result after waiting for pages. */
 const keptForResult = 1_500;
 
 /**
- * `research`: one search, its hits as numbered sources, and the passages of the best pages that answer the query. A page that cannot be
- * read is noted and leaves its snippet. Search and pages are calls of the journal each, wherever their content came from.
+ * `research`: one search, its hits as numbered sources, and the passages of the best pages that answer the query. For an unreadable
+ * page there is a note and its snippet. The search and each page are journalled calls, also when their content is cached.
  */
 export function researchCapability(maker: Calls, stream: ShownIn, search: Search, options: ResearchOptions = {}): Capability {
   const sources = new ResearchSources(search, options);
@@ -41,7 +41,7 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
     const found = FoundHits.parse(JSON.parse(reply.content));
     const read = await readPages(task, input.query, found, { signal, deadline: deadline - keptForResult });
     const records = recordsOf([end, ...read]);
-    // What a page fails with is its own.
+    // A failed page does not fail the task.
     const cutShort = earlyEnd(read, { records, fails: () => false });
     if (cutShort) return cutShort;
     const pages = read.map((one, index) => pageOutcome(found.read[index]!, one));
@@ -58,7 +58,7 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
     await stream.append(task.runId, [detail === undefined ? entry : { ...entry, detail }]);
   }
 
-  /** Reads the best pages at the same time. */
+  /** Reads the best pages concurrently. */
   function readPages(
     task: TaskDispatched,
     query: string,
@@ -90,7 +90,7 @@ function pageOutcome(url: string, end: CallEnd): PageOutcome {
   return { url, page: null, failure: end.kind === 'failed' ? end.failure : null };
 }
 
-/** A bug of a reader is a page that could not be read. What is no outcome of the page, such as an outage or a cancel, is thrown on. */
+/** Converts a reader's bug to an unreadable page. Errors that are not about the page, such as outages and cancels, pass through. */
 const asPageFailure =
   (signal: AbortSignal) =>
   (error: unknown): never => {

@@ -1,2 +1,2 @@
-/** What any build of the experts has to read: for the tests of programs that hold them. */
+/** Wordings that every build of the experts must read; for tests of the built programs. */
 export { wordings } from './math/__fixtures__/wordings.js';

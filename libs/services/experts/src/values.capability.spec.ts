@@ -4,7 +4,7 @@ import type { CallEnd, Calls, TaskContext } from '@conclave/calls';
 import { describeCapability, type Found } from '@conclave/strategies';
 import { valuesCapability } from './values.capability.js';
 
-/** Performs a capability as a worker does, with a journal that holds nothing yet. `attempt` above 1: a worker before it has begun it. */
+/** Performs a capability as a worker does, with an empty journal. `attempt` above 1: an earlier worker has begun it. */
 async function done(perform: () => Promise<Found>, { attempt = 1, repeatable = false } = {}) {
   const maker = {
     tool: async (call: Parameters<Calls['tool']>[0], make: Parameters<Calls['tool']>[1]): Promise<CallEnd> => {

@@ -8,7 +8,7 @@ import * as z from 'zod';
 const longestFact = 4_000;
 const mostFacts = 50;
 
-/** What the code of an extension gives back; it is as foreign as the reply of a server. */
+/** The result of an extension's code; as untrusted as a server's reply. */
 const Found = z.object({
   facts: z
     .array(
@@ -23,8 +23,8 @@ const Found = z.object({
 const Given = z.object({ task: z.string(), query: z.string().nullable(), args: z.record(z.string(), z.unknown()) });
 
 /**
- * A capability of an extension. What it gives is journalled, so that it is not done twice; where it was begun and never ended it is done
- * again only if it says that it may be.
+ * A capability of an extension. Its result is journalled, so that it runs once; if it was begun but never finished, it runs again only
+ * if it is declared repeatable.
  */
 export const valuesCapability =
   (maker: Calls, stream: ShownIn, { declaration: { name }, perform, repeatable }: ExtensionCapability): Capability =>
@@ -67,7 +67,7 @@ export const valuesCapability =
     );
   };
 
-/** Throws Failure TOOL_FAILED with the reason where the extension throws, or gives what it should not. */
+/** Throws TOOL_FAILED with the reason if the extension throws or returns an invalid value. */
 async function performed(name: string, perform: () => Promise<unknown>): Promise<unknown> {
   let found: unknown;
   try {

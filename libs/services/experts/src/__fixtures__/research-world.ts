@@ -11,7 +11,7 @@ export const hit = (n: number, more: Partial<SearchHit> = {}): SearchHit => ({
   ...more,
 });
 
-/** A search over a table of queries that counts what it is asked. */
+/** A search over a table of queries that counts its calls. */
 export class TableSearch implements Search {
   readonly kind: Search['kind'] = 'web';
   readonly description = 'web search of a table';
@@ -30,7 +30,7 @@ export interface KeptEntry {
   readonly ttlMs: number;
 }
 
-/** A cache whose entries end by the clock that it is given. */
+/** A cache whose entries expire by the given clock. */
 export class TableCache implements SearchCache {
   readonly entries = new Map<string, KeptEntry & { readonly until: number }>();
   constructor(private readonly now: () => number) {}
@@ -43,7 +43,7 @@ export class TableCache implements SearchCache {
   }
 }
 
-/** Calls with a journal: what has ended is not performed again. */
+/** Calls with a journal: finished ones are not performed again. */
 export class JournalledTools implements Calls {
   readonly made: JournalledToolCall[] = [];
   readonly journal = new Map<string, CallEnd>();
@@ -100,7 +100,7 @@ export function researchTask(query: string, more: Partial<TaskDispatched['data']
 export type Shown = Parameters<ShownIn['append']>[1][number] & { readonly kind: 'progress' };
 type Ok = Extract<Performed, { result: unknown }>;
 
-/** A research capability with its surroundings; `run` performs one task to its result. */
+/** A research capability with its dependencies; `run` performs one task. */
 export function researchWorld(search: Search, options: ResearchOptions = {}) {
   const tools = new JournalledTools();
   const shown: Shown[] = [];

@@ -1,4 +1,4 @@
-/** Parts at the end of a sentence that say how an operation is meant: `from 0 to 3`, `as x approaches 0`, `nach x`. */
+/** Clauses at the end of a sentence that qualify an operation: `from 0 to 3`, `as x approaches 0`, `nach x`. */
 export interface Clauses {
   rest: string;
   readonly args: Record<string, unknown>;
@@ -7,7 +7,7 @@ export interface Clauses {
 type Taken = (found: RegExpExecArray) => Readonly<Record<string, unknown>>;
 
 const name = '([a-z](?:_?\\d{1,3})?)';
-/** Bounded, so that a long text of such words is read in little time. */
+/** Bounded length, so that matching a long text stays fast. */
 const value = '([^=<>]{1,160}?)';
 
 const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> = {
@@ -86,7 +86,7 @@ const patterns: Readonly<Record<string, readonly (readonly [RegExp, Taken])[]>> 
 
 export type Clause = 'variable' | 'range' | 'approach' | 'side' | 'at' | 'around' | 'order' | 'values' | 'digits' | 'unknowns';
 
-/** Takes these clauses off the end of a text, in whatever order they stand. Each is taken once. */
+/** Removes these clauses from the end of a text, in any order, each once. */
 export function takeClauses(text: string, wanted: readonly Clause[]): Clauses {
   const taken: Clauses = { rest: text.trim(), args: {} };
   const left = new Set(wanted);

@@ -8,9 +8,9 @@ export type MathTask =
 
 interface Form {
   readonly operation: string;
-  /** What the task begins with. Groups give further arguments through `more`. */
+  /** Start of the task. `more` turns its groups into further arguments. */
   readonly start: RegExp;
-  /** What it may end with, such as the `ab` of `leite … ab`. */
+  /** Optional end of the task, such as the `ab` of `leite … ab`. */
   readonly end?: RegExp;
   readonly clauses?: readonly Clause[];
   readonly more?: (found: RegExpExecArray) => Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ const verb =
 const the = '(?:the\\s+|an?\\s+|die\\s+|das\\s+|den\\s+)?';
 const starting = (text: string): RegExp => new RegExp(`^${verb}${the}${text}`, 'iu');
 
-/** In the order they are tried. */
+/** Forms in the order they are tried. */
 const forms: readonly Form[] = [
   {
     operation: 'solve',
@@ -164,12 +164,12 @@ const advice =
   'Write the operation and the formula, such as `solve 3*x + 5 = 20`, `integrate x^2 from 0 to 3`, `simplify sin(x)^2 + cos(x)^2` or `17.5% of 2340`.';
 const unread = (sentence: string): MathTask => ({ kind: 'unread', sentence });
 
-/** Longest task that is read, characters. */
+/** Longest task that is read, in characters. */
 const longest = 4_000;
 
 /**
  * Reads a task in English or German: `Solve 3*x + 5 = 20`, `derivative of x^3 at x = 2`, `Berechne 17,5 % von 2.340,00`, or a bare formula.
- * What is not surely mathematics is not read, rather than read wrong.
+ * Text that is not clearly mathematics is not read, to avoid a wrong reading.
  */
 export function readMathTask(text: string): MathTask {
   if (text.length > longest) return unread(`The task has more than ${longest} characters. ${advice}`);
@@ -193,7 +193,7 @@ export function readMathTask(text: string): MathTask {
   return { kind: 'read', operation: 'solve', args: { equations: separated(bare) } };
 }
 
-/** `√1764 = ?` asks for what stands on the left. */
+/** `√1764 = ?` asks for the value of the left side. */
 const withoutResult = (text: string): string => text.replace(/\s*=$/u, '');
 
 function inForm(form: Form, found: RegExpExecArray, plain: string): MathTask | null {
@@ -230,7 +230,7 @@ const formulas = (task: { operation: string; args: Record<string, unknown> }, ..
     ? { kind: 'read', ...task }
     : null;
 
-/** Equations of one text, parted by words or by signs between relations. */
+/** Equations of one text, separated by words or by signs between relations. */
 function separated(text: string): readonly string[] {
   const parts = text.split(/[;\n]|\s(?:and|und)\s/iu).filter((part) => part.trim() !== '');
   return parts

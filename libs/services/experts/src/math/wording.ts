@@ -1,4 +1,4 @@
-/** Words for signs, longest first, in English and German. */
+/** English and German words for operators, longest first. */
 const spoken: readonly (readonly [RegExp, string])[] = [
   [/\b(?:(?:the|die)\s+)?(?:square root of|(?:quadrat)?wurzel (?:aus|von))\s+/giu, 'sqrt '],
   [/\b(?:(?:the|die)\s+)?(?:cube root of|kubikwurzel (?:aus|von)|dritte wurzel (?:aus|von))\s+/giu, 'cbrt '],
@@ -16,7 +16,7 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   [/\b(?:equals|is equal to|ist gleich|gleich)\b/giu, '='],
 ];
 
-/** Words that may stand in a formula. Single letters are names. */
+/** Words allowed in a formula. Single letters are names. */
 const words: ReadonlySet<string> = new Set(
   (
     'sqrt cbrt root exp ln log lg lb log2 log10 abs sign sgn sin cos tan cot sec csc asin acos atan atan2 arcsin arccos arctan sinh cosh tanh ' +
@@ -28,7 +28,7 @@ const words: ReadonlySet<string> = new Set(
 export const withSigns = (text: string): string =>
   spoken.reduce((so, [words, sign]) => so.replace(words, sign), text.replace(/\\(?:cdot|times)/g, '*').replace(/[`$]/g, ' ')).trim();
 
-/** Whether a text is mathematics and no sentence: every word in it is a name of mathematics. */
+/** Whether a text is a formula, not a sentence: every word in it is a mathematical name. */
 export function isFormula(text: string): boolean {
   if (!/[\p{L}\p{N}]/u.test(text)) return false;
   const found = text.replace(/\d[eE][+-]?\d+/g, '1').match(/\p{L}[\p{L}\d]*/gu) ?? [];
@@ -37,7 +37,7 @@ export function isFormula(text: string): boolean {
   );
 }
 
-/** Numbers of a German text with points: `2.340,5` is 2340.5. Null where `2.340` could be either. */
+/** Converts German numbers to decimal points: `2.340,5` is 2340.5. Null if one is ambiguous, such as `2.340`. */
 export function germanNumbers(text: string): string | null {
   const decimals = /\d,\d/.test(text);
   const groups = /(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.])/;

@@ -1,7 +1,7 @@
-/** A JSON Schema, or a part of one; written by a server, so nothing about it is certain. */
+/** A JSON Schema or part of one. It comes from a server, so it may be malformed. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** `left`: steps that may still be taken; a small schema of references can unfold without end. */
+/** `left`: remaining steps, because a small schema with references can expand without end. */
 export interface Within {
   readonly root: Schema;
   readonly depth: number;
@@ -9,7 +9,7 @@ export interface Within {
 }
 
 export type Taken =
-  /** It fits, or there is no single other way to take it. */
+  /** The value fits, or no single conversion is possible. */
   { readonly kind: 'as it is'; readonly fits: boolean } | { readonly kind: 'taken'; readonly value: unknown; readonly type: string };
 
 const deepest = 6;
@@ -17,11 +17,11 @@ const mostChoices = 8;
 const fitting: Taken = { kind: 'as it is', fits: true };
 const unclear: Taken = { kind: 'as it is', fits: false };
 
-/** A value as the only thing of the declared type that it can mean. */
+/** Converts a value to the declared type if it has only one possible meaning. */
 export function inDeclaredType(value: unknown, declared: unknown, within: Within): Taken {
   within.left.steps -= 1;
   const schema = within.left.steps > 0 && within.depth <= deepest ? resolved(declared, within.root) : null;
-  // What is not known takes anything.
+  // An unknown schema accepts anything.
   if (!schema) return fitting;
   for (const choices of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(choices)) return among(choices.slice(0, mostChoices).map((choice) => inDeclaredType(value, choice, deeper(within))));
@@ -33,7 +33,7 @@ export function inDeclaredType(value: unknown, declared: unknown, within: Within
   return among(types.map((type) => inType(value, type as string, schema, within)));
 }
 
-/** Any that it fits; else the only way there is. */
+/** A choice that fits, or else the only possible conversion. */
 function among(ways: readonly Taken[]): Taken {
   if (ways.some((way) => way.kind === 'as it is' && way.fits)) return fitting;
   const different = new Map(ways.flatMap((way) => (way.kind === 'taken' ? [[JSON.stringify(way.value), way] as const] : [])));
@@ -42,7 +42,7 @@ function among(ways: readonly Taken[]): Taken {
 
 function inChoices(value: unknown, choices: readonly unknown[]): Taken {
   if (choices.some((choice) => choice === value)) return fitting;
-  // Objects among the choices, and very many choices, are for the check against the schema.
+  // Choices with objects, and very many choices, are left to the schema check.
   if (choices.length > 200 || choices.some((choice) => typeof choice === 'object' && choice !== null)) return fitting;
   if (typeof value === 'object') return unclear;
   const folded = String(value).trim().toLowerCase();
@@ -75,9 +75,9 @@ function inType(value: unknown, type: string, schema: Schema, within: Within): T
   }
 }
 
-/** Digits, point and exponent as JSON and people write them; separators of thousands are a point in one country and a comma in another. */
+/** Digits, point and exponent. No thousands separators: they are a point in some countries and a comma in others. */
 const numeral = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/;
-/** Decimal digits that a number of the machine always keeps (IEEE 754 binary64, DBL_DIG). */
+/** Decimal digits that a double always keeps (IEEE 754 binary64, DBL_DIG). */
 const keptDigits = 15;
 
 const exact = (value: number): boolean => Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
@@ -129,13 +129,13 @@ function fields(value: Schema, schema: Schema, within: Within): Taken {
 
 const valueOf = (taken: Taken, value: unknown): unknown => (taken.kind === 'taken' ? taken.value : value);
 
-/** Parts of one value: what can be taken otherwise is, even beside a part that fits in no way. */
+/** Combines the parts of one value: convertible parts are converted even if another part does not fit. */
 function together(parts: readonly Taken[], whole: () => unknown, type: string): Taken {
   if (parts.some((part) => part.kind === 'taken')) return { kind: 'taken', value: whole(), type: `${type} with other parts` };
   return parts.every((part) => part.kind === 'as it is' && part.fits) ? fitting : unclear;
 }
 
-/** JSON written as text. */
+/** Parses JSON given as a string. */
 function parsed(text: string, wanted: (value: unknown) => boolean, type: string, schema: Schema, within: Within): Taken {
   if (!/^\s*[[{]/.test(text)) return unclear;
   let value: unknown;
@@ -154,7 +154,7 @@ const deeper = (within: Within): Within => ({ ...within, depth: within.depth + 1
 
 const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a `$ref` inside the same schema points at; null for one that leads out, nowhere or in a circle. */
+/** Resolves a `$ref` inside the same schema; null if it points outside, is dangling or circular. */
 function resolved(declared: unknown, root: Schema): Schema | null {
   let schema = declared;
   for (let steps = 0; steps < 8; steps += 1) {

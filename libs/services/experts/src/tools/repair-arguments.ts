@@ -4,7 +4,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface RepairedArguments {
   readonly args: Values;
-  /** One sentence for each thing that was taken otherwise than it was written, naming arguments and no values. */
+  /** One sentence per repair, which names arguments but no values. */
   readonly repairs: readonly string[];
 }
 
@@ -13,9 +13,9 @@ const wrappers = new Set(['args', 'arguments', 'input', 'parameters', 'params', 
 const mostSentences = 8;
 
 /**
- * Arguments of a tool as the model meant them, where its JSON Schema leaves no doubt: another spelling of an argument's name, a number
- * or object written as text, one value where a list is wanted, `null` for what is left out. What already fits, and what could mean two
- * things, stays as it is for the check against the schema to judge. Pure; the same input gives the same output.
+ * Repairs arguments of a tool where its JSON Schema leaves no doubt: another spelling of an argument's name, a number or object
+ * written as text, one value instead of a list, `null` for an omitted argument. Fitting and ambiguous values stay unchanged for the
+ * schema check. Pure.
  */
 export function repairArguments(args: Values, schema: Schema): RepairedArguments {
   const repairs: string[] = [];
@@ -39,7 +39,7 @@ export function repairArguments(args: Values, schema: Schema): RepairedArguments
   return { args: Object.fromEntries(entries), repairs: repairs.slice(0, mostSentences) };
 }
 
-/** `{ arguments: { … } }`, also as text, where the tool has no argument of that name. */
+/** Unwraps `{ arguments: { … } }`, also as text, if the tool has no argument of that name. */
 function unwrap(args: Values, properties: Values, repairs: string[]): Values {
   const [only, ...others] = Object.entries(args);
   if (!only || others.length > 0 || !wrappers.has(only[0]) || ownOf(properties, only[0]) !== undefined) return args;
@@ -49,7 +49,7 @@ function unwrap(args: Values, properties: Values, repairs: string[]): Values {
   return inner;
 }
 
-/** Arguments under the names of the schema, where exactly one name differs in nothing but case and separators. */
+/** Renames an argument to the schema's name if exactly one name matches apart from case and separators. */
 function withDeclaredNames(args: Values, properties: Values, repairs: string[]): Values {
   const declared = new Map<string, string[]>();
   for (const name of Object.keys(properties)) declared.set(folded(name), [...(declared.get(folded(name)) ?? []), name]);
@@ -74,7 +74,7 @@ const propertiesOf = (schema: Schema): Values => (isObject(schema.properties) ? 
 
 const ownOf = (values: Values, name: string): unknown => (Object.hasOwn(values, name) ? values[name] : undefined);
 
-/** A name for a sentence: short, on one line, without anything invisible. */
+/** A name for use in a sentence: short, on one line, without invisible characters. */
 const shown = (name: string): string => `\`${name.replace(/[\p{C}`]/gu, '').slice(0, 60)}\``;
 
 function objectIn(text: string): unknown {

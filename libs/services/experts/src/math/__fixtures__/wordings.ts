@@ -1,4 +1,4 @@
-/** Tasks in words, each with the operation and the arguments it is read as. */
+/** Tasks in words, each with the operation and arguments that must be read from it. */
 export const wordings: readonly (readonly [task: string, operation: string, args: Readonly<Record<string, unknown>>])[] = [
   ['Solve 3*x + 5 = 20', 'solve', { equations: ['3*x + 5 = 20'] }],
   ['Solve the equation x^2 - 5x + 6 = 0 for x.', 'solve', { equations: ['x^2 - 5x + 6 = 0'], variables: ['x'] }],

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { METRICS, type Metrics } from '@conclave/platform';
 import { STATE, type StateStore } from '@conclave/ports';
 
-/** Shows how many calls were made again because a process died during them: counted in the state store, since counters die with their process. */
+/** Reports calls repeated because a process died during them; counted in the state store, since counters die with their process. */
 @Injectable()
 export class CallRepeats implements OnApplicationBootstrap {
   private readonly shown = new Map<string, number>();
@@ -19,7 +19,7 @@ export class CallRepeats implements OnApplicationBootstrap {
   private async show(): Promise<void> {
     for (const [purpose, calls] of Object.entries(await this.state.journal.repeats())) {
       const more = calls - (this.shown.get(purpose) ?? 0);
-      // Less than before is another store, which has its own history.
+      // A lower count means another store with its own history.
       if (more > 0) this.metrics.count('duplicate_calls_total', { purpose }, more);
       this.shown.set(purpose, calls);
     }

@@ -8,14 +8,14 @@ import { abortRun } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
 import { chainHash, stateHash } from './step-hash.js';
 
-/** Milliseconds before a step is tried again whose run changed too often meanwhile. */
+/** Milliseconds before retrying a step whose run kept changing concurrently. */
 const conflictMs = 50;
-/** Milliseconds before an input is tried again whose run has not begun here. */
+/** Milliseconds before retrying an input whose run has not begun here. */
 const notBegunMs = 50;
-/** Milliseconds that a record may wait for a run that nobody accepted, or for a task that its run never had. */
+/** Milliseconds that a record may wait for an unknown run, or for an unknown task of its run. */
 const strayMs = 60_000;
 
-/** The engine of runs: every input is one pure step, committed atomically under the event's id. */
+/** The run engine: every input is one pure step, committed atomically under the event's id. */
 @Controller()
 export class EngineHandler {
   constructor(
@@ -61,13 +61,13 @@ export class EngineHandler {
     return abortRun(dead.event, this.state, dead.reason);
   }
 
-  /** A command that is a dead letter ends its run too; an abort that cannot be applied is not tried by another abort. */
+  /** A dead-lettered command ends its run too; a failed abort is not followed by another abort. */
   @EventPattern('dead:CommandIssued')
   async onDeadCommand(@Payload() dead: { event: CommandIssued; reason: DeadReason }): Promise<readonly Event[]> {
     return dead.event.data.command.name === 'abort' ? [] : abortRun(dead.event, this.state, dead.reason);
   }
 
-  /** `request` begins a run that an input has reached before its own request did: as its header says it. */
+  /** `request`: begins a run from its header when another input arrived before the run's own request. */
   private async take(event: EngineInput, request: PlanRequested | null = null): Promise<HandlerOutcome> {
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
@@ -79,10 +79,10 @@ export class EngineHandler {
       await reachedDurably(this.crashPoints, this.state, 'merger', 'engine-committed', event.id);
       return committed.outputs;
     } catch (error) {
-      // Many at once want the same run: no fault of this record, which would end the run as a dead letter.
+      // Contention for the run is no fault of this record, which as a dead letter would end the run.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
       if (!(error instanceof NotBegun)) throw error;
-      // Records of a run are delivered one by one: if this one waited, its request might wait behind it for good.
+      // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it for ever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, header);
       if ((await this.state.now()) - event.time < strayMs) return defer(notBegunMs);
@@ -96,7 +96,7 @@ interface Dead {
   readonly reason: DeadReason;
 }
 
-/** A decision as the store keeps it, its audit record among the outputs. */
+/** A decision as stored, with its audit record among the outputs. */
 function storable(event: EngineInput, request: PlanRequested | null, before: string, decision: Decision, at: StepTime): Step<RunState> {
   const { facts, outputs, entries, cancels, timer, status } = decision;
   const version = at.version + 1;
@@ -126,7 +126,7 @@ function storable(event: EngineInput, request: PlanRequested | null, before: str
   );
   return {
     next,
-    // Whoever accepted the run may have died before it published the request, and the sweep takes a run that has begun for published.
+    // The gateway may have died before publishing the request, and the sweep skips runs that have begun.
     outputs: [...outputs, ...(request && event.type === 'CommandIssued' && !terminal ? [request] : []), record],
     entries,
     arm: timer && timer.at !== null ? [{ name: 'due', arm: timer.arm, dueAt: timer.at }] : [],

@@ -49,7 +49,7 @@ const abort = makeEvent(
   { seq: 1, actor: 'transport', issuedAt: 2, command: { name: 'abort', reason: 'why' } },
 );
 
-/** An engine over a store of one run; what its steps record comes back as JSON, as from a log. */
+/** An engine over a store of one run; its recorded steps are returned as JSON, as from a log. */
 function engine() {
   let stored: RunState | null = null;
   let version = 0;

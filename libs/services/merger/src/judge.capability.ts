@@ -11,7 +11,7 @@ import {
 } from '@conclave/calls';
 import type { AnyQuestion } from '@conclave/strategies';
 
-/** Answers the tasks of a judge by its ask, and tells what it does. A live text streams as the model writes it. */
+/** Answers a judge's tasks by its ask and reports progress. A live text streams as the model writes it. */
 export const judgeCapability =
   (maker: Calls, stream: ShownIn, { ask, unreadable, lines, result }: AnyQuestion): Capability =>
   (context) => {

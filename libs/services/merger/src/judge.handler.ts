@@ -29,7 +29,7 @@ export class JudgeHandler {
     });
   }
 
-  /** The judge of the strategy that asks; null for one that this version does not have. */
+  /** The judge of the task's strategy; null if this version does not have it. */
   private capabilityOf({ data: { strategy, capability } }: TaskDispatched): Capability | null {
     const judge = knownStrategy(strategy)?.judges[judgeName(capability)];
     return judge ? judgeCapability(this.maker, this.stream, judge.question) : null;

@@ -7,7 +7,7 @@ import { PARK_MS, RunParking } from './run-parking.js';
 import { TimerPump } from './timer-pump.js';
 
 export interface MergerOptions extends Pick<CallerOptions, 'storePrompts'> {
-  /** Milliseconds that a run whose clients were lost with their gateway waits for one to come back; default 60,000. */
+  /** Milliseconds that a run whose clients were lost with their gateway waits for one to return; default 60,000. */
   readonly parkMs?: number;
 }
 

@@ -3,18 +3,18 @@ import { CommandIssued, commandId, makeEvent } from '@conclave/contracts';
 import { LOGGER, METRICS, traceparentIn, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 
-/** Milliseconds that a parked run waits for a client to come back, as the configuration says. */
+/** Milliseconds that a parked run waits for a client to return. */
 export const PARK_MS = Symbol('ParkMs');
 
-/** With the lease of a process, 6 s, this is the longest that a run goes on for nobody before it is parked. */
+/** A run without clients is parked after at most this plus the lease of a process, 6 s. */
 const sweepMs = 2_000;
 const batch = 100;
-/** A run that was told to end is not told again for so long. */
+/** Milliseconds before a run is cancelled again. */
 const tellAgainMs = 30_000;
 
 /**
- * Parks the runs whose clients were lost with their gateway, and cancels those to which no client has come back in time. Any number of
- * merger processes may do so: a run that ends ignores a second cancel.
+ * Parks the runs whose clients were lost with their gateway, and cancels those to which no client returns in time. Any number of
+ * merger processes may do so: a run that is ending ignores a second cancel.
  */
 @Injectable()
 export class RunParking implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -50,7 +50,7 @@ export class RunParking implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /** One look at the runs whose clients are lost. Throws STORE_*, LOG_UNAVAILABLE. */
+  /** Checks the runs whose clients are lost once. Throws STORE_*, LOG_UNAVAILABLE. */
   async sweep(): Promise<void> {
     const { parked, overdue } = await this.state.runs.park(this.parkMs, batch);
     if (parked > 0) {

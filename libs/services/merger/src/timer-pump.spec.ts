@@ -6,13 +6,13 @@ import { counting, nthInput, timer as armed, until, type Tally } from '@conclave
 import { TimerPump } from './timer-pump.js';
 
 const timer = (n: number): DueTimer => ({ runId: `run_${String(n).padStart(8, '0')}`, name: 'due', arm: 1, dueAt: 5 });
-/** Every run has a task whose time is over and one whose time is not. */
+/** Every run has one overdue task and one that is not. */
 const task = (startBy: number) => ({ status: 'open', started: false, startBy, deadline: 90_000, taskClass: 'expert' });
 const stateOf = (runId: string) => ({ tasks: { [`${runId}/0/x1`]: task(-2_000), [`${runId}/0/x2`]: task(50_000) } });
 
 const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 
-/** A world of due timers; `failing` publications fail first. */
+/** A world of due timers; the first `failing` publications fail. */
 function world(count: number, failing = 0) {
   const due = Array.from({ length: count }, (_, n) => timer(n));
   const order: string[] = [];

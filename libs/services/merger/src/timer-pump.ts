@@ -4,7 +4,7 @@ import { overdueTasks, type RunState } from '@conclave/loop';
 import { CRASH_POINTS, LOGGER, METRICS, traceparentIn, type CrashPoints, type Logger, type Metrics } from '@conclave/platform';
 import { EVENT_LOG, STATE, type DueTimer, type EventLog, type StateStore } from '@conclave/ports';
 
-/** Longest nap between two looks at the timers. */
+/** Longest wait in milliseconds between two reads of the timers. */
 const maxWaitMs = 1_000;
 const batch = 100;
 /** Headers older than this without a state were accepted by a gateway that died before it published them. */
@@ -13,7 +13,7 @@ const sweepMs = 5_000;
 const afterFailureMs = 500;
 
 /**
- * Publishes due timers as events and removes them only after the log has them; publishes headers again whose gateway died.
+ * Publishes due timers as events and removes them only after the log has acknowledged them; republishes headers whose gateway died.
  * Any number of merger processes may do so: the events have the same ids.
  */
 @Injectable()
@@ -64,7 +64,7 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const timer of due) await this.state.timers.remove(timer);
   }
 
-  /** Null for a timer of which no event can be made, now or later: it must not hold those that are due beside and after it. */
+  /** Returns null for a timer that can never become an event, so that it does not block other timers. */
   private async firedOrDropped(timer: DueTimer, now: number) {
     try {
       return await this.fired(timer, now);

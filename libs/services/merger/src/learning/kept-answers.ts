@@ -21,35 +21,35 @@ import {
   type KeptAnswer,
 } from '@conclave/strategies';
 
-/** Longer questions are never found by their meaning: the comparison of the questions reads no more. In characters. */
+/** Longest question, in characters, that the semantic cache can find: the comparison of questions reads no more. */
 const longestComparable = 2_000;
 const dayMs = 24 * 60 * 60_000;
-/** Days after an answer has expired on which its vector is looked for, so that a quiet week leaves nothing behind. */
+/** Days after expiry on which the sweep still looks for an answer's vector, so that a quiet week leaves nothing behind. */
 const sweptDays = 30;
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** What a committed run leaves for the next who ask, and how it is taken away again. Every write is idempotent by run id. */
+/** Stores what a committed run leaves for later questions, and removes it again. Every write is idempotent by run id. */
 export class KeptAnswers {
-  /** Days on which the expired vectors of a tenant were removed by this process. */
+  /** Day on which this process last removed the expired vectors of each tenant. */
   private readonly swept = new Map<string, string>();
 
   constructor(
     private readonly state: Pick<StateStore, 'caches' | 'now'>,
-    /** Null where answers are found by the same question alone. */
+    /** Null if answers are found only by the same question. */
     private readonly sources: { readonly vectors: Vectors; readonly embedder: Embedder } | null,
   ) {}
 
-  /** Throws what the stores and the embedder throw; a repeat goes on where it was. */
+  /** Errors of the stores and the embedder pass through; a repeat continues. */
   async keep({ runId, data }: RunCompleted, signal: AbortSignal): Promise<void> {
     const { caching, caller, completedAt } = data;
     const age = (await this.state.now()) - completedAt;
     if (teaches(data)) await this.keepPlan(runId, data, age);
     const question = caching && mayServeAgain(data) ? await this.keepAnswer(runId, data, age) : null;
-    // What is learned is the template's own choice: a run that fills no cache teaches all the same.
+    // The template alone decides on learning: a run that fills no cache can still teach facts.
     const facts = factsOf(runId, data);
     if (!this.sources || (question === null && facts.length === 0)) return;
-    // A ban refuses the mark: then nothing of this run may be found any more.
+    // A ban refuses the mark: nothing of this run may be found any more.
     if (!(await this.state.caches.write({ ...this.markOf(caller.tenant, runId), value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] })))
       return;
     const { embedder } = this.sources;
@@ -65,26 +65,26 @@ export class KeptAnswers {
       factsPurpose,
       facts.map((fact, index) => ({ ...fact, vector: ofFacts[index]! })),
     );
-    // A bad rating that came meanwhile has removed the mark, and what it could see of the vectors.
+    // A bad rating in the meantime has removed the mark and the vectors it could see.
     const { tenant, key } = this.markOf(caller.tenant, runId);
     if ((await this.state.caches.read(tenant, key)) === null) await this.removeVectors(caller.tenant, runId);
     await this.sweep(caller.tenant, dayOf(completedAt));
   }
 
-  /** From now on nothing of the run is served, and what is still on its way to the caches is refused. */
+  /** From now on nothing of the run is served, and pending writes to the caches are refused. */
   async takeAway(tenant: string, runId: string): Promise<void> {
     await this.state.caches.removeTagged(tenant, runTag(runId), keptMs.semantic);
     await this.removeVectors(tenant, runId);
   }
 
-  /** The first plan of a run that did not fail: whether its answer may be served again is another matter. */
+  /** Keeps the first plan of a run that did not fail, even if its answer may not be served again. */
   private async keepPlan(runId: string, { caching, caller, plan }: RunCompleted['data'], age: number): Promise<void> {
     const ttlMs = keptMs.plan - age;
     if (!caching?.plan || !plan || ttlMs <= 0) return;
     await this.write({ tenant: caller.tenant, key: caching.plan, value: plan, ttlMs, tags: [runTag(runId)] });
   }
 
-  /** The question under which a vector shall find the answer; null where none shall. */
+  /** Returns the question to index the answer by; null if it must not be found by meaning. */
   private async keepAnswer(runId: string, data: RunCompleted['data'], age: number): Promise<string | null> {
     const { caching, caller, question, answer, sources, completedAt } = data;
     const { tenant } = caller;
@@ -98,7 +98,7 @@ export class KeptAnswers {
     return isKept ? question : null;
   }
 
-  /** False where a ban refuses it, and for an answer that is too large to be kept. */
+  /** Returns false if a ban refuses the write or the answer is too large. */
   private async write(entry: CacheWrite): Promise<boolean> {
     try {
       return await this.state.caches.write(entry);
@@ -116,7 +116,7 @@ export class KeptAnswers {
     await vectors.upsert(scope, records);
   }
 
-  /** In the collections of every embedder: the run may have been learned before the embedder was changed. */
+  /** Removes from the collections of every embedder: the run may have been learned before the embedder changed. */
   private async removeVectors(tenant: string, runId: string): Promise<void> {
     if (!this.sources) return;
     const { vectors } = this.sources;
@@ -127,7 +127,7 @@ export class KeptAnswers {
     }
   }
 
-  /** Vectors do not expire by themselves: once a day those are removed whose answers have. */
+  /** Vectors do not expire by themselves: removes those of expired answers once a day. */
   private async sweep(tenant: string, today: string): Promise<void> {
     if (this.swept.get(tenant) === today) return;
     const { vectors, embedder } = this.sources!;

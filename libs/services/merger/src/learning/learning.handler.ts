@@ -7,10 +7,10 @@ import { confidenceUpdates, contributorsOf, keptMs, ratingUpdates, teaches } fro
 import * as z from 'zod';
 import { KeptAnswers } from './kept-answers.js';
 
-/** Milliseconds before vectors or an embedder that are away are asked again. */
+/** Milliseconds before unavailable vectors or an unavailable embedder are tried again. */
 const awayMs = 2_000;
 
-/** Who made an answer: the models, or the run that a cache had it from. */
+/** What produced an answer: its models, or the run whose cached answer it is. */
 const Makers = z.object({
   models: z.array(z.object({ category: z.string(), model: z.string() })),
   from: z.string().nullable(),
@@ -21,9 +21,9 @@ const makersKey = (runId: string): string => `experts/${runId}`;
 const ratingKey = (runId: string): string => `rating/${runId}`;
 
 /**
- * Commit, then learn (moe.md): a run that has ended fills the caches of answers and the facts, and its experts' confidence counts for
- * their models. A rating counts too, and a bad one takes away what was kept. Idempotent by event and by run, in whatever order rating
- * and run arrive. While the vectors are away the records wait in the log: nothing is lost and nothing becomes a dead letter.
+ * Commit, then learn (moe.md): a run that has ended fills the answer caches and the facts, and its experts' confidence counts for
+ * their models. So does a rating; a bad one removes what was kept. Idempotent by event and by run, in any order of rating and run.
+ * While the vectors are unavailable the records wait in the log: nothing is lost or dead-lettered.
  */
 @Controller()
 export class LearningHandler {
@@ -60,7 +60,7 @@ export class LearningHandler {
   async onProposed(@Payload() event: KnowledgeProposed): Promise<HandlerOutcome> {
     const { kind, tenant, about, rating } = event.data;
     if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
-    // Before the run is looked for: a run that is learned at the same moment looks for the rating after it has said who made it.
+    // Written before the run is read: a run learned at the same moment reads the rating after it has written its makers.
     await this.state.caches.write({
       tenant,
       key: ratingKey(about),
@@ -75,7 +75,7 @@ export class LearningHandler {
     return this.state.caches.write({ tenant, key: makersKey(runId), value, ttlMs: keptMs.semantic, tags: [] });
   }
 
-  /** A rating that came before the run was learned counts now. */
+  /** Applies a rating that arrived before the run was learned. */
   private async rateAgain(tenant: string, runId: string): Promise<void> {
     const known = Rating.safeParse((await this.state.caches.read(tenant, ratingKey(runId)))?.value);
     if (known.success) await this.rate(tenant, runId, known.data);
@@ -108,6 +108,6 @@ export class LearningHandler {
   }
 }
 
-/** The vectors do not answer, or the server of the embedder does not for now. Our own state store pauses the whole consumption by itself. */
+/** Whether the vectors or the embedder's server are unavailable. An outage of our state store pauses the consumption by itself. */
 const isAway = (failure: Failure): boolean =>
   failure.code === 'VECTORS_UNAVAILABLE' || isUpstreamOutage(failure);

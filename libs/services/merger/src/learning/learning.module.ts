@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { LearningHandler } from './learning.handler.js';
 
-/** What is learned of runs that have ended. Its own consumer group, `learning`, in the process of the merger. */
+/** Learning from ended runs: its own consumer group, `learning`, in the merger process. */
 @Module({})
 export class LearningModule {
   static register(): DynamicModule {

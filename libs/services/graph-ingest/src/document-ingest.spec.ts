@@ -20,7 +20,7 @@ const id = 'doc_1';
 const long = Array.from({ length: 400 }, (_, n) => `Sentence ${n} tells about harbours and the ice that is in them.`).join(' ');
 const live = new AbortController().signal;
 
-/** Vectors of one number per letter, so that texts with the same letters are near. */
+/** One dimension per letter, so that texts with the same letters are near. */
 const embedder: Embedder = {
   id: 'letters@1',
   dimension: 26,
@@ -114,7 +114,7 @@ async function world(text = long, over: Partial<StoredDocument> = {}) {
   return { state, blobs, vectors, worker, event, read, change, record, errors, metrics };
 }
 
-/** The same object with one method in the place of its own. */
+/** The object with one method replaced. */
 const with_ = <T extends object>(whole: T, method: keyof T, other: (...args: never[]) => unknown): T =>
   new Proxy(whole, { get: (target, key) => (key === method ? other : bound(target, key)) });
 const bound = (target: object, key: PropertyKey): unknown => {
@@ -161,7 +161,7 @@ describe('an uploaded document', () => {
     let batches = 0;
     const dying = with_(embedder, 'embed', (texts: readonly string[], options: { signal: AbortSignal }) => {
       batches += 1;
-      // What a killed process looks like to the next one: nothing is written after the first batch.
+      // Acts like a killed process: nothing is written after the first batch.
       return batches > 1 ? new Promise(() => undefined) : embedder.embed(texts, options);
     });
     void worker({ embedder: dying }).ingest(event(), live);

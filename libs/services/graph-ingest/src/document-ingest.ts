@@ -29,13 +29,13 @@ import {
 import { chunksOf, textWithHeadings, type Chunk } from './documents/chunks.js';
 import { documentsTag } from '@conclave/strategies';
 
-/** Chunks that are embedded and stored at once; progress is kept after each such batch. */
+/** Chunks embedded and stored together; progress is saved after each batch. */
 const batch = 32;
-/** Chunks of one document: about twenty million characters. */
+/** Most chunks of one document: about twenty million characters. */
 const mostChunks = 20_000;
-/** Milliseconds before what is away is asked again. */
+/** Milliseconds before an unavailable server is tried again. */
 const awayMs = 2_000;
-/** Times a record is written again because somebody else wrote it meanwhile. */
+/** Most tries to write a record that others write concurrently. */
 const tries = 20;
 
 type Proposed = NonNullable<KnowledgeProposed['data']['document']>;
@@ -47,7 +47,7 @@ interface Work {
   readonly scope: VectorScope;
 }
 
-/** The document was removed, or taken in anew by work that follows: this work is over. */
+/** The document was removed or uploaded anew, so this work ends; a new upload has its own work. */
 class Gone extends Error {
   constructor(readonly why: 'removed' | 'superseded') {
     super(why);
@@ -55,9 +55,9 @@ class Gone extends Error {
 }
 
 /**
- * Reads an uploaded document, cuts it into chunks, embeds them and stores them, a batch at a time. The record says how far it is, so
- * that another process goes on there. While vectors or embedder are away it waits in the log; a document that cannot be read is over
- * with its sentence. Nothing of it becomes a dead letter, and a document that is removed meanwhile leaves nothing behind.
+ * Reads an uploaded document, cuts it into chunks, embeds and stores them in batches. The record holds the progress, so that another
+ * process can continue. While vectors or embedder are unavailable the work waits in the log; an unreadable document fails with a
+ * sentence. Nothing is dead-lettered, and a document removed meanwhile leaves nothing behind.
  */
 @Injectable()
 export class DocumentIngest {
@@ -89,7 +89,7 @@ export class DocumentIngest {
     }
   }
 
-  /** A record that killed its processes. */
+  /** Handles a record that killed its processes. */
   async killed(event: KnowledgeProposed): Promise<void> {
     const { document, tenant } = event.data;
     if (!document) return;
@@ -113,7 +113,7 @@ export class DocumentIngest {
     const chunks = chunksOf(document.id, read.text);
     if (chunks.length === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It holds no text.');
     if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${chunks.length} parts, ${mostChunks} are taken.`);
-    // What was stored counts only if it is the same document, cut the same way, in the same space.
+    // Stored progress counts only for the same embedder and the same number of chunks.
     const known = record.embedder === embedder.id && record.total === chunks.length ? record.done : 0;
     if (known === 0) await this.forget(work);
     const title = read.title.slice(0, 300);
@@ -137,14 +137,14 @@ export class DocumentIngest {
       );
       await this.update(work, { done: from + part.length });
     }
-    // Before it is called ready: whoever sees that asks anew.
+    // Before the record says ready, so that questions asked after that miss the cache.
     await this.state.caches.removeTagged(work.tenant, documentsTag);
     await this.update(work, { status: 'ready' });
     this.metrics.count('documents_ingested_total', { outcome: 'ready' });
     this.logger.info('A document was read and embedded.', { document: document.id, chunks: chunks.length });
   }
 
-  /** What a failure means for the document. Outages of our own stores go on to the log, which waits for them. */
+  /** What a failure means for the document. Outages of our own stores pass through to the transport, which waits for them. */
   private async endOf(work: Work, error: unknown, signal: AbortSignal): Promise<HandlerOutcome> {
     const { id } = work.document;
     if (error instanceof Gone) return error.why === 'removed' ? this.whenThere(() => this.forget(work)) : [];
@@ -153,7 +153,7 @@ export class DocumentIngest {
     if (isOutage(failure) && failure.code !== 'BLOB_MISSING') throw failure;
     if (!(error instanceof Failure)) this.logger.error('A document could not be worked on.', { document: id, error });
     if (waits(failure)) {
-      // Without its collection nothing of it is there any more.
+      // Without its collection none of its chunks exist any more.
       const lost = failure.code === 'COLLECTION_NOT_FOUND' ? { done: 0 } : {};
       const outcome = await this.update(work, { ...lost, problem: `Waits: ${failure.message}` }).catch(ignoreGone);
       this.logger.debug('A document waits.', { document: id, code: failure.code });
@@ -185,7 +185,7 @@ export class DocumentIngest {
     await this.vectors.delete(scope, { where: { document: document.id } });
   }
 
-  /** Its record. Throws Gone. */
+  /** The document's record. Throws Gone. */
   private async open(work: Work): Promise<StoredDocument> {
     const { tenant, document, take } = work;
     const stored = await this.state.settings.read(documentSetting(tenant, document.collection, document.id));
@@ -197,7 +197,7 @@ export class DocumentIngest {
     return record;
   }
 
-  /** Throws Gone for a document that was removed or taken in anew. */
+  /** Throws Gone if the document was removed or uploaded anew. */
   private async update({ tenant, document, take }: Work, change: Partial<StoredDocument>): Promise<'written'> {
     const name = documentSetting(tenant, document.collection, document.id);
     for (let attempt = 0; attempt < tries; attempt += 1) {
@@ -214,7 +214,7 @@ export class DocumentIngest {
   }
 }
 
-/** What passes by itself: the servers of vectors and embeddings. */
+/** Whether to wait: a missing vector collection and outages of the vector and embedding servers are temporary. */
 function waits(failure: Failure): boolean {
   const { code, options } = failure;
   if (code === 'COLLECTION_NOT_FOUND') return true;

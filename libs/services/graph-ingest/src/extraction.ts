@@ -4,9 +4,9 @@ import type { Triple } from '@conclave/ports';
 import { askModels, type Calls, type WorkState } from '@conclave/calls';
 import { readTriples, triplesPrompt } from './triples.js';
 
-/** Milliseconds that reading one answer may take, waiting for a slot included. */
+/** Milliseconds that extracting from one answer may take, including the wait for a slot. */
 const timeoutMs = 120_000;
-/** Models that are tried at most: what a run teaches is not worth more. */
+/** Most models tried: what a run teaches is not worth more. */
 const mostCalls = 2;
 /** Prompt and reply together: the prompt has at most 2,000, eight triples have about 500, and some models think first. */
 const mostTokens = 8_000;
@@ -23,8 +23,8 @@ export type Extracted =
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
 /**
- * Asks a model of the run what its answer teaches, through the journal: a reply is paid once, however often the record comes again.
- * A reply that cannot be used, or no reply, is counted, logged without its text, and not asked for again.
+ * Asks a model of the run what its answer teaches, through the journal: a reply is paid once, however often the record is redelivered.
+ * An unusable or missing reply is counted, logged without its text, and not asked for again.
  */
 export async function extractTriples(
   { state, maker, logger, metrics }: ExtractionParts,

@@ -11,7 +11,7 @@ const treats = JSON.stringify([
 const about = (graph: KnowledgeGraph, term: string, tenant = 'default'): Promise<GraphContext> =>
   graph.retrieve({ tenant, terms: [term], categories: [], limit: 10, maxCharacters: 1_000 });
 
-/** A graph that is away until it is told to be back. */
+/** A graph that is unavailable until the spec restores it. */
 function patchy(inner: KnowledgeGraph) {
   let away = true;
   const graph = new Proxy(inner, {

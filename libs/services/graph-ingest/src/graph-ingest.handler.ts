@@ -17,19 +17,19 @@ import { graphJudgementKey, graphJudgementMs, isUnassessed } from '@conclave/str
 import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';
 
-/** Confidence of an insight whose answer the gap detector called complete, and of any other; no triple is believed more than that. */
+/** Confidence of an insight whose answer the gap detector called complete, and of any other; an upper bound for its triples. */
 const assessed = 0.9;
 const unassessed = 0.6;
 
-/** Milliseconds before a graph that is away is asked again. */
+/** Milliseconds before an unavailable graph is tried again. */
 const awayMs = 2_000;
 
 /**
- * Writes what a committed run has learned into the knowledge graph: entities, then relations, then the insight with its links. And
- * lets ratings change how much that is trusted. Idempotent by event, run and summary. While the graph is away the records wait in
- * the log: nothing is lost and nothing becomes a dead letter.
+ * Writes what a committed run has learned into the knowledge graph: entities, then relations, then the insight with its links.
+ * Ratings change how much that is trusted. Idempotent by event, run and summary. While the graph is unavailable the records wait in
+ * the log: nothing is lost or dead-lettered.
  *
- * A correction is not learned: it is free text that nobody has assessed. What it says about the answer is its rating, and that counts.
+ * A correction is not learned, because it is unassessed free text; only its rating counts.
  */
 @Controller()
 export class GraphIngestHandler {
@@ -46,7 +46,7 @@ export class GraphIngestHandler {
   async onCompleted(@Payload() event: RunCompleted, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const { data, runId } = event;
     const { insight, outcome, answer, sources, cached, learning, caller, completedAt } = data;
-    // An answer of a cache taught what it teaches when it was given for the first time.
+    // A cached answer was already learned from when it was first given.
     if (outcome === 'cancelled' || outcome === 'failed' || cached || learning.graph === 'off') return [];
     const asks = learning.graph === 'triples' && learning.models.length > 0 && answer !== null && answer.trim() !== '';
     const read = asks
@@ -109,14 +109,14 @@ export class GraphIngestHandler {
   }
 }
 
-/** A critic that could not be understood or did not come to it leaves an answer as unassessed as a gap check that is missing or was not read. */
+/** An answer counts as unassessed if its critic or its gap check is missing or unreadable. */
 const confidenceOf = (run: RunCompleted['data']): number =>
   run.rule === 'D3' && !isUnassessed(run) && run.review !== 'unparsable' && run.review !== 'not_reviewed' ? assessed : unassessed;
 
 const bounded = (triples: readonly Triple[], confidence: number): readonly Triple[] =>
   triples.map((triple) => ({ ...triple, confidence: Math.min(triple.confidence, confidence) }));
 
-/** Category of the expert that was surest of its answer; the first of equals. */
+/** Category of the expert most confident of its answer; the first of equals. */
 function domainOf({ experts }: RunCompleted['data']): string {
   const answered = experts.filter(({ status }) => status === 'ok');
   const surest = Math.max(...answered.map(({ confidence }) => confidence ?? 0));

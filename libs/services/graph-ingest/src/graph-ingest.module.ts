@@ -5,7 +5,7 @@ import { GraphIngestHandler } from './graph-ingest.handler.js';
 
 @Module({})
 export class GraphIngestModule {
-  /** Where nothing is said, the audit keeps nothing of prompts and replies. */
+  /** By default the audit stores no prompts or replies. */
   static register(options: Pick<CallerOptions, 'storePrompts'> = { storePrompts: 'none' }): DynamicModule {
     return {
       module: GraphIngestModule,

@@ -2,14 +2,14 @@ import { isRelationType, promptMarks, relations, relationTypes, type RelationTyp
 import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from '@conclave/strategies';
 import { jsonIn } from '@conclave/strategies';
 
-/** What a finished run is read for. */
+/** What triples are extracted from. */
 export interface Learnable {
   readonly question: string;
   readonly answer: string;
   readonly sources: readonly Source[];
 }
 
-/** A triple as a model said it; its names are still to be checked by whoever keeps them. */
+/** A triple as a model wrote it; its names are checked when they are stored. */
 export interface ReadTriple {
   readonly subject: string;
   readonly subjectType: string;
@@ -22,11 +22,11 @@ export interface ReadTriple {
 
 /** Most triples of one answer. */
 export const mostTriples = 8;
-/** Characters of an answer that are read: what it says first is what it is about. */
+/** Characters of an answer that are read: its beginning says what it is about. */
 const answerCharacters = 1_800;
 const questionCharacters = 600;
 const namedSources = 8;
-/** Longest name that is taken, in characters. */
+/** Longest accepted name, in characters. */
 const longestName = 120;
 
 const list = relationTypes.map((type) => `${type} (${relations[type].says})`).join(', ');
@@ -40,7 +40,7 @@ const rules = `${promptMarks.roles.learner} Write triples for a knowledge graph.
 - Only what the answer itself states as a fact, and what still holds without the question. No opinions, no advice, nothing the answer calls unknown.
 - [] where there is nothing of the kind.`;
 
-/** The one question that a finished run is asked for its triples. */
+/** The prompt that asks for the triples of a finished run. */
 export const triplesPrompt = ({ question, answer, sources }: Learnable): readonly PromptMessage[] => [
   { role: 'system', content: sections(rules, dataRule) },
   {
@@ -62,21 +62,20 @@ export const triplesPrompt = ({ question, answer, sources }: Learnable): readonl
 
 export interface TriplesReading {
   readonly triples: readonly ReadTriple[];
-  /** Items of the reply that were no triple. */
+  /** Items of the reply that are invalid triples. */
   readonly dropped: number;
-  /** Why nothing of the reply can be used; null where it can. */
+  /** Why the reply is unusable; null for a usable one. */
   readonly unusable: string | null;
 }
 
-/** Words for confidence, as experts may write it too. */
+/** Words for confidence, which models may write instead of numbers. */
 const confidenceWords: Readonly<Record<string, number>> = { high: 0.9, medium: 0.6, low: 0.3 };
-/** Of a triple that does not say how sure it is. */
+/** Confidence of a triple that states none. */
 const unsaid = 0.6;
 
 /**
- * Triples of a model's reply: a bare array, or an object with one inside; fences, text around it and other spellings of the keys are
- * tolerated. A relation that is not on the list becomes RELATED_TO: that two things have to do with each other is all a closed list
- * can keep of it. An empty array is a good reply.
+ * Triples of a model's reply: a bare array or an object that contains one; tolerates fences, surrounding text and other spellings of
+ * the keys. A relation that is not on the closed list becomes RELATED_TO. An empty array is a valid reply.
  */
 export function readTriples(reply: string): TriplesReading {
   const items = itemsOf(jsonIn(reply));
@@ -115,7 +114,7 @@ function tripleOf(item: unknown): ReadTriple | null {
   };
 }
 
-/** Reads an object by key, and `["Aspirin", "TREATS", "headache"]` by place. */
+/** Reads an object by key, and `["Aspirin", "TREATS", "headache"]` by position. */
 function fieldsOf(item: unknown): (keys: readonly string[], place?: number) => unknown {
   if (Array.isArray(item)) return (_keys, place) => (place === undefined ? undefined : (item as unknown[])[place]);
   if (typeof item !== 'object' || item === null) return () => undefined;
@@ -131,7 +130,7 @@ function nameOf(value: unknown): string | null {
 
 const typeOf = (value: unknown): string => (typeof value === 'string' ? oneLine(value).toLowerCase().slice(0, 40) : '');
 
-/** `treats`, `is-a` and `PART OF` are the types they look like. */
+/** Accepts spellings such as `treats`, `is-a` and `PART OF`. */
 export function relationOf(said: string): RelationType {
   const type = said
     .trim()

@@ -44,7 +44,7 @@ export const proposed = (data: Partial<KnowledgeProposed['data']> = {}, id = 'fe
 
 export const context = { signal: new AbortController().signal } as DeliveryContext;
 
-/** A handler over a graph and stores in memory, where the run is over, as it is when its record arrives. */
+/** A handler over a graph and stores in memory, with a run that has already ended, as when its record arrives. */
 export function ingest(
   options: { readonly replies?: readonly (string | Error)[]; readonly graph?: KnowledgeGraph; readonly stores?: MemoryStores } = {},
 ) {

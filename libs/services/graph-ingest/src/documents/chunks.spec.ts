@@ -5,7 +5,7 @@ import { chunksOf, textWithHeadings, type Chunk } from './chunks.js';
 const sentence = (n: number): string => `Sentence ${n} tells about harbours and the ice in them.`;
 const prose = (sentences: number): string => Array.from({ length: sentences }, (_, n) => sentence(n)).join(' ');
 
-/** Each place of the text that is in a chunk. */
+/** For each position of the text, whether a chunk covers it. */
 const covered = (text: string, chunks: readonly Chunk[]): readonly boolean[] => {
   const seen = new Array<boolean>(text.length).fill(false);
   for (const { offset, text: part } of chunks) seen.fill(true, offset, offset + part.length);

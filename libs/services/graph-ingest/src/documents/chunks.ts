@@ -1,29 +1,29 @@
 import { sectionsOf, type Span } from './sections.js';
 
-/** A part of a document that is embedded and found as one. */
+/** A part of a document that is embedded and retrieved as a unit. */
 export interface Chunk {
-  /** `<document id>#<n>`, n from 0: the same document gives the same ids. */
+  /** `<document id>#<n>`, n from 0: the same document always has the same ids. */
   readonly id: string;
-  /** Headings it stands under, outermost first. */
+  /** Headings above it, outermost first. */
   readonly headings: readonly string[];
-  /** As it stands in the document, without white space around it. */
+  /** Text as in the document, without surrounding white space. */
   readonly text: string;
-  /** Where it begins in the document, in UTF-16 units. */
+  /** Start in the document, in UTF-16 units. */
   readonly offset: number;
 }
 
 export interface ChunkOptions {
-  /** Characters of a chunk at most, at least 40; default 1,000. */
+  /** Most characters of a chunk; at least 40, default 1,000. */
   readonly size?: number;
-  /** Characters at most that a chunk repeats of the one before it, whole sentences only, up to a fifth of `size`; default 150. */
+  /** Most characters that a chunk repeats of the previous one, in whole sentences; at most a fifth of `size`, default 150. */
   readonly overlap?: number;
 }
 
 const smallestSize = 40;
 
 /**
- * Chunks of Markdown or plain text. Cuts come at headings first, then between paragraphs, lines and sentences, then between words, and
- * inside a word only where it alone is too long, never within a character. Every character but white space is in at least one chunk.
+ * Chunks of Markdown or plain text. Cuts at headings first, then between paragraphs, lines and sentences, then between words, inside
+ * a word only if it is too long by itself, and never within a character. Every non-blank character is in at least one chunk.
  */
 export function chunksOf(documentId: string, text: string, options: ChunkOptions = {}): readonly Chunk[] {
   const size = Math.max(smallestSize, Math.floor(options.size ?? 1_000));
@@ -39,13 +39,13 @@ export function chunksOf(documentId: string, text: string, options: ChunkOptions
   return chunks;
 }
 
-/** What to embed of a chunk: its words and, where it does not hold them itself, the headings it stands under. */
+/** Text to embed for a chunk: its own, preceded by the headings above it that it does not contain. */
 export function textWithHeadings({ headings, text }: Pick<Chunk, 'headings' | 'text'>): string {
   const above = headings.filter((heading) => !text.includes(heading));
   return above.length > 0 ? `${above.join(' / ')}\n${text}` : text;
 }
 
-/** Behind the end of a sentence or a line. */
+/** End of a sentence or a line. */
 const sentenceEnd = /[.!?…]["'”’»)\]]*\s+|[。！？]["'”’»)\]]*\s*|\n+/g;
 const wordEnd = /\s+/g;
 
@@ -85,19 +85,19 @@ function slicesOf(text: string, { start, end }: Span, limit: number): readonly S
   return [...slices, { start: from, end }];
 }
 
-/** What belongs to the character before it: marks, joiners, low halves of surrogate pairs. */
+/** Code units that belong to the previous character: marks, joiners, low surrogates. */
 const continues = /\p{M}|\u200d|[\udc00-\udfff]/u;
-/** Longer runs of marks are no character of any script; they are cut between code points. */
+/** Longer runs of marks occur in no script; they are cut between code points. */
 const longestCharacter = 32;
 
-/** The last place at most at `to` where no character is torn. */
+/** The last position, at most `to`, that splits no character. */
 function characterBorder(text: string, from: number, to: number): number {
   const least = Math.max(from + 1, to - longestCharacter);
   for (let at = to; at > least; at -= 1) if (!continues.test(text[at]!) && text[at - 1] !== '\u200d') return at;
   return /[\udc00-\udfff]/.test(text[to]!) && /[\ud800-\udbff]/.test(text[to - 1]!) ? to - 1 : to;
 }
 
-/** Neighbouring spans joined while they stay within `size`; each begins with whole spans of the one before, `overlap` characters at most. */
+/** Joins neighbouring spans up to `size`; each result begins with whole spans of the previous one, at most `overlap` characters. */
 function packed(pieces: readonly Span[], size: number, overlap: number): readonly Span[] {
   const joined: Span[] = [];
   let first = 0;

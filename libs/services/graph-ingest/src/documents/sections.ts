@@ -4,7 +4,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** What stands under one heading: its paragraphs, the line of the heading among them. */
+/** The paragraphs under one heading, including the heading's own line. */
 export interface Section {
   /** Headings above, outermost first. */
   readonly headings: readonly string[];
@@ -17,7 +17,7 @@ interface Line extends Span {
 }
 
 interface Block extends Span {
-  /** Of a heading: its level, from 1, and its words. */
+  /** Set for a heading: its level, from 1, and its text. */
   readonly heading?: { readonly level: number; readonly title: string };
 }
 
@@ -39,7 +39,7 @@ function linesOf(text: string): readonly Line[] {
   return lines;
 }
 
-/** Paragraphs and headings in order. Fenced code is one paragraph, blank lines and all. */
+/** Paragraphs and headings in order. Fenced code is one paragraph, including its blank lines. */
 function blocksOf(text: string): readonly Block[] {
   const lines = linesOf(text);
   const blocks: Block[] = [];
@@ -73,9 +73,9 @@ function blocksOf(text: string): readonly Block[] {
 }
 
 /**
- * Sections of Markdown; plain text is one section. Headings are lines with `#` and lines underlined with `=` or `-`; inside fenced code
- * there are none. Every character that is not white space lies in exactly one paragraph. A heading without text of its own stands in
- * the section of the next one.
+ * Sections of Markdown; plain text is one section. Headings are lines with `#` and lines underlined with `=` or `-`, except inside
+ * fenced code. Every non-blank character is in exactly one paragraph. A heading without text of its own belongs to the section of the
+ * next one.
  */
 export function sectionsOf(text: string): readonly Section[] {
   const sections: Section[] = [];

@@ -109,5 +109,4 @@ export class LearningHandler {
 }
 
 /** Whether the vectors or the embedder's server are unavailable. An outage of our state store pauses the consumption by itself. */
-const isAway = (failure: Failure): boolean =>
-  failure.code === 'VECTORS_UNAVAILABLE' || isUpstreamOutage(failure);
+const isAway = (failure: Failure): boolean => failure.code === 'VECTORS_UNAVAILABLE' || isUpstreamOutage(failure);

@@ -3,40 +3,40 @@ import type { Judge, Strategy } from '@conclave/loop';
 import type * as z from 'zod';
 import type { Ask } from './ask.js';
 
-/** What a judge tells people while it works. */
+/** Progress lines of a judge. */
 interface Lines<In, Out> {
   readonly codes: { readonly prompt: ThoughtCode; readonly response: ThoughtCode };
-  /** What it sets out to do. */
+  /** Line before the call. */
   asks(input: In): string;
-  /** What came of it. */
+  /** Line with the result. */
   says(output: Out, input: In): string;
 }
 
-/** The question that a judge puts to a model, and what its reply amounts to. */
+/** A judge's question to a model, and how its reply becomes a result. */
 export interface JudgeQuestion<In, Out extends TaskOutput> {
   readonly ask: Ask<In, Out>;
-  /** What a reply that cannot be used amounts to; null where it is an empty answer, an error. */
+  /** Output for an unusable reply; null if that is an error (an empty answer). */
   readonly unreadable: Out | null;
   readonly lines?: Lines<In, Out>;
-  /** Absent where the output of the ask is that of the task. */
+  /** Absent if the output of the ask is that of the task. */
   result?(output: Out): Pick<ResultReady['data'], 'status' | 'output'> & Partial<ResultReady['data']>;
 }
 
-/** A judge whose question does not say what it works on: whoever performs it parses its input first. */
+/** A judge's question without the type of its input; the caller parses the input first. */
 export type AnyQuestion = JudgeQuestion<unknown, TaskOutput>;
 
-/** A judge of a strategy, with the question that it asks. */
+/** A judge of a strategy with its question. */
 export interface AskedJudge<Own> extends Judge<Own> {
   readonly question: AnyQuestion;
 }
 
-/** What the planner of a strategy works on: the request, and what the engine has made of its run. */
+/** Input of a strategy's planner: the request and the state of its run. */
 export interface PlanAsked {
   readonly request: PlanRequested['data'];
   readonly asked: NonNullable<GapDetected['data']['asked']>;
 }
 
-/** What a planner's reply says: tasks, and what the strategy reads beside them. */
+/** Output of a planner: tasks, and further content for the strategy. */
 export interface PlanSaid {
   readonly tasks: readonly PlannedTask[];
   readonly content: Readonly<Record<string, unknown>>;
@@ -44,13 +44,13 @@ export interface PlanSaid {
 
 /** A strategy with everything it asks of models. */
 export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
-  /** Its section of a template. Every option has a default. */
+  /** Schema of its section of a template. Every option has a default. */
   readonly options: z.ZodType<Record<string, unknown>>;
-  /** It plans calls of tools by itself: it gets all that are offered, whatever capabilities its template names. */
+  /** The strategy plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
-  /** Nobody in its runs reads images and files: questions that bring some are refused. */
+  /** Its runs cannot read images and files: questions with attachments are refused. */
   readonly readsNoAttachments?: boolean;
-  /** How its plans are asked for; absent where the committee's planner makes them. */
+  /** The ask for its plans; absent if the committee's planner makes them. */
   readonly planAsk?: Ask<PlanAsked, PlanSaid>;
   readonly judges: Readonly<Record<string, AskedJudge<Own>>>;
 }

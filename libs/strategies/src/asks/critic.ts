@@ -11,12 +11,12 @@ import { jsonForm, readJson } from './json-form.js';
 import { Words } from './named-tasks.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
-/** The verdict on an answer that nobody has seen yet. A corrected one gets its list of sources anew. */
+/** The verdict on an answer that has not been shown yet. A corrected answer gets a new list of sources. */
 export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<TaskOutput, { kind: 'critique' }>> = {
   name: 'critic',
   input: inputOf('critic'),
   output: outputOf('critique'),
-  // An answer that may do harm goes out as it is when its review cannot be read.
+  // Without a readable review a possibly harmful answer would be delivered as it is.
   reAsks: 2,
   call: {
     temperature: 0,

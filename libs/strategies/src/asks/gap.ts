@@ -9,7 +9,7 @@ import { inputOf, outputOf } from './task-schemas.js';
 
 type Input = Extract<TaskInput, { kind: 'gap' }>;
 
-/** The detector's question, asked once. In evidence mode the numbered facts stand where the answer stands. */
+/** The gap detector's question, asked once. In evidence mode the numbered facts replace the answer. */
 export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
   name: 'gap',
   input: inputOf('gap'),
@@ -37,6 +37,6 @@ export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
   },
 };
 
-/** How sure an expert is of its answer, and what it could not say. */
+/** An expert's confidence in its answer, and its gaps. */
 const ownWords = ({ category, task, confidence, gaps }: NonNullable<Input['experts']>[number]): string =>
   `- ${category} (${bounded(oneLine(task), 160)}): confidence ${confidence}; GAPS: ${gaps.length > 0 ? bounded(gaps.map(oneLine).join('; '), 400) : 'none'}`;

@@ -11,10 +11,10 @@ import { inputOf, outputOf } from './task-schemas.js';
 
 type Input = Extract<TaskInput, { kind: 'hints' }>;
 
-/** Longest hint that is kept, in characters. */
+/** Longest hint, in characters. */
 const longestHint = 1_000;
 
-/** What unsure experts are to do better. Hints for tasks that were not asked about are dropped. */
+/** Hints for unsure experts. Hints for other tasks are dropped. */
 export const hintsAsk: Ask<Input, Extract<TaskOutput, { kind: 'hints' }>> = {
   name: 'hints',
   input: inputOf('hints'),

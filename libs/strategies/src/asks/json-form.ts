@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { jsonIn } from '../replies/json-reply.js';
 import type { JsonForm, JsonSchema, Reading, Said } from './ask.js';
 
-/** The form of a reply by its schema. It is strict where servers can hold every object to its members. `name`: letters, digits, `_`, `-`. */
+/** The `response_format` for a schema; strict if every object lists and requires all its members. `name`: letters, digits, `_`, `-`. */
 export function jsonForm(name: string, reply: z.ZodType): JsonForm {
   const { $schema: _, ...schema } = z.toJSONSchema(reply, { target: 'draft-7' }) as JsonSchema;
   return { type: 'json_schema', json_schema: { name, schema, strict: isStrict(schema) } };
 }
 
-/** Whether every object of a schema names all of its members and demands each. */
+/** Whether every object of a schema lists and requires all its members. */
 function isStrict(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return true;
   const { type, properties, required, additionalProperties } = schema as JsonSchema;
@@ -18,7 +18,7 @@ function isStrict(schema: unknown): boolean {
   return Object.values(schema).every(isStrict);
 }
 
-/** The JSON of a reply as `schema` reads it. `key`: member under which a bare list was asked for. */
+/** Parses the JSON of a reply with `schema`. `key`: member that should have held a bare list. */
 export function readJson<T>({ text, cutShort }: Said, schema: z.ZodType<T>, key?: string): Reading<T> {
   const found = jsonIn(text);
   if (found === undefined)
@@ -27,6 +27,6 @@ export function readJson<T>({ text, cutShort }: Said, schema: z.ZodType<T>, key?
   return parsed.success ? { output: parsed.data } : { faults: faultsOf(parsed.error) };
 }
 
-/** What is wrong with a value, a sentence each. */
+/** One sentence per fault. */
 export const faultsOf = ({ issues }: z.ZodError): readonly string[] =>
   issues.map(({ path, message }) => (path.length > 0 ? `"${path.join('.')}": ${message}.` : `${message}.`));

@@ -15,7 +15,7 @@ const Plan = z.object({
   searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
 });
 
-/** The reply as the prompt asks for it. Arguments of a tool may be anything, so that no server can be strict about it. */
+/** Schema of the reply. Tool arguments may be anything, so it cannot be strict. */
 const Reply = z.object({
   tasks: z.array(
     z.object({

@@ -1,13 +1,13 @@
 import { asData, bounded, sections, type PromptMessage } from '../prompts/quoting.js';
 
-/** Characters of a faulty reply that are shown again. */
+/** Most characters of a faulty reply that are quoted back. */
 const shownOfReply = 4_000;
 /** Tokens that a faulty reply and its faults may take of a prompt. */
 export const reAskTokens = 1_500;
 
 /**
- * The same prompt, with the reply that could not be used and what is wrong with it at its end. The reply is quoted, so that nothing in it is
- * an instruction, and the roles of the messages still take turns.
+ * The same prompt followed by the unusable reply and its faults. The reply is quoted, so that nothing in it is an instruction, and the
+ * message roles still alternate.
  */
 export function reAsked(messages: readonly PromptMessage[], reply: string, faults: readonly string[]): readonly PromptMessage[] {
   const last = messages.at(-1);

@@ -10,7 +10,7 @@ import { jsonForm, readJson } from './json-form.js';
 import { named, Words } from './named-tasks.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
-/** Answers before and after, compared without saying which is which. A pair without two scores has none. */
+/** Compares earlier and later answers blindly. A pair without two scores gets none. */
 export const scoreAsk: Ask<Extract<TaskInput, { kind: 'score' }>, Extract<TaskOutput, { kind: 'scores' }>> = {
   name: 'score',
   input: inputOf('score'),
@@ -61,5 +61,5 @@ export const scoreAsk: Ask<Extract<TaskInput, { kind: 'score' }>, Extract<TaskOu
 
 const Reply = z.object({ scores: z.array(z.object({ task: Words, a: Words, b: Words }).partial()) });
 
-/** Whether A is the later answer of the pair at this place: which it is is not said, and a judge that favours a place is not followed. */
+/** Whether A is the later answer of this pair: alternates, so that a judge that favours a position has no effect. */
 const isSwapped = (index: number): boolean => index % 2 === 1;

@@ -15,7 +15,7 @@ type Input = Extract<TaskInput, { kind: 'synthesis' }>;
 
 const Written = outputOf('synthesis').extend({ sources: z.array(Source).describe('those that the text cites, by number') });
 
-/** Writes the answer. Any text is one, so that it is never asked for again. */
+/** Writes the answer. Any text is valid, so the model is never asked again. */
 export const synthesisAsk: Ask<Input, z.infer<typeof Written>> = {
   name: 'synthesis',
   input: inputOf('synthesis'),
@@ -43,7 +43,7 @@ export const synthesisAsk: Ask<Input, z.infer<typeof Written>> = {
   show: (input) => new AnswerText(input),
 };
 
-/** The answer out of what a model writes: without the insight block and the marks of quoted data, with its sources at the end. */
+/** Turns a model's text into the answer: removes the insight block and the marks of quoted data, appends the sources. */
 class AnswerText implements TextFilter {
   private readonly insight = new InsightFilter();
   private readonly quotes: QuoteFilter;
@@ -78,7 +78,7 @@ class AnswerText implements TextFilter {
   }
 }
 
-/** Whether the client asked for JSON, where citations and the insight block have no place. */
+/** Whether the client requested JSON, which excludes citations and the insight block. */
 export const wantsJson = ({ parameters }: Pick<Input, 'parameters'>): boolean =>
   parameters.response_format !== undefined && parameters.response_format['type'] !== 'text';
 

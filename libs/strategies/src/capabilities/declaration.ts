@@ -1,7 +1,7 @@
 import type { PlannedTask, TaskInputDraft, Template } from '@conclave/contracts';
 import type { RunState, TaskState } from '@conclave/loop';
 
-/** What a task of a capability is made from, when everything that it needs is settled. */
+/** What a task's input is made from, once everything it needs has a result. */
 export interface TaskSource {
   readonly run: RunState;
   readonly template: Template;
@@ -10,29 +10,29 @@ export interface TaskSource {
   readonly filters: Readonly<Record<string, string>>;
 }
 
-/** Something that a plan may ask for beside experts, said once: prompts, plan reading, validation and task inputs follow from it. */
+/** A capability besides the experts, declared once: prompts, plan reading, validation and task inputs are derived from it. */
 export interface CapabilityDeclaration {
-  /** As plans name it; one word. */
+  /** Name in plans; one word. */
   readonly name: string;
-  /** Other names under which models write it: small letters and `_`. */
+  /** Other names that models use: lower case and `_`. */
   readonly aliases?: readonly string[];
-  /** What it is for and what it takes, as the planner reads it. */
+  /** Description for the planner: purpose and arguments. */
   readonly forPlanner: string;
-  /** What stands below that line, such as the tools there are. */
+  /** Lines below the description, such as the available tools. */
   listed?(template: Pick<Template, 'tools' | 'collections'>): readonly string[];
-  /** Where the words to search come from: what the plan gives, or its instruction where it gives none. */
+  /** Source of the search words: only the plan's query, or its instruction if it has none. */
   readonly query?: 'given' | 'instruction';
-  /** It takes `mcp_tool` and `mcp_args` of the plan. */
+  /** Takes `mcp_tool` and `mcp_args` of the plan. */
   readonly takesArguments?: boolean;
-  /** Name of the operation or tool, out of what the plan says. */
+  /** Name of the operation or tool that the plan means. */
   tool?(said: { readonly tool: string | null; readonly named: string }, template: Template): string | null;
-  /** What is wrong with a task of a plan, as sentences for the planner; empty for one that may run. */
+  /** Faults of a task, as sentences for the planner; empty for a valid one. */
   faults?(task: PlannedTask, template: Template): readonly string[];
-  /** What the worker gets. */
+  /** Input for the worker. */
   input(source: TaskSource): TaskInputDraft;
-  /** Class whose workers serve it unless an operator says otherwise. */
+  /** Default task class; an operator may choose another. */
   readonly taskClass: string;
 }
 
-/** Helps writing one: checks nothing, names the type. */
+/** Types a declaration; checks nothing at run time. */
 export const defineCapability = (declaration: CapabilityDeclaration): CapabilityDeclaration => declaration;

@@ -8,22 +8,22 @@ import { math } from './math.js';
 import { mcp } from './mcp.js';
 import { research } from './research.js';
 
-/** Capabilities that come with the product. The list is the registry; what an extension adds stands behind it. */
+/** Capabilities shipped with the product; those of extensions follow. */
 const shipped: readonly CapabilityDeclaration[] = [research, math, mcp, graph, collections];
 const added: ExtensionCapability[] = [];
 
-/** Capabilities there are, by name and by the names that models use. */
+/** All declared capabilities. */
 export const declaredCapabilities = (): readonly CapabilityDeclaration[] => [...shipped, ...added.map(({ declaration }) => declaration)];
 
-/** Undefined for one that nobody has declared. */
+/** Returns undefined for an undeclared capability. */
 export const capabilityOf = (name: string): CapabilityDeclaration | undefined =>
   declaredCapabilities().find((declared) => declared.name === name);
 
-/** The capability that a plan means by a name, which stands in small letters with `_`. */
+/** The capability that a plan means by a name, given in lower case with `_`. */
 export const capabilityNamed = (plain: string): CapabilityDeclaration | undefined =>
   declaredCapabilities().find(({ name, aliases = [] }) => name === plain || aliases.includes(plain));
 
-/** Takes a capability of an extension in. Throws Failure CONFIGURATION_INVALID where its name is taken. */
+/** Registers a capability of an extension. Throws CONFIGURATION_INVALID if its name is taken. */
 export function addCapability(capability: ExtensionCapability): void {
   const { declaration } = capability;
   if (capabilityNamed(declaration.name) || declaration.name === 'expert' || declaration.name === 'judge')
@@ -31,12 +31,12 @@ export function addCapability(capability: ExtensionCapability): void {
   added.push(capability);
 }
 
-/** Capabilities of extensions, with how they are done. */
+/** Capabilities of extensions with their implementations. */
 export const addedCapabilities = (): readonly ExtensionCapability[] => added;
 
-/** Input of a task of a capability. One that nobody has declared any more is searched for, as it always was. */
+/** Input of a task. A capability that is no longer declared is treated as a search. */
 export const inputOfTask = (source: TaskSource): TaskInputDraft => (capabilityOf(source.task.spec.capability) ?? research).input(source);
 
-/** Everything that is wrong with a plan, as sentences a model can act on; empty for a plan that may run. */
+/** All faults of a plan, as sentences a model can act on; empty for a valid plan. */
 export const faultsOfPlan = (tasks: readonly PlannedTask[], template: Template, complexity: Complexity = 'moderate'): readonly string[] =>
   planFaults(tasks, template, complexity, (task) => capabilityOf(task.capability)?.faults?.(task, template) ?? []);

@@ -1,6 +1,6 @@
 import { defineCapability } from './declaration.js';
 
-/** Hits asked of a search. */
+/** Hits requested from a search. */
 export const searchResults = 5;
 
 export const research = defineCapability({

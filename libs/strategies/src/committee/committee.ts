@@ -13,10 +13,10 @@ import { reviewOf, unreviewed } from './review.js';
 import { fastAnswer, mayAssess, modeOf, stages } from './stages.js';
 import { takePlaces } from './superseding.js';
 
-/** Rounds that fail in a row before a run is stuck, and rounds without a new fact that are a stall (loop.md). */
+/** Consecutive failed rounds after which a run is stuck, and rounds without a new fact after which it is stalled (loop.md). */
 const [stuckRounds, stalledRounds] = [3, 2];
 
-/** The plan taken when the planner gives none: one general task on the goal, at the level that was found all the same. */
+/** The plan used when the planner returns none: one general task on the goal, at the level already found. */
 function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
   if (run.planned > 0) return null;
   const { refused } = own;
@@ -32,15 +32,15 @@ function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
     fallback: true,
     reAsks: refused?.reAsks ?? 0,
     failure: run.failure,
-    // What it cost was counted when it was refused.
+    // Its usage was counted when it was refused.
     usage: noUsage,
   };
 }
 
-/** What the decision table is told. */
+/** Input of the decision table. */
 function readingOf(view: CommitteeView): Reading {
   const { run, own } = view;
-  // What an earlier round left open stays open where nobody looks again.
+  // A gap of an earlier round stays open if no later round is assessed.
   const left = run.gap === '' ? {} : { open: run.gap };
   if (own.unaffordable) return { by: 'rounds', ...left, unaffordable: 'the gap check' };
   if (own.gap) {
@@ -54,20 +54,20 @@ function readingOf(view: CommitteeView): Reading {
   return { by: 'assessment', sufficient: false, open, nextFocus: run.memory.searchQuestion ?? run.request.goal };
 }
 
-/** The answer that needs no model: the one that is written, else the one sure expert's, else the ledger. */
+/** An answer without a model call: the written one, else the single sure expert's, else the ledger. */
 function lastAnswer(view: CommitteeView, reason: string): Draft | null {
   const { draft, unwritten } = view.own;
   const known = (draft?.epoch === view.run.epoch ? draft : null) ?? (unwritten === null ? fastAnswer(view) : null);
   if (known) return unreviewed(view, known);
   const answer = ledgerAnswer(view, reason);
-  // An answer that was being written when something else ended the run.
+  // The answer was being written when something else ended the run.
   const cut = unwritten === null && view.run.ending && view.run.ending.reason !== reason ? reason : unwritten;
   return answer && { ...unreviewed(view, answer), ...(cut ? { unwritten: cut } : {}) };
 }
 
 const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
   id,
-  // What the committee can be told stands in the template itself.
+  // The committee's options are members of the template itself.
   options: z.strictObject({}),
   commands: ['cancel', 'pause', 'resume'],
   limits: (view) => {

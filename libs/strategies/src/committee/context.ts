@@ -26,7 +26,7 @@ const rank: Readonly<Record<Fact['source']['kind'], number>> = {
 const byPriority = (a: Fact, b: Fact): number => rankOf(a) - rankOf(b);
 const rankOf = (fact: Fact): number => (fact.source.kind === 'expert' && (fact.confidence ?? 0) < sureFrom ? 4 : rank[fact.source.kind]);
 
-/** What a prompt has room for: the most trusted, of these the latest; in the order they are to be trusted, the latest round first. */
+/** The facts that fit a prompt: the most trusted, latest first among equals; ordered by trust, the latest round first. */
 function mostTrusted(facts: readonly Fact[]): Fact[] {
   const chosen = new Set(facts.slice().reverse().sort(byPriority).slice(0, factsInPrompt));
   return facts.filter((fact) => chosen.has(fact)).sort((a, b) => byPriority(a, b) || b.epoch - a.epoch);
@@ -35,7 +35,7 @@ function mostTrusted(facts: readonly Fact[]): Fact[] {
 export const known = (view: CommitteeView): readonly Fact[] => currentFacts(view.run.memory);
 export const sourced = (view: CommitteeView): readonly Fact[] => known(view).filter((fact) => fact.source.kind !== 'expert');
 
-/** What a planned task works on. Experts get the results of the tasks they need first, then what earlier rounds found, latest first. */
+/** Input of a planned task. Experts get the results of the tasks they need first, then findings of earlier rounds, latest first. */
 export function taskInput(view: CommitteeView, _ref: string, task: TaskState): TaskInputDraft {
   const { spec } = task;
   if (isExpert(spec.capability)) return expertInput(view, task);
@@ -53,7 +53,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
   const profile = view.template.experts[category] ?? view.template.experts['general'];
   const previous = task.again === undefined ? null : (view.run.tasks[task.again]?.result?.text ?? null);
   const trivial = view.own.complexity === 'trivial';
-  // Only a category with a second tier needs to know how sure its answer to a trivial question is.
+  // For a trivial question, confidence matters only in a category with a second tier.
   const marked = !trivial || (profile?.t2?.length ?? 0) > 0;
   return {
     kind: 'expert',
@@ -66,14 +66,14 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
     evidence: [...now, ...before].slice(0, factsInPrompt),
     hints: task.hints ?? null,
     previous,
-    // Whoever cannot see gets the text of files alone: a model that takes no images refuses the whole call.
+    // Experts without vision get only the text of files: a model that takes no images refuses the whole call.
     attachments: (view.run.request.attachments ?? []).filter(({ kind }) => kind === 'file' || category === visionCategory),
     ...(writesAnswer(view) ? { final: true, parameters: view.run.request.answer } : {}),
     ...(marked ? {} : { marked: false }),
   };
 }
 
-/** Whether the reply of the only expert may be the answer itself: nothing else is planned beside it. */
+/** Whether the reply of the only expert may be the answer itself: nothing else is planned. */
 function writesAnswer(view: CommitteeView): boolean {
   if (view.own.complexity === 'trivial') return true;
   const planned = Object.values(view.run.tasks).filter((task) => !isJudge(task) && task.origin === undefined);
@@ -82,7 +82,7 @@ function writesAnswer(view: CommitteeView): boolean {
 
 export const gapInput = (view: CommitteeView, draft: Draft | null): TaskInputDraft => ({
   kind: 'gap',
-  // The goal is immutable: only a follow-up, which says little by itself, is put in other words.
+  // The goal is immutable: only a follow-up, which says little by itself, is rephrased for searching.
   question: view.run.request.conversation.length > 0 ? (view.run.memory.searchQuestion ?? view.run.request.goal) : view.run.request.goal,
   mode: draft ? 'answer' : 'evidence',
   draft: draft?.text ?? null,
@@ -159,15 +159,15 @@ export const synthesisInput = (view: CommitteeView, openGap: string | null): Tas
   startedOn: new Date(view.run.request.requestedAt).toISOString().slice(0, 10),
 });
 
-/** Tasks of experts that are heard, the surest first, of equals the later one. */
+/** Expert tasks whose answers count, most confident first, later ones first among equals. */
 const heardTasks = (view: CommitteeView): readonly (readonly [string, TaskState])[] =>
   Object.entries(view.run.tasks)
     .filter(([, task]) => heard(task))
     .sort(([, a], [, b]) => (b.result!.confidence ?? 0) - (a.result!.confidence ?? 0) || b.epoch - a.epoch);
 
 /**
- * Every answer that is heard, whole. Several of one category are parts of one answer; what another one took the place of is not heard.
- * Of answers beyond what a prompt shows their finding stays. Failed tasks are never merged as text.
+ * Every answer that counts, whole; superseded ones do not. Several of one category are parts of one answer. Answers beyond the
+ * prompt's limit are reduced to their finding. Failed tasks are never merged as text.
  */
 function heardAnswers(view: CommitteeView): Extract<TaskInput, { kind: 'synthesis' }>['answers'] {
   const whole = heardTasks(view).slice(0, answersInPrompt);
@@ -186,7 +186,7 @@ function heardAnswers(view: CommitteeView): Extract<TaskInput, { kind: 'synthesi
   ];
 }
 
-/** Where experts that are heard contradict each other, in their own findings. */
+/** Contradictions between the findings of experts whose answers count. */
 function contradictionsOf(view: CommitteeView): { contradictions?: string[] } {
   const findings = new Map(known(view).map((fact) => [fact.taskId, fact]));
   const statements = heardTasks(view).flatMap(([taskId, task]) => {
@@ -198,7 +198,7 @@ function contradictionsOf(view: CommitteeView): { contradictions?: string[] } {
   return found.length > 0 ? { contradictions: found } : {};
 }
 
-/** Tasks without a result, unless the same was tried again and worked. */
+/** Failed tasks, unless a retry succeeded. */
 function failures(view: CommitteeView): Extract<TaskInput, { kind: 'synthesis' }>['failed'] {
   const tasks = Object.values(view.run.tasks);
   const what = ({ spec }: (typeof tasks)[number]): string => actionKey(actionOf({ ...spec, needs: [] }, []));

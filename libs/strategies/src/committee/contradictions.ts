@@ -1,6 +1,6 @@
 import { plainCharacters, textKey } from '@conclave/loop';
 
-/** What one expert found, and what it was asked. */
+/** An expert's finding and its task. */
 export interface Statement {
   readonly by: string;
   readonly task: string;
@@ -12,12 +12,12 @@ export interface Contradiction {
   readonly other: Statement;
 }
 
-/** Most contradictions that are listed, and statements that are compared with each other. */
+/** Most contradictions listed, and most statements compared. */
 const most = 8;
 const mostStatements = 24;
 
 const listed = (words: string): ReadonlySet<string> => new Set(words.split(' '));
-/** Words that say nothing about what a sentence is about. */
+/** Words that do not show a sentence's topic. */
 const filler = listed(
   'a an the this that these those it its he she they there is are was were be been being has have had do does did will would of in on at by for from to and or so as ' +
     'about around approximately roughly exactly only just yes no ja nein der die das den dem des ein eine einer eines einem einen es er sie ist sind war waren wird wurde wurden hat haben ' +
@@ -34,12 +34,12 @@ const months =
 const pronouns = listed('it he she they this that these those there es er sie das dies diese dieser dort');
 
 interface Reading {
-  /** What the expert was asked, as it is compared. */
+  /** The expert's task, normalised for comparison. */
   readonly question: string;
   readonly words: ReadonlySet<string>;
   readonly values: readonly string[];
   readonly isNegated: boolean;
-  /** Whether what it speaks of is named in it, and not only pointed at. */
+  /** Whether it names its subject instead of using a pronoun. */
   readonly isNamed: boolean;
   readonly answer: 'yes' | 'no' | null;
 }
@@ -49,7 +49,7 @@ const amount = (text: string): string => {
   return /^\d{1,3}(?:[.,]\d{3})+$/.test(bare) ? bare.replace(/[.,]/g, '') : bare.replace(',', '.').replace(/\.0+$/, '');
 };
 
-/** A statement as the words it is about, the numbers and months it gives, and whether it denies. */
+/** Reads a statement's topic words, its numbers and months, and whether it is negated. */
 function read({ task, text }: Statement): Reading {
   // Without the capital "may" and "march" are verbs.
   const plain = plainCharacters(text)
@@ -68,7 +68,7 @@ function read({ task, text }: Statement): Reading {
   };
 }
 
-/** The words of the shorter statement all stand in the longer one. */
+/** Whether the longer statement holds all words of the shorter one. */
 function isAbout(a: Reading, b: Reading, least: number): boolean {
   const [fewer, more] = a.words.size <= b.words.size ? [a.words, b.words] : [b.words, a.words];
   return fewer.size >= least && [...fewer].every((word) => more.has(word));
@@ -77,17 +77,17 @@ function isAbout(a: Reading, b: Reading, least: number): boolean {
 function contradict(a: Reading, b: Reading): boolean {
   const sameQuestion = a.question === b.question;
   if (sameQuestion && a.answer !== null && b.answer !== null) return a.answer !== b.answer;
-  // Of different questions "It costs 30 euros" may be said of different things: then both have to name what they speak of.
+  // As answers to different questions, "It costs 30 euros" may mean different things: then both must name their subject.
   if (!sameQuestion && !(a.isNamed && b.isNamed)) return false;
   if (!isAbout(a, b, sameQuestion ? 1 : 2)) return false;
   if (a.isNegated !== b.isNegated) return a.values.join(' ') === b.values.join(' ');
-  // With one value on each side nothing else can be meant; with more, one of them adds what the other leaves out.
+  // Compares only equally many values; otherwise one statement adds what the other omits.
   return a.values.length === b.values.length && a.values.length > 0 && a.values.some((value, at) => value !== b.values[at]);
 }
 
 /**
- * Statements of experts that cannot both be true, as far as that shows in their words: they speak of the same and give other numbers or dates,
- * or one denies what the other says. Of every pair once.
+ * Pairs of experts' statements that cannot both be true, judged by their words: they have the same subject and give different numbers
+ * or dates, or one denies the other. Each pair once.
  */
 export function contradictions(statements: readonly Statement[]): readonly Contradiction[] {
   const found: Contradiction[] = [];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { drawnLimits, endFaults, play, type Draw, type Drawn } from '../testing/drawn-run.js';
 import { expert, oneCall, research, Scenario } from '../testing/scenario.js';
 
-/** A template whose pipeline is drawn: tiers, members that always answer, refinement, thinking, critic, both gap checks. */
+/** A template with a random pipeline: tiers, members that always answer, refinement, thinking, critic, both gap checks. */
 function drawnTemplate(draw: Draw): Partial<Template> {
   const t2 = draw(2) === 0 ? {} : { t2: ['big@fake'] };
   const always = draw(4) === 0 ? { always: ['also@fake'] } : {};

@@ -4,14 +4,14 @@ import { categoryOf, confidenceOf, sureFrom, type CommitteeView } from './own.js
 
 const profileOf = (template: Template, category: string) => template.experts[category] ?? template.experts['general'];
 
-/** Whether an unsure answer of this category is asked of a second tier. */
+/** Whether unsure answers of this category go to a second tier. */
 const hasSecondTier = ({ template }: CommitteeView, category: string): boolean => (profileOf(template, category)?.t2?.length ?? 0) > 0;
 
-/** Models of the first tier, in the order in which they are tried. */
+/** Models of the first tier in the order they are tried. */
 const firstTier = ({ own, template }: CommitteeView, category: string): readonly string[] =>
   own.choices[category] ?? profileOf(template, category)?.t1 ?? [];
 
-/** The tasks of a plan as the engine takes them: each with the members that always answer beside it. */
+/** The tasks of a plan for the engine, each with the members that always answer. */
 export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): readonly TaskWish[] =>
   tasks.flatMap((spec) => {
     if (!isExpert(spec.capability))
@@ -27,7 +27,7 @@ export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): re
       ...(live ? { composes: true } : {}),
     };
     const always = profileOf(view.template, category)?.always ?? [];
-    // Their ids cannot be a planner's.
+    // Ids that a planner cannot use.
     const members = always.map((model, index): TaskWish => ({
       spec: { ...spec, id: `${spec.id}~a${index + 1}` },
       action: null,
@@ -40,7 +40,7 @@ export const wishesOf = (view: CommitteeView, tasks: readonly PlannedTask[]): re
     return [wish, ...members];
   });
 
-/** The one expert of a trivial question writes the answer itself: its text is shown unless something may still change it. */
+/** Whether the only expert of a trivial question may stream its reply: not if a later step may change it. */
 function isShownLive(view: CommitteeView, category: string): boolean {
   if (view.own.complexity !== 'trivial') return false;
   const reviewed = view.template.critic?.categories ?? [];
@@ -48,7 +48,7 @@ function isShownLive(view: CommitteeView, category: string): boolean {
   return !hasSecondTier(view, category) && !mayBeReviewed;
 }
 
-/** Asks the second tier where a first-tier expert was unsure or failed, and says so. */
+/** Asks the second tier if a first-tier expert was unsure or failed, and reports it. */
 export function escalate(view: CommitteeView, ref: string, task: TaskState): readonly Move[] {
   const { result, spec } = task;
   const isFirst = isExpert(spec.capability) && (task.tier ?? 't1') === 't1' && !task.helper;
@@ -74,7 +74,7 @@ export function escalate(view: CommitteeView, ref: string, task: TaskState): rea
   ];
 }
 
-/** The experts that the judge has hints for, asked again beside the round. Their answers count once they were scored better. */
+/** Experts with hints from the judge, asked again within the round. Their answers count once they score better. */
 export const againOf = ({ own, run }: CommitteeView): readonly TaskWish[] =>
   Object.entries(own.hints).flatMap(([ref, hint]) => {
     const task = run.tasks[ref];
@@ -97,8 +97,8 @@ export const againOf = ({ own, run }: CommitteeView): readonly TaskWish[] =>
   });
 
 /**
- * A plan with the categories that experts of the round before referred to (moe.md, Experts): each gets the goal and all
- * evidence of the new plan, unless the plan asks it anyway, the template has no such category, or the plan is full.
+ * Adds the categories that experts of the previous round referred to (moe.md, Experts): each gets the goal and all evidence of the new
+ * plan, unless the plan already asks it, the template has no such category, or the plan is full.
  */
 export function withReferrals({ run, template }: CommitteeView, tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   const before = tasksOf(run, run.epoch - 1).map(([, task]) => task);

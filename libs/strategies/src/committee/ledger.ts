@@ -5,10 +5,10 @@ import { known, sourced } from './context.js';
 import { heard, type CommitteeView } from './own.js';
 import { isTool } from './superseding.js';
 
-/** Most results that the next plan is told of. */
+/** Most results passed to the next plan. */
 const resultsTold = 16;
 
-/** Answers that are heard and results of tools that hold, latest first. */
+/** Answers and tool results that count, latest first. */
 export const currentResults = ({ run }: CommitteeView): EarlierResult[] =>
   Object.values(run.tasks)
     .filter((task) => heard(task) || (isTool(task.spec.capability) && task.result?.status === 'ok' && !task.superseded))
@@ -22,7 +22,7 @@ export const currentResults = ({ run }: CommitteeView): EarlierResult[] =>
     .slice(-resultsTold)
     .reverse();
 
-/** One line about the tasks of a round, and what they found, for the history. */
+/** One line about a round's tasks and their findings, for the history. */
 export const roundSummary = (view: CommitteeView, tasks: readonly PlannedTask[]) => ({
   planSummary: bounded(tasks.map((task) => `${task.capability}: ${task.query ?? task.task}`).join('; '), 400),
   findings: findings(view, view.run.epoch),
@@ -37,7 +37,7 @@ function findings(view: CommitteeView, epoch: number): string {
   return bounded(inRound.map((fact) => bounded(fact.text.replace(/\s+/g, ' '), 300)).join('\n'), 2_000);
 }
 
-/** The finalizer without a model: what is known, with its sources, what stays open and why it stopped. */
+/** The answer without a model: known facts with sources, what stays open, and why the run stopped. */
 export function ledgerAnswer(view: CommitteeView, reason: string): Draft | null {
   const experts = known(view)
     .filter((fact) => fact.source.kind === 'expert')

@@ -3,38 +3,38 @@ import { isExpert, tasksOf, type TaskState, type View } from '@conclave/loop';
 
 /** The committee's own part of the state of a run. */
 export interface Own {
-  /** Null until a plan said it. A question stays as hard as it was: a later round is planned for a gap, not for the question. */
+  /** Null until the first plan sets it. Later plans do not change it: they plan for a gap, not for the question. */
   readonly complexity: Complexity | null;
-  /** First-tier models by category, as they were drawn from the scores. */
+  /** First-tier models by category, in the order drawn from the scores. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
   /** `metadata_filters` of the last plan that had some. */
   readonly filters: Readonly<Record<string, string>>;
-  /** Topics of the question on which a wrong answer does harm. */
+  /** Topics of the question where a wrong answer does harm. */
   readonly safety: readonly SafetyTopic[];
-  /** What came instead of the first plan. */
+  /** The refused first plan. */
   readonly refused: PlanCreated['data'] | null;
-  /** What the gap check of this round said. */
+  /** Result of this round's gap check. */
   readonly gap: { readonly verdict: GapVerdict; readonly unread: 'failed' | 'unreadable' | null } | null;
-  /** The budget leaves no call for the gap check. */
+  /** True if the budget leaves no call for the gap check. */
   readonly unaffordable: boolean;
-  /** Rounds of refinement that were begun, and where the one under way stands. */
+  /** Refinement rounds begun, and the state of the current one. */
   readonly refined: number;
   readonly refining: 'no' | 'hints' | 'answers' | 'score' | 'scored';
   readonly hints: Readonly<Record<string, string>>;
   readonly scores: readonly { readonly taskId: string; readonly before: number; readonly after: number }[];
-  /** Result of the thinking step of this round; empty where it gave none, null before. */
+  /** Result of this round's thinking step; empty if it had none, null before it. */
   readonly thinking: string | null;
   readonly draft: Draft | null;
-  /** No draft could be written that could be assessed. */
+  /** True if no draft could be written for assessment. */
   readonly undraftable: boolean;
-  /** Why no model wrote the answer; empty where none could be asked. */
+  /** Why no model wrote the answer; empty if none could be called. */
   readonly unwritten: string | null;
   readonly review: Review | null;
 }
 
 export type CommitteeView = View<Own>;
 
-/** What a new plan begins anew. */
+/** State that a new plan resets. */
 export const fresh = {
   gap: null,
   unaffordable: false,
@@ -58,7 +58,7 @@ export const initialOwn: Own = {
   ...fresh,
 };
 
-/** What a plan says that later rounds go by. */
+/** Stores what later rounds use of a plan. */
 export function withPlan(own: Own, { epoch, complexity, safety, choices, tasks }: PlanCreated['data']): Own {
   const filters = tasks.find((task) => task.metadata_filters)?.metadata_filters;
   return {
@@ -71,22 +71,22 @@ export function withPlan(own: Own, { epoch, complexity, safety, choices, tasks }
   };
 }
 
-/** Below this an expert is unsure: the second tier is asked, and the judge asks for a better answer (moe.md, Experts). */
+/** Confidence below which an expert is unsure: the second tier is asked, and the judge requests a better answer (moe.md, Experts). */
 export const sureFrom = 0.65;
 
 export const categoryOf = ({ spec }: TaskState): string => spec.capability.slice('expert.'.length);
 
-/** Answers of experts that count: those that were not accepted, or whose place a better one took, do not. */
+/** Whether an expert's answer counts: not if it was rejected or superseded. */
 export const heard = (task: TaskState): boolean =>
   isExpert(task.spec.capability) && task.result?.status === 'ok' && task.accepted && !task.superseded;
 
-/** Answers of the round that are heard, one for each planned task. Members that always answer stand for themselves. */
+/** Answers of the round that count, one per planned task; members that always answer count separately. */
 export const heardNow = ({ run }: CommitteeView): readonly (readonly [string, TaskState])[] =>
   tasksOf(run, run.epoch).filter(([, task]) => heard(task) && task.tier !== 'always');
 
 export const confidenceOf = ({ result }: TaskState): number => result?.confidence ?? 0;
 
-/** Whether a program reads the answer: then nobody but the composer knows its format. */
+/** Whether a program reads the answer: only the composer knows its format. */
 export const wantsFormat = ({ run }: CommitteeView): boolean => {
   const format = run.request.answer.response_format;
   return format !== undefined && format['type'] !== 'text';

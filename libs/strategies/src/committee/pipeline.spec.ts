@@ -51,7 +51,7 @@ describe('tiers', () => {
     run.answered('x1', 'one', 0.9);
     run.answered('x1~a1', 'two', 0.1);
     run.answered('x1~a2', 'three', 0.1);
-    // Three voices are merged, however sure the first is.
+    // Three answers are merged even if the first is sure.
     expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
   });
 

@@ -2,7 +2,7 @@ import type { Draft, Review, SafetyTopic } from '@conclave/contracts';
 import { isExpert, type Verdict } from '@conclave/loop';
 import { categoryOf, wantsFormat, type CommitteeView, type Own } from './own.js';
 
-/** Answers up to this many characters are not reviewed (moe.md, Critic). */
+/** Longest answer, in characters, that is not reviewed (moe.md, Critic). */
 const shortAnswer = 100;
 
 const sentences = {
@@ -10,12 +10,12 @@ const sentences = {
   unparsable: 'This answer was given to a review whose verdict could not be read.',
 } as const;
 
-/** Category of the reviews that stand for a topic; `null` where any review does. */
+/** Category whose review covers a topic; `null` if any review does. */
 const categoryOfTopic: Readonly<Record<SafetyTopic, string | null>> = { medicine: 'medical_consult', law: 'legal_advisor', danger: null };
 
 /**
- * Safety-critical categories that any round of the run has asked, or whose topic the question itself shows: neither a re-plan nor a
- * planner that sees nothing in it drops the review.
+ * Safety-critical categories that any round has asked or whose topic the question shows: neither a re-plan nor a planner that
+ * overlooks the topic can drop the review.
  */
 export function reviewedCategories({ run, own, template }: CommitteeView): readonly string[] {
   const reviewed = new Set(template.critic?.categories ?? []);
@@ -25,19 +25,19 @@ export function reviewedCategories({ run, own, template }: CommitteeView): reado
   return [...new Set([...asked.map(categoryOf), ...shown])].filter((category) => reviewed.has(category) || category === 'danger');
 }
 
-/** Whether an answer may go out only after a verdict. */
+/** Whether an answer needs a verdict before it is delivered. */
 export const needsReview = (view: CommitteeView, answer: Draft | null): boolean =>
   answer !== null && answer.text.length > shortAnswer && reviewedCategories(view).length > 0;
 
-/** What the critic says of the answer of a run that has ended, or would end now. */
+/** Review status of the answer if the run has ended or would end now. */
 export const reviewOf = (view: CommitteeView, answer: Draft | null): Review =>
   view.own.review ?? (needsReview(view, answer) ? 'not_reviewed' : 'none');
 
-/** An answer that goes out as it is: where a verdict was due and never came, it says so. */
+/** An answer delivered without a verdict, with a note if one was due. */
 export const unreviewed = (view: CommitteeView, answer: Draft): Draft =>
   view.own.review === null && needsReview(view, answer) ? remarked(view, answer, sentences.not_reviewed) : answer;
 
-/** The answer as the verdict leaves it. */
+/** Applies the verdict to the answer. */
 export function reviewed(own: Own, verdict: Verdict, view: CommitteeView): Own {
   const answer = own.draft!;
   const critique = verdict.result?.output?.kind === 'critique' ? verdict.result.output : null;

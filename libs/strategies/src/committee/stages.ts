@@ -5,33 +5,33 @@ import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type 
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
 
-/** When the result of a round is assessed: not at all, on the evidence before anything is written, or on a written draft. */
+/** How a round is assessed: not at all, on the evidence before writing, or on a written draft. */
 export const modeOf = ({ run, own, template }: View): 'none' | 'evidence' | 'answer' =>
   own.complexity === 'trivial' || run.strategy === 'single-pass' || template.max_agentic_rounds === 0 ? 'none' : template.gap_check;
 
-/** Whether the open round is assessed: another one may follow, and the budget allows it. */
+/** Whether the open round is assessed: another round may follow, and the budget allows it. */
 export const mayAssess = (view: View): boolean =>
   modeOf(view) !== 'none' && !view.lastRound && view.budget !== 'reserve' && view.budget !== 'spent';
 
 const knows = ({ run }: View): boolean => run.memory.facts.length > 0;
 
-/** Whether something is to be written now: the answer, or in answer mode the draft that is assessed. */
+/** Whether to write now: the answer or, in answer mode, the draft to assess. */
 const writes = (view: View): boolean =>
   view.run.ending !== null ||
   (view.run.round !== null && modeOf(view) === 'answer' && mayAssess(view) && knows(view) && !view.own.undraftable);
 
-/** Something is to be written and was not yet. */
+/** Whether a text is due but not yet written. */
 const isUnwritten = (view: View): boolean => writes(view) && view.own.draft === null && view.own.unwritten === null;
 
-/** Experts of the round that are not sure of their answer. */
+/** Unsure experts of the round. */
 export const unsureOf = (view: View): readonly (readonly [string, TaskState])[] =>
   heardNow(view).filter(([, task]) => confidenceOf(task) < sureFrom);
 
-/** Experts that were asked again in the round of refinement under way. */
+/** Experts asked again in the current refinement round. */
 const askedAgain = ({ run, own }: View): readonly (readonly [string, TaskState])[] =>
   tasksOf(run, run.epoch).filter(([, { spec, again }]) => again !== undefined && spec.id.endsWith(`~r${own.refined}`));
 
-/** Answers to be compared with those before them. */
+/** Refined answers paired with their originals. */
 export const pairsOf = (view: View) =>
   askedAgain(view).flatMap(([id, after]) => {
     const before = view.run.tasks[after.again!];
@@ -39,8 +39,8 @@ export const pairsOf = (view: View) =>
   });
 
 /**
- * The answer without a merger: exactly one expert was heard, it was sure, and there is neither evidence nor a failed task to speak of. The
- * one expert of a trivial question is taken as it is.
+ * The answer without synthesis: exactly one expert's answer counts, it was sure, and there is neither evidence nor a failed task. The
+ * only expert of a trivial question is taken as it is.
  */
 export function fastAnswer(view: View): Draft | null {
   const { run, own } = view;
@@ -69,13 +69,13 @@ const note = (data: Partial<Own>, code?: Extract<Move, { do: 'note' }>['code'], 
   ...(code ? { code, text } : {}),
 });
 
-/** A step on the way to an answer. The first in the list that is wanted is asked for; what comes of it folds into the committee's own part. */
+/** A step towards the answer. The first wanted stage of the list runs; its result goes into the committee's own state. */
 interface Stage {
   wanted(view: View): boolean;
   ask(view: View): readonly Move[];
 }
 
-/** The judge says how unsure experts may do better. */
+/** The judge gives hints to unsure experts. */
 const hints: Stage = {
   wanted: (view) =>
     isUnwritten(view) &&
@@ -91,7 +91,7 @@ const hints: Stage = {
   },
 };
 
-/** They are asked again. */
+/** The unsure experts are asked again. */
 const again: Stage = {
   wanted: (view) => view.own.refining === 'answers' && askedAgain(view).length === 0,
   ask: (view) => {
@@ -100,13 +100,13 @@ const again: Stage = {
   },
 };
 
-/** The judge compares. */
+/** The judge compares old and new answers. */
 const score: Stage = {
   wanted: (view) => view.own.refining === 'answers',
   ask: (view) => (pairsOf(view).length > 0 ? [note({ refining: 'score' }), { do: 'judge', name: 'score' }] : [note(givenUp(view))]),
 };
 
-/** Only a better answer is taken. */
+/** Only better answers are accepted. */
 const accept: Stage = {
   wanted: (view) => view.own.refining === 'scored',
   ask: (view) => {
@@ -123,7 +123,7 @@ const accept: Stage = {
   },
 };
 const signed = (delta: number): string => `${delta > 0 ? '+' : ''}${Math.round(delta * 100) / 100}`;
-/** Without hints or scores another round would ask the same again. */
+/** Ends refinement: without hints or scores another round would repeat the same questions. */
 export const givenUp = ({ template }: View): Partial<Own> => ({ refining: 'no', refined: template.refine_rounds ?? 0 });
 
 /** A thinking step before a complex question is answered. */
@@ -139,7 +139,7 @@ const thinking: Stage = {
   ask: () => [{ do: 'judge', name: 'thinking' }],
 };
 
-/** The answer: the one sure expert's, or a synthesis. */
+/** Writes the answer: the single sure expert's, or a synthesis. */
 const write: Stage = {
   wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null),
   ask: (view) => {
@@ -153,7 +153,7 @@ const write: Stage = {
   },
 };
 
-/** What is missing? */
+/** Checks for gaps. */
 const gap: Stage = {
   wanted: (view) =>
     view.run.ending === null &&
@@ -165,7 +165,7 @@ const gap: Stage = {
   ask: () => [{ do: 'judge', name: 'gap' }],
 };
 
-/** The critic has the last word where a wrong answer does harm. */
+/** The critic reviews answers that could do harm. */
 const review: Stage = {
   wanted: (view) => view.run.ending !== null && view.own.review === null && needsReview(view, view.own.draft),
   ask: () => [{ do: 'judge', name: 'critic', from: 'reserve' }],

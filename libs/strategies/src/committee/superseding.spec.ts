@@ -25,7 +25,7 @@ const started = (changes: Partial<Template> = {}): Scenario => {
 const current = (run: Scenario): readonly string[] => currentFacts(run.state!.memory).map(({ text }) => text);
 const isHistory = (run: Scenario, id: string): boolean => run.state!.tasks[`${runId}/${id}`]!.superseded === true;
 
-/** One round that finds a year with a certain confidence, then the same question with new evidence. */
+/** One round that finds a year with the given confidence, then the same question with new evidence. */
 function twoRounds(first: number, second: number, again: Partial<PlannedTask> = {}): Scenario {
   const run = started();
   run.planned(0, [expert('x1', 'When did it open?')]);
@@ -45,7 +45,7 @@ describe('an answer of a later round', () => {
     const run = twoRounds(first, second);
     expect(current(run)).toEqual(['A passage.', 'It opened in 1932.']);
     expect([isHistory(run, '0/x1'), isHistory(run, '1/x1')]).toEqual([true, false]);
-    // The audit keeps what nobody is shown.
+    // The audit keeps superseded facts.
     expect(run.state!.memory.facts.map(({ text }) => text)).toContain('It opened in 1931.');
   });
 

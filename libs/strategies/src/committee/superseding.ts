@@ -3,14 +3,14 @@ import { isExpert, isJudge, isNear, textKey, type Move, type RunState, type Task
 import { heard } from './own.js';
 import { capabilityOf } from '../capabilities/declared.js';
 
-/** Tools give results that a later call corrects; passages of a search stay with their source. */
+/** Whether a later call corrects the capability's results; passages of a search stay with their source. */
 export const isTool = (capability: string): boolean => capabilityOf(capability)?.takesArguments ?? false;
 const toolOf = ({ spec }: TaskState): string => `${spec.capability} ${spec.tool ?? ''}`;
-/** Members that always answer stand for themselves: only the same model's later answer can take the place of an earlier one. */
+/** A member that always answers is superseded only by the same model's later answer. */
 const voiceOf = ({ tier, models }: TaskState): string => (tier === 'always' ? models.join(' ') : '');
 const localOf = (task: TaskState): string => task.origin ?? task.spec.id;
 
-/** The tasks that a plan names as done anew, as `<epoch>/<id>`. A bare id is the latest earlier task of that id. */
+/** Tasks that the plan marks as redone, as `<epoch>/<id>`. A bare id means the latest earlier task with it. */
 function namedBy(run: RunState, task: TaskState): ReadonlySet<string> {
   const earlier = Object.values(run.tasks).filter(({ epoch }) => epoch < task.epoch);
   return new Set(
@@ -22,7 +22,7 @@ function namedBy(run: RunState, task: TaskState): ReadonlySet<string> {
   );
 }
 
-/** Whether only one planned task of its round asks this of the same capability or tool: else its words do not say which one is meant. */
+/** Whether only one planned task of its round asks this of the same capability or tool; otherwise the match is ambiguous. */
 const isAlone = (run: RunState, task: TaskState): boolean =>
   Object.values(run.tasks).filter(
     (other) =>
@@ -38,7 +38,7 @@ const asksTheSame = (run: RunState, task: TaskState, old: TaskState): boolean =>
   isAlone(run, old) &&
   isAlone(run, task);
 
-/** Results of earlier rounds that this task does anew: named so by its plan, or the same question to the same category or tool. */
+/** Results of earlier rounds that this task redoes: named by its plan, or the same question to the same category or tool. */
 function redoneBy(run: RunState, task: TaskState): readonly (readonly [string, TaskState])[] {
   const named = namedBy(run, task);
   const { capability } = task.spec;
@@ -51,9 +51,8 @@ function redoneBy(run: RunState, task: TaskState): readonly (readonly [string, T
 }
 
 /**
- * A result takes the place of those it replaces: the second tier that of the first one, a better answer that of the unsure one, a result
- * of a later round that of the task it does anew. Of two answers the surer one stays, of equals the later one; of two results of a tool
- * the later one.
+ * Supersedes earlier results: the second tier the first, a better answer the unsure one, a later round's result that of the task it
+ * redoes. Of two answers the more confident one stays, among equals the later; of two tool results the later one.
  */
 export function takePlaces(run: RunState, ref: string, task: TaskState): readonly Move[] {
   if (task.result?.status !== 'ok' || isJudge(task)) return [];

@@ -7,7 +7,7 @@ const capability = `expert.${visionCategory}`;
 export const hasImage = (attachments: readonly Attachment[] | undefined): boolean =>
   (attachments ?? []).some(({ kind }) => kind === 'image');
 
-/** Whether anybody of this template can look at an image. */
+/** Whether an expert of this template can read images. */
 export const canSee = (template: Pick<Template, 'experts'>): boolean => Object.hasOwn(template.experts, visionCategory);
 
 interface RequestWithImages {
@@ -17,8 +17,8 @@ interface RequestWithImages {
 }
 
 /**
- * A first plan in which somebody looks at the images. A plan that forgot it gets such a task in front, and every other expert waits for
- * it, since nobody else sees them; where the plan is full, its general expert (else its last one) becomes the one that looks.
+ * Ensures that a first plan has a vision task for the images. A missing one is put in front and every other expert waits for it, since
+ * no other expert sees the images; in a full plan the general expert (else the last one) becomes the vision task.
  */
 export function withVision(
   tasks: readonly PlannedTask[],

@@ -3,50 +3,50 @@ import type * as z from 'zod';
 import { defineCapability, type CapabilityDeclaration } from '../capabilities/declaration.js';
 import { faultsOf } from '../asks/json-form.js';
 
-/** What a capability of an extension is given. */
+/** Input of an extension's capability. */
 export interface GivenTask {
   /** Instruction of the plan. */
   readonly task: string;
-  /** Words to search, where the plan gives some. */
+  /** Search words, if the plan has any. */
   readonly query: string | null;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What it may use while it works. */
+/** What a capability may use while it works. */
 export interface Working {
-  /** Aborted when the task is cancelled or its time is over. */
+  /** Aborts when the task is cancelled or times out. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly tenant: string;
 }
 
-/** What it found. A text alone is a fact whose source is the capability. */
+/** Result of a capability. A plain text is a fact whose source is the capability. */
 export interface Found {
   readonly facts: readonly (string | { readonly text: string; readonly title?: string; readonly url?: string | null })[];
-  /** What whoever reads the result must know of it. */
+  /** Notes for readers of the result. */
   readonly notes?: readonly string[];
 }
 
 export interface CapabilityDescription {
   readonly name: string;
-  /** What it is for and what it takes, as the planner reads it. */
+  /** Description for the planner: purpose and arguments. */
   readonly forPlanner: string;
-  /** What `mcp_args` of a plan must be; what is wrong with them goes back to the planner. */
+  /** Schema of a plan's `mcp_args`; faults are sent back to the planner. */
   readonly args?: z.ZodType<Record<string, unknown>>;
   readonly taskClass?: string;
-  /** Whether a call that was begun and never ended may be made again. Default false. */
+  /** Whether a call that was begun but never finished may be repeated. Default false. */
   readonly repeatable?: boolean;
   perform(task: GivenTask, working: Working): Promise<Found>;
 }
 
-/** A capability of an extension: what plans know of it, and how it is done. */
+/** A capability of an extension: its declaration and its implementation. */
 export interface ExtensionCapability {
   readonly declaration: CapabilityDeclaration;
   readonly repeatable: boolean;
   readonly perform: CapabilityDescription['perform'];
 }
 
-/** Throws Failure CONFIGURATION_INVALID where something it needs is missing. */
+/** Throws CONFIGURATION_INVALID if something required is missing. */
 export function describeCapability({ name, forPlanner, args, perform, ...more }: CapabilityDescription): ExtensionCapability {
   if (typeof name !== 'string' || !/^[a-z][a-z0-9_]{0,39}$/.test(name))
     throw new Failure('CONFIGURATION_INVALID', `A capability needs a name of small letters, digits and "_", not ${JSON.stringify(name)}.`);

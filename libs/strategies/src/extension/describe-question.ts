@@ -10,10 +10,10 @@ type Values = Record<string, unknown>;
 
 /** How an extension asks a model. */
 export interface QuestionDescription<In, Out> {
-  /** What the calls are called in the record of the run. */
+  /** Name of the calls in the run's record. */
   readonly name: string;
   prompt(input: In): readonly PromptMessage[];
-  /** What the reply says, or sentences that the model is shown when it is asked again. `json` is the first JSON value in it. */
+  /** The output of the reply, or sentences shown to the model when it is asked again. `json` is the first JSON value in the reply. */
   read(said: Said & { readonly json: unknown }, input: In): Reading<Out>;
   readonly reAsks?: 0 | 1 | 2;
   readonly temperature?: number;
@@ -22,7 +22,7 @@ export interface QuestionDescription<In, Out> {
 const call = ({ temperature }: { readonly temperature?: number }): { call?: { temperature: number } } =>
   temperature === undefined ? {} : { call: { temperature } };
 
-/** A question of a judge: it works on the values that its `input` gives, and says values. */
+/** A judge's question with plain values as input and output. */
 export function describeQuestion({ name, prompt, read, reAsks = 1, ...more }: QuestionDescription<Values, Values>): AnyQuestion {
   const ask: Ask<Extract<TaskInput, { kind: 'values' }>, Extract<TaskOutput, { kind: 'values' }>> = {
     name,
@@ -43,7 +43,7 @@ export function describeQuestion({ name, prompt, read, reAsks = 1, ...more }: Qu
   return question as unknown as AnyQuestion;
 }
 
-/** How a strategy asks for its plans by itself. What `planner.ask` gives as `asked` stands beside the request. */
+/** A strategy's own ask for plans. The prompt gets the request and the `asked` of `planner.ask`. */
 export const describePlanAsk = ({
   name,
   prompt,
@@ -52,7 +52,7 @@ export const describePlanAsk = ({
   ...more
 }: QuestionDescription<PlanAsked, PlanSaid>): Ask<PlanAsked, PlanSaid> => ({
   name,
-  // The engine made it.
+  // Not checked: it comes from the engine.
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: z.record(z.string(), z.unknown()) }),
   prompt: (input) => prompt(input),

@@ -9,25 +9,25 @@ import { wishesOf } from '../committee/experts.js';
 import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.js';
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
 
-/** What a strategy of an extension has to say; for the rest there are the ways of the committee. */
+/** What a strategy of an extension must define; the rest defaults to the committee's behaviour. */
 export type StrategyDescription<Own> = Pick<Strategy<Own>, 'id' | 'next'> &
   Partial<Omit<AskingStrategy<Own>, 'id' | 'next' | 'limits' | 'planner'>> & {
     readonly limits?: Partial<Limits> | ((view: View<Own>) => Partial<Limits>);
     readonly planner?: Partial<Strategy<Own>['planner']>;
   };
 
-/** A part of the state that `writer` keeps its answer in. */
+/** The part of a state in which `writer` stores its answer. */
 export interface Written {
   readonly draft?: Draft | null;
-  /** Why no model wrote the answer; empty where none could be asked. */
+  /** Why no model wrote the answer; empty if none could be called. */
   readonly unwritten?: string | null;
 }
 
 const limits: Limits = { rounds: 1, adjusts: 0, stuck: 3, stall: 2, end: 'limit_reached' };
-/** The run as the committee sees one of which it knows nothing of its own. */
+/** A view of the run for the committee, with an initial own state. */
 const plain = (view: View<never> | View): CommitteeView => ({ ...view, own: initialOwn });
 
-/** Writes the answer from every fact and expert answer of the run, and keeps it as `draft`; as `unwritten` why there is none. */
+/** Writes the answer from all facts and expert answers of the run; stores it as `draft`, or why there is none as `unwritten`. */
 export const writer: AskedJudge<Written> = {
   question: synthesisQuestion,
   task: 'Write the answer',
@@ -44,9 +44,8 @@ export const writer: AskedJudge<Written> = {
 };
 
 /**
- * A strategy out of what it says itself. Without more it has the committee's planner, one round, tasks as the committee makes them, and at
- * the end the `draft` of its own part of the state, or what was found.
- * Throws Failure CONFIGURATION_INVALID where something it needs is missing.
+ * Builds a strategy from its description. Defaults: the committee's planner and tasks, one round, and as the answer the `draft` of its
+ * own state or else the findings. Throws CONFIGURATION_INVALID if something required is missing.
  */
 export function describeStrategy<Own>(description: StrategyDescription<Own>): AskingStrategy<Own> {
   const { id, next, limits: own, planner, ...rest } = description;

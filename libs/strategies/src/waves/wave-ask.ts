@@ -14,7 +14,7 @@ import { readWave } from './wave-reply.js';
 const resultLength = 2_000;
 const resultsLength = 16_000;
 
-/** The reply as the prompt asks for it. Arguments of a tool may be anything, so that no server can be strict about it. */
+/** Schema of the reply. Tool arguments may be anything, so it cannot be strict. */
 const Reply = z.object({
   status: z.enum(['continue', 'done']),
   action: z.string(),

@@ -14,7 +14,7 @@ interface Own {
   readonly said: readonly WaveContent[];
   readonly slots: Readonly<Record<string, unknown>>;
   readonly draft: Draft | null;
-  /** Why no model wrote the answer; empty where none could be asked. */
+  /** Why no model wrote the answer; empty if none could be called. */
   readonly unwritten: string | null;
 }
 type WavesView = View<Own>;
